@@ -1,21 +1,21 @@
 /**
- * One process at a time for one thing, for as long as that process lives: locks of a session of PostgreSQL, which end with its connection.
- * For work that has no transaction of its own, as a talk with a mail server, and that must not be begun anew while somebody is at it.
+ * Session-level advisory locks of PostgreSQL, which end with the connection. For work without a transaction that must not run twice at
+ * once, such as sending a mail.
  */
 import pg from 'pg';
 import type { Logger } from 'pino';
 
 export type AdvisoryLocks = {
-  /** Does it, or answers `{ busy: true }` at once where somebody is at it, here or in another process. */
+  /** Runs it under the lock, or returns `{ busy: true }` at once if this or another process holds the lock. */
   run<T>(key: string, act: () => Promise<T>): Promise<{ busy: true } | { busy: false; value: T }>;
   close(): Promise<void>;
 };
 
 const patienceMs = 5_000;
-/** A machine that lost its power says no goodbye: its locks end half a minute later (tcp(7)). */
+/** The locks of a machine that lost its power end half a minute later (tcp(7)). */
 const session = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
 
-/** Connects at the first use, with one connection for all keys, and again after a loss. */
+/** Connects at the first use, with one connection for all keys, and reconnects after a loss. */
 export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLocks {
   const atIt = new Set<string>();
   let opening: Promise<pg.Client> | undefined;
@@ -50,7 +50,7 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
     return client;
   }
 
-  // A connection is asked one question at a time.
+  // One query at a time per connection.
   let turn: Promise<unknown> = Promise.resolve();
   async function ask(client: pg.Client, question: 'pg_try_advisory_lock' | 'pg_advisory_unlock', key: string) {
     const asked = turn.then(() => client.query(`select ${question}(hashtextextended($1, 0)) as yes`, [key]));
@@ -58,7 +58,7 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
     return (await asked).rows[0]?.yes === true;
   }
 
-  /** Nobody may ask over it any more; the server lets go of its locks when it notices. */
+  /** Drops the connection; the server releases its locks when it notices. */
   function giveUp(client: pg.Client): void {
     if (current === client) opening = undefined;
     client.end().catch(() => {});
@@ -68,7 +68,7 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
     try {
       return await ask(client, 'pg_try_advisory_lock', key);
     } catch (error) {
-      // The question may be answered yet, with a lock that nobody knows of.
+      // The query may still succeed, and leave a lock that is never released.
       giveUp(client);
       throw error;
     }
@@ -76,7 +76,7 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
 
   return {
     async run(key, act) {
-      // Within a session a lock can be taken twice.
+      // A session can acquire its own lock again.
       if (atIt.has(key)) return { busy: true };
       atIt.add(key);
       try {
@@ -85,7 +85,7 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
         try {
           return { busy: false, value: await act() };
         } finally {
-          // A connection that cannot say so is given up, and its locks with it.
+          // If that fails, the connection is dropped with its locks.
           await ask(client, 'pg_advisory_unlock', key).catch(() => giveUp(client));
         }
       } finally {

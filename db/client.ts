@@ -1,14 +1,14 @@
-/** One connection of its own, for what does not share the pool of a service. */
+/** A single connection, outside the pool of a service. */
 import pg from 'pg';
 
-/** `name` is what the database shows of it. Closed when `act` ends: a transaction that is open then is rolled back. */
+/** `name` is its `application_name`. Closed when `act` ends, which rolls back an open transaction. */
 export async function withClient<T>(
   databaseUrl: string,
   name: string,
   act: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: name });
-  // What is asked when a connection is lost says so itself.
+  // A query on a lost connection throws by itself.
   client.on('error', () => {});
   await client.connect();
   try {

@@ -1,26 +1,26 @@
 /**
- * What connections of the pool do about a database that vanished: its machine lost its power, or a firewall forgot them, and nobody says goodbye.
- * TCP itself would send what was asked again for a quarter of an hour (tcp(7), tcp_retries2), and whoever asked would wait for as long.
+ * Time-outs for a database that vanished without closing its connections: its machine lost power, or a firewall dropped them. TCP itself
+ * retransmits for a quarter of an hour (tcp(7), tcp_retries2), and queries would wait that long.
  */
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 
-/** Longer than any honest statement of a call or a step. */
+/** Longer than any normal statement of a request or an activity. */
 export const statementMs = 60_000;
-/** Before it waits no longer for a free connection, or a new one. */
+/** For a free connection, or a new one. */
 const connectMs = 30_000;
 const keepAliveAfterMs = 10_000;
 
-/** What of a client its types do not tell. */
+/** Fields of a client that its types omit. */
 type Client = pg.PoolClient & { connection: { stream: Socket }; _getActiveQuery(): unknown };
 
-/** Options of `pg.Pool`. Without `patienceMs` statements may take as long as they want, as those of migrations do. */
+/** Options of `pg.Pool`. Without `patienceMs`, as in migrations, statements have no time limit. */
 export function connectionOptions({ lockTimeoutMs, patienceMs }: { lockTimeoutMs?: number; patienceMs?: number }) {
   return {
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
     ...(lockTimeoutMs ? { lock_timeout: lockTimeoutMs } : {}),
-    // The server ends a statement a little earlier, so that what is silent for all the time is lost.
+    // The server cancels a statement a little earlier, so a connection that is silent for the whole time is lost.
     ...(patienceMs
       ? { connectionTimeoutMillis: Math.min(patienceMs, connectMs), statement_timeout: Math.floor(patienceMs * 0.9) }
       : {}),
@@ -31,7 +31,7 @@ export function connectionOptions({ lockTimeoutMs, patienceMs }: { lockTimeoutMs
   };
 }
 
-/** The driver's own `query_timeout` would leave the connection in the pool, with the question still under way. */
+/** The driver's own `query_timeout` would leave the connection in the pool while the query is still running. */
 function destroySilent(client: Client, patienceMs: number): void {
   const { stream } = client.connection;
   stream.setTimeout(patienceMs, () => {
@@ -40,8 +40,8 @@ function destroySilent(client: Client, patienceMs: number): void {
 }
 
 /**
- * A transaction that cannot be rolled back, because its connection is lost, keeps its place in the pool for good (Kysely's controlled transactions
- * release after the rollback alone): ten of them, and nobody would ever get a connection again. So the pool takes back what is lost.
+ * A transaction whose connection is lost cannot be rolled back, and Kysely's controlled transactions release only after the rollback. Ten
+ * of them would exhaust the pool for good, so a lost connection is released here.
  */
 function releaseLost(pool: pg.Pool): void {
   const taken = new Set<pg.PoolClient>();
@@ -51,7 +51,7 @@ function releaseLost(pool: pg.Pool): void {
     client.once('end', () => {
       if (!taken.has(client)) return;
       client.release(true);
-      // Who had it may give it back all the same.
+      // Its user may still release it.
       client.release = () => {};
     });
   });

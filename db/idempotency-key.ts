@@ -1,22 +1,22 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
-/** An answer below 400 to a call that carried `Idempotency-Key`, kept 24 hours. */
+/** A response below 400 to a request with `Idempotency-Key`, stored for 24 hours. */
 export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   properties: {
     /** SHA-256 of account (or public id), method, path and key. */
     scope: p.blob().primary(),
     bodyHash: p.blob(),
-    /** Id, without its prefix, of what the call makes: decided before it runs, so that a call taken up after a crash makes it once. */
+    /** Id, without its prefix, of the created resource: reserved before the call runs, so that a retry after a crash creates it once. */
     reservedId: p.text(),
-    /** What renders the answer anew: the resource's id; absent while the first call runs. */
+    /** The resource's id, from which the response is rendered again; null while the first call runs. */
     resourceId: p.text().nullable(),
-    /** What is shown once, sealed under a key that only the caller's token and key together make. */
+    /** Secrets that are shown once, encrypted under a key that is derived from the caller's token and key. */
     sealed: p.blob().nullable(),
-    /** Grows each time that the call is taken up: who runs it under an earlier number has been taken for dead. */
+    /** Grows with each attempt: an attempt with an earlier number has lost its lease. */
     lease: p.integer().default(1),
     createdAt: p.datetime(),
-    /** While the call runs: when it is taken for dead. After: when the answer is forgotten. */
+    /** While the call runs: when its lease expires. Afterwards: when the response is deleted. */
     expiresAt: p.datetime(),
   },
 });

@@ -1,10 +1,10 @@
-/** What waits and how long it has, for those who watch an installation. */
+/** Queue lengths and ages, for monitoring. */
 
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { EntityManager } from './orm.ts';
 
-/** What the database holds at the moment of asking; each process that has it says the same. */
+/** The current values. Every process with a database reports the same. */
 export type DatabaseMetrics = {
   outboxWaiting: number;
   outboxOldestSeconds: number;
@@ -12,11 +12,11 @@ export type DatabaseMetrics = {
   buildsOldestSeconds: number;
   mailsWaiting: number;
   mailsOldestSeconds: number;
-  /** What scans found and nobody has dismissed. */
+  /** Flags that were not dismissed. */
   flagsOpen: number;
-  /** Since when a version is shown that no scan has read. */
+  /** Age of the oldest published version that was not scanned. */
   unscannedOldestSeconds: number;
-  /** Of the certificate that ends first, of those that are renewed; absent where there is none. */
+  /** Of the renewed certificate that expires first; absent where there is none. */
   certificateDaysLeft: number | undefined;
 };
 
@@ -32,7 +32,7 @@ type Row = {
   certificate_until: string | Date | null;
 };
 
-/** Mails of a blocked account are meant to wait. */
+/** Mails of a blocked account wait on purpose. */
 const isNotStopped = `not exists (select 1 from account where blocked_at is not null
   and id in (mail.account_id, (select site.account_id from site where site.id = mail.site_id)))`;
 
@@ -40,7 +40,7 @@ const isNotStopped = `not exists (select 1 from account where blocked_at is not 
 const isRenewed = `(certificate.domain_id is null or exists (select 1 from domain join account on account.id = domain.account_id
   where domain.id = certificate.domain_id and domain.status = 'active' and domain.removed_at is null and account.blocked_at is null))`;
 
-/** One question, each part of which has an index. */
+/** One query; each part of it has an index. */
 export async function readMetrics(em: EntityManager, clock: Clock): Promise<DatabaseMetrics> {
   const [row] = await em.execute<[Row]>(
     `select o.count as outbox, o.since as outbox_since, d.count as builds, d.since as builds_since, m.count as mails,

@@ -1,4 +1,4 @@
-/** What other processes changed, heard by LISTEN over one connection. A hint only: whoever waits also asks again by itself. */
+/** Notifications of changes by other processes (LISTEN), over one connection. Only an optimisation: every waiter polls too. */
 import pg from 'pg';
 import type { Logger } from 'pino';
 
@@ -13,13 +13,13 @@ const channels = [
 ] as const;
 export type Channel = (typeof channels)[number];
 
-/** Called with the id that changed, or with `undefined` when something may have been missed. */
+/** Called with the id that changed, or with `undefined` if notifications may have been lost. */
 export type Listener = (id: string | undefined) => void;
 
 export type Notifications = {
-  /** Hears the channel until the answered function is called. */
+  /** Listens to the channel. Returns the function that stops it. */
   on(channel: Channel, listener: Listener): () => void;
-  /** Aborted when this process is to end: whoever waits goes on with what there is. */
+  /** Aborted when this process terminates: waiters return what they have loaded. */
   ending?: AbortSignal | undefined;
   close(): Promise<void>;
 };
@@ -27,7 +27,7 @@ export type Notifications = {
 const patienceMs = 5_000;
 const retryAfterMs = 500;
 
-/** Starts to listen, and goes on through losses of the connection. A loss is one line in the log, and so is its end. */
+/** Starts to listen, and reconnects after a loss. Each loss and each recovery is one line in the log. */
 export function openNotifications(databaseUrl: string, log: Logger, ending?: AbortSignal): Notifications {
   const listeners = new Map<Channel, Set<Listener>>(channels.map((channel) => [channel, new Set()]));
   let client: pg.Client | undefined;
@@ -81,7 +81,7 @@ export function openNotifications(databaseUrl: string, log: Logger, ending?: Abo
   };
 }
 
-/** A server that takes the connection and says nothing is given up on, in connecting as in each question. */
+/** Both connecting and each query time out, if the server accepts the connection and then does not respond. */
 function openClient(databaseUrl: string): pg.Client {
   return new pg.Client({
     connectionString: databaseUrl,
@@ -94,8 +94,8 @@ function openClient(databaseUrl: string): pg.Client {
 }
 
 /**
- * Loads until `done`, until `timeoutMs` have passed or the process is to end, and answers what was loaded last. Looks again at each change of `id` on
- * the channel, and each second in case a change was not heard.
+ * Loads until `done`, until `timeoutMs` have passed or the process terminates, and returns the last value. Loads again at each
+ * notification of `id`, and each second in case one was lost.
  */
 export async function loadUntil<T>(
   changes: Notifications,

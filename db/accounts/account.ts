@@ -9,10 +9,10 @@ export const Account = defineEntity({
     name: p.text(),
     email: p.text().unique(),
     createdAt: p.datetime(),
-    /** Since when a person has stopped it, and why, in words for its owner. */
+    /** When an operator blocked it, and why, as its owner reads it. */
     blockedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
-    /** Its plans: ask `limitsOf`, `planOf`. */
+    /** Its plans, for `limitsOf` and `planOf`. */
     subscriptions: p
       .text()
       .nullable()

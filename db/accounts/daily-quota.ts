@@ -1,16 +1,16 @@
-/** The daily allowance of files: one row for an account and a day (UTC), moved in single statements, so that calls at once never pass it. */
+/** The daily quota of files: one row per account and day (UTC), updated in single statements, so concurrent calls never exceed it. */
 
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 
-/** The day of this moment, and when the next one begins. */
+/** The current day, and when the next one starts. */
 export function dayOf(now: Date): { day: string; resetsAt: Date } {
   const start = Math.floor(now.getTime() / dayMs) * dayMs;
   return { day: new Date(start).toISOString().slice(0, 10), resetsAt: new Date(start + dayMs) };
 }
 
-/** Takes so many files from the day's allowance, all or none. Answers whether they were there. */
+/** Uses this much of the day's quota, all or nothing. Returns whether it was available. */
 export async function useQuota(
   em: EntityManager,
   { accountId, day, files, limit }: { accountId: string; day: string; files: number; limit: number },
@@ -26,7 +26,7 @@ export async function useQuota(
   return rows.length > 0;
 }
 
-/** Puts back what was taken for files that were not written in the end. */
+/** Returns quota of files that were not written. */
 export async function returnQuota(
   em: EntityManager,
   { accountId, day, files }: { accountId: string; day: string; files: number },
@@ -38,7 +38,7 @@ export async function returnQuota(
   ]);
 }
 
-/** How much of today's allowance is used, and when it begins anew. */
+/** How much of today's quota is used, and when it resets. */
 export async function quotaUsage(
   em: EntityManager,
   clock: Clock,
@@ -52,7 +52,7 @@ export async function quotaUsage(
   return { used: row?.files ?? 0, resetsAt };
 }
 
-/** Forgets the days that are long over. */
+/** Deletes rows of past days after 30 days. */
 export async function sweepQuotas(em: EntityManager, clock: Clock): Promise<void> {
   const { day } = dayOf(new Date(clock.now().getTime() - 30 * dayMs));
   await em.execute('delete from files_of_day where day < ?', [day]);

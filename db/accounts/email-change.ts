@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { EmailChangeStatus } from '#rules/states.ts';
 import { Account } from './account.ts';
 
-/** A new address of an account, in force once the link that was mailed to it is confirmed. */
+/** A new address of an account, which takes effect when the e-mailed link is confirmed. */
 export const EmailChange = defineEntity({
   name: 'EmailChange',
   properties: {

@@ -1,4 +1,4 @@
-/** Which plans an account has, as a part of whatever statement reads the account: no cap costs a query of its own. */
+/** SQL expressions for the plans and the block of an account, so that checking a limit needs no query of its own. */
 
 import type { EntityManager } from '#db/orm.ts';
 import type { PlanSubject } from '#rules/caps.ts';
@@ -15,15 +15,15 @@ export function subscriptionsSql(account: string): string {
                 where account_id = ${account} and ended_at is null))::text`;
 }
 
-/** SQL for why a person has stopped the account whose id `account` is, an expression of the statement around it; null as a rule. */
+/** SQL for the reason of the block of the account whose id is `account`, an SQL expression; null if it is not blocked. */
 export function blockReasonSql(account: string): string {
   return `(select stopped.block_reason from account stopped where stopped.id = ${account})`;
 }
 
 /**
- * Holds the account until the transaction ends: everything that counts for it stands in line here. Rows that merely name the account (a
- * deployment that it made on another's site) are not kept waiting, or two who work on each other's sites would wait for each other.
- * Answers which plans it has.
+ * Locks the account until the transaction ends, so that everything that counts against its limits is serialised. Returns its plans.
+ * `no key update` does not block rows that only reference the account, such as a deployment on another owner's site: two accounts that
+ * work on each other's sites would deadlock.
  */
 export async function lockAccount(tx: EntityManager, accountId: string): Promise<PlanSubject> {
   const [row] = await tx.execute<{ subscriptions: string | null }[]>(

@@ -1,4 +1,4 @@
-/** The moves of agents' requests for access that are not an answer to anybody: running out, and being forgotten. */
+/** Expiry and deletion of agents' access requests. */
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -9,12 +9,12 @@ import { AccessRequest } from './access-request.ts';
 
 const keptMs = 30 * 24 * 3600_000;
 
-/** Tells the request's workflow, when the transaction commits, that the row has moved. */
+/** Signals the request's workflow that the row has changed. */
 export function signalAccessRequest(em: EntityManager, clock: Clock, requestId: string): void {
   signalWorkflow(em, clock, 'grantAccess', { requestId }, 'moved');
 }
 
-/** Ends the open requests for the address: their links and secrets are good for nothing any more. What is answered meanwhile stays so. */
+/** Expires the pending requests for the address, with their links and secrets. Answered requests stay as they are. */
 export async function expireOpenRequests(em: EntityManager, clock: Clock, email: string): Promise<void> {
   const ended = await em.execute<{ id: string }[]>(
     `update access_request set status = 'expired' where email = ? and status = 'pending' returning id`,
@@ -24,7 +24,7 @@ export async function expireOpenRequests(em: EntityManager, clock: Clock, email:
   await em.flush();
 }
 
-/** Writes down that a request has run out, if it has. Answers what it is, and for how long it stays so at most. */
+/** Expires a request that is due. Returns its status, and when that changes at the latest. */
 export async function settleAccessRequest(em: EntityManager, now: Date, id: string): Promise<Settled> {
   await em.nativeUpdate(
     AccessRequest,
@@ -38,7 +38,7 @@ export async function settleAccessRequest(em: EntityManager, now: Date, id: stri
   return settledAt(now, { status, endsAt: waits ? request.expiresAt : undefined });
 }
 
-/** Forgets requests that are long over, with the network address that each holds. Answers how many. */
+/** Deletes old requests, with the network address of each. Returns how many. */
 export async function sweepAccessRequests(em: EntityManager, now: Date): Promise<number> {
   return await em.nativeDelete(AccessRequest, { expiresAt: { $lt: new Date(now.getTime() - keptMs) } });
 }

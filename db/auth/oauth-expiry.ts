@@ -1,12 +1,12 @@
-/** Grants of connectors: which still live, and their end. */
+/** OAuth grants: which can still be renewed, and the deletion of expired codes. */
 
 import type { EntityManager } from '#db/orm.ts';
 import { OauthCode, OauthRefresh } from './oauth-grant.ts';
 
-/** Codes are kept for longer than they are good, so that one that comes back is known. */
+/** Codes are stored for longer than they are valid, so that reuse is detected. */
 const codesKeptMs = 24 * 3600_000;
 
-/** Ids of the account's tokens that a connector can still renew, whether or not they are good at this moment. */
+/** Ids of the account's tokens that an OAuth client can still renew, including expired ones. */
 export async function renewableTokenIds(em: EntityManager, accountId: string, now: Date): Promise<string[]> {
   const rows = await em.execute<{ id: string }[]>(
     `select t.id from token t
@@ -18,7 +18,7 @@ export async function renewableTokenIds(em: EntityManager, accountId: string, no
   return rows.map(({ id }) => id);
 }
 
-/** Forgets codes and refresh tokens that are over; grants go with their tokens. Answers how many rows went. */
+/** Deletes expired codes and refresh tokens; grants are deleted with their tokens. Returns the number of rows. */
 export async function sweepOauth(em: EntityManager, now: Date): Promise<number> {
   const codes = await em.nativeDelete(OauthCode, { expiresAt: { $lt: new Date(now.getTime() - codesKeptMs) } });
   return codes + (await em.nativeDelete(OauthRefresh, { expiresAt: { $lt: now } }));

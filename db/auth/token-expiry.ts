@@ -1,9 +1,9 @@
-/** The last end of tokens. */
+/** Deletion of old tokens. */
 import type { EntityManager } from '#db/orm.ts';
 
 const keptMs = 30 * 24 * 3600_000;
 
-/** Forgets tokens that have been revoked or past their time for long, but for those that a request for access still names. Answers how many. */
+/** Deletes tokens that were revoked or expired long ago, except those that an access request references. Returns how many. */
 export async function sweepTokens(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - keptMs);
   const gone = await em.execute<unknown[]>(

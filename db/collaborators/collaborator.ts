@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { Site } from '#db/sites/site.ts';
 
-/** An account that may act on a site of another. The row is the whole of its right: without it nothing of the site is to be seen. */
+/** An account that may act on another owner's site. The row is its only permission. */
 export const Collaborator = defineEntity({
   name: 'Collaborator',
   properties: {

@@ -1,4 +1,4 @@
-/** What happens to an invitation besides its answer: it runs out. */
+/** Expiry of invitations. */
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -7,12 +7,12 @@ import { invitationStatusAt } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Invitation } from './invitation.ts';
 
-/** Tells the invitation's workflow, when the transaction commits, that the row has moved. */
+/** Signals the invitation's workflow that the row has changed. */
 export function signalInvitation(em: EntityManager, clock: Clock, id: string): void {
   signalWorkflow(em, clock, 'inviteCollaborator', { invitationId: id }, 'moved');
 }
 
-/** Writes down that an invitation has run out, if it has. Answers what it is, and for how long it stays so at most. */
+/** Expires an invitation that is due. Returns its status, and when that changes at the latest. */
 export async function settleInvitation(em: EntityManager, now: Date, id: string): Promise<Settled> {
   await em.nativeUpdate(Invitation, { id, status: 'open', expiresAt: { $lte: now } }, { status: 'expired' });
   const invitation = await em.findOne(Invitation, { id });

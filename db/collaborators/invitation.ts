@@ -4,17 +4,17 @@ import { Mail } from '#db/mail/mail.ts';
 import { Site } from '#db/sites/site.ts';
 import type { InvitationStatus } from '#rules/states.ts';
 
-/** An address asked to work on a site. `expired` may be written late: ask `invitationStatusAt`. */
+/** An invitation to collaborate on a site. `expired` may be written late: use `invitationStatusAt`. */
 export const Invitation = defineEntity({
   name: 'Invitation',
   properties: {
     id: p.text().primary(),
     site: () => p.manyToOne(Site),
-    /** In lower case. Whoever's account has this address is invited. */
+    /** In lower case. The account with this address is invited. */
     email: p.text(),
     status: p.text().$type<InvitationStatus>(),
     mail: () => p.manyToOne(Mail),
-    /** Who accepted it. */
+    /** The account that accepted it. */
     account: () => p.manyToOne(Account).nullable(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),

@@ -1,4 +1,4 @@
-/** Mails: queued in the transaction that causes them, sent by the workflow `notify`, forgotten once settled. */
+/** E-mails: queued in the transaction that causes them, sent by the workflow `notify`, erased once settled. */
 
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -17,21 +17,21 @@ export type MailTo<Kind extends MailKind> = {
   /** One plain address. */
   to: string;
   data: MailData<Kind>;
-  /** Where an answer to it goes; our own sender where there is none. */
+  /** Reply-To; the sender's address by default. */
   replyTo?: string;
-  /** From when on it is better not sent at all: its link is over then. */
+  /** When it expires and is not sent any more, because its link has expired. */
   until?: Date;
-  /** Whose site, whose account: while that is blocked, it waits. */
+  /** The mail waits while the account, or the owner of the site, is blocked. */
   site?: string;
   account?: string;
 };
 
-/** What is sealed in the row while the mail waits. */
+/** The encrypted part of a queued mail. */
 export type Letter = { to: string; replyTo?: string; until?: string; data: unknown };
 
 /**
- * Writes the mail and the start of its workflow into the caller's transaction, which sends it if it commits. Call it only where mail is
- * switched on. Keep the answer's id on the record that caused it: its state is there to be read.
+ * Adds the mail and the start of its workflow to the caller's transaction. Call it only if mail is configured. Store the returned id on
+ * the record that caused the mail, to read its status later.
  */
 export function queueMail<Kind extends MailKind>(
   em: EntityManager,
@@ -51,7 +51,7 @@ export function queueMail<Kind extends MailKind>(
   return em.create(Mail, { id, kind, status: 'queued', sealed, ...whose, createdAt: clock.now() });
 }
 
-/** Starts the workflow that sends the mail, when the transaction commits. */
+/** Starts the workflow that sends the mail. */
 export function startNotify(
   em: EntityManager,
   clock: Clock,
@@ -66,7 +66,7 @@ export function decryptLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, s
   return JSON.parse(decrypt(sealing, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
 }
 
-/** Whether the account that the mail is of, or is of a site of, is blocked. */
+/** Whether the mail's account, or the owner of its site, is blocked. */
 export async function isAccountBlocked(
   em: EntityManager,
   { siteId, accountId }: Pick<Mail, 'siteId' | 'accountId'>,
@@ -79,7 +79,7 @@ export async function isAccountBlocked(
   return rows.length > 0;
 }
 
-/** Ends a waiting mail and forgets its address and its words. False where it was settled already. */
+/** Settles a queued mail and erases its address and text. False where it was settled already. */
 export async function settleMail(
   em: EntityManager,
   clock: Clock,
@@ -90,7 +90,7 @@ export async function settleMail(
   return (await em.nativeUpdate(Mail, { id, status: 'queued' }, settled)) === 1;
 }
 
-/** Forgets mails that were settled long ago, but for those whose state an invitation or a submission still shows. Answers how many. */
+/** Deletes old settled mails, except those whose status an invitation, a booking or a submission shows. Returns how many. */
 export async function sweepMails(em: EntityManager, now: Date): Promise<number> {
   const gone = await em.execute<unknown[]>(
     `delete from mail m where settled_at < ? and not exists (select 1 from invitation i where i.mail_id = m.id)

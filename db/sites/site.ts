@@ -21,16 +21,16 @@ export const Site = defineEntity({
     liveTicket: p.integer().default(0),
     lastTicket: p.integer().default(0),
     lastNumber: p.integer().default(0),
-    /** The redirect rules that a call set, a blob in the store. */
+    /** The redirect rules set by the API, a blob in the store. */
     redirectsSha256: p.text().nullable(),
     createdAt: p.datetime(),
     archivedAt: p.datetime().nullable(),
-    /** Since when a person has stopped it, and why, in words for its owner. */
+    /** When an operator blocked it, and why, as its owner reads it. */
     blockedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
-    /** Since when a person has stopped its owner's account. The database keeps it: see `account.blocked_at`. */
+    /** When its owner's account was blocked. A trigger on `account.blocked_at` sets it. */
     ownerBlockedAt: p.datetime().nullable(),
-    /** The plans of its owner, whose caps are those of the site: ask `limitsOf`. */
+    /** The plans of its owner, for `limitsOf`: their limits apply to the site. */
     subscriptions: p
       .text()
       .nullable()
