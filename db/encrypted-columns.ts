@@ -1,4 +1,4 @@
-/** What rows keep sealed, in one list, and the way from one key to the next. */
+/** The encrypted columns, and key rotation. */
 import {
   currentKey,
   DecryptionFault,
@@ -9,7 +9,7 @@ import {
 } from '#runtime/encryption.ts';
 import type { EntityManager } from './orm.ts';
 
-/** What binds sealed bytes to their row. */
+/** The encryption context, which binds a ciphertext to its row. */
 export const contextOf = {
   mail: (id: string) => `mail:${id}`,
   booking: (id: string) => `booking:${id}`,
@@ -19,7 +19,7 @@ export const contextOf = {
   acmeAccount: (directory: string) => `acme-account:${directory}`,
 } as const;
 
-/** Every column that is sealed under the keyring for longer than a day, and the column that names its row. A new one is a line here. */
+/** Every column that stays encrypted for longer than a day, with the key of its row. Add new ones here. */
 export const encryptedColumns = [
   { table: 'mail', column: 'sealed', key: 'id', context: contextOf.mail },
   { table: 'booking', column: 'visitor_sealed', key: 'id', context: contextOf.booking },
@@ -33,12 +33,12 @@ type EncryptedColumn = (typeof encryptedColumns)[number];
 const batchSize = 200;
 type Row = { id: string; sealed: Buffer };
 
-/** Of one column. `unreadable`: under a key that is not held, or spoilt; such rows stay as they are. */
+/** Of one column. `unreadable`: encrypted under an unknown key, or corrupt; such rows stay unchanged. */
 export type ReencryptedRows = { resealed: number; unreadable: number };
 
 /**
- * Seals everything under the newest key. What it has done stands in the rows, so it may be stopped and started again at will; it changes a row
- * only while that holds what was read, so it runs beside everything else. Answers by `table.column`.
+ * Encrypts everything under the newest key. It may be interrupted and run again, since the rows are its only state. It updates a row only
+ * if that is unchanged since it was read, so it can run while the service does. Returns counts by `table.column`.
  */
 export async function reencrypt(em: EntityManager, keyring: EncryptionKeys): Promise<Record<string, ReencryptedRows>> {
   const answer: Record<string, ReencryptedRows> = {};
@@ -80,7 +80,7 @@ function reencryptValue(keyring: EncryptionKeys, sealed: Buffer, context: string
   }
 }
 
-/** False where the row has moved since it was read. */
+/** False where the row has changed since it was read. */
 async function replace(
   em: EntityManager,
   { table, column, key }: EncryptedColumn,
@@ -93,7 +93,7 @@ async function replace(
   return rows.length === 1;
 }
 
-/** How many rows are sealed under each key, by `table.column` and the key's version; `lost` under none that is held. */
+/** The number of rows under each key, by `table.column` and the key's version; `lost` for unknown keys. */
 export async function countEncrypted(
   em: EntityManager,
   keyring: EncryptionKeys,

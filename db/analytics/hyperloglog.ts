@@ -1,5 +1,5 @@
 /**
- * How many different visitors there were, without knowing which: a HyperLogLog sketch (Flajolet et al. 2007) of 4,096 registers, read with
+ * Counts distinct visitors without storing them: a HyperLogLog sketch (Flajolet et al. 2007) of 4,096 registers, read with
  * the estimator of Ertl 2017 (arXiv:1702.01284, algorithm 6), right within 1.6 % for any number and nearly exact for small ones. Pure.
  */
 
@@ -15,19 +15,19 @@ export function newSketch(): Sketch {
   return new Uint8Array(registers);
 }
 
-/** Takes in a visitor, by at least 6 bytes of a hash. */
+/** Adds a visitor, by at least 6 bytes of a hash. */
 export function addToSketch(sketch: Sketch, hash: Buffer): void {
   const index = hash.readUInt16BE(0) >>> (16 - indexBits);
   const rank = Math.clz32(hash.readUInt32BE(2)) + 1;
   if ((sketch[index] as number) < rank) sketch[index] = rank;
 }
 
-/** Takes in whoever the other has seen. */
+/** Adds the visitors of the other sketch. */
 export function mergeSketch(into: Sketch, other: Sketch): void {
   for (let i = 0; i < registers; i++) if ((into[i] as number) < (other[i] as number)) into[i] = other[i] as number;
 }
 
-/** How many different visitors it has seen. */
+/** The estimated number of distinct visitors. */
 export function countOf(sketch: Sketch): number {
   const withRank = new Array<number>(rankBits + 2).fill(0);
   for (const rank of sketch) withRank[rank] = (withRank[rank] ?? 0) + 1;
@@ -64,14 +64,14 @@ function tau(x: number): number {
 // An entry of a sparse sketch: two bytes of index, one of rank. Its length is never a whole sketch's, which three does not divide.
 const entryBytes = 3;
 
-/** As it is kept: a sketch of few visitors takes three bytes for each. */
+/** The stored form: a sparse sketch has three bytes per visitor. */
 export function writeSketch(sketch: Sketch): Buffer {
   const entries: number[] = [];
   for (let i = 0; i < registers; i++) if (sketch[i] !== 0) entries.push(i >>> 8, i & 255, sketch[i] as number);
   return entries.length < registers ? Buffer.from(entries) : Buffer.from(sketch);
 }
 
-/** Throws where the bytes are no sketch. */
+/** Throws on bytes that are not a sketch. */
 export function readSketch(bytes: Buffer): Sketch {
   if (bytes.length === registers) return new Uint8Array(bytes);
   if (bytes.length > registers || bytes.length % entryBytes !== 0)

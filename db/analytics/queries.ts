@@ -1,18 +1,18 @@
-/** The kept views of a site: hours as edges wrote them, days and months as they were rolled up. */
+/** The stored views of a site: hours as written by edges, and the roll-ups by day and month. */
 import type { EntityManager } from '#db/orm.ts';
 import { dateText, dayOf } from './calendar.ts';
 import type { Counts, Dimension } from './counts.ts';
 import { mergeSketch, newSketch, readSketch, type Sketch } from './hyperloglog.ts';
 
 type Viewed = { views: number } & Record<Dimension, Counts>;
-/** What one edge process counted in one hour. */
+/** The counts of one edge process in one hour. */
 export type HourRow = Viewed & { start: Date; sketch: Sketch };
-/** A day or a month, its visitors counted once for each day. */
+/** A day or a month. A visitor counts once per day. */
 export type TotalRow = Viewed & { start: Date; visitors: number };
 
 export type RawRow = { start: string; views: number; visitors: number; sketch: Buffer } & Record<Dimension, string>;
 
-/** Columns that every kind of row has, as text that is read alike whatever the driver makes of types. */
+/** Columns of all rows, as text, so that parsing does not depend on the driver's types. */
 export const countColumns =
   'views, pages::text as pages, referrers::text as referrers, countries::text as countries, devices::text as devices';
 export const hourColumns = `extract(epoch from hour)::bigint::text as start, sketch, ${countColumns}`;
@@ -26,7 +26,7 @@ export async function readHours(em: EntityManager, siteId: string, from: Date): 
   return rows.map(hourRow);
 }
 
-/** Each moment since `from` once: in a month that was rolled up (where `months` are asked for), else in a day, else in hours. */
+/** Covers each moment since `from` exactly once: by a month (if `months` is set), else by a day, else by hours. */
 export async function readTotals(
   em: EntityManager,
   siteId: string,
@@ -66,7 +66,7 @@ function viewed({ start, views, pages, referrers, countries, devices }: RawRow):
   };
 }
 
-/** Whom all these rows have seen, by the day: a visitor of several hours, or of several edges, is one. */
+/** The visitors by day: one who appears in several hours, or on several edges, counts once. */
 export function sketchesByDay(rows: readonly HourRow[]): Map<number, Sketch> {
   return sketchesBy(rows, (start) => dayOf(start).getTime());
 }

@@ -1,6 +1,6 @@
 /**
- * Hours become days and days months, so that a year is read in a few rows. Each step can be run again at any time: it reads what is
- * there, writes the total whole, and deletes only what a total holds.
+ * Rolls up hours into days and days into months, so that a year is a few rows. Each step is idempotent: it reads the rows, writes the
+ * whole total, and deletes only rows that a total includes.
  */
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
@@ -9,27 +9,31 @@ import { addCounts, newTallied, rowOf, type Tallied } from './counts.ts';
 import { countOf } from './hyperloglog.ts';
 import { countColumns, hourColumns, hourRow, type RawRow, sketchesByDay } from './queries.ts';
 
-/** Days before today whose hours are kept: an edge that could not write for so long is still counted. */
+/** Days before today whose hours are stored: late writes of edges within this time are counted. */
 export const hoursKeptDays = 2;
-/** Days that are kept beside the months that they are in. */
+/** Days that are stored in addition to their month. */
 const daysKeptDays = 100;
 const batch = 500;
 
 export type Rolled = { days: number; months: number; deleted: number };
 type Place = { site_id: string; start: string };
 
-/** Rolls up what is over. `beat` is called with each site. */
-export async function rollUpViews(em: () => EntityManager, now: Date, beat: (siteId: string) => void): Promise<Rolled> {
+/** Rolls up past days and months. `heartbeat` is called with each site. */
+export async function rollUpViews(
+  em: () => EntityManager,
+  now: Date,
+  heartbeat: (siteId: string) => void,
+): Promise<Rolled> {
   const rolled: Rolled = { days: 0, months: 0, deleted: 0 };
   for (let places = await unrolledDays(em(), now); places.length > 0; places = await unrolledDays(em(), now)) {
     for (const { site_id, start } of places) {
-      beat(site_id);
+      heartbeat(site_id);
       if (await rollUpDay(em(), site_id, new Date(start), now)) rolled.days += 1;
     }
   }
   for (let places = await unrolledMonths(em(), now); places.length > 0; places = await unrolledMonths(em(), now)) {
     for (const { site_id, start } of places) {
-      beat(site_id);
+      heartbeat(site_id);
       await rollUpMonth(em(), site_id, new Date(start));
       rolled.months += 1;
     }
@@ -46,7 +50,7 @@ async function unrolledDays(em: EntityManager, now: Date): Promise<Place[]> {
   );
 }
 
-/** False where the day's other hours are gone already: what came so late is not counted. */
+/** False where the day's other hours are deleted already: such late counts are dropped. */
 async function rollUpDay(em: EntityManager, siteId: string, day: Date, now: Date): Promise<boolean> {
   return await em.transactional(async (tx) => {
     const raw: RawRow[] = await tx.execute(
@@ -78,7 +82,7 @@ async function hasTotal(tx: EntityManager, siteId: string, day: Date): Promise<b
   return rows.length > 0;
 }
 
-/** Months all of whose days can change no more. */
+/** Months whose days cannot change any more. */
 async function unrolledMonths(em: EntityManager, now: Date): Promise<Place[]> {
   return await em.execute(
     `select distinct site_id, date_trunc('month', start::timestamp)::date::text as start from view_total total
@@ -139,7 +143,7 @@ function keptFrom(now: Date): Date {
   return later(dayOf(now), -hoursKeptDays * dayMs);
 }
 
-/** What totals hold, and the salts of days that are over: with them, nobody can tell any more whom a hash was of. */
+/** Deletes hours that totals include, and the salts of past days: without these, a hash cannot be linked to a visitor. */
 async function deleteRolled(em: EntityManager, now: Date): Promise<number> {
   const deletions: [sql: string, before: Date | string][] = [
     ['delete from view_hour where is_rolled and hour < ? returning 1', keptFrom(now)],

@@ -1,4 +1,4 @@
-/** What has become of plans that are bought: asked of the provider, and written down. The same for a call, a workflow and a schedule. */
+/** Queries the provider about subscriptions and stores the answers, for API calls, workflows and a schedule. */
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -11,31 +11,31 @@ import { applyReport, type Report } from './transitions.ts';
 
 export type BillingDeps = { config: Pick<Config, 'billing'>; clock: Clock; billing: Billing | undefined };
 
-/** A workflow asks when it is due; who is behind by more has nobody that asks. */
+/** The workflow queries when it is due; a row that is later than this has lost its workflow. */
 const lateMs = 2 * 60_000;
 const lateAtOnce = 100;
-/** A provider that is slow, or silent, takes seconds for each. */
+/** Concurrency: a slow provider takes seconds per query. */
 const askedAtOnce = 10;
 
-/** Asks about one and answers what it is now, and in how many milliseconds to ask again. */
+/** Queries one. Returns its status, and in how many milliseconds to query again. */
 export async function querySubscription(em: EntityManager, deps: BillingDeps, id: string): Promise<Settled> {
   const { billing, clock } = deps;
   const row = await em.findOneOrFail(BillingSubscription, { id }, { refresh: true });
   if (isSubscriptionSettled(row.status)) return { status: row.status, settled: true };
-  if (!billing) throw new Error('billing is off, and a plan that is bought has to be followed');
+  if (!billing) throw new Error('billing is not configured, but there is a subscription to query');
   return await recordReport(em, deps, row, await reportOf(billing, clock, row));
 }
 
-/** Ends the page so that nobody pays on it any more. Answers what became of it, which may be that somebody has paid. */
+/** Closes the checkout session. Returns its status: it may have been paid meanwhile. */
 export async function closeCheckout(em: EntityManager, deps: BillingDeps, row: BillingSubscription): Promise<Settled> {
   const { billing } = deps;
-  if (!billing) throw new Error('billing is off, and a page has to be closed');
+  if (!billing) throw new Error('billing is not configured, but there is a checkout session to close');
   const { providerCheckout } = row;
   const page = providerCheckout ? await billing.closeCheckout(providerCheckout) : null;
   return await recordReport(em, deps, row, page ? await reportOfPage(billing, page) : { status: 'expired' });
 }
 
-/** Asks about all that should have been asked about long ago. Answers how many there were. */
+/** Queries all that are overdue. Returns how many. */
 export async function queryOverdue(em: () => EntityManager, deps: BillingDeps): Promise<number> {
   const before = new Date(deps.clock.now().getTime() - lateMs);
   const late = await em().find(
@@ -46,7 +46,7 @@ export async function queryOverdue(em: () => EntityManager, deps: BillingDeps): 
   const faults: unknown[] = [];
   const left = late.map(({ id }) => id);
   const askOn = async () => {
-    // One that cannot be asked about does not stand in the way of the others.
+    // A failed query does not stop the others.
     for (let id = left.shift(); id; id = left.shift())
       await querySubscription(em(), deps, id).catch((fault) => faults.push(fault));
   };
@@ -73,14 +73,14 @@ async function recordReport(
 async function reportOf(billing: Billing, clock: Clock, row: BillingSubscription): Promise<Report> {
   const { status, providerCheckout, providerSubscription, checkoutEndsAt } = row;
   if (providerSubscription) return await reportOfBought(billing, providerSubscription, status === 'ending');
-  // Of a page without a name nobody was told the address.
+  // Without an id, nobody has the address of the session.
   if (!providerCheckout) return { status: checkoutEndsAt > clock.now() ? 'open' : 'expired' };
   return await reportOfPage(billing, await billing.readCheckout(providerCheckout));
 }
 
 async function reportOfPage(billing: Billing, page: CheckoutPage): Promise<Report> {
   if (page.status !== 'complete') return { status: page.status };
-  if (!page.subscription) throw new Error('a page was completed and nothing was bought on it');
+  if (!page.subscription) throw new Error('a completed checkout session has no subscription');
   return await reportOfBought(billing, page.subscription, false);
 }
 

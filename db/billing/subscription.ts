@@ -3,8 +3,8 @@ import { Account } from '#db/accounts/account.ts';
 import type { SubscriptionStatus } from '#rules/states.ts';
 
 /**
- * A plan that is bought, from the page to pay on to its end. `plan` and what it allows come from our catalog; of the provider stand here its
- * names for the page and the subscription, which leave no answer.
+ * A paid subscription, from its checkout session to its end. `plan` is a name in the catalog of plans. The provider's ids of the session
+ * and the subscription are never part of a response.
  */
 export const BillingSubscription = defineEntity({
   name: 'BillingSubscription',
@@ -16,24 +16,24 @@ export const BillingSubscription = defineEntity({
     providerCheckout: p.text().nullable(),
     providerSubscription: p.text().nullable(),
     createdAt: p.datetime(),
-    /** From when nobody can pay on its page any more. */
+    /** When its checkout session expires. */
     checkoutEndsAt: p.datetime(),
     startedAt: p.datetime().nullable(),
-    /** Since when a payment is overdue, and until when the plan stays in force all the same. */
+    /** Since when a payment is overdue, and the end of the grace period. */
     overdueSince: p.datetime().nullable(),
     servesUntil: p.datetime().nullable(),
-    /** When it ends, where the owner has cancelled it. */
+    /** When it ends, if the owner has cancelled it. */
     cancelsAt: p.datetime().nullable(),
     settledAt: p.datetime().nullable(),
-    /** When the provider is asked again; null once nothing can change any more. */
+    /** When to query the provider again; null once it is settled. */
     askAt: p.datetime().nullable(),
-    /** How often it was: of two answers that cross, the one to the later question counts. */
+    /** Number of finished queries: an answer to an older query is discarded. */
     asked: p.integer().default(0),
   },
 });
 export type BillingSubscription = InferEntity<typeof BillingSubscription>;
 
-/** A plan given by an operator, until a date. One that was ended, or replaced by another, has `endedAt`. */
+/** A plan granted by an operator, until a date. `endedAt` is set if it was ended or replaced earlier. */
 export const PlanGrant = defineEntity({
   name: 'PlanGrant',
   properties: {

@@ -1,6 +1,6 @@
 /**
- * The moves of a plan that is bought. Each is made under the lock of its account, from what the provider answered to a question: a message of
- * the provider only makes us ask.
+ * The state transitions of a paid subscription. Each runs under the lock of its account and uses the provider's answer to a query: a
+ * webhook only triggers a query.
  */
 
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
@@ -20,7 +20,7 @@ import { BillingSubscription, PlanGrant } from './subscription.ts';
 const checkoutMs = hourMs;
 const eventsKeptMs = 30 * 24 * hourMs;
 
-/** What the provider answered: of the page, or of what was bought on it. */
+/** The provider's answer, about the checkout session or its subscription. */
 export type Report =
   | { status: 'open' | 'expired' }
   | { status: 'active' | 'past_due' | 'ended'; subscription: string; cancelsAt: Date | null };
@@ -31,17 +31,17 @@ export async function openCheckoutOf(em: EntityManager, accountId: string): Prom
   return await em.findOne(BillingSubscription, { account: accountId, status: 'open' }, { refresh: true });
 }
 
-/** What the account pays for, overdue or not. */
+/** The account's subscription in force, overdue or not. */
 export async function currentSubscription(em: EntityManager, accountId: string): Promise<BillingSubscription | null> {
   return await em.findOne(BillingSubscription, { account: accountId, ...inForce }, { refresh: true });
 }
 
-/** The grant that has not been ended; it may have run out. */
+/** The grant that was not ended; it may have expired. */
 export async function planGrantOf(em: EntityManager, accountId: string): Promise<PlanGrant | null> {
   return await em.findOne(PlanGrant, { account: accountId, endedAt: null }, { refresh: true });
 }
 
-/** A page to pay on, of which the provider is told next, and the workflow that follows it. The account is locked and has none that is open. */
+/** Adds a checkout, before the provider creates its session, and starts its workflow. The account is locked and has no open checkout. */
 export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSubscription['account'], plan: string) {
   const now = clock.now();
   const id = newId('bsub');
@@ -59,8 +59,8 @@ export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSub
 }
 
 /**
- * Writes down which page it became. False where the purchase was given up meanwhile: that page is nobody's. Who looked at the row before that knew of
- * no page, and what he makes of it is dropped.
+ * Stores the id of the checkout session. False where the purchase was cancelled meanwhile. It increments `asked`, so the result of a query
+ * that started before this is discarded.
  */
 export async function recordCheckout(em: EntityManager, id: string, page: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>(
@@ -72,8 +72,8 @@ export async function recordCheckout(em: EntityManager, id: string, page: string
 }
 
 /**
- * Writes down what the provider answered to the question that was asked when `asked` stood on the row. Answers the row as it is then; where
- * somebody else has asked meanwhile it is theirs, and this answer is dropped.
+ * Stores the provider's answer to a query that started when the row had this `asked`. Returns the current row. If another query has
+ * finished since, this answer is discarded.
  */
 export async function applyReport(
   em: EntityManager,
@@ -95,7 +95,7 @@ export async function applyReport(
   });
 }
 
-/** What is being ended goes on to its end, whatever else is reported of it. */
+/** A subscription that is being cancelled stays `ending` until the provider has ended it. */
 function applyStatus(row: BillingSubscription, report: Report, { now, graceMs }: { now: Date; graceMs: number }): void {
   row.status = row.status === 'ending' && report.status !== 'ended' ? 'ending' : report.status;
   if ('subscription' in report) {
@@ -108,7 +108,7 @@ function applyStatus(row: BillingSubscription, report: Report, { now, graceMs }:
   if (isSubscriptionSettled(row.status)) row.settledAt = now;
 }
 
-/** What the account paid for before makes room: it is out of force with this transaction, and is ended at the provider after it. */
+/** Ends the account's previous subscriptions: here at once, and at the provider after the commit. */
 async function endReplaced(tx: EntityManager, clock: Clock, { id, account }: BillingSubscription): Promise<void> {
   const others = { account: account.id, ...inForce, id: { $ne: id } };
   for (const other of await tx.find(BillingSubscription, others, { refresh: true })) {
@@ -139,7 +139,7 @@ function signalSubscription(tx: EntityManager, clock: Clock, id: string): void {
   signalWorkflow(tx, clock, 'followSubscription', { subscriptionId: id }, 'moved');
 }
 
-/** A message of the provider about a customer: everything of theirs that can change is asked for now. False for one that came before. */
+/** A webhook of the provider about a customer: all their open subscriptions are queried now. False for a repeated webhook. */
 export async function recordProviderEvent(
   em: EntityManager,
   clock: Clock,
@@ -171,7 +171,7 @@ export async function customerOf(em: EntityManager, accountId: string): Promise<
   return row?.customer;
 }
 
-/** The first one that is noted stays. Answers it. */
+/** Stores the customer's id, unless the account has one. Returns the stored id. */
 export async function recordCustomer(em: EntityManager, clock: Clock, accountId: string, customer: string) {
   await em.execute(
     `insert into billing_customer (account_id, provider_customer, created_at) values (?, ?, ?) on conflict (account_id) do nothing`,
@@ -180,7 +180,7 @@ export async function recordCustomer(em: EntityManager, clock: Clock, accountId:
   return (await customerOf(em, accountId)) ?? customer;
 }
 
-/** Deletes what is remembered of messages that cannot come again. */
+/** Deletes the ids of webhooks that the provider does not repeat any more. */
 export async function sweepBilling(em: EntityManager, now: Date): Promise<number> {
   const rows: unknown[] = await em.execute('delete from billing_event where received_at < ? returning id', [
     new Date(now.getTime() - eventsKeptMs),

@@ -3,7 +3,7 @@ import { Account } from '#db/accounts/account.ts';
 import type { AuthorKind } from '#rules/states.ts';
 import { CommentThread } from './comment-thread.ts';
 
-/** What somebody said in a thread. `agent` came by a token, `owner` and `collaborator` typed it in a browser. */
+/** A message in a thread. `agent` wrote it with a token, `owner` and `collaborator` in a browser. */
 export const CommentMessage = defineEntity({
   name: 'CommentMessage',
   properties: {

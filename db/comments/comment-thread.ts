@@ -4,8 +4,8 @@ import type { CommentPosition, CommentStatus } from '#rules/states.ts';
 import { CommentMessage } from './comment-message.ts';
 
 /**
- * A conversation about a place of a page. Its picture is a blob of the store, or `pictureMissing` says why there is none. `changedAt`
- * moves with every message and every change of state.
+ * A conversation about a place on a page. Its screenshot is a blob of the store, or `pictureMissing` has the reason why there is none.
+ * `changedAt` is set by every message and every change of state.
  */
 export const CommentThread = defineEntity({
   name: 'CommentThread',

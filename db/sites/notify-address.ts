@@ -1,9 +1,9 @@
-/** Who is told of what a site's visitors do. */
+/** The address for e-mails about visitors' submissions and bookings. */
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from './site.ts';
 
-/** The address that the row's `notifyCollaboratorId` stands for; the owner's while that collaborator's account is blocked. */
+/** The address of the collaborator; the owner's if there is none or that account is blocked. */
 export async function notifyAddress(
   em: EntityManager,
   site: Pick<Site, 'account'>,
