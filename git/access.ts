@@ -7,10 +7,10 @@ import type { Site } from '#db/sites/site.ts';
 import type { GitAccess, Repository, Role } from '#rules/states.ts';
 import { isId } from '#runtime/ids.ts';
 
-/** A refusal in git's own manner: a status, and a line of plain text that git prints behind `remote:`. */
+/** A refusal as git expects it: a status, and a line of plain text that git prints after `remote:`. */
 export class GitRefusal extends Error {
   readonly status: 400 | 401 | 403 | 404 | 429 | 503;
-  /** When it is worth to ask again. */
+  /** When to retry. */
   readonly retryAfterSeconds: number | undefined;
   constructor(status: GitRefusal['status'], message: string, retryAfterSeconds?: number) {
     super(message);
@@ -25,7 +25,7 @@ export function refusalOrThrow(error: unknown): GitRefusal {
   throw error;
 }
 
-/** False where the access was taken away since it was found good. */
+/** False if the access has been revoked since it was granted. */
 export async function isStillGranted(access: () => Promise<unknown>): Promise<boolean> {
   return !((await access().catch(refusalOrThrow)) instanceof GitRefusal);
 }
@@ -47,12 +47,12 @@ export function noRepository(): GitRefusal {
   return new GitRefusal(404, 'This password gives no access to a repository at this address.');
 }
 
-/** Passwords are random and long, so one plain hash keeps them. */
+/** Passwords are random and long, so a plain hash is enough. */
 export function passwordHash(password: string): Buffer {
   return createHash('sha256').update(password).digest();
 }
 
-/** Throws a GitRefusal unless the header's credential opens this repository, now, for this. Answers the site, and what who asks is to it. */
+/** Throws a GitRefusal unless the header's credential grants this access to this repository now. Returns the site and the caller's role. */
 export async function requireAccess(
   em: EntityManager,
   now: Date,
@@ -92,7 +92,7 @@ export async function requireAccess(
   return granted;
 }
 
-/** A password is as good as the right of who made it: it ends with that, in the same instant. */
+/** A password is valid only while the account that created it has access to the site. */
 async function isStillMember(em: EntityManager, { site, account }: GitCredential): Promise<boolean> {
   return site.account.id === account.id || (await em.count(Collaborator, { site: site.id, account: account.id })) > 0;
 }

@@ -1,22 +1,25 @@
-/** How many git processes one API process runs at a time. The rest wait their turn for a while, then are told to come again. */
+/**
+ * Limits the git processes of one API process. Others wait in a bounded queue, then get a 503. Not p-limit: the limit is shared fairly among
+ * sites, the queue is bounded, and a waiter times out.
+ */
 import { gitOperations } from '#runtime/telemetry/metrics.ts';
 import { GitRefusal } from './access.ts';
 
 export type GitConcurrency = {
-  /** Resolves to what gives the place back, when there is one. Throws a 503 when the wait is too long, or too many wait already. */
+  /** Resolves to a release function. Throws a 503 if the wait is too long or the queue is full. */
   acquire(siteId: string): Promise<() => void>;
 };
 
 export type GitConcurrencyLimits = {
   /** Exchanges at the same time. */
   running: number;
-  /** Of these, for one site: its clones may not keep all others waiting. */
+  /** Of these, for one site, so that its clones do not delay all others. */
   perSite: number;
   waiting: number;
   waitMs: number;
 };
 
-// So that those who wait for one site leave room for those of others.
+// One site may fill only this part of the queue.
 const siteQueueShare = 1 / 2;
 
 type Waiter = { siteId: string; start: () => void };

@@ -1,4 +1,4 @@
-/** Our end of the `pre-receive` hook's pipe: takes what is pushed, answers the verdict. */
+/** Our end of the `pre-receive` hook's pipe: receives the push, returns the decision. */
 import { accessSync, constants } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -17,7 +17,7 @@ export function assertHookRuns(): void {
   accessSync(join(hooksDir, 'pre-receive'), constants.X_OK);
 }
 
-/** Waits for the hook to speak, and answers it. Ends quietly when the push ends before its hook. */
+/** Waits for the request of the hook and responds. Returns silently if the push ends before its hook. */
 export async function answerHook(channel: Duplex, judge: (push: Push) => Promise<string[]>): Promise<void> {
   const request = await readRequest(channel);
   if (request === undefined) return;

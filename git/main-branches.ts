@@ -1,4 +1,4 @@
-/** Brings what was built from a preview slot onto `main` of both repositories. It stands on top of what is there, so nothing is merged. */
+/** Fast-forwards `main` of both repositories to the commits that a preview was built from. */
 import type { BranchHeads } from '#db/deployments/deployment.ts';
 import type { BranchMove, Repositories } from '#providers/repositories.ts';
 import type { Repository } from '#rules/states.ts';

@@ -1,4 +1,4 @@
-/** The lines that git speaks (gitprotocol-common(5)), as far as we write them ourselves. */
+/** Packet lines of the git protocol (gitprotocol-common(5)), as far as we write them ourselves. */
 
 export const flush = '0000';
 

@@ -1,4 +1,4 @@
-/** Judges a push while its objects are still in quarantine: what is refused was never part of the repository. */
+/** Validates a push while its objects are still in quarantine: a refused push never enters the repository. */
 import type { Place } from '#providers/repositories/git.ts';
 import {
   type Difference,
@@ -15,7 +15,7 @@ import { checkContent, checkHistoricPath, checkTree, needsBytes, type Rules, typ
 /** One branch of a push: from which commit to which; null where it does not exist before or after. */
 export type RefUpdate = { ref: string; from: string | null; to: string | null };
 
-/** Everything that stands against a push; empty when it may go in. `main` is the tip that a new branch is compared with. */
+/** All violations of a push; empty if it is accepted. `main` is the tip that a new branch is compared with. */
 export async function checkPush(
   rules: Rules,
   place: Place,
@@ -46,7 +46,7 @@ function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | 
   return refuse(ref, 'cannot be deleted by a push', 'Push commits that undo the work instead (git revert).');
 }
 
-/** All that is asked of git is asked at once: each question is a process, and most of its time is its start. */
+/** All queries to git run at once: each is a process, and most of its time is start-up. */
 async function checkTip(
   rules: Rules,
   place: Place,

@@ -44,8 +44,8 @@ export function readPlatformFiles(): ReadonlyMap<string, string> {
 }
 
 /**
- * Judges what changed between the old tip and the new one by names, modes and sizes, and the new tip's size as a whole. `files` is the new
- * tip: all of it, or one file more than the cap.
+ * Validates the changes between the old and the new tip by names, modes and sizes, and the total size of the new tip. `files` is the new tip:
+ * all of it, or one file more than the limit.
  */
 export function checkTree(rules: Rules, files: readonly TreeEntry[], differences: readonly Difference[]): Violation[] {
   const sizes = new Map(files.map((file) => [file.path, file.bytes]));
@@ -129,7 +129,7 @@ export function needsBytes(repository: Repository, path: string): boolean {
   return placeOf(repository, path) !== undefined;
 }
 
-/** Judges one file by its bytes, after `judgeTree` had nothing against it. `content` may be left half read. */
+/** Validates one file by its bytes, after `checkTree`. `content` may be left partly read. */
 export async function checkContent(
   repository: Repository,
   path: string,
@@ -140,7 +140,7 @@ export async function checkContent(
   return fault && refuse(fault.code, path, fault.what, fault.remedy);
 }
 
-/** Judges a path that stood in the middle of a pushed history: there only names that would harm a clone are refused. */
+/** Validates a path from an intermediate commit of a push: only names that would harm a clone are refused. */
 export function checkHistoricPath(path: string): Violation | undefined {
   if (!isHarmful(path)) return undefined;
   const what = 'is in the pushed history under a name that could harm people who clone it';

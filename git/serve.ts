@@ -10,9 +10,8 @@ import { fatalAnswer } from './pkt-line.ts';
 export type Service = 'git-upload-pack' | 'git-receive-pack';
 
 /**
- * Patience, in milliseconds: with a silent client (`idleMs`), with a push that has arrived (`workMs`), and with a client that sends or takes less than
- * `bytesPerSecondMin` on average (`slowMs`): whoever sends a byte a minute would hold a place for ever. `askMs`: how often it is asked whether the client may
- * go on.
+ * Time-outs, in milliseconds: for a silent client (`idleMs`), for a received push (`workMs`), and for a client that sends or reads less than
+ * `bytesPerSecondMin` on average (`slowMs`), which could otherwise occupy a process for ever. `askMs`: how often the access is checked again.
  */
 export type GitTimeouts = { idleMs: number; workMs: number; slowMs: number; bytesPerSecondMin: number; askMs: number };
 
@@ -30,18 +29,18 @@ export type Exchange = {
   timeouts: GitTimeouts;
   /** Answers the `pre-receive` hook; for pushes alone. */
   onHook?: (channel: Duplex) => void;
-  /** Whether the access that it began with still stands: an account may be blocked, a password may run out. */
+  /** Whether the access is still granted: an account may be blocked, a password may expire. */
   isStillAllowed: () => Promise<boolean>;
-  /** Ends the connection to a client that is not worth waiting for. */
+  /** Closes the connection to a client that timed out. */
   disconnect: () => void;
-  /** Called once git has ended, however it did. */
+  /** Called once when git has exited, whatever its status. */
   onExit: () => void;
 };
 
-/** How long git gets to end by itself when it is stopped. */
+/** How long git gets to exit before each signal. */
 const graceMs = 2000;
 
-/** The answer, piece by piece. Ends git, and all that git has started, when the reader leaves or the client falls silent. */
+/** The response, in chunks. Stops git and its children when the reader disconnects or the client is silent. */
 export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | string> {
   const git = await start(exchange);
   const stop = (reason: string) => {
@@ -55,7 +54,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     exchange.disconnect();
   };
   const timer = setTimeout(() => abandon('fell silent'), idleMs);
-  // A push that has arrived is judged once more by its hook.
+  // The hook checks the access of a received push again.
   const ask = async () => isWorking || (await exchange.isStillAllowed()) || abandon('may not go on');
   const asking = setInterval(() => void ask().catch(() => {}), askMs);
   const began = performance.now();
@@ -93,7 +92,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
   }
 }
 
-/** Hands the body to git as fast as it reads. What git no longer wants is read and dropped, so that the client hears the answer. */
+/** Writes the body to git with backpressure. What git no longer reads is discarded, so that the client receives the response. */
 async function writeBody(
   { body, bodyBytesMax }: Exchange,
   git: Git,
@@ -114,7 +113,7 @@ async function writeBody(
   git.stdin.end();
 }
 
-/** Reads what is sent to its end: a client listens for an answer when it has said all. */
+/** Reads the body to its end: a client reads the response only after it has sent everything. */
 export async function drain({ body, bodyBytesMax }: Pick<Exchange, 'body' | 'bodyBytesMax'>): Promise<void> {
   let bytes = 0;
   for await (const chunk of body) {

@@ -30,12 +30,12 @@ export type ExitResult = { status: number | null; stderr: string };
 /** What a program gets: its whole environment, and whether a channel. */
 export type SpawnOptions = { env: Record<string, string>; hasChannel?: boolean };
 
-/** What the launcher tells of a program: that it runs, how it has ended, or why it could not be started. */
+/** What the helper tells of a program: that it runs, how it has ended, or why it could not be started. */
 type HelperMessage = { id: string; pid: number } | { id: string; ending: ExitResult } | { id: string; error: string };
 
 /** A program, or the place for one: its streams are connected ahead. */
 type Run = {
-  /** A random name. Whoever knows it and a descriptor is the launcher. */
+  /** A random name, which authenticates connections of the helper. */
   id: string;
   /** By descriptor, as they come in. */
   streams: Map<number, Socket>;
@@ -46,7 +46,7 @@ type Run = {
 
 type SpawnHelper = { child: ChildProcess; runs: Map<string, Run>; prepared: Run[]; active: number };
 
-/** Programs whose streams are connected before anybody asks. */
+/** Programs whose streams are connected in advance. */
 const preparedCount = 6;
 const descriptors = [0, 1, 3] as const;
 
@@ -62,17 +62,17 @@ export async function spawnByHelper(
   { env, hasChannel = false }: SpawnOptions,
 ): Promise<SpawnedProcess> {
   current ??= startHelper();
-  const launcher = current;
-  const run = launcher.prepared.shift() as Run;
-  prepare(launcher);
-  hold(launcher);
-  run.exited.promise.catch(() => {}).finally(() => release(launcher));
+  const helper = current;
+  const run = helper.prepared.shift() as Run;
+  prepare(helper);
+  hold(helper);
+  run.exited.promise.catch(() => {}).finally(() => release(helper));
   await run.ready.promise;
-  send(launcher, { id: run.id, program, args, env, hasChannel });
-  return toProcess(launcher, run, hasChannel);
+  send(helper, { id: run.id, program, args, env, hasChannel });
+  return toProcess(helper, run, hasChannel);
 }
 
-function toProcess(launcher: SpawnHelper, run: Run, hasChannel: boolean): SpawnedProcess {
+function toProcess(helper: SpawnHelper, run: Run, hasChannel: boolean): SpawnedProcess {
   const [stdin, stdout, channel] = descriptors.map((descriptor) => run.streams.get(descriptor)) as Streams;
   for (const stream of [stdin, stdout, channel]) stream.ref();
   // Each way of the two that is not used.
@@ -94,13 +94,13 @@ function toProcess(launcher: SpawnHelper, run: Run, hasChannel: boolean): Spawne
     channel: hasChannel ? channel : undefined,
     exited: ended,
     kill(signal) {
-      if (launcher.runs.has(run.id)) send(launcher, { id: run.id, signal });
+      if (helper.runs.has(run.id)) send(helper, { id: run.id, signal });
     },
   };
 }
 type Streams = [stdin: Socket, stdout: Socket, channel: Socket];
 
-/** Writes to a program as fast as it reads. What nobody takes any more is dropped. */
+/** Writes to a program with backpressure. Data for a closed program is discarded. */
 export async function writeWithBackpressure(stdin: Writable, chunk: Buffer | string): Promise<void> {
   if (!stdin.writable || stdin.write(chunk)) return;
   await new Promise<void>((done) => {
@@ -114,32 +114,32 @@ export async function writeWithBackpressure(stdin: Writable, chunk: Buffer | str
 
 function startHelper(): SpawnHelper {
   // The folder is for this user alone.
-  const folder = mkdtempSync(join(tmpdir(), 'frontage-launcher-'));
+  const folder = mkdtempSync(join(tmpdir(), 'frontage-spawn-helper-'));
   const address = join(folder, 'streams');
   const child = fork(join(import.meta.dirname, 'spawn-helper-process.mjs'), [address], {
     env: {},
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const launcher: SpawnHelper = { child, runs: new Map(), prepared: [], active: 0 };
-  const server = createServer({ allowHalfOpen: true }, (socket) => onStream(launcher, socket));
+  const helper: SpawnHelper = { child, runs: new Map(), prepared: [], active: 0 };
+  const server = createServer({ allowHalfOpen: true }, (socket) => onStream(helper, socket));
   server.on('error', () => child.kill('SIGKILL'));
   server.listen({ path: address, backlog: 4096 }).unref();
-  child.on('message', (news: HelperMessage) => onMessage(launcher, news));
+  child.on('message', (news: HelperMessage) => onMessage(helper, news));
   for (const event of ['exit', 'error']) {
     child.once(event, () => {
-      onHelperExit(launcher);
+      onHelperExit(helper);
       server.close();
       rmSync(folder, { recursive: true, force: true });
     });
   }
   child.unref();
   child.channel?.unref();
-  for (let count = 0; count < preparedCount; count++) prepare(launcher);
-  return launcher;
+  for (let count = 0; count < preparedCount; count++) prepare(helper);
+  return helper;
 }
 
-function prepare(launcher: SpawnHelper): void {
+function prepare(helper: SpawnHelper): void {
   const run: Run = {
     id: randomBytes(16).toString('hex'),
     streams: new Map(),
@@ -148,24 +148,24 @@ function prepare(launcher: SpawnHelper): void {
     exited: Promise.withResolvers(),
   };
   run.ready.promise.catch(() => {});
-  launcher.runs.set(run.id, run);
-  launcher.prepared.push(run);
-  send(launcher, { id: run.id });
+  helper.runs.set(run.id, run);
+  helper.prepared.push(run);
+  send(helper, { id: run.id });
 }
 
 /** This process does not end by itself while it waits for a program. */
-function hold(launcher: SpawnHelper): void {
-  launcher.active += 1;
-  launcher.child.channel?.ref();
+function hold(helper: SpawnHelper): void {
+  helper.active += 1;
+  helper.child.channel?.ref();
 }
 
-function release(launcher: SpawnHelper): void {
-  launcher.active -= 1;
-  if (launcher.active === 0) launcher.child.channel?.unref();
+function release(helper: SpawnHelper): void {
+  helper.active -= 1;
+  if (helper.active === 0) helper.child.channel?.unref();
 }
 
-function send(launcher: SpawnHelper, message: object): void {
-  launcher.child.send(message, (error) => error && onHelperExit(launcher));
+function send(helper: SpawnHelper, message: object): void {
+  helper.child.send(message, (error) => error && onHelperExit(helper));
 }
 
 function onMessage({ runs }: SpawnHelper, news: HelperMessage): void {
@@ -194,13 +194,13 @@ function onStream({ runs }: SpawnHelper, socket: Socket): void {
   });
 }
 
-/** What a launcher that is gone was running has failed. */
-function onHelperExit(launcher: SpawnHelper): void {
-  if (current === launcher) current = undefined;
-  launcher.child.kill('SIGKILL');
-  for (const { pid, ready, exited: over, streams } of launcher.runs.values()) {
-    ready.reject(new Error('the launcher ended'));
-    over.resolve({ status: null, stderr: 'the launcher ended' });
+/** Fails all programs of a helper that has exited. */
+function onHelperExit(helper: SpawnHelper): void {
+  if (current === helper) current = undefined;
+  helper.child.kill('SIGKILL');
+  for (const { pid, ready, exited: over, streams } of helper.runs.values()) {
+    ready.reject(new Error('the helper ended'));
+    over.resolve({ status: null, stderr: 'the helper ended' });
     try {
       if (pid === undefined) for (const stream of streams.values()) stream.destroy();
       else process.kill(-pid, 'SIGKILL');
@@ -208,5 +208,5 @@ function onHelperExit(launcher: SpawnHelper): void {
       // Gone with it.
     }
   }
-  launcher.runs.clear();
+  helper.runs.clear();
 }

@@ -1,4 +1,4 @@
-/** Which formats each place of a site takes, judged by the bytes and not by the name alone. */
+/** The formats that each folder of a site accepts, checked by the bytes and not by the name alone. */
 import { fileTypeFromBuffer } from 'file-type';
 import { extensionOf, isWithin } from '#providers/paths.ts';
 import type { Repository } from '#rules/states.ts';

@@ -1,4 +1,4 @@
-/** Whether a file is whole, is one file and not two, and unfolds to a size that the build can bear. */
+/** Whether a file is complete, is one file and not two, and decodes to a size that the build can handle. */
 
 import { type ByteReader, readBytes, UnexpectedEnd } from './structure/byte-reader.ts';
 import { type Walked, walkGif, walkJpeg, walkPng, walkWebp } from './structure/images.ts';

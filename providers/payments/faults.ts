@@ -1,4 +1,4 @@
-/** What went wrong at the provider of payments, told by what it means for who asked. */
+/** Faults of the payment provider, by their meaning for the caller. */
 import Stripe from 'stripe';
 
 /**

@@ -1,4 +1,4 @@
-/** Reads counted bytes out of a stream of chunks, so that a file of any size is walked through in little memory. */
+/** Reads counted bytes from a stream of chunks, so that a file of any size needs little memory. */
 
 /** Thrown when the file ends before it should. */
 export class UnexpectedEnd extends Error {}
