@@ -32,7 +32,7 @@ import { inboxRoutes } from './inbox/routes.ts';
 import { invitationPages } from './invitations/pages.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { collectOperations } from './mcp/operations.ts';
-import { mcpRoutes, speakMcp } from './mcp/routes.ts';
+import { mcpErrorHandler, mcpRoutes } from './mcp/routes.ts';
 import { connectorPages } from './oauth/pages.ts';
 import { connectorPreflights, metadataRoutes, registrationRoutes, tokenEndpoints } from './oauth/routes.ts';
 import { outputRoutes } from './output/routes.ts';
@@ -48,7 +48,7 @@ import { serveBrowsers } from './plugins/browser.ts';
 import { requireCapabilities } from './plugins/capability.ts';
 import { answerErrors, sendError } from './plugins/errors.ts';
 import { setHeaders } from './plugins/headers.ts';
-import { honourIdempotencyKeys, makeOnce } from './plugins/idempotency.ts';
+import { decorateReservedIds, idempotency } from './plugins/idempotency.ts';
 import { bodyBytesMax, readJson } from './plugins/json.ts';
 import { describeApi, serveDescription } from './plugins/openapi.ts';
 import { preferWaiting } from './plugins/prefer.ts';
@@ -56,9 +56,9 @@ import { limitAddresses, limitTokens, shareLimits } from './plugins/rate-limit.t
 import { takeRawBodies } from './plugins/raw-body.ts';
 import { requestContext, requestIds } from './plugins/request-context.ts';
 import { logRequests } from './plugins/request-log.ts';
-import { completeRoutes } from './plugins/route-defaults.ts';
+import { routeDefaults } from './plugins/route-defaults.ts';
 import { requireSession } from './plugins/session.ts';
-import { hurryBodies, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
+import { limitBodyTime, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
 import { previewRoutes } from './previews/routes.ts';
 import { publishingRoutes } from './publishing/routes.ts';
 import { redirectRoutes } from './redirects/routes.ts';
@@ -118,26 +118,26 @@ export async function buildApp(deps: Deps): Promise<Api> {
   });
 
   await app.register(async function connectors(scope: Api) {
-    hurryBodies(scope);
+    limitBodyTime(scope);
     connectorPreflights(scope);
     await scope.register((scope: Api) => tokenEndpoints(scope, deps));
   });
 
   await app.register(async function hooks(scope: Api) {
-    hurryBodies(scope);
+    limitBodyTime(scope);
     takeRawBodies(scope);
     paymentHooks(scope, deps);
     billingHooks(scope, deps);
   });
 
   await app.register(async function json(scope: Api) {
-    hurryBodies(scope);
+    limitBodyTime(scope);
     readJson(scope);
     preferWaiting(scope);
-    makeOnce(scope);
+    decorateReservedIds(scope);
 
     await scope.register(async function health(scope: Api) {
-      completeRoutes(scope);
+      routeDefaults(scope);
       healthRoutes(scope, deps);
     });
 
@@ -159,7 +159,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       useEntityManager(scope, deps);
       limitAddresses(scope, deps, 'signIn');
       requireCapabilities(scope, deps);
-      completeRoutes(scope);
+      routeDefaults(scope);
       authRoutes(scope, deps);
     });
 
@@ -181,15 +181,15 @@ export async function buildApp(deps: Deps): Promise<Api> {
       await scope.register(async function offers(scope: Api) {
         limitAddresses(scope, deps, 'offers');
         requireCapabilities(scope, deps);
-        completeRoutes(scope);
+        routeDefaults(scope);
         offeringRoutes(scope, deps);
       });
 
       await scope.register(async function bookings(scope: Api) {
         limitAddresses(scope, deps, 'bookings');
         requireCapabilities(scope, deps);
-        honourIdempotencyKeys(scope, deps, visitorsOf);
-        completeRoutes(scope);
+        idempotency(scope, deps, visitorsOf);
+        routeDefaults(scope);
         takingRoutes(scope, deps);
       });
     });
@@ -199,7 +199,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       await reviewPages(scope, deps);
       await scope.register(async function overlay(scope: Api) {
         requireReview(scope, deps);
-        honourIdempotencyKeys(scope, deps);
+        idempotency(scope, deps);
         overlayRoutes(scope, deps);
       });
     });
@@ -211,7 +211,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     });
 
     await scope.register(async function tools(scope: Api) {
-      speakMcp(scope, deps);
+      mcpErrorHandler(scope, deps);
       requireToken(scope, deps);
       limitTokens(scope, deps);
       mcpRoutes(scope, deps, skill, operations);
@@ -221,8 +221,8 @@ export async function buildApp(deps: Deps): Promise<Api> {
       requireToken(scope, deps);
       limitTokens(scope, deps);
       requireCapabilities(scope, deps);
-      honourIdempotencyKeys(scope, deps);
-      completeRoutes(scope);
+      idempotency(scope, deps);
+      routeDefaults(scope);
 
       accountRoutes(scope, deps);
       inboxRoutes(scope, deps);

@@ -8,7 +8,7 @@ import { IdempotencyKey } from '#db/idempotency-key.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { decryptWith, deriveKey, encryptWith } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
-import type { Repetitions } from './repetitions.ts';
+import type { ConcurrentReplays } from './replay-waiters.ts';
 
 const keptMs = 24 * 60 * 60 * 1000;
 /** A running call says this often that it lives, and is taken for dead when it has not for the length of the lease. */
@@ -37,7 +37,7 @@ export type Attempt = { scope: Buffer; reservedId: string; lease: number; secret
 type Memory = Pick<Deps, 'em' | 'clock'>;
 
 /** How one that runs is waited for: together with others, until `stop`. */
-export type Waiting = { repetitions: Repetitions; stop: AbortSignal };
+export type Waiting = { replays: ConcurrentReplays; stop: AbortSignal };
 
 /**
  * Says whether the call is to run or was answered, after waiting for one that runs. Throws `idempotency_mismatch` when the key was
@@ -46,14 +46,14 @@ export type Waiting = { repetitions: Repetitions; stop: AbortSignal };
 export async function begin(
   memory: Memory,
   call: Repeatable,
-  { showsSecret, repetitions, stop }: Waiting & { showsSecret: boolean },
+  { showsSecret, replays, stop }: Waiting & { showsSecret: boolean },
 ): Promise<Attempt> {
   const scope = digest([call.accountId, call.method, call.path, call.key]);
   const bodyHash = digest([call.body ?? {}]);
   const encryptionKey = deriveKey(call.bearer, `idempotency\0${call.key}`, scope);
   const name = scope.toString('hex');
   for (;;) {
-    repetitions.requireRoom(name);
+    replays.requireRoom(name);
     const started = await start(memory, scope, bodyHash, showsSecret ? encryptionKey : undefined);
     if (started) return started;
     const row = await memory.em().findOne(IdempotencyKey, { scope });
@@ -74,7 +74,7 @@ export async function begin(
     if (row.resourceId) return { ...known, lease: row.lease, state: 'answered', resourceId: row.resourceId };
     const lease = row.lease + 1;
     if (isOver && (await takeOver(memory, row, lease))) return { ...known, lease, state: 'resumed' };
-    await repetitions.wait(name, () => isRunning(memory, row), stop);
+    await replays.wait(name, () => isRunning(memory, row), stop);
   }
 }
 
@@ -100,7 +100,7 @@ export async function free({ em }: Memory, attempt: Attempt): Promise<void> {
 }
 
 /** Ends a run of which nobody knows what it made: the same call takes it up at once, under the same ids, and another one is free to come. */
-export async function giveUp({ em, clock }: Memory, attempt: Attempt): Promise<void> {
+export async function releaseLease({ em, clock }: Memory, attempt: Attempt): Promise<void> {
   const ended = { lease: attempt.lease + 1, expiresAt: clock.now() };
   await em().nativeUpdate(IdempotencyKey, ownOf(attempt), ended);
 }

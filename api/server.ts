@@ -4,7 +4,7 @@ import { startRelay } from '#db/outbox.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createDeps } from '#runtime/deps.ts';
 import { buildApp } from './app.ts';
-import { startSweeping } from './sweeping.ts';
+import { startSweeping } from './sweeps.ts';
 
 const config = readConfig();
 const { drainMs, graceMs } = config.ending;

@@ -1,7 +1,7 @@
 /** The change of an account's address: asked for, confirmed by a link to the new one, and only then in force. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { readAddress } from '#api/addresses.ts';
-import { lockAddress, requireRoom } from '#api/auth/frequency.ts';
+import { lockAddress, requireBelowHourlyLimit } from '#api/auth/rate-limits.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
@@ -34,9 +34,9 @@ export async function askForChange(
   email: string,
 ): Promise<'asked' | 'taken'> {
   const { clock, config } = deps;
-  await requireRoom(tx, deps, { table: 'email_change', accountId: account.id, what: 'changes of address' });
+  await requireBelowHourlyLimit(tx, deps, { table: 'email_change', accountId: account.id, what: 'changes of address' });
   await lockAddress(tx, email);
-  await requireRoom(tx, deps, { table: 'email_change', email, what: 'changes of address' });
+  await requireBelowHourlyLimit(tx, deps, { table: 'email_change', email, what: 'changes of address' });
   const isTaken = (await tx.count(Account, { email })) > 0;
   if (!isTaken) await withdrawChange(tx, account.id);
   const now = clock.now();

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readAddress } from '#api/addresses.ts';
 import type { Api } from '#api/api.ts';
-import { sourcesBeyond, whereTo } from '#api/oauth/continuing.ts';
+import { sourcesBeyond, whereTo } from '#api/oauth/pending-request.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { startSession } from '#api/plugins/session.ts';
 import type { AccessRequest } from '#db/auth/access-request.ts';

@@ -15,14 +15,14 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, newUserCode } from './codes.ts';
-import { lockAddress, requireRoom } from './frequency.ts';
+import { lockAddress, requireBelowHourlyLimit } from './rate-limits.ts';
 
 /** How long the owner has to answer. */
 export const answerMs = 15 * 60_000;
 /** Seconds between two polls of an agent. */
 export const intervalSeconds = 5;
 
-export type Wish = {
+export type AccessRequestInput = {
   email: string;
   agentName: string;
   accountName: string | undefined;
@@ -35,13 +35,17 @@ export type Asked = { request: AccessRequest; secret: string; userCode: string }
  * Opens a request and mails its link to the address, whether or not that has an account. An earlier one that is still open is over
  * with this: its agent may have lost its secret. Throws `rate_limited`.
  */
-export async function askForAccess(em: EntityManager, deps: Deps, wish: Wish): Promise<Asked> {
+export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRequestInput): Promise<Asked> {
   const { clock, config } = deps;
   const [id, secret, link, userCode] = [newId('areq'), newSecret('frq'), newSecret('fra'), newUserCode()];
   return await em.transactional(async (tx) => {
     const now = clock.now();
     await lockAddress(tx, wish.email);
-    await requireRoom(tx, deps, { table: 'access_request', email: wish.email, what: 'requests for access' });
+    await requireBelowHourlyLimit(tx, deps, {
+      table: 'access_request',
+      email: wish.email,
+      what: 'requests for access',
+    });
     await expireOpenRequests(tx, clock, wish.email);
     const expiresAt = new Date(now.getTime() + answerMs);
     const request = tx.create(AccessRequest, {

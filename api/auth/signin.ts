@@ -12,7 +12,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, isCode, newUserCode, wrongCodesMax } from './codes.ts';
-import { lockAddress, requireRoom } from './frequency.ts';
+import { lockAddress, requireBelowHourlyLimit } from './rate-limits.ts';
 
 const linkMs = 15 * 60_000;
 const sessionMs = 14 * 24 * 3600_000;
@@ -33,7 +33,7 @@ export async function mailLink(
     const now = clock.now();
     const expiresAt = new Date(now.getTime() + linkMs);
     await lockAddress(tx, email);
-    await requireRoom(tx, deps, { table: 'signin_link', email, what: 'links to sign in' });
+    await requireBelowHourlyLimit(tx, deps, { table: 'signin_link', email, what: 'links to sign in' });
     tx.create(SigninLink, {
       id,
       email,

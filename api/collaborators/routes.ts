@@ -8,7 +8,13 @@ import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
 import { idParams } from '#api/schemas.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { holdingSlots, inviteCollaborator, loadOwnSite, loadSiteInvitation, withdrawInvitation } from './inviting.ts';
+import {
+  holdingSlots,
+  inviteCollaborator,
+  loadOwnSite,
+  loadSiteInvitation,
+  withdrawInvitation,
+} from './invitations.ts';
 import { membersOf, placeOf, removeCollaborator } from './rules.ts';
 import {
   collaboratorParams,

@@ -9,7 +9,7 @@ import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
-import { endAll } from './endings.ts';
+import { revokeAll } from './revocations.ts';
 import type { Member, RemovedMember } from './schemas.ts';
 
 /** Everybody on the site: the owner first, then its collaborators, the latest first. */
@@ -49,7 +49,7 @@ export async function removeCollaborator(
     // Nobody adds to it now, and the database moves it with the row.
     const moved = await notifiedOf(tx, site.id, accountId);
     await tx.nativeDelete(Collaborator, { site: site.id, account: accountId });
-    const ended = await endAll(tx, { siteId: site.id, accountId, now: clock.now() });
+    const ended = await revokeAll(tx, { siteId: site.id, accountId, now: clock.now() });
     return { account, role: 'collaborator', since: found.since, ended, moved };
   });
 }

@@ -5,8 +5,8 @@ import type { Api } from '#api/api.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { forEver, sendFile } from '#api/plugins/page-files.ts';
 import { type AddressLimiter, limiterOfAddresses } from '#api/plugins/rate-limit.ts';
-import { completeRoutes } from '#api/plugins/route-defaults.ts';
-import { hurryBodies } from '#api/plugins/sockets.ts';
+import { routeDefaults } from '#api/plugins/route-defaults.ts';
+import { limitBodyTime } from '#api/plugins/sockets.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -24,7 +24,7 @@ const formParams = z.object({ form_id: z.string() });
 const takenSchema = z.object({ id: z.string(), status: z.literal('received') }).meta({ id: 'ReceivedSubmission' });
 
 export async function visitorFormRoutes(app: Api, deps: Deps): Promise<void> {
-  hurryBodies(app);
+  limitBodyTime(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, request, reply) =>
@@ -34,7 +34,7 @@ export async function visitorFormRoutes(app: Api, deps: Deps): Promise<void> {
   fileRoutes(app);
   pageRoutes(app, deps, reads);
   await app.register(async function described(scope: Api) {
-    completeRoutes(scope);
+    routeDefaults(scope);
     describeRoutes(scope, deps, reads);
     sendRoute(scope, deps);
   });

@@ -1,11 +1,11 @@
 import type { Api } from '#api/api.ts';
 import { listOf, page } from '#api/pages.ts';
-import { requireStillGood } from '#api/plugins/bearer.ts';
+import { recheckAuthorization } from '#api/plugins/bearer.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { InboxItem } from './item.ts';
 import { positionOf, readInbox } from './rules.ts';
 import { inboxItemSchema, inboxItemView, inboxQuery } from './schemas.ts';
-import { openWaiting } from './waiting.ts';
+import { openWaiting } from './waiters.ts';
 
 /** What waits for the caller, on all of his sites, in one call that may wait for the first of it. */
 export function inboxRoutes(app: Api, deps: Deps): void {
@@ -36,7 +36,7 @@ export function inboxRoutes(app: Api, deps: Deps): void {
       if (query.wait > 0) {
         items = await waiting.wait(actor, query.since, query.wait * 1000, hungUp.signal);
         // It may have been revoked meanwhile.
-        await requireStillGood(em, deps, actor);
+        await recheckAuthorization(em, deps, actor);
       } else {
         items = (await readInbox(em, deps, actor, query.since)).items;
       }

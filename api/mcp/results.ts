@@ -1,14 +1,14 @@
 /** An answer of the API as the result of a tool, bounded: it is read by a model, whose attention costs. What it leaves out, it says how to get. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { errors } from '#runtime/errors.ts';
+import { type ApiResponse, type Input, isJson } from './inject.ts';
 import type { Operation } from './operations.ts';
-import { type Answered, type Input, isJson } from './sending.ts';
 
 /** Bytes of text in a result. */
 export const textMax = 100_000;
 
 /** `baseUrl`: where the whole of an answer can be fetched that is too large. */
-export function resultOf(operation: Operation, answered: Answered, baseUrl: string): CallToolResult {
+export function resultOf(operation: Operation, answered: ApiResponse, baseUrl: string): CallToolResult {
   const { status, body, more } = answered;
   const whole = `GET ${baseUrl}${answered.path} with the same token returns the complete response.`;
   if (status >= 400) return { isError: true, content: [text(JSON.stringify(body ?? {}), whole)] };
@@ -28,14 +28,14 @@ const tooLarge = (whole: string) =>
 /** The same as data; left out where nobody counts on it and it is too large. */
 function structuredPart(
   { output, config }: Operation,
-  { bytes }: Answered,
+  { bytes }: ApiResponse,
   body: Input,
 ): Pick<CallToolResult, 'structuredContent'> {
   const promised = output?.type === 'object' && !config.answers;
   return promised || bytes.length <= textMax ? { structuredContent: body } : {};
 }
 
-function fileContent(answered: Answered, baseUrl: string, whole: string): CallToolResult['content'][number] {
+function fileContent(answered: ApiResponse, baseUrl: string, whole: string): CallToolResult['content'][number] {
   const { type, bytes, path, more, total } = answered;
   const mimeType = type.split(';', 1)[0]?.trim() ?? '';
   if (mimeType.startsWith('text/')) return { type: 'text', text: windowOf(answered) };
@@ -49,7 +49,7 @@ function fileContent(answered: Answered, baseUrl: string, whole: string): CallTo
 }
 
 /** A text from where it was asked for, in whole characters, and where to go on. */
-function windowOf({ bytes, from, more, total }: Answered): string {
+function windowOf({ bytes, from, more, total }: ApiResponse): string {
   const end = bytes.length > textMax ? wholeCharacters(bytes, textMax) : bytes.length;
   const shown = bytes.subarray(0, end).toString();
   if (end === bytes.length && !more) return shown;

@@ -11,14 +11,14 @@ import { beginError } from '#api/plugins/errors.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import type { SkillTree } from '#skill/tree.ts';
+import { apiClientFor } from './inject.ts';
 import type { Operation } from './operations.ts';
-import { sendAs } from './sending.ts';
 import { type Served, servedBy, serverFor } from './server.ts';
 
 const options = { config: { operation: 'mcp.call', counted: 'mcp' as const }, schema: { hide: true } };
 
 /** Errors in the shape of the protocol, and no page of another site. Before the token is looked at. */
-export function speakMcp(scope: Api, { config }: Deps): void {
+export function mcpErrorHandler(scope: Api, { config }: Deps): void {
   scope.setErrorHandler((error, request, reply) => {
     const body = beginError(error, request, reply);
     const code = body.code === 'invalid_json' ? -32700 : -32000;
@@ -45,7 +45,7 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
       enableJsonResponse: !wantsProgress(request.body),
     });
     served ??= servedBy(deps, skill, operations());
-    const server = serverFor(served, sendAs(scope, request));
+    const server = serverFor(served, apiClientFor(scope, request));
     reply.raw.once('close', () => void server.close());
     await server.connect(transport as Parameters<typeof server.connect>[0]);
     return await answerWith(reply, await transport.handleRequest(webRequest(request), { parsedBody: request.body }));

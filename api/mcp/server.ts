@@ -15,12 +15,12 @@ import own from '#package.json' with { type: 'json' };
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { SkillTree } from '#skill/tree.ts';
-import { callOperation } from './calling.ts';
-import { follow, followed, type Tell } from './following.ts';
+import { type ApiClient, type ApiResponse, type Input, isJson } from './inject.ts';
+import { callOperation } from './invoke.ts';
 import type { Operation } from './operations.ts';
+import { follow, followed, type ProgressCallback } from './progress.ts';
 import { readResource, resourcesOf } from './resources.ts';
 import { failureOf, resultOf, textMax } from './results.ts';
-import { type Answered, type Input, isJson, type Send } from './sending.ts';
 import { offered, toolName, toolOf } from './tools.ts';
 
 /** What is the same for all requests to a process. */
@@ -42,7 +42,7 @@ export function servedBy(
   return { config, skill, operations, tools, shutdown: shutdown.signal };
 }
 
-export function serverFor(served: Served, send: Send): Server {
+export function serverFor(served: Served, send: ApiClient): Server {
   const { operations, tools, skill, config, shutdown } = served;
   const server = new Server(
     { name: own.name, title: 'Frontage', version: own.version, websiteUrl: config.baseUrl },
@@ -56,7 +56,7 @@ export function serverFor(served: Served, send: Send): Server {
     const operation = operations.find((one) => toolName(one) === params.name);
     if (!operation) throw new McpError(ErrorCode.InvalidParams, `The tool ${params.name.slice(0, 80)} does not exist.`);
     const progressToken = params._meta?.progressToken;
-    const tell: Tell | undefined =
+    const tell: ProgressCallback | undefined =
       progressToken === undefined
         ? undefined
         : (progress, message) =>
@@ -81,9 +81,9 @@ export function serverFor(served: Served, send: Send): Server {
   return server;
 }
 
-type Asked = { operation: Operation; input: Input; tell: Tell | undefined; gone: AbortSignal };
+type Asked = { operation: Operation; input: Input; tell: ProgressCallback | undefined; gone: AbortSignal };
 
-async function run(served: Served, send: Send, asked: Asked): Promise<CallToolResult> {
+async function run(served: Served, send: ApiClient, asked: Asked): Promise<CallToolResult> {
   const { operation, input, tell } = asked;
   const { [operation.name]: how } = followed;
   const begun = await callOperation(send, operation, input, how && tell ? 0 : undefined);
@@ -98,7 +98,7 @@ async function run(served: Served, send: Send, asked: Asked): Promise<CallToolRe
 }
 
 /** A list whose page is too large is asked for again in a shorter one, from where it began. */
-async function shortened(send: Send, { operation, input }: Asked, answered: Answered): Promise<Answered> {
+async function shortened(send: ApiClient, { operation, input }: Asked, answered: ApiResponse): Promise<ApiResponse> {
   const isList = operation.method === 'GET' && operation.inputs.some(({ name }) => name === 'limit');
   let now = answered;
   for (let limit = shorterPage(now, input.limit); isList && limit > 0; limit = shorterPage(now, limit)) {
@@ -108,7 +108,7 @@ async function shortened(send: Send, { operation, input }: Asked, answered: Answ
 }
 
 /** How many items of a list fit where those of the answer do not, by their size; 0 where they do, or where there are none to leave out. */
-function shorterPage({ body, bytes, more, type }: Answered, asked: unknown): number {
+function shorterPage({ body, bytes, more, type }: ApiResponse, asked: unknown): number {
   const limit = typeof asked === 'number' ? asked : pageItems;
   // Of an answer that was not read to its end nobody knows how many it has.
   if (more && isJson({ type })) return Math.floor(limit / 8);

@@ -2,9 +2,9 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { type Capability, missing } from '#api/capabilities.ts';
 import type { Config } from '#runtime/config.ts';
-import { followed } from './following.ts';
 import { hintsOf } from './hints.ts';
 import type { Operation, Schema } from './operations.ts';
+import { followed } from './progress.ts';
 
 /** `site_publish`. Clients take letters, digits, `_` and `-` alone. */
 export const toolName = ({ name }: Pick<Operation, 'name'>): string => name.replace('.', '_');

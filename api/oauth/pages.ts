@@ -8,10 +8,15 @@ import { sessionSecret } from '#api/plugins/session.ts';
 import type { BrowserSession } from '#db/auth/browser-session.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { connectorPage } from '#web/pages/oauth-consent.ts';
-import { answerAddress, judgeWish, newCode, type Wish } from './authorizing.ts';
+import {
+  type AuthorizationRequest,
+  answerAddress,
+  newCode,
+  validateAuthorizationRequest,
+} from './authorization-request.ts';
 import { hostOf, sourcesOf } from './clients.ts';
-import { remember } from './continuing.ts';
 import { OauthFault } from './faults.ts';
+import { savePendingRequest } from './pending-request.ts';
 
 type Asked = { Querystring: Record<string, unknown> };
 /** As long as a sign-in link lasts. */
@@ -47,13 +52,13 @@ export function connectorPages(app: Api, deps: Deps): void {
   async function judged(
     request: FastifyRequest<Asked>,
     reply: FastifyReply,
-    go: (wish: Wish, session: BrowserSession) => FastifyReply | Promise<FastifyReply>,
+    go: (wish: AuthorizationRequest, session: BrowserSession) => FastifyReply | Promise<FastifyReply>,
   ): Promise<FastifyReply> {
-    const read = judgeWish(config, request.query);
+    const read = validateAuthorizationRequest(config, request.query);
     const cookie = sessionSecret(request);
     const session = cookie === undefined ? null : await readSession(request.em, deps.clock, cookie);
     if (!session) {
-      remember(reply, request, new Date(deps.clock.now().getTime() + signInMs));
+      savePendingRequest(reply, request, new Date(deps.clock.now().getTime() + signInMs));
       return reply.redirect('/signin?for=connector', 303);
     }
     requireNotStopped(session.account);

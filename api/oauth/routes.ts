@@ -6,10 +6,9 @@ import { useEntityManager } from '#api/plugins/bearer.ts';
 import { requireCapabilities } from '#api/plugins/capability.ts';
 import { limitAddresses } from '#api/plugins/rate-limit.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { resourceFault } from './authorizing.ts';
+import { resourceFault } from './authorization-request.ts';
 import { type Client, readClient, registerClient } from './clients.ts';
 import { openToPages, preflightsOf } from './cors.ts';
-import { exchangeCode, type Issued, refresh, revoke } from './exchanging.ts';
 import { answerFaults, OauthFault } from './faults.ts';
 import {
   scope as granted,
@@ -18,6 +17,7 @@ import {
   serverMetadata,
   serverMetadataPath,
 } from './metadata.ts';
+import { exchangeCode, type Issued, refresh, revoke } from './token-exchange.ts';
 
 const options = (operation: string) => ({
   config: { operation, capability: 'email_signin' as const },

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
-import { comesInPerson } from '#api/plugins/coming.ts';
+import { isHumanNavigation } from '#api/plugins/navigation.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type PaymentShown, payPage } from '#web/pages/pay.ts';
@@ -18,7 +18,7 @@ export function payPages(app: Api, deps: Deps): void {
     const { payment } = await paymentOfLink(request.em, request.params.id);
     if ((await statusOfLink(request.em, deps.clock, payment)) !== 'open')
       return await show(request, reply, deps, 'opened');
-    if (!comesInPerson(request)) return await show(request, reply, deps, 'looked');
+    if (!isHumanNavigation(request)) return await show(request, reply, deps, 'looked');
     const url = await openCheckout(deps, payment.id);
     if (url === null) return await show(request, reply, deps, 'opened');
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);

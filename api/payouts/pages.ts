@@ -1,7 +1,7 @@
 /** `/connect/{secret}`: redirects to the provider's onboarding, and shows the result afterwards. */
 import type { Api } from '#api/api.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
-import { comesInPerson } from '#api/plugins/coming.ts';
+import { isHumanNavigation } from '#api/plugins/navigation.ts';
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type Notice, noticePage } from '#web/pages/notice.ts';
@@ -14,7 +14,7 @@ export function connectPages(app: Api, deps: Deps): void {
     const { em, params } = request;
     const account = await onboardingOf(em, deps, params.secret);
     // Only a person's visit creates the link, and at first the account: not a chat's link preview.
-    if (!comesInPerson(request)) return sendPage(reply, noticePage(invitation(account, params.secret)));
+    if (!isHumanNavigation(request)) return sendPage(reply, noticePage(invitation(account, params.secret)));
     const url = await createProviderLink(deps, account, params.secret);
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);
   });

@@ -38,7 +38,11 @@ export function bearerSecret(request: FastifyRequest): string | undefined {
 
 /** For calls that last: throws `unauthorized` when the token has been revoked or has run out since the call began, `access_denied`
  * when its account was blocked. */
-export async function requireStillGood(em: EntityManager, { clock }: Pick<Deps, 'clock'>, actor: Actor): Promise<void> {
+export async function recheckAuthorization(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  actor: Actor,
+): Promise<void> {
   const token = await readAnew(em, actor);
   if (!token || !isGood(token, clock.now())) throw unauthorized();
   if (token.blockReason != null) throw accountBlocked(token.blockReason);

@@ -17,7 +17,7 @@ import type { WrittenPage } from '#web/page.ts';
 import { type Form, formWith } from '#web/pages/form.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { useEntityManager } from './bearer.ts';
-import { hurryBodies } from './sockets.ts';
+import { limitBodyTime } from './sockets.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,7 +34,7 @@ const formBytesMax = 16_384;
 
 /** `bodyMs`: how long a form may take to arrive. */
 export async function serveBrowsers(scope: Api, deps: Deps, { bodyMs }: { bodyMs?: number } = {}): Promise<void> {
-  hurryBodies(scope, bodyMs);
+  limitBodyTime(scope, bodyMs);
   scope.removeAllContentTypeParsers();
   await scope.register(cookie);
   await scope.register(formBody, { bodyLimit: formBytesMax });

@@ -1,8 +1,8 @@
 /** `Idempotency-Key` on every POST of the scope: a repeated call answers what the first one made, as it is now. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
-import { type Attempt, begin, free, giveUp, keep, type Repeatable, renew, renewalMs } from '#api/idempotency.ts';
-import { openRepetitions } from '#api/repetitions.ts';
+import { type Attempt, begin, free, keep, type Repeatable, releaseLease, renew, renewalMs } from '#api/idempotency.ts';
+import { concurrentReplays } from '#api/replay-waiters.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
@@ -20,7 +20,7 @@ declare module 'fastify' {
 }
 
 /** Gives `request.newId` and `request.newSecret` to all scopes. */
-export function makeOnce(app: Api): void {
+export function decorateReservedIds(app: Api): void {
   app.decorateRequest('attempt', null);
   app.decorateRequest('renewal', null);
   app.decorateRequest('answeredId', null);
@@ -42,19 +42,19 @@ const callers = (request: FastifyRequest) => ({
  * After the token and the body are known to be good, so that a call which is refused for them leaves its key free. Where there is no token,
  * `whose` says within whom a key is one.
  */
-export function honourIdempotencyKeys(
+export function idempotency(
   scope: Api,
   deps: Deps,
   whose: (request: FastifyRequest) => Pick<Repeatable, 'accountId' | 'bearer'> = callers,
 ): void {
-  const repetitions = openRepetitions();
+  const replays = concurrentReplays();
 
   scope.addHook('preHandler', async (request, reply) => {
     const key = readKey(request);
     if (key === undefined) return;
     const { showsSecret = false } = request.routeOptions.config;
     const call = { ...whose(request), ...repeatable(request, key) };
-    request.attempt = await whileWanted(deps, reply, (stop) => begin(deps, call, { showsSecret, repetitions, stop }));
+    request.attempt = await withRequestSignal(deps, reply, (stop) => begin(deps, call, { showsSecret, replays, stop }));
     const answer = await earlierAnswer(request, request.attempt);
     if (answer !== undefined) return reply.send(answer);
     request.renewal = keepRenewing(deps, request, request.attempt);
@@ -82,11 +82,11 @@ export function honourIdempotencyKeys(
 async function settle(deps: Deps, attempt: Attempt, { status, made }: { status: number; made: string }): Promise<void> {
   if (status < 400) return await keep(deps, attempt, made);
   if (status < 500 && attempt.state === 'first') return await free(deps, attempt);
-  await giveUp(deps, attempt);
+  await releaseLease(deps, attempt);
 }
 
 /** Tells the act to stop when the caller hung up, the process is to end, or it has taken longer than any call waits. */
-async function whileWanted<T>(
+async function withRequestSignal<T>(
   { shutdown }: Deps,
   { raw }: FastifyReply,
   act: (stop: AbortSignal) => Promise<T>,

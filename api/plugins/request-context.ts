@@ -7,7 +7,7 @@ import type { Config } from '#runtime/config.ts';
 import { currentContext, isRequestId, type RequestContext, runWithContext } from '#runtime/telemetry/context.ts';
 import { isTraceparent, type Spans, tracing } from '#runtime/telemetry/spans.ts';
 import { newRequestId } from './headers.ts';
-import { outerRequestId } from './inside.ts';
+import { outerRequestId } from './internal-request.ts';
 
 /** Polled each second by health checks. */
 const untraced = new Set(['/healthz', '/readyz']);

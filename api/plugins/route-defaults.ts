@@ -7,7 +7,7 @@ const noQuery = z.strictObject({});
 const methodsWithBody = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Add it to a scope before its routes. A route without a name or a declared answer is a mistake, found at the start. */
-export function completeRoutes(scope: Api): void {
+export function routeDefaults(scope: Api): void {
   scope.addHook('onRoute', (route) => {
     const { operation } = route.config ?? {};
     if (!operation) throw new Error(`${route.method} ${route.url} has no operation name`);

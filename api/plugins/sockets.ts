@@ -16,7 +16,7 @@ export const timeouts = {
 /** A JSON body is small: one that takes longer than this is hung up on. */
 const bodyMs = 30_000;
 
-export function hurryBodies(scope: Api, timeoutMs = bodyMs): void {
+export function limitBodyTime(scope: Api, timeoutMs = bodyMs): void {
   scope.addHook('preParsing', async (request, _reply, payload) => {
     if (request.routeOptions.config.rawBody) return payload;
     const timer = setTimeout(() => {

@@ -1,6 +1,6 @@
 /** Calls that a process has taken and not answered yet. */
 import { begin } from '#api/idempotency.ts';
-import { openRepetitions } from '#api/repetitions.ts';
+import { concurrentReplays } from '#api/replay-waiters.ts';
 import type { Caller, World } from './world.ts';
 
 export type SiteBody = { name: string; title: string };
@@ -14,6 +14,6 @@ export async function beginCall(
 ) {
   const whole = { ...body, template: 'blank' };
   const call = { accountId, method: 'POST', path: '/v1/sites', key, body: whole, bearer: token };
-  const alone = { repetitions: openRepetitions(), stop: new AbortController().signal };
+  const alone = { repetitions: concurrentReplays(), stop: new AbortController().signal };
   return await begin(deps, call, { showsSecret: false, ...alone });
 }

@@ -1,7 +1,7 @@
 /** Calls under an `Idempotency-Key` that failed, whose answer was lost, or that are waited for. */
 import { afterAll, expect, test, vi } from 'vitest';
 import { free, keep, renew } from '#api/idempotency.ts';
-import { waitersMax } from '#api/repetitions.ts';
+import { waitersMax } from '#api/replay-waiters.ts';
 import { Token } from '#db/auth/token.ts';
 import { IdempotencyKey } from '#db/idempotency-key.ts';
 import { Site } from '#db/sites/site.ts';

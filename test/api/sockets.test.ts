@@ -5,13 +5,13 @@ import Fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
 import type { Api } from '#api/api.ts';
 import { serveBrowsers } from '#api/plugins/browser.ts';
-import { hurryBodies } from '#api/plugins/sockets.ts';
+import { limitBodyTime } from '#api/plugins/sockets.ts';
 import type { Deps } from '#runtime/deps.ts';
 
 const patienceMs = 100;
 const app = Fastify() as unknown as Api;
 afterAll(() => app.close());
-hurryBodies(app, patienceMs);
+limitBodyTime(app, patienceMs);
 app.post('/', async () => 'read');
 app.post('/file', { config: { rawBody: true } }, async () => 'read');
 app.get('/', async () => {

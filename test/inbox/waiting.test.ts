@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { buildApp } from '#api/app.ts';
-import { waitLimits } from '#api/inbox/waiting.ts';
+import { waitLimits } from '#api/inbox/waiters.ts';
 import { createDeps } from '#runtime/deps.ts';
 import { type Answer, type Caller, callWith, errorOf } from '#test/api/world.ts';
 import { quickest } from '#test/stack/quickest.ts';

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { sweep } from '#api/sweeping.ts';
+import { sweep } from '#api/sweeps.ts';
 import type { Limits } from '#rules/limits.ts';
 import { errorOf } from '#test/api/world.ts';
 import * as sample from '#test/git/samples.ts';

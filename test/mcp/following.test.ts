@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { follow, followed } from '#api/mcp/following.ts';
-import type { Answered, Input } from '#api/mcp/sending.ts';
+import type { ApiResponse, Input } from '#api/mcp/inject.ts';
+import { follow, followed } from '#api/mcp/progress.ts';
 import { createSite, createWorld } from '#test/api/world.ts';
 import { connect } from './world.ts';
 
-const answered = (status: number, body: Input): Answered & { body: Input } => ({
+const answered = (status: number, body: Input): ApiResponse & { body: Input } => ({
   status,
   type: 'application/json',
   bytes: Buffer.from(JSON.stringify(body)),
@@ -20,7 +20,7 @@ const never = () => new AbortController().signal;
 /** Follows the operation's work over these readings, in turn; answers the end, what was told, and what was read. */
 async function following(
   name: string,
-  [begun, ...readings]: (Answered & { body: Input })[],
+  [begun, ...readings]: (ApiResponse & { body: Input })[],
   { gone = never(), stepMs = 1 } = {},
 ) {
   const how = followed[name];

@@ -1,5 +1,5 @@
 /** A call of each tool with inputs that it takes, and of the API's call that it is. */
-import { followed } from '#api/mcp/following.ts';
+import { followed } from '#api/mcp/progress.ts';
 import { type Entry, table } from '#test/api/access/access-table.ts';
 import type { AccessWorld } from '#test/api/access/access-world.ts';
 import { errorOf } from '#test/api/world.ts';

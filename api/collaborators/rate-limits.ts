@@ -8,7 +8,7 @@ import { errors } from '#runtime/errors.ts';
 const perHour = { address: 5, owner: 60 };
 
 /** Throws `rate_limited`. Withdrawn invitations count: their mails went out. */
-export async function requireRareInvitations(
+export async function limitInvitations(
   tx: EntityManager,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,
   ownerId: string,

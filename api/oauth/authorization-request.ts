@@ -14,12 +14,19 @@ import { resourceOf } from './metadata.ts';
 
 const codeMs = 60_000;
 
-export type Wish = { client: Client; redirectUri: string; state: string | undefined; challenge: string };
+export type AuthorizationRequest = {
+  client: Client;
+  redirectUri: string;
+  state: string | undefined;
+  challenge: string;
+};
 /** Nobody is led to an address that the client has not registered; all else is told to the client there. */
-export type Judged = { wish: Wish } | { fault: OauthFault; redirectUri: string; state: string | undefined };
+export type ValidatedAuthorization =
+  | { wish: AuthorizationRequest }
+  | { fault: OauthFault; redirectUri: string; state: string | undefined };
 
 /** Throws `invalid_input`, for the owner's eyes, where it cannot be told to the client. */
-export function judgeWish(config: Config, query: Record<string, unknown>): Judged {
+export function validateAuthorizationRequest(config: Config, query: Record<string, unknown>): ValidatedAuthorization {
   const one = (name: string) => (typeof query[name] === 'string' ? query[name] : undefined);
   const client = readClient(config, one('client_id') ?? '');
   if (!client) throw errors.invalid_input('This app is not registered here. Connect it again from the app.');
@@ -60,7 +67,12 @@ export function resourceFault(config: Config, resource: string | undefined): Oau
 }
 
 /** Makes the code for the account's yes. */
-export async function newCode(em: EntityManager, { clock }: Deps, accountId: string, wish: Wish): Promise<string> {
+export async function newCode(
+  em: EntityManager,
+  { clock }: Deps,
+  accountId: string,
+  wish: AuthorizationRequest,
+): Promise<string> {
   const code = newSecret('frc');
   const now = clock.now();
   em.create(OauthCode, {

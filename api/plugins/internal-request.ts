@@ -7,6 +7,6 @@ const outer = new AsyncLocalStorage<string>();
 export const outerRequestId = (): string | undefined => outer.getStore();
 
 /** Runs what makes calls to the API for this request. */
-export function within<Result>(id: string, run: () => Promise<Result>): Promise<Result> {
+export function runAsInternalRequest<Result>(id: string, run: () => Promise<Result>): Promise<Result> {
   return outer.run(id, run);
 }

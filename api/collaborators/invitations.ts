@@ -2,7 +2,7 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
 import { readAddress } from '#api/addresses.ts';
-import { lockAddress } from '#api/auth/frequency.ts';
+import { lockAddress } from '#api/auth/rate-limits.ts';
 import { wholly } from '#api/invitations/rules.ts';
 import type { WholeInvitation } from '#api/invitations/schemas.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -22,7 +22,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import { requireRareInvitations } from './frequency.ts';
+import { limitInvitations } from './rate-limits.ts';
 
 const days = 14;
 
@@ -50,7 +50,7 @@ export async function inviteCollaborator(
       await requireFreeSlot(tx, deps.clock.now(), site, email);
       await requirePlace(tx, deps, site);
       await lockAddress(tx, email);
-      await requireRareInvitations(tx, deps, site.account.id, email);
+      await limitInvitations(tx, deps, site.account.id, email);
       return writeInvitation(tx, deps, site, { id: input.id, email });
     })
     .catch((error) => {

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
-import { within } from '#api/plugins/inside.ts';
+import { runAsInternalRequest } from '#api/plugins/internal-request.ts';
 
 export type Input = Record<string, unknown>;
 /** No more of an answer is read, however long it is. */
@@ -11,7 +11,7 @@ export const answerBytesMax = 1_048_576;
  * `bytes` are those from `from` on, up to `answerBytesMax`; `more`: there are others behind them. `total` is the length of the whole, where it was
  * said. `body` is there where the answer is JSON that was read to its end.
  */
-export type Answered = {
+export type ApiResponse = {
   status: number;
   type: string;
   bytes: Buffer;
@@ -22,7 +22,7 @@ export type Answered = {
   body?: Input;
 };
 
-export type Sent = {
+export type ApiRequest = {
   body?: Input | undefined;
   file?: Buffer | undefined;
   key?: string | undefined;
@@ -31,10 +31,10 @@ export type Sent = {
   from?: number | undefined;
 };
 /** Calls the API. */
-export type Send = (method: string, path: string, sent?: Sent) => Promise<Answered>;
+export type ApiClient = (method: string, path: string, sent?: ApiRequest) => Promise<ApiResponse>;
 
 /** Calls as whoever made this request. */
-export function sendAs(app: Api, request: FastifyRequest): Send {
+export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
   return async (method, path, { body, file, key, waitSeconds, from = 0 } = {}) => {
     const headers: Record<string, string> = { authorization: request.headers.authorization ?? '' };
     if (body) headers['content-type'] = 'application/json';
@@ -50,7 +50,7 @@ export function sendAs(app: Api, request: FastifyRequest): Send {
       payloadAsStream: true as const,
       ...(payload ? { payload } : {}),
     };
-    const answer = await within(request.id, async () => await app.inject(call));
+    const answer = await runAsInternalRequest(request.id, async () => await app.inject(call));
     const { 'content-type': contentType = '', 'content-length': length } = answer.headers;
     const type = String(contentType);
     const window = await readWindow(answer.stream(), type.startsWith('text/') ? from : 0);
@@ -64,10 +64,10 @@ export function sendAs(app: Api, request: FastifyRequest): Send {
 
 const prematureClose = 'ERR_STREAM_PREMATURE_CLOSE';
 
-export const isJson = ({ type }: Pick<Answered, 'type'>): boolean => type.startsWith('application/json');
+export const isJson = ({ type }: Pick<ApiResponse, 'type'>): boolean => type.startsWith('application/json');
 
 /** Reads the stream from a byte on, and no further than a result can hold. */
-async function readWindow(stream: Readable, from: number): Promise<Pick<Answered, 'bytes' | 'from' | 'more'>> {
+async function readWindow(stream: Readable, from: number): Promise<Pick<ApiResponse, 'bytes' | 'from' | 'more'>> {
   const kept: Buffer[] = [];
   let [at, keptBytes] = [0, 0];
   for await (const chunk of stream as AsyncIterable<Buffer>) {

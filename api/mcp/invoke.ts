@@ -3,17 +3,17 @@
  * validation and errors are those of the API, because they are the API's.
  */
 import { type AppError, errors } from '#runtime/errors.ts';
+import type { ApiClient, ApiResponse, Input } from './inject.ts';
 import type { Operation, Place } from './operations.ts';
-import type { Answered, Input, Send } from './sending.ts';
 import { extraInputs, extrasOf } from './tools.ts';
 
 /** Makes the call with a tool's input. What fits no call is refused as the API would refuse it. `waitSeconds` goes before the input's own. */
 export async function callOperation(
-  send: Send,
+  send: ApiClient,
   operation: Operation,
   input: Input,
   waitSeconds?: number,
-): Promise<Answered> {
+): Promise<ApiResponse> {
   const { method, takesJson, takesFile } = operation;
   const fault = faultIn(operation, input);
   if (fault) return refused(operation, fault);
@@ -89,7 +89,7 @@ function fileOf(input: Input): Buffer | undefined {
 
 const textOf = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
-function refused({ path }: Operation, error: AppError): Answered {
+function refused({ path }: Operation, error: AppError): ApiResponse {
   const body = { error: error.toBody() };
   const bytes = Buffer.from(JSON.stringify(body));
   return { status: error.status, type: 'application/json', bytes, from: 0, more: false, path, body };

@@ -9,7 +9,7 @@ const pauseMs = { first: 20, most: 1_000 };
 /** Calls with one key that one process lets wait. */
 export const waitersMax = 50;
 
-export type Repetitions = {
+export type ConcurrentReplays = {
   /** Throws `rate_limited` where as many wait for this key as may. */
   requireRoom(key: string): void;
   /** Returns when the call is seen not to run any more; throws `rate_limited` when `stop` comes first. */
@@ -18,7 +18,7 @@ export type Repetitions = {
 
 type Room = { waiting: number; over: Promise<void> };
 
-export function openRepetitions(): Repetitions {
+export function concurrentReplays(): ConcurrentReplays {
   const rooms = new Map<string, Room>();
 
   function requireRoom(key: string): void {

@@ -11,14 +11,14 @@ import type { EntityManager } from '#db/orm.ts';
 export type Leaving = { siteId: string; accountId: string; now: Date };
 
 /** By what they are called in the answer: each ends what the account has made on the site, and answers how many. */
-export const endings: Readonly<Record<string, (tx: EntityManager, leaving: Leaving) => Promise<number>>> = {
+export const revocations: Readonly<Record<string, (tx: EntityManager, leaving: Leaving) => Promise<number>>> = {
   git_credentials: (tx, { siteId, accountId }) => tx.nativeDelete(GitCredential, { site: siteId, account: accountId }),
   upload_links: revokeLinksOf,
   review_links: revokeReviewsOf,
 };
 
-export async function endAll(tx: EntityManager, leaving: Leaving): Promise<Record<string, number>> {
+export async function revokeAll(tx: EntityManager, leaving: Leaving): Promise<Record<string, number>> {
   const ended: Record<string, number> = {};
-  for (const [name, end] of Object.entries(endings)) ended[name] = await end(tx, leaving);
+  for (const [name, end] of Object.entries(revocations)) ended[name] = await end(tx, leaving);
   return ended;
 }

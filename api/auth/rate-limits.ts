@@ -17,7 +17,7 @@ type Counted =
   | { table: 'email_change'; accountId: string };
 
 /** Throws `rate_limited` where the table has as many of the last hour as may be. Its rows are kept for longer than that. */
-export async function requireRoom(
+export async function requireBelowHourlyLimit(
   tx: EntityManager,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,
   { what, ...counted }: Counted & { what: string },

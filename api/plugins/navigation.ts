@@ -9,7 +9,7 @@ const runOnPurpose = /^(?:axios|curl|go-http-client|node|python|undici|wget)\b|H
  * A GET for a page of a window. Browsers say what they ask for (`Sec-Fetch-Dest`, Fetch Metadata) and that they load before anybody asks
  * (`Sec-Purpose`); of those that say nothing, what calls itself a robot is none. A person's own click (`Sec-Fetch-User`) always is one.
  */
-export function comesInPerson({ method, headers }: { method: string; headers: IncomingHttpHeaders }): boolean {
+export function isHumanNavigation({ method, headers }: { method: string; headers: IncomingHttpHeaders }): boolean {
   const { 'sec-fetch-dest': destination, 'sec-fetch-user': user, 'user-agent': agent = '' } = headers;
   const isAhead = /prefetch|preview/i.test(`${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''}`);
   if (method !== 'GET' || isAhead || (destination ?? 'document') !== 'document') return false;

@@ -1,7 +1,7 @@
 /** Work that lasts longer than a call, followed by reading what it is about until it is done or the patience for it is over. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { unfinishedStatuses } from '#rules/states.ts';
-import type { Answered, Input, Send } from './sending.ts';
+import type { ApiClient, ApiResponse, Input } from './inject.ts';
 
 type Followed = {
   /** Address of what the work is about. */
@@ -42,7 +42,7 @@ export const followed: Record<string, Followed> = {
 };
 
 /** Told of each change, and again from time to time, so that a caller who counts on hearing something does. `seconds` only grows. */
-export type Tell = (seconds: number, status: string) => Promise<void>;
+export type ProgressCallback = (seconds: number, status: string) => Promise<void>;
 
 const stepSeconds = 1;
 const silenceSeconds = 5;
@@ -53,12 +53,17 @@ const silenceSeconds = 5;
  * nothing of the work: the one before it stands.
  */
 export async function follow(
-  send: Send,
+  send: ApiClient,
   { read, isOpen, patienceSeconds, failed }: Followed,
-  begun: Answered & { body: Input },
-  { input, tell, gone, stepMs = stepSeconds * 1000 }: { input: Input; tell: Tell; gone: AbortSignal; stepMs?: number },
-): Promise<Answered> {
-  let now: Answered = begun;
+  begun: ApiResponse & { body: Input },
+  {
+    input,
+    tell,
+    gone,
+    stepMs = stepSeconds * 1000,
+  }: { input: Input; tell: ProgressCallback; gone: AbortSignal; stepMs?: number },
+): Promise<ApiResponse> {
+  let now: ApiResponse = begun;
   let told: string | undefined;
   for (let seconds = 0; now.status < 400 && now.body && isOpen(now.body); seconds += stepSeconds) {
     const status = statusOf(now.body);
@@ -76,7 +81,7 @@ export async function follow(
   return isPassing(said) ? now : said;
 }
 
-function isPassing({ status, body }: Answered): boolean {
+function isPassing({ status, body }: ApiResponse): boolean {
   return status >= 400 && (body?.error as { retryable?: unknown } | undefined)?.retryable === true;
 }
 

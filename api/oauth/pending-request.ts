@@ -7,7 +7,7 @@ const continueCookie = '__Host-frontage_continue';
 const questionMax = 2_800;
 
 /** Remembers the question of this address for as long as a link to sign in is good. Throws `invalid_input` for one too long for a cookie. */
-export function remember(reply: FastifyReply, { url }: Pick<FastifyRequest, 'url'>, until: Date): void {
+export function savePendingRequest(reply: FastifyReply, { url }: Pick<FastifyRequest, 'url'>, until: Date): void {
   const question = url.slice(url.indexOf('?') + 1);
   if (question.length > questionMax) {
     throw errors.invalid_input('The request of the app is too long. Sign in first, then connect the app again.');
