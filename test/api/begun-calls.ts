@@ -14,6 +14,6 @@ export async function beginCall(
 ) {
   const whole = { ...body, template: 'blank' };
   const call = { accountId, method: 'POST', path: '/v1/sites', key, body: whole, bearer: token };
-  const alone = { repetitions: concurrentReplays(), stop: new AbortController().signal };
+  const alone = { replays: concurrentReplays(), stop: new AbortController().signal };
   return await begin(deps, call, { showsSecret: false, ...alone });
 }
