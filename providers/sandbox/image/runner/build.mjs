@@ -1,6 +1,6 @@
 /**
- * Runs the framework on a site. Lives in the same process as the site's own code, so nothing it says is trusted.
- * With `rehearse` it first builds a small site of the platform's, and says on file 3 when it has: what comes after is faster.
+ * Runs the framework on a site. Runs in the same process as the site's own code, so its output is not trusted.
+ * With `rehearse` it first builds a small site to warm up, and reports on file descriptor 3 when it is ready.
  */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
@@ -11,24 +11,29 @@ import { build } from 'astro';
 import { describe } from './failure.mjs';
 
 const asked = once(createInterface({ input: process.stdin }), 'line');
-if (process.argv[2] === 'rehearse') await rehearse(process.env.TMPDIR);
+if (process.argv[2] === 'rehearse') await rehearse(process.env.TMPDIR ?? '/tmp');
 const [line] = await asked;
 const started = performance.now();
 const order = JSON.parse(line);
 
+/** @param {unknown} error */
 function fail(error) {
   const { message, text } = describe(error, order.root);
   console.error(`\n${text}`);
   try {
     writeSync(3, JSON.stringify({ message }));
   } catch {
-    // Site code closed it; the log has the reason.
+    // Site code has closed it; the log contains the reason.
   }
   process.exit(1);
 }
 process.on('uncaughtException', fail);
 
-/** What all builds share. `outDir` is on the same mount as root: Astro renames between the two. */
+/**
+ * Settings of all builds. `outDir` is on the same mount as root: Astro renames files between the two.
+ * @param {string} root
+ * @param {string} cacheDir
+ */
 function settings(root, cacheDir) {
   return {
     root,
@@ -39,8 +44,8 @@ function settings(root, cacheDir) {
 }
 
 /**
- * Loads and warms what a build takes: no site's code has run in this process before, and one site's will. Twice, as a site is published:
- * first with nothing, then with the caches of the first.
+ * Warms up the framework, before any site code has run in this process. Builds twice: without caches, and then with those of the first build.
+ * @param {string} temporary
  */
 async function rehearse(temporary) {
   const home = dirname(import.meta.dirname);
@@ -50,7 +55,7 @@ async function rehearse(temporary) {
   for (const root of roots) {
     await cp(join(home, 'rehearsal'), root, { recursive: true });
     await symlink(join(home, 'node_modules'), join(root, 'node_modules'));
-    // Astro writes what it is about to run below the working folder: no file of a site's may ever have had the name of one of these.
+    // Astro writes the modules it will run below the working folder: their names must never belong to files of a site.
     process.chdir(root);
     await build({ ...settings(root, cache), logLevel: 'silent' });
   }
@@ -59,10 +64,11 @@ async function rehearse(temporary) {
   writeSync(3, '\n');
 }
 
-/** Offline, Astro leaves such a font out, waits ten seconds, and says that all went well. */
+/** Without a network, Astro skips such a font after ten seconds and still reports success. */
 const refuseRemoteFonts = {
   name: 'frontage:fonts',
   hooks: {
+    /** @param {{ config: { fonts?: { name: string, provider?: { name?: string } }[] } }} event */
     'astro:config:done': ({ config }) => {
       const remote = (config.fonts ?? []).find((font) => font.provider?.name !== 'local');
       if (!remote) return;

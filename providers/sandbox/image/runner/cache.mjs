@@ -1,13 +1,14 @@
-/** The framework's own caches: given back to the next build of the same site, and to no other. */
+/** The framework's own caches: passed only to the next build of the same site. */
 import { lstatSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { add, listFiles, readPlain, wholeBytesMax } from './output.mjs';
 import { unpack } from './source.mjs';
 
-/** Content store and processed images. The bundler's folder holds code, and no build needs it. */
+/** Content store and processed images. The bundler's folder contains code and is not needed. */
 const kept = ['astro'];
 
+/** @param {string} folder */
 function* files(folder) {
   for (const part of kept) {
     if (!lstatSync(join(folder, part), { throwIfNoEntry: false })?.isDirectory()) continue;
@@ -18,12 +19,19 @@ function* files(folder) {
   }
 }
 
-/** What the folder holds, in few words: equal words, and nothing was written since. */
+/**
+ * A fingerprint of the folder: it changes with every write.
+ * @param {string} folder
+ */
 function stateOf(folder) {
   return [...files(folder)].map(({ path, bytes, changed }) => `${path} ${bytes} ${changed}`).join('\n');
 }
 
-/** Puts what an earlier build left into the folder. What cannot be read is no cache: the build begins without. */
+/**
+ * Unpacks the cache of an earlier build. If it is unreadable, the build starts without one.
+ * @param {import('node:stream').Readable} stream
+ * @param {string} folder
+ */
 export async function takeCache(stream, folder) {
   await unpack(stream, folder).catch(async () => {
     stream.resume();
@@ -33,13 +41,18 @@ export async function takeCache(stream, folder) {
   return stateOf(folder);
 }
 
-/** Writes the folder as `cache/…`, unless it is as it was given. What is no plain file stays behind; what cannot be read ends it. */
+/**
+ * Writes the folder as `cache/…` if it has changed. It includes only regular files; an unreadable one discards the cache.
+ * @param {import('tar-stream').Pack} tar
+ * @param {string} folder
+ * @param {string | undefined} given
+ */
 export async function writeCache(tar, folder, given) {
   try {
     if (stateOf(folder) === given) return;
     for (const { path } of files(folder)) await add(tar, `cache/${path}`, readPlain(join(folder, path)));
   } catch {
-    // The build is done; its next one begins without.
+    // The build has succeeded; the next one starts without a cache.
     await add(tar, 'cache', '');
   }
 }

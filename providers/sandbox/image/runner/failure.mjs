@@ -1,10 +1,23 @@
-/** Turns what a framework throws into a sentence for the site's owner and a fuller text for the log. */
+/** Turns an error of the framework into a sentence for the site's owner and a longer text for the log. */
 import { relative } from 'node:path';
 import { stripVTControlCharacters as plain } from 'node:util';
 
-/** @returns {{ message: string, text: string }} */
-export function describe(error, root) {
-  if (!(error instanceof Error)) return { message: String(error), text: String(error) };
+/**
+ * @typedef {Error & {
+ *   frame?: string, hint?: string, id?: string, issues?: { path?: string[], message: string }[],
+ *   loc?: { file?: string, line?: number, column?: number },
+ * }} FrameworkError
+ */
+
+/**
+ * @param {unknown} thrown
+ * @param {string} root
+ * @returns {{ message: string, text: string }}
+ */
+export function describe(thrown, root) {
+  if (!(thrown instanceof Error)) return { message: String(thrown), text: String(thrown) };
+  /** @type {FrameworkError} */
+  const error = thrown;
   const summary = plain((issues(error) ?? error.message).replaceAll(`${root}/`, '')).trim();
   const place = location(error, root);
   const parts = [summary];
@@ -17,34 +30,49 @@ export function describe(error, root) {
   return { message: place && !brief.includes(place) ? `${place}: ${brief}` : brief, text: parts.join('\n') };
 }
 
-/** The first sentences, without a bundler's count of errors before them and its drawing of the place after them. */
+/**
+ * The first sentences, without the bundler's error count before them and its code frame after them.
+ * @param {string} summary
+ */
 function shorten(summary) {
-  const words = summary.replace(/^Build failed with \d+ errors?:\s*/, '').split(/[\u2500-\u257f]/)[0];
+  const words = summary.replace(/^Build failed with \d+ errors?:\s*/, '').split(/[\u2500-\u257f]/)[0] ?? '';
   return words.replaceAll('**', '').replace(/\s+/g, ' ').trim().slice(0, 600);
 }
 
-/** The configuration's faults come as a list of issues whose message is JSON. */
+/**
+ * Configuration errors have a list of issues, and a message of JSON.
+ * @param {FrameworkError} error
+ */
 function issues(error) {
   if (!Array.isArray(error.issues)) return undefined;
   const lines = error.issues.map(({ path, message }) => `${path?.join('.') || '(whole)'}: ${message}`);
   return `astro.config is not valid. ${lines.join('; ')}`;
 }
 
+/**
+ * @param {FrameworkError} error
+ * @param {string} root
+ */
 function location(error, root) {
   const file = error.loc?.file ?? error.id ?? fromStack(error, root)?.file;
   if (!file) return undefined;
+  /** @type {{ line?: number, column?: number }} */
   const at = error.loc?.line ? error.loc : (fromStack(error, root) ?? {});
   const name = String(file)
-    .split('?')[0]
+    .replace(/\?.*$/s, '')
     .replace(/^file:\/\//, '');
   const shown = name.startsWith(`${root}/`) ? relative(root, name) : name;
   return at.line ? `${shown}:${at.line}:${at.column ?? 1}` : shown;
 }
 
+/**
+ * @param {Error} error
+ * @param {string} root
+ */
 function fromStack(error, root) {
   for (const row of error.stack?.split('\n') ?? []) {
     const found = /\(?(?:file:\/\/)?(\/[^():]+):(\d+):(\d+)\)?$/.exec(row.trim());
-    if (found?.[1].startsWith(`${root}/src/`))
+    if (found?.[1]?.startsWith(`${root}/src/`))
       return { file: found[1], line: Number(found[2]), column: Number(found[3]) };
   }
   return undefined;

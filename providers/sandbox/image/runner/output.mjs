@@ -1,14 +1,19 @@
-/** What goes out on stdout: the built files, and what the framework would like to find again. */
+/** The output on stdout: the built files and the framework's caches. */
 import { hash } from 'node:crypto';
 import { closeSync, constants, createReadStream, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SiteFailure } from './source.mjs';
 
-/** Larger files are more than any site may have: they are not read, only sent, and refused on the other side. */
+/** Larger files exceed every limit: they are streamed without reading, and the worker refuses them. */
 export const wholeBytesMax = 64 * 1_048_576;
 
-/** Every path below a folder that is no folder itself, sorted within each. */
+/**
+ * Every path below a folder except folders, sorted within each.
+ * @param {string} root
+ * @param {string} folder
+ * @returns {Generator<string>}
+ */
 export function* listFiles(root, folder) {
   const items = readable(folder, () => readdirSync(join(root, folder), { withFileTypes: true }));
   items.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -19,17 +24,24 @@ export function* listFiles(root, folder) {
   }
 }
 
-/** Site code may have left what cannot be read, or be named: that is its failure, not ours. */
+/**
+ * Reads a file or folder. If the site's build wrote an unreadable one, that is a failure of the site.
+ * @template T
+ * @param {string} path
+ * @param {() => T} read
+ */
 function readable(path, read) {
   try {
     return read();
   } catch (error) {
-    if (!error.code) throw error;
-    const why = path.includes('\ufffd') ? 'its name is no UTF-8' : error.code;
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (!code) throw error;
+    const why = path.includes('\ufffd') ? 'its name is not UTF-8' : code;
     throw new SiteFailure(`The build wrote ${path.slice(0, 200)}, which cannot be read (${why}).`);
   }
 }
 
+/** @type {[test: 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket' | 'isBlockDevice' | 'isCharacterDevice', name: string][]} */
 const kinds = [
   ['isDirectory', 'a folder'],
   ['isSymbolicLink', 'a symbolic link'],
@@ -39,10 +51,12 @@ const kinds = [
   ['isCharacterDevice', 'a device'],
 ];
 
+/** @param {import('node:fs').Stats} found */
 function kindOf(found) {
-  return kinds.find(([test]) => found[test]())?.[1] ?? 'no regular file';
+  return kinds.find(([test]) => found[test]())?.[1] ?? 'not a regular file';
 }
 
+/** @param {string} root */
 function requireHome(root) {
   const output = lstatSync(join(root, 'dist'), { throwIfNoEntry: false });
   if (output && !output.isDirectory()) {
@@ -53,7 +67,12 @@ function requireHome(root) {
   }
 }
 
-/** Writes `dist/` to the tar. A file whose hash is among `held` is named in `held.json` and does not go out again. */
+/**
+ * Writes `dist/` to the tar. A file whose hash is in `held` is only listed in `held.json`.
+ * @param {import('tar-stream').Pack} tar
+ * @param {string} root
+ * @param {ReadonlySet<string>} held
+ */
 export async function writeOutput(tar, root, held) {
   requireHome(root);
   const known = [];
@@ -71,20 +90,29 @@ export async function writeOutput(tar, root, held) {
     }
     const content = readable(path, () => readPlain(join(root, path)));
     const sha256 = held.size > 0 ? hash('sha256', content) : undefined;
-    if (held.has(sha256)) known.push([path, sha256]);
+    if (sha256 !== undefined && held.has(sha256)) known.push([path, sha256]);
     else await add(tar, path, content);
   }
   await add(tar, 'held.json', JSON.stringify(known));
 }
 
-/** Adds an entry and waits until there is room for the next. */
+/**
+ * Adds an entry and waits until there is room for the next.
+ * @param {import('tar-stream').Pack} tar
+ * @param {string} name
+ * @param {string | Buffer} content
+ * @returns {Promise<void>}
+ */
 export function add(tar, name, content) {
   return new Promise((resolve, reject) => {
     tar.entry({ name, mtime: new Date(0) }, content, (error) => (error ? reject(error) : resolve()));
   });
 }
 
-/** The bytes of a plain file; opening follows no link and waits for no pipe. */
+/**
+ * The bytes of a regular file. Opening it follows no link and does not block on a pipe.
+ * @param {string} path
+ */
 export function readPlain(path) {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

@@ -1,27 +1,43 @@
 /**
- * What comes in on stdin: parts, one after the other, each in frames. A frame is four bytes of length (big-endian) and as many bytes;
+ * The input on stdin: consecutive parts, each in frames. A frame is four bytes of length (big-endian) and that many bytes;
  * length 0 ends the part. The parts, in this order:
  *
  *   order    one JSON `{ "siteUrl": …, "endOfLog": … }`
- *   cache    a tar of what an earlier build of this site left, or nothing
+ *   cache    a tar with the cache of an earlier build of this site, or nothing
  *   source   the site as a tar
- *   held     a line for each file that need not come out again: its SHA-256 in hex
+ *   held     a line for each file that the store already has: its SHA-256 in hex
  */
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 
-const names = ['order', 'cache', 'source', 'held'];
+const names = /** @type {const} */ (['order', 'cache', 'source', 'held']);
 
-/** Takes the stream apart. Each part is a stream of its own, to be read in their order; a stream that breaks off breaks them all. */
+/**
+ * Splits the input into one stream per part, to be read in order. If the input is truncated, all of them fail.
+ * @param {import('node:stream').Readable} stream
+ * @returns {Record<(typeof names)[number], PassThrough>}
+ */
 export function readParts(stream) {
-  const parts = Object.fromEntries(names.map((name) => [name, new PassThrough()]));
-  for (const part of Object.values(parts)) part.on('error', () => {}); // Whoever reads it meets it.
-  pump(stream, Object.values(parts)).catch((error) => {
+  const parts = {
+    order: new PassThrough(),
+    cache: new PassThrough(),
+    source: new PassThrough(),
+    held: new PassThrough(),
+  };
+  for (const part of Object.values(parts)) part.on('error', () => {}); // Its reader gets the error.
+  pump(
+    stream,
+    names.map((name) => parts[name]),
+  ).catch((error) => {
     for (const part of Object.values(parts)) part.destroy(error);
   });
   return parts;
 }
 
+/**
+ * @param {import('node:stream').Readable} stream
+ * @param {PassThrough[]} parts
+ */
 async function pump(stream, parts) {
   const header = Buffer.alloc(4);
   let held = 0;
@@ -37,14 +53,15 @@ async function pump(stream, parts) {
         if (held < 4) continue;
         held = 0;
         left = header.readUInt32BE();
-        if (left === 0) parts[at++].end();
+        if (left === 0) parts[at++]?.end();
       } else {
         const bytes = chunk.subarray(from, from + left);
         from += bytes.length;
         left -= bytes.length;
-        if (!parts[at].write(bytes)) await once(parts[at], 'drain');
+        const part = /** @type {PassThrough} */ (parts[at]);
+        if (!part.write(bytes)) await once(part, 'drain');
       }
     }
   }
-  if (at < parts.length) throw new Error('What came in broke off.');
+  if (at < parts.length) throw new Error('The input is truncated.');
 }

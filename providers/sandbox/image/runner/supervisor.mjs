@@ -1,16 +1,16 @@
 /**
- * Process 1 of a sandbox: one site in, its built files out, then the end.
+ * Process 1 of a sandbox: reads one site, writes its built files, then waits to be stopped.
  *
- * stdin   order, cache, source and what is held already, as `parts.mjs` says
+ * stdin   order, cache, source and hashes of known files, see `parts.mjs`
  * stdout  a tar: `dist/…` for each new file, `held.json` for the others, then `verdict.json`:
- *         `{ "status": "built", "ms": { … } }` or `{ "status": "failed", "message": …, "outOfMemory": true | false }`; after a build that
- *         went well `cache/…` for what its next one may be given, unless that is what this one was given; at last an empty `end`
- * stderr  the build log; after it the words of `endOfLog`, which site code does not know
+ *         `{ "status": "built", "ms": { … } }` or `{ "status": "failed", "message": …, "outOfMemory": true | false }`; after a
+ *         successful build `cache/…` for the next one, if it has changed; then an empty `end`
+ * stderr  the build log; after it the text of `endOfLog`, which site code does not know
  *
- * Whoever has read all ends the sandbox. It does not end by itself, because an engine drops what a slow reader has
- * not read two seconds after the end; an end without a verdict is a fault of the platform or of the machine.
+ * The worker stops the sandbox after reading all output. It does not exit by itself, because a container engine drops output that a slow reader
+ * has not read two seconds after the exit. An exit without a verdict is an error of the platform or the machine.
  *
- * Started ahead (`rehearse`), it says a line on stdout when it is warm, and waits. It ends when stdin ends: when its worker has died.
+ * With `rehearse` it writes a line to stdout when it is warm, and waits. It exits when stdin closes, that is when its worker dies.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,6 +18,7 @@ import { constants, readFileSync } from 'node:fs';
 import { copyFile, mkdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { pack } from 'tar-stream';
@@ -33,9 +34,12 @@ const cacheDir = join(temporary, 'cache');
 const reasonBytesMax = 16_384;
 const lingerMs = 60_000;
 
-/** Site code runs in this process, never in ours: our stdout is the way out, and it must not reach it. */
+/**
+ * Site code runs in this process, never in ours: it must not write to our stdout.
+ * @param {string[]} args
+ */
 function startFramework(...args) {
-  // A build makes much that is soon done with: in a larger nursery it need not be moved, which takes a twelfth off.
+  // A build allocates many short-lived objects: a larger young generation saves a twelfth of its time.
   const child = spawn(process.execPath, ['--max-semi-space-size=64', join(import.meta.dirname, 'build.mjs'), ...args], {
     cwd: root,
     stdio: ['pipe', 2, 2, 'pipe'],
@@ -50,11 +54,14 @@ function startFramework(...args) {
       ASTRO_TELEMETRY_DISABLED: '1',
     },
   });
-  child.stdin.on('error', () => {}); // It may end before it has read: its exit tells.
-  return child;
+  const { stdin } = child;
+  const report = child.stdio[3];
+  if (!stdin || !(report instanceof Readable)) throw new Error('The build process has no pipes.');
+  stdin.on('error', () => {}); // It may exit before it reads; its exit code reports that.
+  return { child, stdin, report };
 }
 
-/** Puts what the platform owns beside the source. A tree without the frozen files builds with the platform's. */
+/** Adds the platform's packages to the source, and its frozen files if the source lacks them. */
 async function furnish() {
   for (const name of ['package.json', 'package-lock.json']) {
     await copyFile(join(packages, name), join(root, name), constants.COPYFILE_EXCL).catch((error) => {
@@ -64,14 +71,19 @@ async function furnish() {
   await symlink(join(packages, 'node_modules'), join(root, 'node_modules'));
 }
 
-async function runFramework(child, exit, order) {
-  child.stdin.end(`${JSON.stringify(order)}\n`);
-  const reason = readReason(child.stdio[3]);
+/**
+ * @param {ReturnType<typeof startFramework>} framework
+ * @param {Promise<any[]>} exit
+ * @param {object} order
+ */
+async function runFramework({ stdin, report }, exit, order) {
+  stdin.end(`${JSON.stringify(order)}\n`);
+  const reason = readReason(report);
   const [code, signal] = await exit;
-  // What site code left running must not change the files while they are read.
+  // Processes of site code must not change the files while they are read.
   if (process.pid === 1) tryKillOthers();
   if (code === 0) return;
-  // From within nobody else kills it: the kernel does, or Node itself when its heap is full.
+  // Only the kernel, or Node itself when its heap is full, kills it with these signals.
   const outOfMemory = signal === 'SIGKILL' || signal === 'SIGABRT';
   if (outOfMemory) throw new SiteFailure('The build ran out of memory.', { outOfMemory });
   throw new SiteFailure((await reason) ?? `The build ended with exit code ${code ?? signal}.`);
@@ -81,11 +93,14 @@ function tryKillOthers() {
   try {
     process.kill(-1, 'SIGKILL');
   } catch (error) {
-    if (error.code !== 'ESRCH') throw error;
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
   }
 }
 
-/** The reason as the framework's process gives it. Site code could have given it too: a text, and no more. */
+/**
+ * The reason that the framework's process reports. Site code could also have written it, so it is used only as text.
+ * @param {Readable} stream
+ */
 async function readReason(stream) {
   let words = '';
   for await (const chunk of stream) if (words.length < reasonBytesMax) words += chunk;
@@ -96,14 +111,19 @@ async function readReason(stream) {
   }
 }
 
-async function rehearsed(child) {
-  await once(child.stdio[3], 'readable');
-  if (child.stdio[3].read(1) === null) throw new Error('The rehearsal failed.');
+/** @param {Readable} report */
+async function rehearsed(report) {
+  await once(report, 'readable');
+  if (report.read(1) === null) throw new Error('The rehearsal failed.');
   process.stdout.write('\n');
 }
 
-/** CPU milliseconds of us, of children that have ended, and of one that runs; see proc(5), "stat". None where there is no /proc. */
+/**
+ * CPU milliseconds of this process, of its exited children, and of the running one; see proc(5), "stat". 0 without /proc.
+ * @param {import('node:child_process').ChildProcess} child
+ */
 function cpuMs(child) {
+  /** @param {number | string | undefined} pid */
   const times = (pid) => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat
@@ -120,7 +140,13 @@ function cpuMs(child) {
   }
 }
 
-/** Runs one step and notes how long it took. */
+/**
+ * Runs one step and records its duration.
+ * @template T
+ * @param {Record<string, number>} ms
+ * @param {string} step
+ * @param {() => T | Promise<T>} act
+ */
 async function timed(ms, step, act) {
   const from = performance.now();
   const result = await act();
@@ -128,17 +154,21 @@ async function timed(ms, step, act) {
   return result;
 }
 
-async function supervise(ahead) {
-  const child = startFramework(...(ahead ? ['rehearse'] : []));
+/** @param {boolean} isRehearsing */
+async function supervise(isRehearsing) {
+  const framework = startFramework(...(isRehearsing ? ['rehearse'] : []));
+  const { child, report } = framework;
   const exit = once(child, 'exit');
   const parts = readParts(process.stdin);
-  if (ahead) rehearsed(child).catch((error) => parts.order.destroy(error));
+  if (isRehearsing) rehearsed(report).catch((error) => parts.order.destroy(error));
   const { siteUrl, endOfLog } = JSON.parse(await text(parts.order));
   const cpuBefore = cpuMs(child);
   const tar = pack();
   const sent = pipeline(tar, process.stdout, { end: false });
+  /** @type {Record<string, number>} */
   const ms = {};
   const verdict = { status: 'built', ms };
+  /** @type {string | undefined} */
   let given;
   let isLogOver = false;
   const endLog = () => {
@@ -152,8 +182,8 @@ async function supervise(ahead) {
       await unpack(parts.source, root);
       await furnish();
     });
-    await timed(ms, 'build', () => runFramework(child, exit, { root, cacheDir, siteUrl }));
-    // Before the files, and so before the caches too: where all goes by one wire, it would come behind what nobody reads yet.
+    await timed(ms, 'build', () => runFramework(framework, exit, { root, cacheDir, siteUrl }));
+    // Before the files and caches: on a shared connection it would otherwise queue behind output that is not read yet.
     endLog();
     const held = new Set((await text(parts.held)).split('\n').filter(Boolean));
     await timed(ms, 'collect', () => writeOutput(tar, root, held));
