@@ -12,12 +12,12 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { name: 'architecture', include: ['test/architecture.test.ts', 'test/coverage/**/*.test.ts'] } },
+      { test: { name: 'architecture', include: ['test/*.test.ts', 'test/coverage/**/*.test.ts'] } },
       {
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/architecture.test.ts', 'test/coverage/**', 'test/acceptance/**'],
+          exclude: ['test/*.test.ts', 'test/coverage/**', 'test/acceptance/**'],
           globalSetup: ['./test/stack/setup/services-setup.ts'],
           maxWorkers: 3,
         },

@@ -55,23 +55,19 @@ export const accountChangedSchema = z.object({
 });
 
 /** What is switched off answers as empty: nothing is metered, no money is taken, no domain is onboarded. */
+/** What a response about an account contains besides its row. */
+type AccountContext = {
+  usage: Usage;
+  pending: EmailChange | null;
+  deps: PlanContext & { config: Config };
+  builders: boolean;
+  payouts: PayoutsOfAccount;
+  skill: string;
+};
+
 export function accountView(
   account: Account,
-  {
-    usage,
-    pending,
-    deps,
-    builders,
-    payouts,
-    skill,
-  }: {
-    usage: Usage;
-    pending: EmailChange | null;
-    deps: PlanContext & { config: Config };
-    builders: boolean;
-    payouts: PayoutsOfAccount;
-    skill: string;
-  },
+  { usage, pending, deps, builders, payouts, skill }: AccountContext,
 ): z.output<typeof accountSchema> {
   const { config } = deps;
   return {

@@ -122,11 +122,11 @@ export const rules = [
     ],
     'what visitors send takes bounded memory and rows': [
       'analytics/bounds',
-      'of more referrers than a row takes the rest',
+      'referrers beyond the limit of a row are counted as other',
     ],
     'a view is written once, whatever happens to the database': [
       'analytics/bounds',
-      'what cannot be written is kept and',
+      'counts that could not be saved are saved once later',
     ],
     'a year of a busy site is read in less than 100 ms': [
       'analytics/year',

@@ -36,8 +36,9 @@ ${button ? html`<a class="button" href="${button.href}">${button.text}</a>` : nu
 
 type Words = { title: string; text: string; button?: { href: string; text: string } };
 
-function wordsOf({ status, came, amount, currency, hostname, booking, payUrl, returnUrl }: PaymentShown): Words {
-  const money = written({ amount, currency });
+function wordsOf(shown: PaymentShown): Words {
+  const { status, hostname, booking } = shown;
+  const money = written(shown);
   switch (status) {
     case 'paid':
       return {
@@ -60,24 +61,28 @@ function wordsOf({ status, came, amount, currency, hostname, booking, payUrl, re
           : `Ask ${hostname} for a new link.`,
       };
     case 'open':
-      if (came === 'returned') {
-        return {
-          title: 'Checking your payment',
-          text: 'Your payment has not arrived yet. It can take a minute. Check again before you pay a second time.',
-          button: { href: returnUrl, text: 'Check again' },
-        };
-      }
-      if (came === 'looked') {
-        return {
-          title: `Pay ${money}`,
-          text: booking ? `For ${booking.service} at ${hostname}.` : `Payment to ${hostname}.`,
-          button: { href: payUrl, text: 'Continue to payment' },
-        };
-      }
-      return {
-        title: 'Nothing was paid',
-        text: `${money} is still due to ${hostname}.`,
-        button: { href: payUrl, text: `Pay ${money}` },
-      };
+      return openWords(money, shown);
   }
+}
+
+function openWords(money: string, { came, hostname, booking, payUrl, returnUrl }: PaymentShown): Words {
+  if (came === 'returned') {
+    return {
+      title: 'Checking your payment',
+      text: 'Your payment has not arrived yet. It can take a minute. Check again before you pay a second time.',
+      button: { href: returnUrl, text: 'Check again' },
+    };
+  }
+  if (came === 'looked') {
+    return {
+      title: `Pay ${money}`,
+      text: booking ? `For ${booking.service} at ${hostname}.` : `Payment to ${hostname}.`,
+      button: { href: payUrl, text: 'Continue to payment' },
+    };
+  }
+  return {
+    title: 'Nothing was paid',
+    text: `${money} is still due to ${hostname}.`,
+    button: { href: payUrl, text: `Pay ${money}` },
+  };
 }

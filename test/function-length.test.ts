@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const linesMax = 40;
+
+/** Lists of routes, pages and activities, and factories: functions that return an object of small functions. */
+const isListOrFactory = /^(open|create|connect|start)[A-Z]|(Routes?|Pages|Activities)$/;
+
+/** Other functions over the limit, and why they are not split. */
+const long: Record<string, string> = {
+  'api/app.ts buildApp': 'the sitemap: every address of the API in one place',
+  'api/app.ts json': 'the sitemap: every address of the API in one place',
+  'activities/scanning/page.ts scanPage': 'one pass over a page, with its state in local variables',
+  'activities/scanning/version.ts scanVersion': 'one pass over a version, within one budget of time and bytes',
+  'api/deployments/warnings/page.ts readPage': 'the callbacks of one parser share its state',
+  'api/domains/setup-instructions.ts setupInstructions': 'a table: what to set up, by mode and state',
+  'edge/http/listener.ts listen': 'a factory: returns the server it starts',
+  'edge/http/request.ts readFields': 'one pass over the raw fields, on the path of every request',
+  'edge/http/tls.ts listenTls': 'a factory: returns the server it starts',
+  'git/rules/structure/byte-reader.ts readBytes': 'a factory: returns the reads of one file',
+  'git/serve.ts serveGit': 'one exchange, whose ends clean up in order',
+  'operator/backups/repository.ts bucketRepository': 'a factory: returns a repository in a bucket',
+  'providers/sandbox/image/runner/supervisor.mjs supervise': 'one build, whose ends clean up in order',
+  'runtime/config.ts readConfig': 'a table: every setting in one place',
+  'web/overlay/loader.js start': 'one script of a page, whose state is local to it',
+  'web/mails/layout.ts writeHtml': 'a template: the HTML of every mail',
+};
+
+/** Functions of the product over the limit, as `file name`; blank lines and comments are not counted. */
+function tooLong(): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'frontage-lint-'));
+  try {
+    const config = join(folder, 'oxlintrc.json');
+    const rule = ['error', { max: linesMax, skipBlankLines: true, skipComments: true, IIFEs: true }];
+    writeFileSync(
+      config,
+      JSON.stringify({
+        categories: { correctness: 'off' },
+        rules: { 'eslint/max-lines-per-function': rule },
+      }),
+    );
+    const oxlint = join(root, 'node_modules/.bin/oxlint');
+    const { stdout } = spawnSync(oxlint, ['-c', config, '-f', 'unix', '.'], { cwd: root, encoding: 'utf8' });
+    // Without a name it is a function in a route or a factory, which counts by itself.
+    return [...stdout.matchAll(/^(\S+?):\d+:\d+: The .*?function (?:`(\w+)` )?has too many lines/gm)]
+      .filter(([, file = '']) => !/^(templates|test|db\/migrations|providers\/sandbox\/image\/rehearsal)\//.test(file))
+      .map(([, file, name]) => `${file} ${name ?? '(anonymous)'}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test(`a function has at most ${linesMax} lines, unless it is a list of routes or a factory`, () => {
+  const found = tooLong().filter((one) => !isListOrFactory.test(one.split(' ')[1] ?? ''));
+  expect(found.filter((one) => !(one in long))).toEqual([]);
+  expect(Object.keys(long).filter((one) => !found.includes(one))).toEqual([]);
+});
