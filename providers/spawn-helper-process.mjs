@@ -13,7 +13,7 @@ import { dirname } from 'node:path';
 
 /** How long programs get to end by themselves once nobody is there to read them, and once more after SIGTERM. */
 const graceMs = 2000;
-const wordsMax = 4096;
+const stderrMax = 4096;
 
 const address = process.argv[2] ?? '';
 /** By id: stdin, stdout and channel of programs to come, and programs that run. */
@@ -72,15 +72,15 @@ function start({ id, program, args, env, hasChannel }) {
 }
 
 function follow(id, child) {
-  let words = '';
+  let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    words = (words + text).slice(-wordsMax);
+    stderr = (stderr + text).slice(-stderrMax);
   });
   running.set(id, child);
   tell({ id, pid: child.pid });
   child.on('close', (status) => {
     running.delete(id);
-    tell({ id, ending: { status, words } });
+    tell({ id, ending: { status, stderr } });
   });
 }
 

@@ -56,14 +56,14 @@ test('a hundred megabytes go through a program whole, no faster than they are re
   for await (const chunk of program.stdout) received.update(chunk as Buffer);
   await writing;
   expect(received.digest('hex')).toBe(sent.digest('hex'));
-  expect(await program.exited).toEqual({ status: 0, words: '' });
+  expect(await program.exited).toEqual({ status: 0, stderr: '' });
 });
 
 test('a program has its status, its last words and the environment it was given', async () => {
   expect(await finished(await shell('yes error | head -c 9999 >&2; echo last words >&2; exit 7'))).toMatchObject({
     said: '',
     status: 7,
-    words: expect.stringMatching(/^.{4084,4096}$/s),
+    stderr: expect.stringMatching(/^.{4084,4096}$/s),
   });
   const { stderr: words } = await finished(await shell('echo spoken >&2; kill -KILL $$'));
   expect(words).toBe('spoken\n');
@@ -172,7 +172,7 @@ function addressOf(launcher: number): string {
 /** A process of its own that launches: its script has `launch` and `env`. */
 function startParent(script: string): ChildProcess & { stdout: Readable } {
   const launcher = join(import.meta.dirname, '../../providers/spawn-helper.ts');
-  const code = `import { launch } from ${JSON.stringify(launcher)}; const env = ${JSON.stringify(env)}; ${script}`;
+  const code = `import { spawnByHelper } from ${JSON.stringify(launcher)}; const env = ${JSON.stringify(env)}; ${script}`;
   return spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {},
@@ -181,9 +181,9 @@ function startParent(script: string): ChildProcess & { stdout: Readable } {
 
 test('a short command ends by itself, and its launcher with it', async () => {
   const parent = startParent(`
-    const program = await launch('/bin/sh', ['-c', 'echo $PPID'], { env });
+    const program = await spawnByHelper('/bin/sh', ['-c', 'echo $PPID'], { env });
     for await (const chunk of program.stdout) process.stdout.write(chunk);
-    await program.ended;`);
+    await program.exited;`);
   const [launcher, [status]] = await Promise.all([text(parent.stdout), once(parent, 'exit')]);
   expect(status).toBe(0);
   await until(() => !runs(Number(launcher)));
@@ -192,7 +192,7 @@ test('a short command ends by itself, and its launcher with it', async () => {
 test('a killed process leaves neither its programs behind, nor its launcher, nor a socket', async () => {
   const parent = startParent(`
     const script = "trap '' TERM HUP PIPE; echo $$ $PPID; while :; do sleep 1; done";
-    const program = await launch('/bin/sh', ['-c', script], { env, hasChannel: true });
+    const program = await spawnByHelper('/bin/sh', ['-c', script], { env, hasChannel: true });
     program.stdout.pipe(process.stdout);`);
   const [pid, launcher] = (await firstLine(parent.stdout)).split(' ').map(Number) as [number, number];
   const address = addressOf(launcher);
