@@ -1,4 +1,4 @@
-/** A repository in a backup: packs that hold every object of it, those that no branch reaches too, and where its branches stand. */
+/** A git repository in a backup: packs with all of its objects, including unreachable ones, and its branches. */
 import { mkdir } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
@@ -7,19 +7,19 @@ import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { isSound, type Part, putGzipped, type RepositoryPart, readLines, readPart } from './manifest.ts';
 
-/** A restore takes each pack by itself: past this many the repository is packed anew. */
+/** A restore unpacks each pack separately: above this number the repository is packed again. */
 const packsMax = 24;
 
 type Asked = { siteId: string; repository: Repository };
 
 export type Refs = Record<string, string>;
 
-/** A branch that moves between all readings is read this often. */
+/** Maximum number of reads of moving branches. */
 const readingsMax = 50;
 
 /**
- * Where the branches of both repositories of a site stood at one moment: what two readings in turn found, of the one and the other. A publish moves
- * branches of both, and what it built from belongs together.
+ * A consistent view of the branches of both repositories of a site: two consecutive reads of both must agree, because a publish moves branches of
+ * both.
  */
 export async function readTogether(
   places: readonly GitPlace[],
@@ -40,8 +40,8 @@ export async function readTogether(
 }
 
 /**
- * Writes what `before`, the same repository in an earlier backup, does not have. Branches are read before objects: whatever they lead to is among
- * these. Nobody ever removes an object, and git finds one that is packed anew meanwhile.
+ * Writes the objects that `before`, the same repository in an earlier backup, lacks. Branches are read before objects, so all reachable objects are
+ * included. Objects are never removed, and git finds one that is repacked meanwhile.
  */
 export async function packRepository(
   store: Store,
@@ -57,7 +57,7 @@ export async function packRepository(
   const known = isUseful ? await idsOf(store, before.objects) : new Set<string>();
   const all = ids.toString('latin1').split('\n').filter(Boolean);
   const fresh = all.filter((id) => !known.has(id));
-  // Where one that was there is gone, somebody has brought the repository back from elsewhere: then it is taken whole.
+  // If an earlier object is gone, the repository was replaced: then all of it is packed.
   const isMore = known.size > 0 && all.length - fresh.length === known.size;
   const pack = await putPack(store, git, isMore ? fresh : all);
   return { ...part, packs: isMore ? [...(before?.packs ?? []), pack] : [pack] };
@@ -80,7 +80,7 @@ async function putPack(store: Store, git: GitPlace, ids: readonly string[]): Pro
   return { sha256, bytes };
 }
 
-/** Hands every object of the repository to `take`, as one pack. */
+/** Passes every object of the repository to `take`, as one pack. */
 export async function packAll<T>(git: GitPlace, take: (pack: Readable) => Promise<T>): Promise<T> {
   return await packObjects(git, (await objectIds(git)).toString('latin1').split('\n').filter(Boolean), take);
 }
@@ -90,7 +90,7 @@ async function objectIds(git: GitPlace): Promise<Buffer> {
 }
 
 async function packObjects<T>(git: GitPlace, ids: readonly string[], take: (pack: Readable) => Promise<T>): Promise<T> {
-  // What is stored as a difference already goes as it is; looking for more would take the processor from those who are served.
+  // Reuses existing deltas; computing new ones would take CPU time from requests.
   const child = await spawnGit(git, ['pack-objects', '--stdout', '--quiet', '--window=0']);
   const taking = take(child.stdout);
   taking.catch(() => {});
@@ -100,7 +100,7 @@ async function packObjects<T>(git: GitPlace, ids: readonly string[], take: (pack
   return taken;
 }
 
-/** Makes the repository in a folder of that name, which is not there yet. git hashes every object as it comes. */
+/** Creates the repository in a new folder. git verifies the hash of every object. */
 export async function unpackRepository(store: Store, dir: string, { packs, refs }: RepositoryPart): Promise<void> {
   await unpack(
     dir,
@@ -109,7 +109,7 @@ export async function unpackRepository(store: Store, dir: string, { packs, refs 
   await writeRefs(dir, refs);
 }
 
-/** Makes a repository of these packs, which no branch leads to yet. Throws where one is no pack. `more` is said to index-pack(1). */
+/** Creates a repository from these packs, without branches. Throws for an invalid pack. `more` are options for index-pack(1). */
 export async function unpack(dir: string, packs: Iterable<AsyncIterable<Buffer>>, more: string[] = []): Promise<void> {
   await mkdir(dir, { recursive: true });
   await runGit({ dir }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', dir]);
@@ -125,7 +125,7 @@ export async function writeRefs(dir: string, refs: Refs): Promise<void> {
   await runGit({ dir }, ['update-ref', '--stdin'], { input: lines });
 }
 
-/** Which of these commits, and of those that branches are on, are not there with all that they lead to. */
+/** Those of these commits, and of the branch tips, that are missing or incomplete. */
 export async function missingCommits(dir: string, commits: readonly string[]): Promise<string[]> {
   const isThere = async (ids: readonly string[]) => {
     const args = ['rev-list', '--objects', '--quiet', '--all', '--stdin'];
