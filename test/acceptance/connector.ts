@@ -5,7 +5,7 @@ import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
-import { type Agent, agentOf, type Called } from '#test/mcp/world.ts';
+import { type Agent, agentOf, type Called } from '#test/mcp/fixture.ts';
 import { underWay } from '#test/stack/following.ts';
 import { until } from '#test/stack/until.ts';
 

@@ -5,20 +5,20 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ownEngineMissing } from '#test/stack/engine.ts';
 import { type Edge, edges, type SlotEdge, slotEdges } from './kills/edges.ts';
-import { expectLive, expectShown, killAt } from './kills/round.ts';
-import { killSlotAt } from './kills/slots.ts';
-import { startVisitor } from './kills/visitor.ts';
 import {
   commitVersion,
+  type Fixture,
   listLeftovers,
   listLost,
-  openWorld,
+  openFixture,
   type Part,
   publishPatiently,
   startMachine,
   sweepOrphans,
-  type World,
-} from './kills/world.ts';
+} from './kills/fixture.ts';
+import { expectLive, expectShown, killAt } from './kills/round.ts';
+import { killSlotAt } from './kills/slots.ts';
+import { startVisitor } from './kills/visitor.ts';
 
 const rounds = Number(process.env.KILLS ?? 1);
 /** Each process with the edge it begins at: the one that says most where there is but one round. */
@@ -39,40 +39,40 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
   }, 300_000);
   afterAll(() => machine?.stop(), 180_000);
 
-  let shared: Promise<World> | undefined;
-  afterAll(() => shared?.then((world) => world.close()));
+  let shared: Promise<Fixture> | undefined;
+  afterAll(() => shared?.then((fixture) => fixture.close()));
 
   /** The short form kills all about one site; the long one would meet the caps of its owner. */
-  async function prepare(what: string): Promise<World> {
+  async function prepare(what: string): Promise<Fixture> {
     if (rounds === 1) {
       shared ??= prepareAnew('kills');
       return await shared;
     }
-    const world = await prepareAnew(what);
-    onTestFinished(world.close);
-    return world;
+    const fixture = await prepareAnew(what);
+    onTestFinished(fixture.close);
+    return fixture;
   }
 
   /** With two versions that were live, so that there is one to go back to. */
-  async function prepareAnew(what: string): Promise<World> {
-    const world = await openWorld(machine, `${what}-${process.pid}`);
+  async function prepareAnew(what: string): Promise<Fixture> {
+    const fixture = await openFixture(machine, `${what}-${process.pid}`);
     for (const version of ['zeroth', 'first']) {
-      await commitVersion(world, version);
-      const id = await publishPatiently(world);
-      world.versions.set(id, version);
-      await expectLive(world, id, version);
+      await commitVersion(fixture, version);
+      const id = await publishPatiently(fixture);
+      fixture.versions.set(id, version);
+      await expectLive(fixture, id, version);
     }
-    await expectShown(world);
-    return world;
+    await expectShown(fixture);
+    return fixture;
   }
 
   async function kills(
-    world: World,
+    fixture: Fixture,
     part: Part,
     names: readonly string[],
     kill: (at: number, version: string) => Promise<number>,
   ): Promise<void> {
-    const stop = startVisitor(world.stack, world.site.name);
+    const stop = startVisitor(fixture.stack, fixture.site.name);
     const recoveries: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const at = round % names.length;
@@ -88,10 +88,10 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
       `${part}: ${rounds} kills, slowest recovery ${slowest} ms, ${sets} sets of pages in ${requests} requests, ${faults.length} faults`,
     );
     expect(faults).toEqual([]);
-    expect(await listLost(world)).toEqual([]);
-    await sweepOrphans(world);
+    expect(await listLost(fixture)).toEqual([]);
+    await sweepOrphans(fixture);
     await expect
-      .poll(() => listLeftovers(world), { timeout: 60_000, interval: 250 })
+      .poll(() => listLeftovers(fixture), { timeout: 60_000, interval: 250 })
       .toEqual({ unsent: 0, unfinished: 0, orphans: 0 });
   }
   const timeout = 300_000 + rounds * 300_000;
@@ -100,11 +100,11 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
     '%s: what was promised is there, and every visitor gets one version',
     { timeout },
     async (part, start) => {
-      const world = await prepare(`kills-${part}`);
+      const fixture = await prepare(`kills-${part}`);
       const from = edges.findIndex(({ name }) => name === start);
       const turned = [...edges.slice(from), ...edges.slice(0, from)];
       const names = turned.map(({ name }) => name);
-      await kills(world, part, names, (at, version) => killAt(world, part, turned[at] as Edge, version));
+      await kills(fixture, part, names, (at, version) => killAt(fixture, part, turned[at] as Edge, version));
     },
   );
 
@@ -112,9 +112,9 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
     '%s: the work of a slot is on the site with its bytes, or in the slot, and a draft that ran out is gone',
     { timeout },
     async (part) => {
-      const world = await prepare(`slots-${part}`);
+      const fixture = await prepare(`slots-${part}`);
       const names = slotEdges.map(({ name }) => name);
-      await kills(world, part, names, (at, version) => killSlotAt(world, part, slotEdges[at] as SlotEdge, version));
+      await kills(fixture, part, names, (at, version) => killSlotAt(fixture, part, slotEdges[at] as SlotEdge, version));
     },
   );
 });

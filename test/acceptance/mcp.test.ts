@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { timetable } from '#test/bookings/timetable.ts';
-import type { Agent } from '#test/mcp/world.ts';
+import type { Agent } from '#test/mcp/fixture.ts';
 import { type Owner, useStack } from '#test/stack/stack.ts';
 import { findPebble } from '#tools/local/services/pebble.ts';
 import { findPowerDns } from '#tools/local/services/powerdns.ts';

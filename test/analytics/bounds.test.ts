@@ -5,25 +5,25 @@ import { rowOf } from '#db/analytics/counts.ts';
 import { createCounters, viewRow } from '#edge/analytics/counters.ts';
 import { createSalts } from '#edge/analytics/salts.ts';
 import { until } from '#test/stack/until.ts';
-import { agents, createAnalyticsWorld, pages } from './world.ts';
+import { agents, createAnalyticsFixture, pages } from './fixture.ts';
 
-const world = await createAnalyticsWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createAnalyticsFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 const hour = (n: number) => new Date(n * 3_600_000);
 
 test('referrers beyond the limit of a row are counted as other', async () => {
-  const site = await world.publish(owner, pages);
-  const edge = await world.openEdge();
-  for (let n = 0; n < 30; n++) await world.visit(edge, site, '/', { headers: { referer: 'https://often.example/' } });
+  const site = await fixture.publish(owner, pages);
+  const edge = await fixture.openEdge();
+  for (let n = 0; n < 30; n++) await fixture.visit(edge, site, '/', { headers: { referer: 'https://often.example/' } });
   for (let n = 0; n < 130; n++)
-    await world.visit(edge, site, '/', { headers: { referer: `https://spam-${n}.example/${'x'.repeat(500)}` } });
+    await fixture.visit(edge, site, '/', { headers: { referer: `https://spam-${n}.example/${'x'.repeat(500)}` } });
   await edge.counting.flush();
-  const [row] = await world.deps.em().execute('select referrers from view_hour where site_id = ?', [site.id]);
+  const [row] = await fixture.deps.em().execute('select referrers from view_hour where site_id = ?', [site.id]);
   const kept: Record<string, number> = typeof row?.referrers === 'string' ? JSON.parse(row.referrers) : row?.referrers;
   expect(Object.keys(kept)).toHaveLength(61);
   expect(kept).toMatchObject({ 'often.example': 30, other: 71 });
-  const { views, referrers } = await world.report(owner, site);
+  const { views, referrers } = await fixture.report(owner, site);
   expect(views).toBe(160);
   expect(referrers).toHaveLength(51);
   expect(referrers[0]).toEqual({ host: 'often.example', views: 30 });
@@ -95,9 +95,9 @@ test('a row keeps its most frequent keys', () => {
 });
 
 test('counts that could not be saved are saved once later, even if the write had succeeded', async () => {
-  const site = await world.publish(owner, pages);
+  const site = await fixture.publish(owner, pages);
   let fault: 'none' | 'before' | 'after' = 'none';
-  const edge = await world.openEdge({
+  const edge = await fixture.openEdge({
     through: (database) => ({
       ...database,
       async write(rows) {
@@ -107,16 +107,16 @@ test('counts that could not be saved are saved once later, even if the write had
       },
     }),
   });
-  const said = () => world.logged.filter(({ msg }) => msg.startsWith('page views')).map(({ msg }) => msg);
+  const said = () => fixture.logged.filter(({ msg }) => msg.startsWith('page views')).map(({ msg }) => msg);
   const before = said().length;
   for (const next of ['none', 'before', 'after', 'before', 'none'] as const) {
     fault = next;
-    await world.visit(edge, site, '/');
-    await world.visit(edge, site, '/about', { userAgent: agents.mobile });
+    await fixture.visit(edge, site, '/');
+    await fixture.visit(edge, site, '/about', { userAgent: agents.mobile });
     await edge.counting.flush();
     await edge.counting.flush();
   }
-  expect(await world.report(owner, site)).toMatchObject({
+  expect(await fixture.report(owner, site)).toMatchObject({
     views: 10,
     visitors: 2,
     pages: [{ views: 5 }, { views: 5 }],
@@ -126,32 +126,32 @@ test('counts that could not be saved are saved once later, even if the write had
 });
 
 test('counts are saved when an edge ends, and every few seconds', async () => {
-  const site = await world.publish(owner, pages);
-  const [ending, staying] = [await world.openEdge(), await world.openEdge()];
-  await world.visit(ending, site, '/');
+  const site = await fixture.publish(owner, pages);
+  const [ending, staying] = [await fixture.openEdge(), await fixture.openEdge()];
+  await fixture.visit(ending, site, '/');
   await ending.close();
-  expect((await world.report(owner, site)).views).toBe(1);
-  await world.visit(staying, site, '/');
+  expect((await fixture.report(owner, site)).views).toBe(1);
+  await fixture.visit(staying, site, '/');
   await until(
-    () => world.report(owner, site),
+    () => fixture.report(owner, site),
     ({ views }) => views === 2,
   );
 });
 
 test('an edge continues to save when one of its sites is gone', async () => {
-  const site = await world.publish(owner, pages);
+  const site = await fixture.publish(owner, pages);
   let more = true;
-  const edge = await world.openEdge({
+  const edge = await fixture.openEdge({
     through: (database) => ({
       ...database,
       write: (rows) =>
         database.write(more ? [...rows, ...rows.map((row) => ({ ...row, site_id: 'site_gone' }))] : rows),
     }),
   });
-  await world.visit(edge, site, '/');
+  await fixture.visit(edge, site, '/');
   await edge.counting.flush();
   more = false;
-  expect((await world.report(owner, site)).views).toBe(1);
+  expect((await fixture.report(owner, site)).views).toBe(1);
 });
 
 test('an edge forgets a day’s salt after the day', async () => {

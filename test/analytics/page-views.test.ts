@@ -2,22 +2,22 @@
 
 import { afterAll, expect, test } from 'vitest';
 import { createReferrers } from '#edge/analytics/referrers.ts';
-import { agents, createAnalyticsWorld, pages, type Site, type View } from './world.ts';
+import { agents, createAnalyticsFixture, pages, type Site, type View } from './fixture.ts';
 
-const world = await createAnalyticsWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createAnalyticsFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 
 async function newSite(files: Record<string, string> = pages) {
-  const site = await world.publish(owner, files);
-  const edge = await world.openEdge();
-  return { site, edge, see: (path: string, view?: View) => world.visit(edge, site, path, view) };
+  const site = await fixture.publish(owner, files);
+  const edge = await fixture.openEdge();
+  return { site, edge, see: (path: string, view?: View) => fixture.visit(edge, site, path, view) };
 }
 
 /** What the owner reads once everything counted was written. */
 async function reportOf(edge: { counting: { flush(): Promise<void> } }, site: Site, period?: string) {
   await edge.counting.flush();
-  return await world.report(owner, site, period);
+  return await fixture.report(owner, site, period);
 }
 
 test('views of pages are counted, whichever way the answer goes and whether or not the browser has the page', async () => {
@@ -61,7 +61,7 @@ test('what is no look at a page by a person is not counted', async () => {
   await see('/', { userAgent: 'curl/8.5.0' });
   await see('/', { userAgent: undefined });
   await see('/', { userAgent: '' });
-  await see('/', { headers: { host: world.config.baseDomain } });
+  await see('/', { headers: { host: fixture.config.baseDomain } });
   await see('/404');
   expect(await reportOf(edge, site)).toMatchObject({ views: 0, visitors: 0, pages: [], devices: [] });
   await see('/', { headers: { 'sec-fetch-dest': 'document' } });
@@ -71,15 +71,15 @@ test('what is no look at a page by a person is not counted', async () => {
 
 test('a visitor is one on all edges of a day, told apart by address and browser', async () => {
   const { site, edge, see } = await newSite();
-  const another = await world.openEdge();
+  const another = await fixture.openEdge();
   await see('/');
   await see('/about');
-  await world.visit(another, site, '/');
+  await fixture.visit(another, site, '/');
   await another.counting.flush();
   expect((await reportOf(edge, site)).visitors).toBe(1);
   await see('/', { from: '127.0.0.2' });
   await see('/', { userAgent: agents.tablet });
-  await world.visit(another, site, '/', { from: '127.0.0.2' });
+  await fixture.visit(another, site, '/', { from: '127.0.0.2' });
   await another.counting.flush();
   expect(await reportOf(edge, site)).toMatchObject({ visitors: 3, views: 6 });
   expect((await reportOf(edge, site, '30d')).visitors).toBe(3);
@@ -93,7 +93,7 @@ test('visitors of one site are none of another', async () => {
   expect((await reportOf(other.edge, site)).visitors).toBe(0);
   await other.see('/');
   for (const { counting } of [edge, other.edge]) await counting.flush();
-  const rows: { sketch: string }[] = await world.deps
+  const rows: { sketch: string }[] = await fixture.deps
     .em()
     .execute("select encode(sketch, 'hex') as sketch from view_hour where site_id in (?, ?)", [site.id, other.site.id]);
   // Of two sites nobody can tell that it was the same visitor.
@@ -131,7 +131,7 @@ test('of more referrers than are remembered each is counted', async () => {
 
 test('the pages of the site itself are no referrers', async () => {
   const { site, edge, see } = await newSite();
-  const own = `${site.name}.${world.config.baseDomain}`;
+  const own = `${site.name}.${fixture.config.baseDomain}`;
   await see('/', { headers: { referer: `http://${own}/about` } });
   await see('/', { headers: { referer: `http://${own.toUpperCase()}:4480/`, host: `${own}.:4480` } });
   await see('/', { headers: { referer: `http://${own}.example.org/` } });
@@ -139,10 +139,10 @@ test('the pages of the site itself are no referrers', async () => {
 });
 
 test('address and country are those that a trusted proxy says, and nobody else', async () => {
-  const site = await world.publish(owner, pages);
-  const edge = await world.openEdge({ trustedProxies: ['127.0.0.2', '10.0.0.0/8'], countryHeader: 'x-country' });
+  const site = await fixture.publish(owner, pages);
+  const edge = await fixture.openEdge({ trustedProxies: ['127.0.0.2', '10.0.0.0/8'], countryHeader: 'x-country' });
   const through = (from: string, forwarded: string, country: string, path = '/') =>
-    world.visit(edge, site, path, { from, headers: { 'x-forwarded-for': forwarded, 'x-country': country } });
+    fixture.visit(edge, site, path, { from, headers: { 'x-forwarded-for': forwarded, 'x-country': country } });
   await through('127.0.0.2', '203.0.113.7', 'NZ');
   await through('127.0.0.2', '198.51.100.1, 203.0.113.7, 10.1.2.3', 'NZ', '/about');
   await through('127.0.0.2', '203.0.113.8', 'XX');
@@ -171,9 +171,9 @@ test('where no country is said there are no countries', async () => {
 });
 
 test('a site that is archived or unpublished has no views', async () => {
-  const site = await world.publish(owner, pages);
+  const site = await fixture.publish(owner, pages);
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
-  const edge = await world.openEdge();
-  expect((await world.visit(edge, site, '/')).status).toBe(410);
+  const edge = await fixture.openEdge();
+  expect((await fixture.visit(edge, site, '/')).status).toBe(410);
   expect((await reportOf(edge, site)).views).toBe(0);
 });

@@ -1,15 +1,15 @@
 /** The call: periods, holes, refusals, and the same answer before and after what is old was rolled up. */
 import { afterAll, expect, test } from 'vitest';
 import { rollUpViews } from '#db/analytics/roll-up.ts';
-import { createWorld, errorOf } from '#test/api/world.ts';
+import { createFixture, errorOf } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';
-import { agents, createAnalyticsWorld, pages } from './world.ts';
+import { agents, createAnalyticsFixture, pages } from './fixture.ts';
 
-const world = await createAnalyticsWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createAnalyticsFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 const dayMs = 86_400_000;
-const rollUp = () => rollUpViews(world.deps.em, world.clock.now(), () => {});
+const rollUp = () => rollUpViews(fixture.deps.em, fixture.clock.now(), () => {});
 
 test.each([
   ['24h', 24, 3_600_000],
@@ -17,18 +17,18 @@ test.each([
   ['30d', 30, dayMs],
   ['12mo', 12, undefined],
 ] as const)('a series of %s has %i parts without holes, the last of which holds now', async (period, parts, stepMs) => {
-  const site = await world.publish(owner, pages);
-  const edge = await world.openEdge();
-  await world.visit(edge, site, '/');
+  const site = await fixture.publish(owner, pages);
+  const edge = await fixture.openEdge();
+  await fixture.visit(edge, site, '/');
   await edge.counting.flush();
-  const { series } = await world.report(owner, site, period);
+  const { series } = await fixture.report(owner, site, period);
   const starts = series.map(({ at }: { at: string }) => new Date(at).getTime());
   expect(series).toHaveLength(parts);
   expect(series.at(-1)).toEqual({ at: expect.any(String), views: 1, visitors: 1 });
   expect(series.slice(0, -1).every((one: { views: number; visitors: number }) => one.views + one.visitors === 0)).toBe(
     true,
   );
-  const now = world.clock.now().getTime();
+  const now = fixture.clock.now().getTime();
   expect(starts.at(-1)).toBeLessThanOrEqual(now);
   for (let n = 1; n < parts; n++) {
     const step = starts[n] - starts[n - 1];
@@ -38,19 +38,19 @@ test.each([
 });
 
 test('without a period it is seven days', async () => {
-  const site = await world.publish(owner, pages);
+  const site = await fixture.publish(owner, pages);
   const { body } = await owner.call('GET', `/v1/sites/${site.id}/analytics`);
   expect(body).toMatchObject({ period: '7d', views: 0, visitors: 0, pages: [], referrers: [], devices: [] });
 });
 
 test.each(['1h', '', '7D', '90d', 'constructor'])('period=%s is invalid_period', async (period) => {
-  const site = await world.publish(owner, pages);
+  const site = await fixture.publish(owner, pages);
   const answer = await owner.call('GET', `/v1/sites/${site.id}/analytics?period=${period}`);
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_period']);
 });
 
 test('where analytics are off the call says so before it looks at anything', async () => {
-  const off = await createWorld({ FRONTAGE_ANALYTICS: 'off' });
+  const off = await createFixture({ FRONTAGE_ANALYTICS: 'off' });
   try {
     const answer = await (await off.newCaller()).call('GET', '/v1/sites/site_none/analytics?period=never');
     expect([answer.status, errorOf(answer).code]).toEqual([503, 'analytics_disabled']);
@@ -61,31 +61,31 @@ test('where analytics are off the call says so before it looks at anything', asy
 });
 
 test('a visitor of two days is two, of two hours of a day one, and rolling up changes no answer', async () => {
-  const site = await world.publish(owner, pages);
-  const edge = await world.openEdge();
-  const saltOf = (day: string) => world.deps.em().execute('select 1 from visitor_salt where day = ?', [day]);
+  const site = await fixture.publish(owner, pages);
+  const edge = await fixture.openEdge();
+  const saltOf = (day: string) => fixture.deps.em().execute('select 1 from visitor_salt where day = ?', [day]);
   /** The edge goes through the night, and has begun the day when it has asked for the day's salt. */
   async function nextDay(): Promise<void> {
-    const midnight = (Math.floor(world.clock.now().getTime() / dayMs) + 1) * dayMs;
-    world.skip(midnight - world.clock.now().getTime() + 3_600_000);
-    const day = world.clock.now().toISOString().slice(0, 10);
+    const midnight = (Math.floor(fixture.clock.now().getTime() / dayMs) + 1) * dayMs;
+    fixture.skip(midnight - fixture.clock.now().getTime() + 3_600_000);
+    const day = fixture.clock.now().toISOString().slice(0, 10);
     await until(
       () => saltOf(day),
       (rows) => rows.length > 0,
     );
   }
   const both = async () => [
-    await world.report(owner, site, '7d'),
-    await world.report(owner, site, '30d'),
-    await world.report(owner, site, '12mo'),
+    await fixture.report(owner, site, '7d'),
+    await fixture.report(owner, site, '30d'),
+    await fixture.report(owner, site, '12mo'),
   ];
   await nextDay();
-  await world.visit(edge, site, '/', { headers: { referer: 'https://example.org/' } });
-  await world.visit(edge, site, '/about', { userAgent: agents.mobile });
+  await fixture.visit(edge, site, '/', { headers: { referer: 'https://example.org/' } });
+  await fixture.visit(edge, site, '/about', { userAgent: agents.mobile });
   await nextDay();
-  await world.visit(edge, site, '/');
-  await world.openEdge().then(async (another) => {
-    await world.visit(another, site, '/');
+  await fixture.visit(edge, site, '/');
+  await fixture.openEdge().then(async (another) => {
+    await fixture.visit(another, site, '/');
     await another.counting.flush();
   });
   await edge.counting.flush();
@@ -98,20 +98,20 @@ test('a visitor of two days is two, of two hours of a day one, and rolling up ch
 });
 
 test('the salt of a day is deleted when the day is over, and hours when they are part of a day', async () => {
-  const site = await world.publish(owner, pages);
-  const edge = await world.openEdge();
-  await world.visit(edge, site, '/');
+  const site = await fixture.publish(owner, pages);
+  const edge = await fixture.openEdge();
+  await fixture.visit(edge, site, '/');
   await edge.counting.flush();
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const saltsBefore = await em.execute('select day::text as day from visitor_salt');
   expect(saltsBefore.length).toBeGreaterThan(0);
-  world.skip(3 * dayMs);
+  fixture.skip(3 * dayMs);
   await rollUp();
-  const today = world.clock.now().toISOString().slice(0, 10);
+  const today = fixture.clock.now().toISOString().slice(0, 10);
   const left: { day: string }[] = await em.execute('select day::text as day from visitor_salt');
   expect(left.filter(({ day }) => day < today)).toEqual([]);
   expect(await em.execute('select 1 from view_hour where site_id = ?', [site.id])).toEqual([]);
-  expect(await world.report(owner, site, '7d')).toMatchObject({
+  expect(await fixture.report(owner, site, '7d')).toMatchObject({
     views: 1,
     visitors: 1,
     pages: [{ path: '/', views: 1 }],
@@ -119,29 +119,29 @@ test('the salt of a day is deleted when the day is over, and hours when they are
 });
 
 test('hours that come late are counted as long as their day is kept, and never twice', async () => {
-  const site = await world.publish(owner, pages);
-  const em = world.deps.em();
+  const site = await fixture.publish(owner, pages);
+  const em = fixture.deps.em();
   const write = (writer: string, daysAgo: number, views = 5) =>
     em.execute(
       `insert into view_hour (site_id, hour, writer, views, sketch, pages, referrers, countries, devices)
        values (?, ?, ?, ?, '\\x000101', '{"/": 5}', '{}', '{}', '{"desktop": 5}')`,
-      [site.id, new Date(Math.floor(world.clock.now().getTime() / dayMs) * dayMs - daysAgo * dayMs), writer, views],
+      [site.id, new Date(Math.floor(fixture.clock.now().getTime() / dayMs) * dayMs - daysAgo * dayMs), writer, views],
     );
   await write('first', 1);
   await rollUp();
   await write('late', 1);
   await write('first', 6);
   await rollUp();
-  expect((await world.report(owner, site, '30d')).views).toBe(15);
+  expect((await fixture.report(owner, site, '30d')).views).toBe(15);
   // The other hours of that day are gone: to count it anew would forget them.
   await write('too late', 6, 7);
   await rollUp();
   await rollUp();
-  expect((await world.report(owner, site, '30d')).views).toBe(15);
-  world.skip(70 * dayMs);
+  expect((await fixture.report(owner, site, '30d')).views).toBe(15);
+  fixture.skip(70 * dayMs);
   await rollUp();
   const months = await em.execute(`select 1 from view_total where site_id = ? and unit = 'month'`, [site.id]);
   expect(months.length).toBeGreaterThan(0);
-  expect((await world.report(owner, site, '12mo')).views).toBe(15);
-  expect((await world.report(owner, site, '12mo')).pages).toEqual([{ path: '/', views: 15 }]);
+  expect((await fixture.report(owner, site, '12mo')).views).toBe(15);
+  expect((await fixture.report(owner, site, '12mo')).pages).toEqual([{ path: '/', views: 15 }]);
 });

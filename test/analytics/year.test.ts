@@ -4,11 +4,11 @@ import { afterAll, expect, test } from 'vitest';
 import { addToSketch, newSketch, writeSketch } from '#db/analytics/hyperloglog.ts';
 import { rollUpViews } from '#db/analytics/roll-up.ts';
 import { quickest } from '#test/stack/quickest.ts';
-import { createAnalyticsWorld, pages } from './world.ts';
+import { createAnalyticsFixture, pages } from './fixture.ts';
 
-const world = await createAnalyticsWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createAnalyticsFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 
 const keys = (prefix: string, count: number) =>
   `(select jsonb_object_agg('${prefix}' || n, 1000 - n) from generate_series(1, ${count}) as n)`;
@@ -16,8 +16,8 @@ const counts = `${keys('/posts/a-page-of-the-site-', 100)}, ${keys('a-site-that-
 
 /** Days as roll-ups leave them, and two days of hours as four edge processes write them, every row full. */
 async function fill(siteId: string): Promise<void> {
-  const em = world.deps.em();
-  const now = world.clock.now();
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
   await em.execute(
     `insert into view_total (site_id, unit, start, views, visitors, pages, referrers, countries, devices)
      select ?, 'day', (?::timestamptz - n * interval '1 day')::date, 20000, 6000, ${counts} from generate_series(2, 365) as n`,
@@ -44,11 +44,11 @@ async function p95(path: string, times: number): Promise<number> {
 }
 
 test('a year of a busy site is read in less than 100 ms', async () => {
-  const site = await world.publish(owner, pages);
+  const site = await fixture.publish(owner, pages);
   await fill(site.id);
-  const rolled = await rollUpViews(world.deps.em, world.clock.now(), () => {});
+  const rolled = await rollUpViews(fixture.deps.em, fixture.clock.now(), () => {});
   expect(rolled.months).toBeGreaterThanOrEqual(11);
-  const { views, visitors } = await world.report(owner, site, '12mo');
+  const { views, visitors } = await fixture.report(owner, site, '12mo');
   expect([views > 6_000_000, visitors > 1_800_000]).toEqual([true, true]);
   const plain = await p95(`/v1/sites/${site.id}/redirects`, 20);
   const took: Record<string, number> = {};

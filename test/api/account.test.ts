@@ -1,17 +1,17 @@
 import { afterAll, expect, test } from 'vitest';
 import { openAccount } from '#api/accounts/rules.ts';
 import { limitNames } from '#rules/limits.ts';
-import { createSite, createWorld } from './world.ts';
+import { createFixture, createSite } from './fixture.ts';
 
-const world = await createWorld({
+const fixture = await createFixture({
   FRONTAGE_SANDBOX: 'off',
   FRONTAGE_SKETCHES: 'off',
   FRONTAGE_PLAN: 'studio',
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 test('the account says what it has, what caps it, and what is switched on', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const sites = [await createSite(owner), await createSite(owner), await createSite(owner)];
   await owner.call('POST', `/v1/sites/${sites[0].id}/archive`);
   const { body } = await owner.call('GET', '/v1/account');
@@ -47,7 +47,7 @@ test('the account says what it has, what caps it, and what is switched on', asyn
 });
 
 test('an address has one account, however it is written and however many open it at once', async () => {
-  const open = (email: string) => openAccount(world.deps.em(), world.clock, { email, name: 'Ada' });
+  const open = (email: string) => openAccount(fixture.deps.em(), fixture.clock, { email, name: 'Ada' });
   const opened = await Promise.all(
     Array.from({ length: 10 }, (_, n) => open(n % 2 ? 'ada@example.com' : ' Ada@Example.com')),
   );

@@ -1,13 +1,13 @@
 /** Calls that a process has taken and not answered yet. */
 import { begin } from '#api/idempotency.ts';
 import { concurrentReplays } from '#api/replay-waiters.ts';
-import type { Caller, World } from './world.ts';
+import type { Caller, Fixture } from './fixture.ts';
 
 export type SiteBody = { name: string; title: string };
 
 /** Takes the caller's call that makes a site, as a process does before it runs it. */
 export async function beginCall(
-  { deps }: Pick<World, 'deps'>,
+  { deps }: Pick<Fixture, 'deps'>,
   { accountId, token }: Pick<Caller, 'accountId' | 'token'>,
   key: string,
   body: SiteBody,

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { catalog } from '#runtime/errors.ts';
+import { callWith, createFixture } from './fixture.ts';
 import { type Operation, routesOf, type Schema } from './samples.ts';
-import { callWith, createWorld } from './world.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const anyone = callWith(world.url);
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const anyone = callWith(fixture.url);
 const document = (await anyone('GET', '/openapi.json')).body;
 const routes = routesOf(document);
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
@@ -21,7 +21,7 @@ function refs(value: unknown): string[] {
 
 test('the document is OpenAPI 3.1, of this deployment, with the bearer token as its security', () => {
   expect(document.openapi).toBe('3.1.0');
-  expect(document.servers).toEqual([{ url: world.config.baseUrl }]);
+  expect(document.servers).toEqual([{ url: fixture.config.baseUrl }]);
   expect(document.security).toEqual([{ bearer: [] }]);
   expect(document.components.securitySchemes).toEqual({ bearer: { type: 'http', scheme: 'bearer' } });
 });
@@ -136,12 +136,12 @@ test.skipIf(!browser)('the page at /docs shows the calls and asks nobody else fo
     const page = await chrome.newPage();
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
-    await page.goto(`${world.url}/docs`);
+    await page.goto(`${fixture.url}/docs`);
     await page.getByText('Frontage', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: /site/ }).first().click();
     await page.getByText('Create a site').first().waitFor();
     expect(asked.length).toBeGreaterThan(2);
-    expect(asked.filter((url) => !url.startsWith(`${world.url}/`) && !/^(data|blob):/.test(url))).toEqual([]);
+    expect(asked.filter((url) => !url.startsWith(`${fixture.url}/`) && !/^(data|blob):/.test(url))).toEqual([]);
   } finally {
     await chrome.close();
   }

@@ -2,16 +2,16 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { catalog } from '#runtime/errors.ts';
-import { callWith, createSite, createWorld, errorOf } from './world.ts';
+import { callWith, createFixture, createSite, errorOf } from './fixture.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
-const anyone = callWith(world.url);
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
+const anyone = callWith(fixture.url);
 
 /** Sends bytes as they are. Answers all that came back until the connection ended. */
 async function sendRaw(bytes: string): Promise<string> {
-  const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+  const socket = connect(Number(new URL(fixture.url).port), '127.0.0.1');
   socket.write(bytes);
   return await text(socket);
 }
@@ -147,7 +147,7 @@ test('a call without input takes no body, or an empty object, and refuses more',
 });
 
 test('what fails unexpectedly is internal with the request id, and its words stay in the log', async () => {
-  const broken = await createWorld({ FRONTAGE_REPOSITORIES: '/dev/null/nowhere' });
+  const broken = await createFixture({ FRONTAGE_REPOSITORIES: '/dev/null/nowhere' });
   try {
     const caller = await broken.newCaller();
     const answer = await caller.call('POST', '/v1/sites', { body: { name: 'a-name', title: 'A' } });

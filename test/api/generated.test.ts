@@ -3,29 +3,29 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AccessFixture, createAccessFixture } from './access/access-fixture.ts';
 import { table } from './access/access-table.ts';
-import { type AccessWorld, createAccessWorld } from './access/access-world.ts';
 import { type Operation, routesOf } from './samples.ts';
 import { generate, type Run, tool, wanted } from './schemathesis.ts';
 
 /** Beside requests of their own, also what is on the edge of each schema. */
 const phases = process.env.FRONTAGE_GENERATED_PHASES ?? (wanted ? 'coverage,fuzzing' : 'fuzzing');
 
-let world: AccessWorld;
+let fixture: AccessFixture;
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'frontage-generated-'));
-  if (tool) world = await createAccessWorld();
+  if (tool) fixture = await createAccessFixture();
 }, 60_000);
 afterAll(async () => {
-  await world?.close();
+  await fixture?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** Where an operation is about something, this is a thing that there is, so that requests get behind the door. */
 async function parametersOf(name: string, site: string | undefined): Promise<string> {
-  const known = name.includes(' /v1/deployments/') ? world.deploymentId : (site ?? world.siteId);
-  const parts = { id: known, ...(await table[name]?.path?.(world)) };
+  const known = name.includes(' /v1/deployments/') ? fixture.deploymentId : (site ?? fixture.siteId);
+  const parts = { id: known, ...(await table[name]?.path?.(fixture)) };
   const used = Object.entries(parts).filter(([part]) => name.includes(`{${part}}`));
   const lines = used.map(([part, value]) => `"path.${part}" = ${JSON.stringify(value)}`);
   if (name === 'GET /v1/inbox') lines.push('"query.wait" = 0');
@@ -39,7 +39,7 @@ const configFor = async (names: string[], sites: Record<string, string> = {}): P
 };
 
 async function expectNothing(run: Omit<Run, 'url' | 'folder'>, generatedMin: number): Promise<void> {
-  const { failures, generated, said } = await generate({ url: world.url, folder, ...run });
+  const { failures, generated, said } = await generate({ url: fixture.url, folder, ...run });
   expect(failures, said).toEqual([]);
   expect(generated).toBeGreaterThan(generatedMin);
 }
@@ -53,7 +53,7 @@ test(
   async ({ skip }) => {
     skip(!tool, 'no schemathesis');
     const config = await configFor(Object.keys(table).filter((name) => name.includes('{') || name === 'GET /v1/inbox'));
-    await expectNothing({ name: 'with a token', phases, cases: wanted ?? '1', config, token: world.token }, fewest);
+    await expectNothing({ name: 'with a token', phases, cases: wanted ?? '1', config, token: fixture.token }, fewest);
   },
 );
 
@@ -86,11 +86,11 @@ enabled = false
 
 /** A thing of each kind in the lists, and the site that each list is read of. */
 async function fillLists(): Promise<Record<string, string>> {
-  const { member, invitation, thread, reviewLink, uploadLink, form } = world;
-  const { domain, payoutAccount, payoutOffer, ownersToken } = world;
+  const { member, invitation, thread, reviewLink, uploadLink, form } = fixture;
+  const { domain, payoutAccount, payoutOffer, ownersToken } = fixture;
   const makers: (() => Promise<unknown>)[] = [member, invitation, thread, reviewLink, uploadLink, form];
   for (const make of [...makers, domain, payoutAccount, payoutOffer, ownersToken]) await make();
-  const [booking, payment] = [await world.booking(), await world.payment()];
+  const [booking, payment] = [await fixture.booking(), await fixture.payment()];
   return {
     'GET /v1/sites/{id}/bookings': booking.siteId,
     'GET /v1/sites/{id}/bookable': booking.siteId,
@@ -105,12 +105,15 @@ test(
   async ({ skip }) => {
     skip(!tool, 'no schemathesis');
     const sites = await fillLists();
-    const first = routesOf(await world.document()).filter(
+    const first = routesOf(await fixture.document()).filter(
       ({ path, operation }) => path.includes('{') && hasLinks(operation),
     );
     const names = first.map(({ method, path }) => `${method} ${path}`);
     const config = `${inTurn}\n${await configFor(names, sites)}`;
-    await expectNothing({ name: 'in turn', phases: 'stateful', cases: wanted ?? '3', config, token: world.token }, 20);
+    await expectNothing(
+      { name: 'in turn', phases: 'stateful', cases: wanted ?? '3', config, token: fixture.token },
+      20,
+    );
   },
 );
 

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { callWith, createWorld } from './world.ts';
+import { callWith, createFixture } from './fixture.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
+const fixture = await createFixture();
+afterAll(() => fixture.close());
 
 test('an API with all its parts is up and ready', async () => {
-  const anyone = callWith(world.url);
+  const anyone = callWith(fixture.url);
   expect((await anyone('GET', '/healthz')).body).toEqual({ status: 'up' });
   const ready = await anyone('GET', '/readyz');
   expect([ready.status, ready.body]).toEqual([
@@ -18,7 +18,7 @@ test.each([
   ['database', { DATABASE_URL: 'postgres://nobody:secret-word@127.0.0.1:1/none' }],
   ['workflow_engine', { TEMPORAL_ADDRESS: '127.0.0.1:1' }],
 ])('an API without its %s is up and not ready, and says which part fails without a word of it', async (part, env) => {
-  const broken = await createWorld(env, { builders: false });
+  const broken = await createFixture(env, { builders: false });
   try {
     const anyone = callWith(broken.url);
     expect((await anyone('GET', '/healthz')).status).toBe(200);

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { challengeEnv } from '#test/forms/world.ts';
+import { challengeEnv } from '#test/forms/fixture.ts';
+import { type Answer, createFixture, createSite, errorOf, type Sent } from './fixture.ts';
 import {
   bodySchema,
   oddBodies,
@@ -10,15 +11,14 @@ import {
   routesOf,
   sample,
 } from './samples.ts';
-import { type Answer, createSite, createWorld, errorOf, type Sent } from './world.ts';
 
-const world = await createWorld(
+const fixture = await createFixture(
   { FRONTAGE_RATE_SCALE: '100000', FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1', ...challengeEnv },
   { limits: { feedback_per_day: 100_000 } },
 );
-afterAll(() => world.close());
-const owner = await world.newCaller();
-const stranger = await world.newCaller();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
+const stranger = await fixture.newCaller();
 const site = await createSite(owner);
 const document = (await owner.call('GET', '/openapi.json')).body;
 const routes = routesOf(document).filter(({ path }) => path.startsWith('/v1/'));
@@ -101,5 +101,5 @@ test.each(named)("%s shows nothing of another account's", async (_name, route) =
 });
 
 test('nothing of all this failed unexpectedly', () => {
-  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
 });

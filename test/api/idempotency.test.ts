@@ -5,12 +5,12 @@ import { Token } from '#db/auth/token.ts';
 import { IdempotencyKey } from '#db/idempotency-key.ts';
 import { Site } from '#db/sites/site.ts';
 import { beginCall, type SiteBody } from './begun-calls.ts';
-import { type Caller, callWith, createWorld, errorOf, freeName } from './world.ts';
+import { type Caller, callWith, createFixture, errorOf, freeName } from './fixture.ts';
 
-const world = await createWorld();
-const second = await world.start();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createFixture();
+const second = await fixture.start();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 
 const keyed = (caller: Caller, key: string, body: unknown, path = '/v1/sites') =>
   caller.call('POST', path, { body, headers: { 'idempotency-key': key } });
@@ -23,7 +23,7 @@ test('fifty calls at once with one key, over two processes, make one site and an
   );
   expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
   expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
-  expect(await world.deps.em().count(Site, { name: body.name })).toBe(1);
+  expect(await fixture.deps.em().count(Site, { name: body.name })).toBe(1);
 });
 
 test('fifty calls at once for a token all answer the same working secret, which is not in the database', async () => {
@@ -32,9 +32,9 @@ test('fifty calls at once for a token all answer the same working secret, which 
   );
   const [secret, ...more] = new Set(answers.map(({ body }) => body.access_token as string));
   expect(more).toEqual([]);
-  expect((await callWith(world.url, secret)('GET', '/v1/account')).status).toBe(200);
-  expect(await world.deps.em().count(Token, { name: 'ci' })).toBe(1);
-  const kept = JSON.stringify(await world.deps.em().execute('select * from idempotency_key'));
+  expect((await callWith(fixture.url, secret)('GET', '/v1/account')).status).toBe(200);
+  expect(await fixture.deps.em().count(Token, { name: 'ci' })).toBe(1);
+  const kept = JSON.stringify(await fixture.deps.em().execute('select * from idempotency_key'));
   const bytes = Buffer.from((secret ?? '').slice('fro_'.length), 'base64url');
   expect(bytes.length).toBe(32);
   expect(kept).not.toContain(secret);
@@ -72,7 +72,7 @@ test('an error leaves the key free', async () => {
 });
 
 test('the same key of another account, and on another path, is another key', async () => {
-  const stranger = await world.newCaller();
+  const stranger = await fixture.newCaller();
   const [mine, theirs] = await Promise.all(
     [owner, stranger].map((caller) => keyed(caller, 'shared', { name: freeName(), title: 'A' })),
   );
@@ -81,9 +81,9 @@ test('the same key of another account, and on another path, is another key', asy
 });
 
 test('what is shown once is not shown to another token of the account', async () => {
-  const { secret } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'other' });
+  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'other' });
   expect((await keyed(owner, 'mine', { name: 'x' }, '/v1/tokens')).status).toBe(200);
-  const answer = await keyed({ ...owner, call: callWith(world.url, secret) }, 'mine', { name: 'x' }, '/v1/tokens');
+  const answer = await keyed({ ...owner, call: callWith(fixture.url, secret) }, 'mine', { name: 'x' }, '/v1/tokens');
   expect([answer.status, errorOf(answer).code]).toEqual([409, 'idempotency_mismatch']);
   expect(answer.text).not.toContain('fro_');
 });
@@ -97,14 +97,14 @@ test('a key takes 1 to 255 visible characters', async () => {
 
 /** Writes down what a process does that takes the call and dies before it answers. */
 async function takeCall(key: string, body: SiteBody) {
-  const attempt = await beginCall(world, owner, key, body);
+  const attempt = await beginCall(fixture, owner, key, body);
   return { id: `site_${attempt.reservedId}`, ...body, template: 'blank' };
 }
 
 test('a call whose process died before it made anything is run by the next one', async () => {
   const body = { name: freeName(), title: 'A' };
   const { id } = await takeCall('died-early', body);
-  world.skip(13_000);
+  fixture.skip(13_000);
   const answer = await keyed(owner, 'died-early', body);
   expect([answer.status, answer.body.id]).toEqual([200, id]);
 });
@@ -112,9 +112,9 @@ test('a call whose process died before it made anything is run by the next one',
 test('a call whose process died after it had made its resource is answered with that one', async () => {
   const body = { name: freeName(), title: 'A' };
   const made = await takeCall('died-late', body);
-  await createSiteRule(world.deps.em(), world.deps, { accountId: owner.accountId, tokenId: '' }, made);
+  await createSiteRule(fixture.deps.em(), fixture.deps, { accountId: owner.accountId, tokenId: '' }, made);
   const waiting = keyed(owner, 'died-late', body);
-  world.skip(13_000);
+  fixture.skip(13_000);
   const { status, body: site } = await waiting;
   expect([status, site.id]).toEqual([200, made.id]);
 });
@@ -127,9 +127,9 @@ test('a repetition waits for the call that runs', async () => {
     answered = true;
     return answer;
   });
-  await createSiteRule(world.deps.em(), world.deps, { accountId: owner.accountId, tokenId: '' }, made);
+  await createSiteRule(fixture.deps.em(), fixture.deps, { accountId: owner.accountId, tokenId: '' }, made);
   expect(answered).toBe(false);
-  await world.deps
+  await fixture.deps
     .em()
     .nativeUpdate(IdempotencyKey, { reservedId: made.id.slice('site_'.length) }, { resourceId: made.id });
   expect((await waiting).body.id).toBe(made.id);
@@ -137,9 +137,9 @@ test('a repetition waits for the call that runs', async () => {
 
 test('a key is forgotten after 24 hours', async () => {
   const first = await keyed(owner, 'day', { name: freeName(), title: 'A' });
-  world.skip(24 * 3_600_000 - 60_000);
+  fixture.skip(24 * 3_600_000 - 60_000);
   expect(errorOf(await keyed(owner, 'day', { name: freeName(), title: 'B' })).code).toBe('idempotency_mismatch');
-  world.skip(61_000);
+  fixture.skip(61_000);
   const later = await keyed(owner, 'day', { name: freeName(), title: 'B' });
   expect(later.status).toBe(200);
   expect(later.body.id).not.toBe(first.body.id);

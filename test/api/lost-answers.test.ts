@@ -7,25 +7,25 @@ import { IdempotencyKey } from '#db/idempotency-key.ts';
 import { Site } from '#db/sites/site.ts';
 import { until } from '#test/stack/until.ts';
 import { beginCall, type SiteBody } from './begun-calls.ts';
-import { callWith, createWorld, errorOf, freeName } from './world.ts';
+import { callWith, createFixture, errorOf, freeName } from './fixture.ts';
 
-const world = await createWorld();
+const fixture = await createFixture();
 afterAll(async () => {
   // As a process does that ends: callers who hung up keep connections over which they never ask.
-  const closing = setInterval(() => world.app.server.closeAllConnections(), 100);
-  await world.close();
+  const closing = setInterval(() => fixture.app.server.closeAllConnections(), 100);
+  await fixture.close();
   clearInterval(closing);
 });
-const owner = await world.newCaller();
+const owner = await fixture.newCaller();
 
 const keyed = (key: string, body: unknown, path = '/v1/sites') =>
   owner.call('POST', path, { body, headers: { 'idempotency-key': key } });
 
 /** The next write that an entity manager of the process is asked for is done, and its answer lost. */
 function loseNextAnswer(method: 'transactional' | 'flush', after = 0) {
-  const { em } = world.deps;
+  const { em } = fixture.deps;
   let left = after + 1;
-  const spy = vi.spyOn(world.deps, 'em').mockImplementation(() => {
+  const spy = vi.spyOn(fixture.deps, 'em').mockImplementation(() => {
     const fork = em();
     const real = fork[method].bind(fork) as (...given: unknown[]) => Promise<unknown>;
     const losing = async (...given: unknown[]) => {
@@ -45,7 +45,7 @@ test('a call whose transaction was committed and whose answer was lost made what
   const lost = await keyed('lost', body);
   restore();
   expect([lost.status, errorOf(lost).retryable]).toEqual([500, true]);
-  const [made] = await world.deps.em().find(Site, { name: body.name });
+  const [made] = await fixture.deps.em().find(Site, { name: body.name });
   const again = await keyed('lost', body);
   expect([again.status, again.body.id]).toEqual([200, made?.id]);
 
@@ -54,12 +54,12 @@ test('a call whose transaction was committed and whose answer was lost made what
   restoreToken();
   const { status, body: issued } = await keyed('lost', token, '/v1/tokens');
   expect(status).toBe(200);
-  expect(await world.deps.em().count(Token, token)).toBe(1);
-  expect((await callWith(world.url, issued.access_token)('GET', '/v1/account')).status).toBe(200);
+  expect(await fixture.deps.em().count(Token, token)).toBe(1);
+  expect((await callWith(fixture.url, issued.access_token)('GET', '/v1/account')).status).toBe(200);
 });
 
 test('a call that failed before it made anything is run again at once, and leaves its key free for another body', async () => {
-  const { prototype } = world.deps.orm.em.constructor;
+  const { prototype } = fixture.deps.orm.em.constructor;
   const [first, other] = [freeName(), freeName()].map((name) => ({ name, title: 'A' }));
   for (const then of [other, first]) {
     const failing = vi.spyOn(prototype, 'transactional').mockRejectedValueOnce(new Error('no connection'));
@@ -72,33 +72,33 @@ test('a call that failed before it made anything is run again at once, and leave
 
 test('who was taken for dead and goes on neither frees nor keeps nor renews the key of who took over', async () => {
   const body = { name: freeName(), title: 'A' };
-  const stalled = await beginCall(world, owner, 'fenced', body);
-  world.skip(13_000);
-  const next = await beginCall(world, owner, 'fenced', body);
+  const stalled = await beginCall(fixture, owner, 'fenced', body);
+  fixture.skip(13_000);
+  const next = await beginCall(fixture, owner, 'fenced', body);
   expect(next).toMatchObject({ state: 'resumed', reservedId: stalled.reservedId });
-  const row = () => world.deps.em().findOneOrFail(IdempotencyKey, { reservedId: next.reservedId });
+  const row = () => fixture.deps.em().findOneOrFail(IdempotencyKey, { reservedId: next.reservedId });
   const before = await row();
-  world.skip(1_000);
-  await renew(world.deps, stalled);
-  await keep(world.deps, stalled, 'site_of_the_stalled');
-  await free(world.deps, stalled);
+  fixture.skip(1_000);
+  await renew(fixture.deps, stalled);
+  await keep(fixture.deps, stalled, 'site_of_the_stalled');
+  await free(fixture.deps, stalled);
   expect(await row()).toMatchObject({ resourceId: null, expiresAt: before.expiresAt });
-  await keep(world.deps, next, 'site_of_the_next');
+  await keep(fixture.deps, next, 'site_of_the_next');
   expect((await row()).resourceId).toBe('site_of_the_next');
 });
 
 /** Takes the call, and is at it for as long as the test lasts. */
 async function beginLongCall(key: string, body: SiteBody) {
-  const { reservedId } = await beginCall(world, owner, key, body);
-  const expiresAt = new Date(world.clock.now().getTime() + 3_600_000);
-  await world.deps.em().nativeUpdate(IdempotencyKey, { reservedId }, { expiresAt });
+  const { reservedId } = await beginCall(fixture, owner, key, body);
+  const expiresAt = new Date(fixture.clock.now().getTime() + 3_600_000);
+  await fixture.deps.em().nativeUpdate(IdempotencyKey, { reservedId }, { expiresAt });
 }
 
 /** Statements about keys that the process asks of the database, from now on. */
 function countStatements() {
   let asked = 0;
-  const { em } = world.deps;
-  const spy = vi.spyOn(world.deps, 'em').mockImplementation(() => {
+  const { em } = fixture.deps;
+  const spy = vi.spyOn(fixture.deps, 'em').mockImplementation(() => {
     asked += 1;
     return em();
   });
@@ -106,7 +106,7 @@ function countStatements() {
 }
 
 test('two hundred repetitions of a call that runs ask little, and are all told to come again when the process ends', async () => {
-  const third = await world.start();
+  const third = await fixture.start();
   const body = { name: freeName(), title: 'A' };
   await beginLongCall('crowd', body);
   const call = callWith(third.url, owner.token);
@@ -144,7 +144,7 @@ test('nobody waits any more for whom the caller has hung up', async () => {
   await beginLongCall('hung-up', body);
   const hangUp = new AbortController();
   const statements = countStatements();
-  const url = new URL('/v1/sites', world.url);
+  const url = new URL('/v1/sites', fixture.url);
   const headers = {
     authorization: `Bearer ${owner.token}`,
     'content-type': 'application/json',

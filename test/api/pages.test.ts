@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
-import { createSite, createWorld, errorOf } from './world.ts';
+import { createFixture, createSite, errorOf } from './fixture.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
+const fixture = await createFixture();
+afterAll(() => fixture.close());
 
-async function readAll(call: Awaited<ReturnType<typeof world.newCaller>>['call'], limit: number): Promise<string[]> {
+async function readAll(call: Awaited<ReturnType<typeof fixture.newCaller>>['call'], limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { body } = await call('GET', `/v1/sites?limit=${limit}${cursor && `&cursor=${cursor}`}`);
@@ -15,7 +15,7 @@ async function readAll(call: Awaited<ReturnType<typeof world.newCaller>>['call']
 }
 
 test('pages show every site once, newest first, and a site added meanwhile moves none of them', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const made: string[] = [];
   for (let n = 0; n < 5; n++) made.unshift((await createSite(owner)).id);
   expect(await readAll(owner.call, 2)).toEqual(made);
@@ -29,7 +29,7 @@ test('pages show every site once, newest first, and a site added meanwhile moves
 });
 
 test('a list holds 50 items unless the call says otherwise', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   for (let n = 0; n < 51; n++) await owner.call('POST', '/v1/tokens', { body: { name: `token ${n}` } });
   expect((await owner.call('GET', '/v1/tokens')).body.items).toHaveLength(50);
   const { body } = await owner.call('GET', '/v1/tokens?limit=200');
@@ -37,7 +37,7 @@ test('a list holds 50 items unless the call says otherwise', async () => {
 });
 
 test('a cursor that was altered, of another list, or of another account is invalid_cursor', async () => {
-  const [owner, stranger] = await Promise.all([world.newCaller(), world.newCaller()]);
+  const [owner, stranger] = await Promise.all([fixture.newCaller(), fixture.newCaller()]);
   for (let n = 0; n < 2; n++) await createSite(owner);
   await owner.call('POST', '/v1/tokens', { body: { name: 'second' } });
   const { body } = await owner.call('GET', '/v1/sites?limit=1');

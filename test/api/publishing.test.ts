@@ -8,15 +8,15 @@ import { appendLog } from '#db/deployments/build-log.ts';
 import { recordBuilder } from '#db/deployments/builder-capacity.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { settle } from '#db/deployments/transitions.ts';
-import { type Caller, createSite, createWorld, errorOf, limitsIn, type World } from './world.ts';
+import { type Caller, createFixture, createSite, errorOf, type Fixture, limitsIn } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let owner: Caller;
 beforeAll(async () => {
-  world = await createWorld();
-  owner = await world.newCaller();
+  fixture = await createFixture();
+  owner = await fixture.newCaller();
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 const publish = (caller: Caller, site: { id: string }) =>
   caller.call('POST', `/v1/sites/${site.id}/publish`, { body: {}, headers: { prefer: 'respond-async' } });
@@ -24,8 +24,8 @@ const publish = (caller: Caller, site: { id: string }) =>
 test('of calls at once, as many are taken in an hour as the account has, over all of its sites', {
   timeout: 120_000,
 }, async () => {
-  const limit = limitsIn(world.config).publishes_per_hour;
-  const busy = await world.newCaller();
+  const limit = limitsIn(fixture.config).publishes_per_hour;
+  const busy = await fixture.newCaller();
   const sites = [await createSite(busy), await createSite(busy), await createSite(busy)];
   const calls = Array.from({ length: limit + 12 }, (_, n) => publish(busy, sites[n % 3] as { id: string }));
   const answers = await Promise.all(calls);
@@ -33,11 +33,11 @@ test('of calls at once, as many are taken in an hour as the account has, over al
   const refused = answers.filter(({ status }) => status !== 200);
   expect(taken).toHaveLength(limit);
   expect(refused.map((answer) => errorOf(answer).code)).toEqual(Array(12).fill('rate_limited'));
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 });
 
 test('without a builder since a day publishes are refused, and the account says so; one that comes back changes that', async () => {
-  const empty = await createWorld({}, { builders: false });
+  const empty = await createFixture({}, { builders: false });
   try {
     const caller = await empty.newCaller();
     const site = await createSite(caller);
@@ -62,13 +62,13 @@ test('without a builder since a day publishes are refused, and the account says 
 async function logged(): Promise<string> {
   const { body } = await publish(owner, await createSite(owner));
   for (const [seq, text] of ['one\n', 'two\n', 'three\n'].entries())
-    await appendLog(world.deps.em(), body.id, seq, text);
+    await appendLog(fixture.deps.em(), body.id, seq, text);
   return body.id;
 }
 
 test('a follower of the log who was cut off goes on after what came last, and stays away once all is heard', async () => {
   const id = await logged();
-  await settle(world.deps.em(), world.clock, id, { status: 'cancelled' });
+  await settle(fixture.deps.em(), fixture.clock, id, { status: 'cancelled' });
   const follow = (headers: Record<string, string>) =>
     owner.call('GET', `/v1/deployments/${id}/log`, { headers: { accept: 'text/event-stream', ...headers } });
   const numbersOf = (text: string) => [...text.matchAll(/^id: (.*)$/gm)].map(([, number]) => number);
@@ -81,20 +81,20 @@ test('a follower of the log who was cut off goes on after what came last, and st
 
 test('a log that is followed breaks off when the account is blocked or the token ends', async () => {
   const blocks = {
-    account: ({ accountId }: Caller) => blockAccount(world.deps.em(), world, accountId, 'For a reason.'),
+    account: ({ accountId }: Caller) => blockAccount(fixture.deps.em(), fixture, accountId, 'For a reason.'),
     token: ({ accountId }: Caller) =>
-      world.deps.em().nativeUpdate(Token, { account: accountId }, { revokedAt: world.clock.now() }),
+      fixture.deps.em().nativeUpdate(Token, { account: accountId }, { revokedAt: fixture.clock.now() }),
   };
   for (const end of Object.values(blocks)) {
-    const other = await world.newCaller();
+    const other = await fixture.newCaller();
     const { body } = await publish(other, await createSite(other));
-    const answer = await fetch(`${world.url}/v1/deployments/${body.id}/log`, {
+    const answer = await fetch(`${fixture.url}/v1/deployments/${body.id}/log`, {
       headers: { authorization: `Bearer ${other.token}`, accept: 'text/event-stream' },
     });
     const reader = answer.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('the build log');
     await end(other);
-    await appendLog(world.deps.em(), body.id, 0, 'a secret of later\n');
+    await appendLog(fixture.deps.em(), body.id, 0, 'a secret of later\n');
     let rest = '';
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read())
       rest += Buffer.from(piece.value).toString();
@@ -104,12 +104,12 @@ test('a log that is followed breaks off when the account is blocked or the token
 
 test('a log that is silent for long says that it goes on', async () => {
   const id = await logged();
-  const load = () => world.deps.em().findOne(Deployment, { id });
+  const load = () => fixture.deps.em().findOne(Deployment, { id });
   const words: string[] = [];
-  for await (const chunk of streamLog(world.deps, id, load, undefined, 0)) {
+  for await (const chunk of streamLog(fixture.deps, id, load, undefined, 0)) {
     words.push(String(chunk));
     if (words.some((word) => word.includes(': it goes on')))
-      await settle(world.deps.em(), world.clock, id, { status: 'cancelled' });
+      await settle(fixture.deps.em(), fixture.clock, id, { status: 'cancelled' });
     await pause(1);
   }
   expect(words.join('')).toMatch(/data: three[\s\S]*: it goes on\n\n[\s\S]*event: end\nid: end\ndata: cancelled\n\n$/);

@@ -1,17 +1,17 @@
 import { afterAll, expect, test } from 'vitest';
-import { callWith, createWorld, errorOf } from './world.ts';
+import { callWith, createFixture, errorOf } from './fixture.ts';
 
 // A twentieth: 30 a minute for a token, 6 for an address.
-const world = await createWorld({ FRONTAGE_RATE_SCALE: '0.05', FRONTAGE_TRUSTED_PROXIES: '127.0.0.1' });
-const second = await world.start();
-afterAll(() => world.close());
-const anyone = callWith(world.url);
+const fixture = await createFixture({ FRONTAGE_RATE_SCALE: '0.05', FRONTAGE_TRUSTED_PROXIES: '127.0.0.1' });
+const second = await fixture.start();
+afterAll(() => fixture.close());
+const anyone = callWith(fixture.url);
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
 test('a token passes exactly as often as its limit says, over two processes at once', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const calls = Array.from({ length: 50 }, (_, index) =>
-    callWith(index % 2 ? world.url : second.url, owner.token)('GET', '/v1/account'),
+    callWith(index % 2 ? fixture.url : second.url, owner.token)('GET', '/v1/account'),
   );
   const answers = await Promise.all(calls);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
@@ -22,7 +22,7 @@ test('a token passes exactly as often as its limit says, over two processes at o
 });
 
 test('a refused call says when to come back, and then passes', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   for (let n = 0; n < 30; n++) await owner.call('GET', '/v1/account');
   const answer = await owner.call('GET', '/v1/account');
   expect([answer.status, errorOf(answer).retryable]).toEqual([429, true]);
@@ -31,20 +31,20 @@ test('a refused call says when to come back, and then passes', async () => {
   expect(seconds).toBeLessThanOrEqual(60);
   expect(answer.headers.get('ratelimit-limit')).toBe('30');
   expect(answer.headers.get('ratelimit-remaining')).toBe('0');
-  world.skip(seconds * 1000);
+  fixture.skip(seconds * 1000);
   expect((await owner.call('GET', '/v1/account')).status).toBe(200);
 });
 
 test('one token at its limit takes nothing from another of the same account', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'second' } });
   for (let n = 0; n < 30; n++) await owner.call('GET', '/v1/account');
   expect((await owner.call('GET', '/v1/account')).status).toBe(429);
-  expect((await callWith(world.url, body.access_token)('GET', '/v1/account')).status).toBe(200);
+  expect((await callWith(fixture.url, body.access_token)('GET', '/v1/account')).status).toBe(200);
 });
 
 test('files of a manifest have a limit of their own, and take nothing from the other calls', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const send = () => owner.call('PUT', '/v1/deployments/dep_none/files/x', { raw: 'x' });
   const [sent] = await Promise.all(Array.from({ length: 40 }, send));
   expect([sent?.status, sent?.headers.get('ratelimit-limit')]).toEqual([404, '600']);
@@ -54,8 +54,8 @@ test('files of a manifest have a limit of their own, and take nothing from the o
 });
 
 test('an address that keeps failing to sign in is told to wait, and its good token still works', async () => {
-  const owner = await world.newCaller();
-  const wrong = callWith(world.url, `fro_${'A'.repeat(43)}`);
+  const owner = await fixture.newCaller();
+  const wrong = callWith(fixture.url, `fro_${'A'.repeat(43)}`);
   const statuses: number[] = [];
   for (let n = 0; n < 8; n++) {
     const { status, headers } = await wrong('GET', '/v1/account', from('203.0.113.9'));
@@ -75,7 +75,7 @@ test('an IPv6 client is its /64 network', async () => {
 });
 
 test('a forwarded address counts only from a proxy that the configuration trusts', async () => {
-  const direct = await createWorld({ FRONTAGE_RATE_SCALE: '0.05' });
+  const direct = await createFixture({ FRONTAGE_RATE_SCALE: '0.05' });
   try {
     const call = callWith(direct.url);
     const statuses: number[] = [];
@@ -91,7 +91,7 @@ test('health is asked as often as one likes', async () => {
 });
 
 test('a counter that cannot be written lets the call pass', async () => {
-  const broken = await createWorld();
+  const broken = await createFixture();
   try {
     const owner = await broken.newCaller();
     await broken.deps.em().execute('drop table rate_limit');

@@ -4,15 +4,15 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
-import { callWith, createWorld } from './world.ts';
+import { callWith, createFixture } from './fixture.ts';
 
-const world = await createWorld();
+const fixture = await createFixture();
 const children: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
-  await world.close();
+  await fixture.close();
 });
-const owner = await world.newCaller();
+const owner = await fixture.newCaller();
 const entry = join(import.meta.dirname, '../../api/server.ts');
 
 /** Starts an API process on a free port; answers when it says that it is ready. */
@@ -21,10 +21,10 @@ async function startProcess(more: Record<string, string> = {}) {
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
-      DATABASE_URL: world.database.url,
-      TEMPORAL_ADDRESS: world.config.temporal.address,
-      FRONTAGE_SECRET: world.config.secret,
-      FRONTAGE_DATA: world.config.dataDir,
+      DATABASE_URL: fixture.database.url,
+      TEMPORAL_ADDRESS: fixture.config.temporal.address,
+      FRONTAGE_SECRET: fixture.config.secret,
+      FRONTAGE_DATA: fixture.config.dataDir,
       FRONTAGE_API_PORT: '0',
       ...more,
     },

@@ -4,16 +4,16 @@ import { OutboxEntry } from '#db/outbox-entry.ts';
 import { Site } from '#db/sites/site.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
-import { createSite, createWorld, errorOf, freeName } from './world.ts';
+import { createFixture, createSite, errorOf, freeName } from './fixture.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 const make = (body: Record<string, unknown>) => owner.call('POST', '/v1/sites', { body });
 
 /** A deployment of the site as the database holds one. */
 async function addDeployment(siteId: string, status: 'queued' | 'building' | 'live', commits: [string, string]) {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const site = await em.findOneOrFail(Site, { id: siteId });
   site.lastTicket += 1;
   site.lastNumber += 1;
@@ -29,7 +29,7 @@ async function addDeployment(siteId: string, status: 'queued' | 'building' | 'li
     contentCommit: commits[1],
     manifestSha256: status === 'live' ? '0'.repeat(64) : null,
     createdBy: site.account,
-    createdAt: world.clock.now(),
+    createdAt: fixture.clock.now(),
   });
   await em.flush();
   if (status === 'live') site.liveDeploymentId = deployment.id;
@@ -38,7 +38,7 @@ async function addDeployment(siteId: string, status: 'queued' | 'building' | 'li
 }
 
 const heads = async (siteId: string): Promise<[string, string]> => {
-  const { repositories } = world.deps;
+  const { repositories } = fixture.deps;
   const both = [await repositories?.head(siteId, 'source'), await repositories?.head(siteId, 'content')];
   return [both[0] ?? '', both[1] ?? ''];
 };
@@ -54,8 +54,8 @@ test('a new site has its address, both repositories with the template in them, a
     status: 'active',
     address: `http://${name}.sites.localhost:4480`,
     git: {
-      source: `${world.config.baseUrl}/git/${body.id}.git`,
-      content: `${world.config.baseUrl}/git/${body.id}.content.git`,
+      source: `${fixture.config.baseUrl}/git/${body.id}.git`,
+      content: `${fixture.config.baseUrl}/git/${body.id}.content.git`,
     },
     live_deployment_id: null,
     open_comments: 0,
@@ -113,7 +113,7 @@ test('every template that is listed makes a site', async () => {
 });
 
 test('a site is another account’s secret', async () => {
-  const stranger = await world.newCaller();
+  const stranger = await fixture.newCaller();
   const { id } = await createSite(owner);
   const calls = [
     stranger.call('GET', `/v1/sites/${id}`),
@@ -137,11 +137,11 @@ test('a site says what of it is not published', async () => {
   expect(await changes()).toEqual([false, { source: false, content: false }]);
   expect((await owner.call('GET', `/v1/sites/${id}`)).body.live_deployment_id).toBe(live);
   const [, content] = await heads(id);
-  await world.deps.repositories?.commit(id, 'content', {
+  await fixture.deps.repositories?.commit(id, 'content', {
     parent: content,
     message: 'A post',
     author: { name: 'Ada', email: 'ada@example.com' },
-    at: world.clock.now(),
+    at: fixture.clock.now(),
     changes: [{ path: 'posts/new.md', bytes: Buffer.from('# New') }],
   });
   expect(await changes()).toEqual([true, { source: false, content: true }]);
@@ -181,7 +181,7 @@ test('archiving ends what is being built, and says so to its workflow', async ()
   const live = await addDeployment(id, 'live', ['a', 'b']);
   const unfinished = [await addDeployment(id, 'building', ['a', 'b']), await addDeployment(id, 'queued', ['a', 'b'])];
   await owner.call('POST', `/v1/sites/${id}/archive`);
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const rows = await em.find(Deployment, { site: id }, { orderBy: { number: 'asc' } });
   expect(rows.map((row) => [row.id, row.status, row.finishedAt !== null])).toEqual([
     [live, 'live', false],
@@ -196,14 +196,14 @@ test('archiving ends what is being built, and says so to its workflow', async ()
 });
 
 test('the cap on sites holds under calls at once; an archived site makes room, and needs room to come back', async () => {
-  const many = await world.newCaller();
-  const em = world.deps.em();
+  const many = await fixture.newCaller();
+  const em = fixture.deps.em();
   const first = await createSite(many);
   for (let n = 0; n < 47; n++) {
     await em.execute(
       `insert into site (id, account_id, name, title, template, status, public_id, created_at)
        values (?, ?, ?, 'A', 'blank', 'active', ?, ?)`,
-      [newId('site'), many.accountId, freeName(), newId('site'), world.clock.now()],
+      [newId('site'), many.accountId, freeName(), newId('site'), fixture.clock.now()],
     );
   }
   const answers = await Promise.all(
@@ -219,7 +219,7 @@ test('the cap on sites holds under calls at once; an archived site makes room, a
 });
 
 test('without repositories no site is made, whatever the call carries', async () => {
-  const bare = await createWorld({ FRONTAGE_REPOSITORIES: 'none' });
+  const bare = await createFixture({ FRONTAGE_REPOSITORIES: 'none' });
   try {
     const caller = await bare.newCaller();
     for (const sent of [{ body: { name: 'a-name', title: 'A' } }, { raw: '{' }]) {

@@ -1,14 +1,14 @@
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { Token } from '#db/auth/token.ts';
-import { callWith, createWorld, errorOf } from './world.ts';
+import { callWith, createFixture, errorOf } from './fixture.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
-const inAnHour = () => new Date(world.clock.now().getTime() + 3_600_000).toISOString();
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
+const inAnHour = () => new Date(fixture.clock.now().getTime() + 3_600_000).toISOString();
 const create = (body: Record<string, unknown>) => owner.call('POST', '/v1/tokens', { body });
-const works = async (token: string) => (await callWith(world.url, token)('GET', '/v1/account')).status === 200;
+const works = async (token: string) => (await callWith(fixture.url, token)('GET', '/v1/account')).status === 200;
 
 test.each([
   ['no header', undefined],
@@ -21,13 +21,16 @@ test.each([
   ['two tokens', `Bearer ${owner.token}, Bearer ${owner.token}`],
   ['quotes and SQL', `Bearer fro_' or ''='`],
 ])('%s is unauthorized', async (_what, authorization) => {
-  const answer = await callWith(world.url)('GET', '/v1/account', authorization ? { headers: { authorization } } : {});
+  const answer = await callWith(fixture.url)('GET', '/v1/account', authorization ? { headers: { authorization } } : {});
   expect([answer.status, errorOf(answer).code]).toEqual([401, 'unauthorized']);
   expect(answer.headers.get('www-authenticate')).toBe('Bearer');
 });
 
 test('a token is told to be unknown before anything else of the call is judged', async () => {
-  const answer = await callWith(world.url)('POST', '/v1/sites?x=1', { raw: '{', headers: { 'idempotency-key': ' ' } });
+  const answer = await callWith(fixture.url)('POST', '/v1/sites?x=1', {
+    raw: '{',
+    headers: { 'idempotency-key': ' ' },
+  });
   expect(errorOf(answer).code).toBe('unauthorized');
 });
 
@@ -38,12 +41,18 @@ test('a token is shown once, works, and is kept as a hash', async () => {
   const listed = await owner.call('GET', '/v1/tokens');
   expect(listed.text).not.toContain(body.access_token);
   expect(listed.body.items.map(({ name }: { name: string }) => name)).toEqual(['laptop', 'first']);
-  const rows = await world.deps.em().execute(`select encode(hash, 'escape') || name as kept from token`);
+  const rows = await fixture.deps.em().execute(`select encode(hash, 'escape') || name as kept from token`);
   expect(JSON.stringify(rows)).not.toContain(body.access_token);
 });
 
 test('an expiry has to be in the future', async () => {
-  for (const expires_at of [world.clock.now().toISOString(), '2001-01-01T00:00:00Z', '2099-13-01T00:00:00Z', 5, null]) {
+  for (const expires_at of [
+    fixture.clock.now().toISOString(),
+    '2001-01-01T00:00:00Z',
+    '2099-13-01T00:00:00Z',
+    5,
+    null,
+  ]) {
     const answer = await create({ name: 'a', expires_at });
     expect([expires_at, answer.status, errorOf(answer).code]).toEqual([expires_at, 400, 'invalid_expiry']);
   }
@@ -51,23 +60,24 @@ test('an expiry has to be in the future', async () => {
 
 test('a token ends at the moment of its expiry', async () => {
   const { body } = await create({ name: 'short', expires_at: inAnHour() });
-  world.skip(3_590_000);
+  fixture.skip(3_590_000);
   expect(await works(body.access_token)).toBe(true);
-  world.skip(10_001);
+  fixture.skip(10_001);
   expect(await works(body.access_token)).toBe(false);
 });
 
 test('the last use is listed, and written once a minute at most', async () => {
   const { body } = await create({ name: 'used' });
   expect(body.last_used_at).toBe(null);
-  const call = callWith(world.url, body.access_token);
-  const lastUse = async () => (await world.deps.em().findOneOrFail(Token, { id: body.id })).lastUsedAt?.getTime() ?? 0;
+  const call = callWith(fixture.url, body.access_token);
+  const lastUse = async () =>
+    (await fixture.deps.em().findOneOrFail(Token, { id: body.id })).lastUsedAt?.getTime() ?? 0;
   await call('GET', '/v1/account');
   const first = await lastUse();
-  world.skip(50_000);
+  fixture.skip(50_000);
   await call('GET', '/v1/account');
   expect(await lastUse()).toBe(first);
-  world.skip(10_001);
+  fixture.skip(10_001);
   await call('GET', '/v1/account');
   expect((await lastUse()) - first).toBeGreaterThanOrEqual(60_000);
   const { body: list } = await owner.call('GET', '/v1/tokens');
@@ -95,7 +105,7 @@ test('a token cannot revoke itself', async () => {
 });
 
 test("another account's token is not found", async () => {
-  const stranger = await world.newCaller();
+  const stranger = await fixture.newCaller();
   const { body } = await create({ name: 'mine' });
   for (const method of ['PATCH', 'DELETE']) {
     const answer = await stranger.call(
@@ -109,12 +119,12 @@ test("another account's token is not found", async () => {
 });
 
 test('the cap on tokens holds under calls at once, and counts neither revoked nor expired ones', async () => {
-  const many = await world.newCaller();
-  const em = world.deps.em();
-  for (let n = 1; n < 97; n++) await issueToken(em, world.clock, many.accountId, { name: `token ${n}` });
-  const expiresAt = new Date(world.clock.now().getTime() + 1000);
-  await issueToken(em, world.clock, many.accountId, { name: 'soon over', expiresAt });
-  world.skip(2000);
+  const many = await fixture.newCaller();
+  const em = fixture.deps.em();
+  for (let n = 1; n < 97; n++) await issueToken(em, fixture.clock, many.accountId, { name: `token ${n}` });
+  const expiresAt = new Date(fixture.clock.now().getTime() + 1000);
+  await issueToken(em, fixture.clock, many.accountId, { name: 'soon over', expiresAt });
+  fixture.skip(2000);
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => many.call('POST', '/v1/tokens', { body: { name: 'one more' } })),
   );

@@ -11,28 +11,28 @@ import { readCommand } from '#operator/commands/commands.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import { blobPath } from '#providers/store/disk.ts';
 import { newId } from '#runtime/ids.ts';
-import { callWith } from '#test/api/world.ts';
+import { callWith } from '#test/api/fixture.ts';
 import { folder, git } from '#test/git/git.ts';
 import { sender } from '#test/output/sending.ts';
 import { flipBit } from './damage.ts';
+import { createFixture, type Fixture, type Installation, keepOpened } from './fixture.ts';
 import { type Load, openLoad } from './load.ts';
-import { createWorld, type Installation, keepOpened, type World } from './world.ts';
 
 // Each of them is a backup or two: much work for a machine that has others to do.
 vi.setConfig({ testTimeout: 180_000 });
 
-let world: World;
+let fixture: Fixture;
 let load: Load;
 const { opened, elsewhere, newFolder, closeAll } = keepOpened();
 beforeAll(async () => {
-  world = await createWorld();
-  load = await openLoad(world);
+  fixture = await createFixture();
+  load = await openLoad(fixture);
   for (const act of Object.values(load.acts)) await act();
 });
 afterAll(async () => {
   await closeAll();
   await load?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
@@ -45,27 +45,27 @@ const accounts = async ({ deps }: Installation) => (await deps.em().execute('sel
 
 test('what was taken lives on elsewhere: pages, tokens, clones, forms, and what is published next', async () => {
   const backups = await newFolder();
-  const manifest = await backups.create(world);
-  expect(await backups.check(world)).toMatchObject({ faults: [], repositories: 2 });
+  const manifest = await backups.create(fixture);
+  expect(await backups.check(fixture)).toMatchObject({ faults: [], repositories: 2 });
   // Its API and its edge run already, and have nothing to show yet.
-  const other = await createWorld();
+  const other = await createFixture();
   opened.push(other);
   expect(await backups.restore(other, manifest.name)).toMatchObject({ repositories: 2 });
   expect(await load.missing(other, new Date(manifest.at))).toEqual({ promised: 5, missing: [] });
   const { site, owner, form } = load;
   const call = callWith(other.url, owner.token);
   expect((await call('GET', `/v1/sites/${site.id}`)).body.id).toBe(site.id);
-  const page = async (in_: World, headers = {}) => (await in_.visit(site.name, '/', headers)).text;
-  await expect.poll(() => page(other)).toBe(await page(world));
+  const page = async (in_: Fixture, headers = {}) => (await in_.visit(site.name, '/', headers)).text;
+  await expect.poll(() => page(other)).toBe(await page(fixture));
   const brotli = { 'accept-encoding': 'br' };
-  expect(await page(other, brotli)).toBe(await page(world, brotli));
+  expect(await page(other, brotli)).toBe(await page(fixture, brotli));
   const { body: login } = await call('POST', `/v1/sites/${site.id}/git-credentials`, {
     body: { repository: 'source', access: 'read' },
   });
   const address = Object.assign(new URL(`${other.url}/git/${site.id}.git`), login);
   await using clone = await folder();
   await git(clone.path, ['clone', '--quiet', address.href, '.']);
-  expect(await git(clone.path, ['rev-parse', 'HEAD'])).toBe(await world.deps.repositories?.head(site.id, 'source'));
+  expect(await git(clone.path, ['rev-parse', 'HEAD'])).toBe(await fixture.deps.repositories?.head(site.id, 'source'));
   expect((await callWith(other.url)('GET', `/f/${form.id}/challenge`)).status).toBe(200);
   await sender({ ...owner, call }).publish(site, { 'index.html': 'published after the restore' });
   await expect.poll(() => page(other)).toBe('published after the restore');
@@ -73,16 +73,16 @@ test('what was taken lives on elsewhere: pages, tokens, clones, forms, and what 
 
 test('a second backup copies only what is new, and each of them is whole', async () => {
   const backups = await newFolder();
-  const first = await backups.create(world);
+  const first = await backups.create(fixture);
   const before = await backups.files();
-  const second = await backups.create(world);
+  const second = await backups.create(fixture);
   const fresh = (await backups.files()).filter((path) => !before.includes(path));
-  // Its name and its manifest, and what the worlds have written to rows meanwhile.
+  // Its name and its manifest, and what the fixtures have written to rows meanwhile.
   expect(fresh.length).toBeLessThan(6);
   expect(second.blobs).toEqual(first.blobs);
   await load.acts.push();
-  const third = await backups.create(world);
-  for (const { name } of [first, third]) expect((await backups.check(world, name)).faults).toEqual([]);
+  const third = await backups.create(fixture);
+  for (const { name } of [first, third]) expect((await backups.check(fixture, name)).faults).toEqual([]);
   const other = await elsewhere();
   await backups.restore(other, third.name);
   expect((await load.missing(other, new Date(third.at))).missing).toEqual([]);
@@ -90,9 +90,9 @@ test('a second backup copies only what is new, and each of them is whole', async
 
 test('a bit that flips, an end that is lost and a file that is gone are found, and such a backup brings no rows', async () => {
   const backups = await newFolder();
-  const manifest = await backups.create(world);
+  const manifest = await backups.create(fixture);
   const { name, tables, repositories, blobs } = manifest;
-  const place = await openBackupRepository(world.config, backups.where);
+  const place = await openBackupRepository(fixture.config, backups.where);
   const site = tables.find((table) => table.name === 'site') as (typeof tables)[number];
   const [git] = await collect(repositoryLines(place.store, manifest));
   const [file] = await collect(blobLines(place.store, manifest));
@@ -101,15 +101,15 @@ test('a bit that flips, an end that is lost and a file that is gone are found, a
     // What a restore has brought already, the next one does not read again.
     const other = await elsewhere();
     const mend = await flipBit(blobPath(backups.where, part?.sha256 as string));
-    expect((await backups.check(world)).faults.length, what).toBeGreaterThan(0);
+    expect((await backups.check(fixture)).faults.length, what).toBeGreaterThan(0);
     // Its list of objects is for the next backup alone.
     if (what !== 'objects') await expect(backups.restore(other), what).rejects.toThrow();
     expect(await accounts(other), what).toBe(0);
     await mend();
   }
-  expect((await backups.check(world)).faults).toEqual([]);
+  expect((await backups.check(fixture)).faults).toEqual([]);
   await truncate(blobPath(backups.where, file?.sha256 as string), 3);
-  expect((await backups.check(world)).faults).toHaveLength(1);
+  expect((await backups.check(fixture)).faults).toHaveLength(1);
   // The name leads to the manifest by its hash.
   await flipBit(blobPath(backups.where, (await place.read(name)) as string));
   await expect(readManifest(place, name)).rejects.toThrow('The backup is damaged');
@@ -117,7 +117,7 @@ test('a bit that flips, an end that is lost and a file that is gone are found, a
 
 test('a backup into a disk that is full has no name, and the next one finds what was copied', async () => {
   const backups = await newFolder();
-  const place = await openBackupRepository(world.config, backups.where);
+  const place = await openBackupRepository(fixture.config, backups.where);
   for (const until of [0, 60]) {
     let puts = 0;
     const full: BackupRepository = {
@@ -130,17 +130,17 @@ test('a backup into a disk that is full has no name, and the next one finds what
         },
       },
     };
-    await expect(createBackup(world, full)).rejects.toThrow('ENOSPC');
+    await expect(createBackup(fixture, full)).rejects.toThrow('ENOSPC');
     expect(await place.names()).toEqual([]);
   }
-  await backups.create(world);
-  expect((await backups.check(world)).faults).toEqual([]);
+  await backups.create(fixture);
+  expect((await backups.check(fixture)).faults).toEqual([]);
 });
 
 test('a restore that ends in its middle leaves no rows or all of them, and is run again to its end', async () => {
   const backups = await newFolder();
-  const manifest = await backups.create(world);
-  const place = await openBackupRepository(world.config, backups.where);
+  const manifest = await backups.create(fixture);
+  const place = await openBackupRepository(fixture.config, backups.where);
   const other = await elsewhere();
   for (const until of [1, 20, 50]) {
     let reads = 0;
@@ -172,16 +172,16 @@ test('a restore that ends in its middle leaves no rows or all of them, and is ru
 
 test('nothing is restored over an installation that somebody uses, and nothing of it changes', async () => {
   const backups = await newFolder();
-  await backups.create(world);
+  await backups.create(fixture);
   const used = await elsewhere();
   const account = await openAccount(used.deps.em(), used.clock, { email: 'ada@example.com', name: 'Ada' });
   await expect(backups.restore(used)).rejects.toThrow('not empty: its table account has rows. Nothing was changed');
   expect(await used.deps.em().execute('select id from account')).toEqual([{ id: account.id }]);
   expect(await used.deps.repositories?.siteIds()).toEqual([]);
   // Its own installation neither, also where only the folder of repositories is in use.
-  await expect(backups.restore(world)).rejects.toThrow('not empty');
+  await expect(backups.restore(fixture)).rejects.toThrow('not empty');
   const { config, clock } = await elsewhere();
-  const { repositoriesDir } = world.config;
+  const { repositoriesDir } = fixture.config;
   await expect(backups.restore({ config: { ...config, repositoriesDir }, clock })).rejects.toThrow(
     'already contains repositories',
   );
@@ -189,23 +189,23 @@ test('nothing is restored over an installation that somebody uses, and nothing o
 
 test('a branch of a slot that was cleared while the backup was taken comes back with the rows that show it', async () => {
   const { site, owner } = load;
-  const repositories = world.deps.repositories as Repositories;
+  const repositories = fixture.deps.repositories as Repositories;
   const commit = (await repositories.head(site.id, 'source')) as string;
-  const [deployment, em] = [newId('dep'), world.deps.em()];
+  const [deployment, em] = [newId('dep'), fixture.deps.em()];
   await em.execute(
     `insert into deployment (id, site_id, number, kind, status, ticket, slot, source_commit, site_url, created_by_id, created_at)
      values (?, ?, 900001, 'preview', 'cancelled', 0, 1, ?, 'http://site.test', ?, ?)`,
-    [deployment, site.id, commit, owner.accountId, world.clock.now()],
+    [deployment, site.id, commit, owner.accountId, fixture.clock.now()],
   );
   await em.execute('insert into preview (id, site_id, slot, label, latest_id, created_at) values (?, ?, 1, ?, ?, ?)', [
     newId('prev'),
     site.id,
     'p--nobody',
     deployment,
-    world.clock.now(),
+    fixture.clock.now(),
   ]);
   const backups = await newFolder();
-  await backups.create(world);
+  await backups.create(fixture);
   const other = await elsewhere();
   const { restarted } = await backups.restore(other);
   expect(await other.deps.repositories?.head(site.id, 'source', 'preview/1')).toBe(commit);
@@ -214,24 +214,24 @@ test('a branch of a slot that was cleared while the backup was taken comes back 
 
 test('the commands say what they have done, and print no key', async () => {
   const backups = await newFolder();
-  const { config, clock } = world;
+  const { config, clock } = fixture;
   const ask = async (in_: Installation, ...args: string[]) => {
     const { command, given } = readCommand(args);
     const deps = { em: in_.deps.em(), config: in_.config, clock };
     return (await command?.run(deps, given as Record<Option, string>)) as Record<string, unknown>;
   };
-  const made = await ask(world, 'backup', 'create', '--into', backups.where);
+  const made = await ask(fixture, 'backup', 'create', '--into', backups.where);
   expect(made.keys).toContain('FRONTAGE_SEALING_KEYS have to be kept apart');
-  expect(await ask(world, 'backup', 'list', '--from', backups.where)).toMatchObject({
+  expect(await ask(fixture, 'backup', 'list', '--from', backups.where)).toMatchObject({
     items: [{ backup: made.backup }],
   });
-  expect(await ask(world, 'backup', 'check', '--from', backups.where)).toMatchObject({ faults: [] });
+  expect(await ask(fixture, 'backup', 'check', '--from', backups.where)).toMatchObject({ faults: [] });
   const restored = await ask(await elsewhere(), 'backup', 'restore', '--from', backups.where);
   expect(restored).toMatchObject({ backup: made.backup, sealed: { 'mail.sealed': { secret: expect.any(Number) } } });
   await flipBit((await backups.files()).filter((path) => path.includes('/sha256/'))[3] as string);
-  await expect(ask(world, 'backup', 'check', '--from', backups.where)).rejects.toThrow(/damaged/);
-  await expect(ask(world, 'backup', 'create', '--into', config.storeDir as string)).rejects.toThrow(
+  await expect(ask(fixture, 'backup', 'check', '--from', backups.where)).rejects.toThrow(/damaged/);
+  await expect(ask(fixture, 'backup', 'create', '--into', config.storeDir as string)).rejects.toThrow(
     'is the store itself',
   );
-  expect(JSON.stringify([made, restored])).not.toContain(world.config.secret);
+  expect(JSON.stringify([made, restored])).not.toContain(fixture.config.secret);
 });

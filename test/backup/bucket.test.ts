@@ -6,14 +6,14 @@ import { blobLines } from '#operator/backups/check.ts';
 import { removeBackups } from '#operator/backups/remove.ts';
 import { openBackupRepository } from '#operator/backups/repository.ts';
 import { lacksS3, type S3Server, startS3 } from '#test/store/s3-server.ts';
+import { createFixture, type Fixture, openFolder, operator } from './fixture.ts';
 import { type Load, openLoad } from './load.ts';
-import { createWorld, openFolder, operator, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let s3: S3Server;
-let world: World;
-let other: World;
+let fixture: Fixture;
+let other: Fixture;
 let load: Load;
 const bucket = async () => {
   const name = `b-${randomUUID()}`;
@@ -29,17 +29,17 @@ beforeAll(async () => {
     FRONTAGE_S3_KEY_ID: credentials.accessKeyId,
     FRONTAGE_S3_SECRET: credentials.secretAccessKey,
   };
-  world = await createWorld({ ...env, FRONTAGE_STORE: await bucket() });
+  fixture = await createFixture({ ...env, FRONTAGE_STORE: await bucket() });
   // Whoever has the store elsewhere names the server of the backups.
   const named = Object.entries(env).map(([name, value]) => [name.replace('_S3_', '_BACKUP_S3_'), value]);
-  other = await createWorld(Object.fromEntries(named));
-  load = await openLoad(world);
+  other = await createFixture(Object.fromEntries(named));
+  load = await openLoad(fixture);
   for (const act of Object.values(load.acts)) await act();
 });
 afterAll(async () => {
   await load?.close();
   await other?.close();
-  await world?.close();
+  await fixture?.close();
   await s3?.remove();
 });
 
@@ -48,23 +48,23 @@ test('a store in a bucket is backed up into another, restored on a disk, and fro
 }) => {
   skip(lacksS3 !== undefined, lacksS3);
   const inBucket = operator(`${await bucket()}/backups/here`);
-  const manifest = await inBucket.create(world);
-  expect(await inBucket.check(world)).toMatchObject({ faults: [], blobs: manifest.blobs.count });
-  const place = await openBackupRepository(world.config, inBucket.where);
+  const manifest = await inBucket.create(fixture);
+  expect(await inBucket.check(fixture)).toMatchObject({ faults: [], blobs: manifest.blobs.count });
+  const place = await openBackupRepository(fixture.config, inBucket.where);
   const { value: file } = await blobLines(place.store, manifest).next();
   expect([await place.setAside(file.sha256), await place.setAside(file.sha256)]).toEqual([true, false]);
-  expect((await inBucket.check(world)).faults).toEqual([`the file ${file.sha256} is damaged`]);
-  await inBucket.create(world);
-  expect((await inBucket.check(world)).faults).toEqual([]);
+  expect((await inBucket.check(fixture)).faults).toEqual([`the file ${file.sha256} is damaged`]);
+  await inBucket.create(fixture);
+  expect((await inBucket.check(fixture)).faults).toEqual([]);
   await inBucket.restore(other);
   expect((await load.missing(other, new Date(manifest.at))).missing).toEqual([]);
-  const page = async (in_: World) => (await in_.visit(load.site.name, '/', { 'accept-encoding': 'br' })).text;
-  await expect.poll(() => page(other)).toBe(await page(world));
+  const page = async (in_: Fixture) => (await in_.visit(load.site.name, '/', { 'accept-encoding': 'br' })).text;
+  await expect.poll(() => page(other)).toBe(await page(fixture));
   // A second one, and the first goes with what it alone had.
-  const { name } = await inBucket.create(world);
+  const { name } = await inBucket.create(fixture);
   const removed = await removeBackups(place, (names) => names.filter((one) => one !== name));
   expect([removed.left, removed.parts > 0, await place.locks.list()]).toEqual([1, true, []]);
-  expect((await inBucket.check(world, name)).faults).toEqual([]);
+  expect((await inBucket.check(fixture, name)).faults).toEqual([]);
   const inFolder = await openFolder();
   try {
     const again = await inFolder.create(other);

@@ -1,7 +1,7 @@
 /** Backups while people work, each restored elsewhere: what was acknowledged before one began is in it. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createFixture, type Fixture, openFolder, openInstallation } from './fixture.ts';
 import { type Load, openLoad } from './load.ts';
-import { createWorld, openFolder, openInstallation, type World } from './world.ts';
 
 /** `FRONTAGE_BACKUPS=20` for the long form. */
 const rounds = Number(process.env.FRONTAGE_BACKUPS ?? 1);
@@ -9,18 +9,18 @@ const promisesBetween = 20;
 // Everybody works while it is taken, and machines have others to do.
 vi.setConfig({ testTimeout: 60_000 + rounds * 120_000, hookTimeout: 180_000 });
 
-let world: World;
+let fixture: Fixture;
 let load: Load;
 let backups: Awaited<ReturnType<typeof openFolder>>;
 beforeAll(async () => {
-  world = await createWorld();
-  load = await openLoad(world);
+  fixture = await createFixture();
+  load = await openLoad(fixture);
   backups = await openFolder();
 });
 afterAll(async () => {
   await backups?.remove();
   await load?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 /** A backup that begins and ends while everybody works. */
@@ -30,7 +30,7 @@ async function underLoad() {
   try {
     await expect.poll(() => load.promised() - before, { timeout: 120_000 }).toBeGreaterThanOrEqual(promisesBetween);
     const began = new Date();
-    const manifest = await backups.create(world);
+    const manifest = await backups.create(fixture);
     return { began, manifest, tookMs: Date.now() - began.getTime() };
   } finally {
     await stop();
@@ -39,7 +39,7 @@ async function underLoad() {
 
 async function round() {
   const { began, manifest, tookMs } = await underLoad();
-  const { faults, blobs } = await backups.check(world, manifest.name);
+  const { faults, blobs } = await backups.check(fixture, manifest.name);
   const other = await openInstallation();
   try {
     await backups.restore(other, manifest.name);
@@ -59,5 +59,5 @@ test('backups that are taken under load hold all that was promised before them',
     expect(told.since).toBeGreaterThan(0);
     if (rounds > 1) console.log(JSON.stringify({ count, ...told }));
   }
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 });

@@ -10,32 +10,32 @@ import { openBackupRepository } from '#operator/backups/repository.ts';
 import type { Option } from '#operator/commands/command.ts';
 import { readCommand } from '#operator/commands/commands.ts';
 import { blobPath } from '#providers/store/disk.ts';
-import { createSite } from '#test/api/world.ts';
+import { createSite } from '#test/api/fixture.ts';
 import { flipBit } from './damage.ts';
-import { createWorld, type Installation, keepOpened, type World } from './world.ts';
+import { createFixture, type Fixture, type Installation, keepOpened } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-let world: World;
+let fixture: Fixture;
 let site: { id: string };
 let kept: string;
 const { elsewhere, newFolder, closeAll } = keepOpened();
 beforeAll(async () => {
-  world = await createWorld();
-  site = await createSite(await world.newCaller());
-  kept = (await world.deps.store.put(Buffer.from('a file of the store'))).sha256;
+  fixture = await createFixture();
+  site = await createSite(await fixture.newCaller());
+  kept = (await fixture.deps.store.put(Buffer.from('a file of the store'))).sha256;
 });
 afterAll(async () => {
   await closeAll();
-  await world?.close();
+  await fixture?.close();
 });
 
-const placeAt = (where: string) => openBackupRepository(world.config, where);
+const placeAt = (where: string) => openBackupRepository(fixture.config, where);
 
 /** What the operator's command answers, and what it is alarmed by. */
 async function ask({ config, deps }: Pick<Installation, 'config' | 'deps'>, ...args: string[]) {
   const { command, given } = readCommand(args);
-  const answer = await command?.run({ em: deps.em(), config, clock: world.clock }, given as Record<Option, string>);
+  const answer = await command?.run({ em: deps.em(), config, clock: fixture.clock }, given as Record<Option, string>);
   return { answer: answer as Record<string, unknown>, alarm: command?.alarm?.(answer) };
 }
 
@@ -48,12 +48,12 @@ async function firstPack(where: string, manifest: Manifest): Promise<string> {
 test('repositories that are not there are missed by the backup, by its check and by a restore', async () => {
   const backups = await newFolder();
   const unmounted = join(backups.where, '..', 'frontage-unmounted-of-nobody');
-  const torn = { ...world, config: { ...world.config, repositoriesDir: unmounted } };
+  const torn = { ...fixture, config: { ...fixture.config, repositoriesDir: unmounted } };
   const { answer, alarm } = await ask(torn, 'backup', 'create', '--into', backups.where);
   const both = [`${site.id} source`, `${site.id} content`];
   expect(answer.missing).toEqual({ count: 2, first: both });
   expect(alarm).toContain('2 repositories of sites were not there');
-  expect((await backups.check(world)).faults).toEqual([
+  expect((await backups.check(fixture)).faults).toEqual([
     `the source repository of ${site.id} is missing`,
     `the content repository of ${site.id} is missing`,
   ]);
@@ -65,32 +65,32 @@ test('repositories that are not there are missed by the backup, by its check and
 test('an installation without repositories by its configuration has none to miss', async () => {
   const backups = await newFolder();
   const { answer, alarm } = await ask(
-    { ...world, config: { ...world.config, repositoriesDir: undefined } },
+    { ...fixture, config: { ...fixture.config, repositoriesDir: undefined } },
     ...['backup', 'create', '--into', backups.where],
   );
   expect([answer.without_repositories, answer.missing, alarm]).toEqual([true, { count: 0, first: [] }, undefined]);
-  expect((await backups.check(world)).faults).toEqual([]);
+  expect((await backups.check(fixture)).faults).toEqual([]);
 });
 
 test('rot in the place is moved aside by a check that mends, and the next backup writes it anew', async () => {
   const backups = await newFolder();
-  const pack = await firstPack(backups.where, await backups.create(world));
+  const pack = await firstPack(backups.where, await backups.create(fixture));
   for (const sha256 of [kept, pack]) await flipBit(blobPath(backups.where, sha256));
   // Its size is what it was.
-  await backups.create(world);
-  expect((await backups.check(world)).faults).toHaveLength(2);
-  const mending = ask(world, 'backup', 'check', '--from', backups.where, '--repair');
+  await backups.create(fixture);
+  expect((await backups.check(fixture)).faults).toHaveLength(2);
+  const mending = ask(fixture, 'backup', 'check', '--from', backups.where, '--repair');
   await expect(mending).rejects.toThrow('2 damaged parts were moved aside');
   const set = (await backups.files()).filter((path) => path.includes('/damaged/'));
   expect(set.map((path) => path.slice(-64)).sort()).toEqual([kept, pack].sort());
-  await backups.create(world);
-  expect((await backups.check(world)).faults).toEqual([]);
+  await backups.create(fixture);
+  expect((await backups.check(fixture)).faults).toEqual([]);
 });
 
 test('a restore despite damage brings all that is whole, and names what it left out', async () => {
   const backups = await newFolder();
-  const whole = (await world.deps.store.put(Buffer.from('another file'))).sha256;
-  const pack = await firstPack(backups.where, await backups.create(world));
+  const whole = (await fixture.deps.store.put(Buffer.from('another file'))).sha256;
+  const pack = await firstPack(backups.where, await backups.create(fixture));
   for (const sha256 of [kept, pack]) await flipBit(blobPath(backups.where, sha256));
   const other = await elsewhere();
   await expect(backups.restore(other)).rejects.toThrow('damaged');
@@ -104,16 +104,16 @@ test('a restore despite damage brings all that is whole, and names what it left 
 
 test('a file that the store has lost the end of is still the one that the place had, and the backup is alarmed', async () => {
   const backups = await newFolder();
-  const { sha256 } = await world.deps.store.put(Buffer.from('of which the end will be lost'));
-  const never = (await world.deps.store.put(Buffer.from('of which the place has nothing'))).sha256;
-  const before = await backups.create(world);
-  const later = (await world.deps.store.put(Buffer.from('and one that came since'))).sha256;
-  for (const one of [sha256, later]) await truncate(blobPath(world.config.storeDir as string, one), 4);
-  const { answer, alarm } = await ask(world, 'backup', 'create', '--into', backups.where);
+  const { sha256 } = await fixture.deps.store.put(Buffer.from('of which the end will be lost'));
+  const never = (await fixture.deps.store.put(Buffer.from('of which the place has nothing'))).sha256;
+  const before = await backups.create(fixture);
+  const later = (await fixture.deps.store.put(Buffer.from('and one that came since'))).sha256;
+  for (const one of [sha256, later]) await truncate(blobPath(fixture.config.storeDir as string, one), 4);
+  const { answer, alarm } = await ask(fixture, 'backup', 'create', '--into', backups.where);
   expect(answer.corrupt).toEqual({ count: 2, first: expect.arrayContaining([sha256, later]) });
   expect(alarm).toContain('2 files of the store are not what their names say');
   expect(answer.files).toBe(before.blobs.count);
-  expect((await backups.check(world)).faults).toEqual([]);
+  expect((await backups.check(fixture)).faults).toEqual([]);
   const other = await elsewhere();
   await backups.restore(other);
   expect((await other.deps.store.readAll(sha256))?.toString()).toBe('of which the end will be lost');
@@ -146,10 +146,10 @@ test('branches of both repositories are read as they stood at one moment, while 
 test('a place that everybody may look into is not written to', async () => {
   const backups = await newFolder();
   await chmod(backups.where, 0o755);
-  await expect(backups.create(world)).rejects.toThrow('Every user of this machine can read');
+  await expect(backups.create(fixture)).rejects.toThrow('Every user of this machine can read');
   expect(await backups.files()).toEqual([]);
   const made = join(backups.where, 'within');
-  await ask(world, 'backup', 'create', '--into', made);
+  await ask(fixture, 'backup', 'create', '--into', made);
   expect((await stat(made)).mode & 0o777).toBe(0o700);
 });
 
@@ -160,6 +160,6 @@ test('what a killed backup left in the place a day ago is removed by the next', 
   await writeFile(left, 'half of a table');
   const old = new Date(Date.now() - 25 * 3600_000);
   await utimes(left, old, old);
-  await backups.create(world);
+  await backups.create(fixture);
   expect(await backups.files()).not.toContain(left);
 });

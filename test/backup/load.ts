@@ -7,24 +7,24 @@ import { contentOf } from '#api/source/content.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { parseManifest } from '#providers/manifest.ts';
 import type { Repositories } from '#providers/repositories.ts';
-import { createSite } from '#test/api/world.ts';
+import { createSite } from '#test/api/fixture.ts';
+import { bookings } from '#test/bookings/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
-import { bookings } from '#test/bookings/world.ts';
-import { forms } from '#test/forms/world.ts';
+import { forms } from '#test/forms/fixture.ts';
 import { commitFiles, git } from '#test/git/git.ts';
 import * as sample from '#test/git/samples.ts';
 import { sender } from '#test/output/sending.ts';
-import { type Installation, sha256, type World } from './world.ts';
+import { type Fixture, type Installation, sha256 } from './fixture.ts';
 
 type Kept = { kind: string; at: number; isThere(in_: Installation): Promise<boolean> };
 export type Load = Awaited<ReturnType<typeof openLoad>>;
 
-export async function openLoad(world: World) {
-  const owner = await world.newCaller();
+export async function openLoad(fixture: Fixture) {
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
-  const ask = forms(world);
+  const ask = forms(fixture);
   const form = await ask.newForm(owner, {}, site);
-  const visits = bookings(world);
+  const visits = bookings(fixture);
   const declared = await owner.call('POST', `/v1/sites/${site.id}/bookable`, {
     body: timetable({ calendar: { capacity: 5000 } }),
   });
@@ -35,7 +35,7 @@ export async function openLoad(world: World) {
   const { body: credential } = await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, {
     body: { repository: 'content', access: 'write' },
   });
-  const address = new URL(`${world.url}/git/${site.id}.content.git`);
+  const address = new URL(`${fixture.url}/git/${site.id}.content.git`);
   Object.assign(address, { username: credential.username, password: credential.password });
   await git(clone, ['clone', '--quiet', address.href, '.']);
 

@@ -2,41 +2,41 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { queueMail } from '#db/mail/queue.ts';
 import { newId } from '#runtime/ids.ts';
-import { createSite } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
-import { createWorld, keepOpened, type World } from './world.ts';
+import { createSite } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
+import { createFixture, type Fixture, keepOpened } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-let world: World;
+let fixture: Fixture;
 const { elsewhere, newFolder, closeAll } = keepOpened();
 let backups: Awaited<ReturnType<typeof newFolder>>;
 beforeAll(async () => {
-  [world, backups] = await Promise.all([createWorld(), newFolder()]);
-  const [owner, guest] = [await world.newCaller(), await world.newCaller()];
+  [fixture, backups] = await Promise.all([createFixture(), newFolder()]);
+  const [owner, guest] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);
-  const ask = people(world);
+  const ask = people(fixture);
   const { body: invitation } = await ask.invite(owner, site.id, await ask.emailOf(guest));
   await guest.call('POST', `/v1/invitations/${invitation.id}/accept`);
   await signIn(owner.accountId);
   await letIn(owner.accountId, site.id);
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const data = { reason: 'A reason' };
   for (const hours of [0, 2]) {
-    const clock = { now: () => new Date(world.clock.now().getTime() - hours * 3600_000) };
-    queueMail(em, { clock, config: world.config }, { kind: 'account-blocked', to: 'a@example.com', data });
+    const clock = { now: () => new Date(fixture.clock.now().getTime() - hours * 3600_000) };
+    queueMail(em, { clock, config: fixture.config }, { kind: 'account-blocked', to: 'a@example.com', data });
     await em.flush();
   }
-  await backups.create(world);
+  await backups.create(fixture);
 });
 afterAll(async () => {
   await closeAll();
-  await world?.close();
+  await fixture?.close();
 });
 
 async function signIn(accountId: string): Promise<void> {
-  const em = world.deps.em();
-  const [now, soon] = [world.clock.now(), new Date(world.clock.now().getTime() + 600_000)];
+  const em = fixture.deps.em();
+  const [now, soon] = [fixture.clock.now(), new Date(fixture.clock.now().getTime() + 600_000)];
   await em.execute(
     `insert into browser_session (id, account_id, hash, created_at, expires_at) values (?, ?, '\\x01', ?, ?)`,
     [newId('sess'), accountId, now, soon],
@@ -55,8 +55,8 @@ async function signIn(accountId: string): Promise<void> {
 
 /** Ways in that live for minutes or a day, and two that owners hand out for longer. */
 async function letIn(accountId: string, siteId: string): Promise<void> {
-  const em = world.deps.em();
-  const at = [world.clock.now(), new Date(world.clock.now().getTime() + 3600_000)];
+  const em = fixture.deps.em();
+  const at = [fixture.clock.now(), new Date(fixture.clock.now().getTime() + 3600_000)];
   await em.execute(
     `insert into email_change (id, account_id, email, hash, status, created_at, expires_at)
      values ('addr_open', ?, 'new@example.com', '\\x01', 'pending', ?, ?)`,
@@ -112,7 +112,7 @@ test('a mail that waited for longer than an hour is not sent again, and a younge
 });
 
 test('a drill starts nothing, and nothing that waited to be sent is sent by it', async () => {
-  const before = await world.deps.em().execute('select 1 from outbox where sent_at is null');
+  const before = await fixture.deps.em().execute('select 1 from outbox where sent_at is null');
   expect(before.length).toBeGreaterThan(0);
   const { told, count, mails } = await restored(true);
   expect(told.restarted).toEqual({});

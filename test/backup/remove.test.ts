@@ -8,32 +8,32 @@ import { type BackupRepository, openBackupRepository } from '#operator/backups/r
 import type { Option } from '#operator/commands/command.ts';
 import { readCommand } from '#operator/commands/commands.ts';
 import { listed } from '#operator/commands/listing.ts';
-import { createSite } from '#test/api/world.ts';
+import { createSite } from '#test/api/fixture.ts';
 import { flipBit } from './damage.ts';
+import { createFixture, type Fixture, keepOpened } from './fixture.ts';
 import { gate, heldBeforeFlush, moments } from './held-up.ts';
-import { createWorld, keepOpened, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-let world: World;
+let fixture: Fixture;
 const { newFolder, closeAll } = keepOpened();
 beforeAll(async () => {
-  world = await createWorld();
-  await createSite(await world.newCaller());
+  fixture = await createFixture();
+  await createSite(await fixture.newCaller());
 });
 afterAll(async () => {
   await closeAll();
-  await world?.close();
+  await fixture?.close();
 });
 
 type Folder = Awaited<ReturnType<typeof newFolder>>;
-const placeOf = ({ where }: Folder) => openBackupRepository(world.config, where);
-const put = async (text: string) => (await world.deps.store.put(Buffer.from(text))).sha256;
+const placeOf = ({ where }: Folder) => openBackupRepository(fixture.config, where);
+const put = async (text: string) => (await fixture.deps.store.put(Buffer.from(text))).sha256;
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
 async function ask(...args: string[]): Promise<{ answer: any; alarm: string | undefined }> {
   const { command, given } = readCommand(['backup', ...args]);
-  const { config, clock, deps } = world;
+  const { config, clock, deps } = fixture;
   const answer = await command?.run({ em: deps.em(), config, clock }, given as Record<Option, string>);
   return { answer, alarm: command?.alarm?.(answer) };
 }
@@ -43,7 +43,7 @@ async function manyIn(folder: Folder, count: number) {
   const made = [];
   for (let number = 0; number < count; number++) {
     const file = await put(`a file before ${folder.where} ${number}`);
-    made.push({ file, name: (await folder.create(world)).name });
+    made.push({ file, name: (await folder.create(fixture)).name });
   }
   return made as [Made, Made, ...Made[]];
 }
@@ -53,7 +53,7 @@ type Made = { file: string; name: string };
 async function expectWhole(folder: Folder, names: string[]): Promise<void> {
   const { answer } = await ask('list', '--from', folder.where);
   expect(answer.items.map(({ backup }: { backup: string }) => backup)).toEqual(names);
-  for (const name of names) expect((await folder.check(world, name)).faults).toEqual([]);
+  for (const name of names) expect((await folder.check(fixture, name)).faults).toEqual([]);
   expect(await readdir(join(folder.where, 'under-way'))).toEqual([]);
   const again = await removeBackups(await placeOf(folder), () => []);
   expect(again).toMatchObject({ removed: [], parts: 0, left: names.length });
@@ -119,7 +119,7 @@ test('a removal that was killed half-way leaves the others whole, and is ended b
     locks: { ...place.locks, remove: async () => {} },
   };
   await expect(removeBackups(killed, () => [first.name])).rejects.toThrow('killed');
-  expect((await folder.check(world, second.name)).faults).toEqual([]);
+  expect((await folder.check(fixture, second.name)).faults).toEqual([]);
   const again = () => ask('remove', '--from', folder.where, '--backup', first.name);
   await expect(again()).rejects.toThrow('Another process is creating or removing a backup here');
   await passTime(folder);
@@ -139,7 +139,7 @@ test('nothing is removed while a backup is being written, which counts on what i
   const folder = await newFolder();
   const [first] = await manyIn(folder, 1);
   const { pass, reached, open } = gate();
-  const creating = createBackup(world, heldBeforeFlush(await placeOf(folder), pass));
+  const creating = createBackup(fixture, heldBeforeFlush(await placeOf(folder), pass));
   await reached;
   const remove = () => ask('remove', '--from', folder.where, '--backup', first.name);
   await expect(remove()).rejects.toThrow('is creating or removing');
@@ -155,11 +155,11 @@ test.each(Object.entries(moments))(
     const folder = await newFolder();
     const [first] = await manyIn(folder, 1);
     const { pass, reached, open } = gate();
-    const creating = createBackup(world, hold(await placeOf(folder), pass));
+    const creating = createBackup(fixture, hold(await placeOf(folder), pass));
     await reached;
     await passTime(folder);
     await put(`a file after ${folder.where}`);
-    const { name } = await folder.create(world);
+    const { name } = await folder.create(fixture);
     await ask('remove', '--from', folder.where, '--backup', first.name);
     open();
     await expect(creating).rejects.toThrow('lock expired');
@@ -186,7 +186,7 @@ test('a backup waits while others are removed, and is whole', async () => {
   );
   await reached;
   let ended = false;
-  const creating = folder.create(world).finally(() => {
+  const creating = folder.create(fixture).finally(() => {
     ended = true;
   });
   await expect.poll(async () => (await readdir(join(folder.where, 'under-way'))).length).toBe(2);

@@ -1,44 +1,44 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
-import { callWith, createSite } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
+import { callWith, createSite } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
 import { until } from '#test/stack/until.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
-import { createWorld, openFolder, type World } from './world.ts';
+import { createFixture, type Fixture, openFolder } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-let world: World;
-let other: World;
+let fixture: Fixture;
+let other: Fixture;
 let backups: Awaited<ReturnType<typeof openFolder>>;
 beforeAll(async () => {
-  [world, other, backups] = await Promise.all([
-    createWorld(),
-    createWorld({ TEMPORAL_NAMESPACE: await createNamespace() }),
+  [fixture, other, backups] = await Promise.all([
+    createFixture(),
+    createFixture({ TEMPORAL_NAMESPACE: await createNamespace() }),
     openFolder(),
   ]);
 });
 afterAll(async () => {
-  await Promise.all([world?.close(), other?.close(), backups?.remove()]);
+  await Promise.all([fixture?.close(), other?.close(), backups?.remove()]);
 });
 
 test('what was under way goes on elsewhere, where the workflow engine knows nothing of it', async () => {
-  const ask = people(world);
-  const [owner, guest] = [await world.newCaller(), await world.newCaller()];
+  const ask = people(fixture);
+  const [owner, guest] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);
   const publish = await owner.call('POST', `/v1/sites/${site.id}/publish`, {
     body: { scope: 'site' },
     headers: { prefer: 'respond-async' },
   });
   const invitation = await ask.invite(owner, site.id, await ask.emailOf(guest));
-  const request = await callWith(world.url)('POST', '/v1/auth/requests', {
+  const request = await callWith(fixture.url)('POST', '/v1/auth/requests', {
     body: { email: 'new@example.com', agent_name: 'Agent' },
   });
   expect([publish, invitation, request].map(({ status }) => status)).toEqual([200, 200, 200]);
   // Sent long ago, and forgotten since.
-  await world.deps.em().nativeDelete(OutboxEntry, {});
-  await backups.create(world);
+  await fixture.deps.em().nativeDelete(OutboxEntry, {});
+  await backups.create(fixture);
   const { restarted } = await backups.restore(other);
   expect(restarted).toEqual({ publishSite: 1, inviteCollaborator: 1, grantAccess: 1, notify: 2 });
   const worker = await startWorker(other.deps);

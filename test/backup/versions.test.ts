@@ -3,7 +3,7 @@ import { knownMigrations, migrate } from '#db/migrate.ts';
 import { openBackupRepository } from '#operator/backups/repository.ts';
 import { restoreBackup } from '#operator/backups/restore.ts';
 import { newId } from '#runtime/ids.ts';
-import { keepOpened } from './world.ts';
+import { keepOpened } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from 'vitest';
 import { limitNames } from '#rules/limits.ts';
 import type { Plan } from '#rules/plans.ts';
 import { readConfig } from '#runtime/config.ts';
-import { callWith, createSite, createWorld } from '#test/api/world.ts';
-import { createBillingWorld, ownPlans, writeCatalog } from './world.ts';
+import { callWith, createFixture, createSite } from '#test/api/fixture.ts';
+import { createBillingFixture, ownPlans, writeCatalog } from './fixture.ts';
 
 const secret = { FRONTAGE_SECRET: 'a secret of the tests, long enough' };
 const read = (content: unknown, env: object = {}) =>
@@ -104,15 +104,15 @@ test('every fault is told at once, with those of the other settings', () => {
   expect(() => read(ownPlans(), { FRONTAGE_PLAN: 'gold' })).toThrow(/FRONTAGE_PLAN: the catalog has no plan gold/);
 });
 
-const worlds = await Promise.all([createWorld(), createBillingWorld({ worker: false })]);
-afterAll(() => Promise.all(worlds.map((world) => world.close())));
+const fixtures = await Promise.all([createFixture(), createBillingFixture({ worker: false })]);
+afterAll(() => Promise.all(fixtures.map((fixture) => fixture.close())));
 
 test('to know a plan costs no query: calls ask the database as often with billing as without', async () => {
   const counts = await Promise.all(
-    worlds.map(async (world) => {
+    fixtures.map(async (fixture) => {
       const asked: string[] = [];
-      const { deps } = world;
-      const owner = await world.newCaller();
+      const { deps } = fixture;
+      const owner = await fixture.newCaller();
       const site = await createSite(owner, { template: 'blank' });
       const driver = deps.orm.em.getDriver().getConnection() as Any;
       const execute = driver.executeQuery.bind(driver);
@@ -120,7 +120,7 @@ test('to know a plan costs no query: calls ask the database as often with billin
         asked.push(sql);
         return execute(sql, ...rest);
       };
-      const call = callWith(world.url, owner.token);
+      const call = callWith(fixture.url, owner.token);
       const credential = await call('POST', `/v1/sites/${site.id}/git-credentials`, {
         body: { repository: 'source', access: 'write' },
       });
@@ -136,7 +136,7 @@ test('to know a plan costs no query: calls ask the database as often with billin
       await count('site', () => call('GET', `/v1/sites/${site.id}`));
       await count('sites', () => call('GET', '/v1/sites'));
       await count('push', () =>
-        fetch(`${world.url}/git/${site.id}.git/info/refs?service=git-receive-pack`, { headers: { authorization } }),
+        fetch(`${fixture.url}/git/${site.id}.git/info/refs?service=git-receive-pack`, { headers: { authorization } }),
       );
       await count('commit', () =>
         call('POST', `/v1/sites/${site.id}/commits`, {

@@ -4,44 +4,44 @@ import { BillingSubscription } from '#db/billing/subscription.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Way, ways } from '#test/publishing/crash-ways.ts';
 import { aroundActivities } from '#test/stack/worker.ts';
-import { type BillingWorld, createBillingWorld } from './world.ts';
+import { type BillingFixture, createBillingFixture } from './fixture.ts';
 
 const { around, interceptors } = aroundActivities();
-let world: BillingWorld;
+let fixture: BillingFixture;
 beforeAll(async () => {
-  world = await createBillingWorld({ interceptors });
+  fixture = await createBillingFixture({ interceptors });
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test.each(Object.keys(ways) as Way[])('a step that %s leaves one plan in force, and one subscription', async (way) => {
-  const owner = await world.newCaller();
-  await world.buy(owner, 'hobby');
-  const page = await world.checkout(owner, 'studio');
+  const owner = await fixture.newCaller();
+  await fixture.buy(owner, 'hobby');
+  const page = await fixture.checkout(owner, 'studio');
   around.set('askAboutSubscription', ways[way]);
-  await world.press(page, 'pay');
-  await world.until(
-    () => world.rows(owner),
+  await fixture.press(page, 'pay');
+  await fixture.until(
+    () => fixture.rows(owner),
     (rows) => rows.map(({ plan, status }) => `${plan} ${status}`).join() === 'hobby ended,studio active',
   );
   expect(around.size).toBe(0);
-  expect(await world.read(owner)).toMatchObject({ plan: 'studio', status: 'active' });
-  const [row] = (await world.rows(owner)).slice(-1);
-  expect((await world.atProvider(owner)).live.map(({ id }) => id)).toEqual([row?.providerSubscription]);
+  expect(await fixture.read(owner)).toMatchObject({ plan: 'studio', status: 'active' });
+  const [row] = (await fixture.rows(owner)).slice(-1);
+  expect((await fixture.atProvider(owner)).live.map(({ id }) => id)).toEqual([row?.providerSubscription]);
 });
 
 test('a page whose address was told is not given up by who looked before there was one', async () => {
-  const owner = await world.newCaller();
-  const em = () => world.deps.em();
+  const owner = await fixture.newCaller();
+  const em = () => fixture.deps.em();
   // Nobody follows it.
-  const now = world.clock.now();
+  const now = fixture.clock.now();
   const begun = { id: newId('bsub'), account: owner.accountId, plan: 'hobby', status: 'open' as const };
   const checkoutEndsAt = new Date(now.getTime() + 3600_000);
   await em().insert(BillingSubscription, { ...begun, createdAt: now, checkoutEndsAt, askAt: checkoutEndsAt });
   // A call for another plan has loaded the row by now, and closes it after this one has told its page.
   const stale = await em().findOneOrFail(BillingSubscription, { id: begun.id });
-  const page = await world.checkout(owner, 'hobby');
-  expect((await closeCheckout(em(), world.deps, stale)).status).toBe('open');
-  await world.press(page, 'pay');
-  await querySubscription(em(), world.deps, begun.id);
-  expect((await world.read(owner)).plan).toBe('hobby');
+  const page = await fixture.checkout(owner, 'hobby');
+  expect((await closeCheckout(em(), fixture.deps, stale)).status).toBe('open');
+  await fixture.press(page, 'pay');
+  await querySubscription(em(), fixture.deps, begun.id);
+  expect((await fixture.read(owner)).plan).toBe('hobby');
 });

@@ -4,19 +4,19 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { endPlanGrant, grantPlan } from '#api/billing/grants.ts';
 import { AppError } from '#runtime/errors.ts';
-import { type Caller, createWorld, errorOf } from '#test/api/world.ts';
-import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
+import { type Caller, createFixture, errorOf } from '#test/api/fixture.ts';
+import { type BillingFixture, createBillingFixture, dayMs } from './fixture.ts';
 
-let world: BillingWorld;
+let fixture: BillingFixture;
 beforeAll(async () => {
-  world = await createBillingWorld();
+  fixture = await createBillingFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
-const inDays = (days: number) => new Date(world.clock.now().getTime() + days * dayMs);
+const inDays = (days: number) => new Date(fixture.clock.now().getTime() + days * dayMs);
 const grant = (caller: Caller, plan: string, days = 30) =>
-  grantPlan(world.deps.em(), world.deps, { accountId: caller.accountId, plan, endsAt: inDays(days) });
-const end = (caller: Caller) => endPlanGrant(world.deps.em(), world.deps, caller.accountId);
+  grantPlan(fixture.deps.em(), fixture.deps, { accountId: caller.accountId, plan, endsAt: inDays(days) });
+const end = (caller: Caller) => endPlanGrant(fixture.deps.em(), fixture.deps, caller.accountId);
 const codeOf = (act: Promise<unknown>) =>
   act.then(
     () => 'done',
@@ -24,7 +24,7 @@ const codeOf = (act: Promise<unknown>) =>
   );
 
 test('a plan that was granted is in force until its date, to the instant', async () => {
-  const own = await createBillingWorld({ worker: false });
+  const own = await createBillingFixture({ worker: false });
   try {
     const owner = await own.newCaller();
     const endsAt = new Date(own.clock.now().getTime() + 30 * dayMs);
@@ -45,58 +45,58 @@ test('a plan that was granted is in force until its date, to the instant', async
 });
 
 test('a second grant takes the place of the first, and one that is ended is over at once', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   await grant(owner, 'studio');
   await grant(owner, 'hobby');
-  expect(await world.read(owner)).toMatchObject({ plan: 'hobby', status: 'granted' });
+  expect(await fixture.read(owner)).toMatchObject({ plan: 'hobby', status: 'granted' });
   await end(owner);
-  expect(await world.read(owner)).toMatchObject({ plan: 'free', status: 'free' });
+  expect(await fixture.read(owner)).toMatchObject({ plan: 'free', status: 'free' });
   expect(await codeOf(end(owner))).toBe('not_found');
 });
 
 test('ten grants at once leave one', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   await Promise.all(Array.from({ length: 10 }, () => grant(owner, 'hobby')));
   await end(owner);
-  expect((await world.read(owner)).status).toBe('free');
+  expect((await fixture.read(owner)).status).toBe('free');
 });
 
 test('what was paid for is not_a_grant, and a grant beside it is paid_subscription_active until it is cancelled', async () => {
-  const owner = await world.newCaller();
-  await world.buy(owner, 'hobby');
+  const owner = await fixture.newCaller();
+  await fixture.buy(owner, 'hobby');
   expect(await codeOf(end(owner))).toBe('not_a_grant');
   expect(await codeOf(grant(owner, 'studio'))).toBe('paid_subscription_active');
-  (await world.atProvider(owner)).act('end');
-  await world.until(
-    () => world.read(owner),
+  (await fixture.atProvider(owner)).act('end');
+  await fixture.until(
+    () => fixture.read(owner),
     ({ status }) => status === 'free',
   );
   expect(await codeOf(grant(owner, 'studio'))).toBe('done');
 });
 
 test('who has a grant may buy another plan, and has the larger of both; the plan that was granted is already_subscribed', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   await grant(owner, 'hobby');
-  expect(errorOf(await world.checkout(owner, 'hobby')).code).toBe('already_subscribed');
-  await world.buy(owner, 'studio');
-  const other = await world.newCaller();
+  expect(errorOf(await fixture.checkout(owner, 'hobby')).code).toBe('already_subscribed');
+  await fixture.buy(owner, 'studio');
+  const other = await fixture.newCaller();
   await grant(other, 'studio');
-  const page = await world.checkout(other, 'hobby');
-  await world.press(page, 'pay');
-  await world.until(
-    () => world.rows(other),
+  const page = await fixture.checkout(other, 'hobby');
+  await fixture.press(page, 'pay');
+  await fixture.until(
+    () => fixture.rows(other),
     ([row]) => row?.status === 'active',
   );
-  expect(await world.read(other)).toMatchObject({ plan: 'studio', status: 'granted' });
+  expect(await fixture.read(other)).toMatchObject({ plan: 'studio', status: 'granted' });
 });
 
 test('only a plan of the catalog beyond the first is granted, to an account that there is, until a date to come', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   expect(await codeOf(grant(owner, 'gold'))).toBe('invalid_plan');
   expect(await codeOf(grant(owner, 'free'))).toBe('invalid_plan');
   expect(await codeOf(grant(owner, 'hobby', -1))).toBe('invalid_expiry');
   expect(await codeOf(grant({ ...owner, accountId: 'acct_of_nobody' }, 'hobby'))).toBe('not_found');
-  const off = await createWorld();
+  const off = await createFixture();
   try {
     const args = { accountId: owner.accountId, plan: 'hobby', endsAt: inDays(1) };
     expect(await codeOf(grantPlan(off.deps.em(), off.deps, args))).toBe('billing_disabled');
@@ -109,12 +109,12 @@ test('only a plan of the catalog beyond the first is granted, to an account that
 test('an operator grants and ends by two commands, and is told what stands against it', {
   timeout: 60_000,
 }, async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const root = join(import.meta.dirname, '../..');
   const run = async (...args: string[]) => {
     const env = {
       ...process.env,
-      DATABASE_URL: world.database.url,
+      DATABASE_URL: fixture.database.url,
       FRONTAGE_SECRET: 'a secret of the tests, long enough',
       FRONTAGE_BILLING_KEY: 'sk_test_platform0000',
     };
@@ -127,10 +127,10 @@ test('an operator grants and ends by two commands, and is told what stands again
   const until = inDays(10).toISOString().slice(0, 10);
   const granted = await run('plan', 'grant', '--plan', 'studio', '--until', until);
   expect(granted).toMatchObject({ account_id: owner.accountId, plan: 'studio' });
-  expect(await world.read(owner)).toMatchObject({ plan: 'studio', status: 'granted' });
+  expect(await fixture.read(owner)).toMatchObject({ plan: 'studio', status: 'granted' });
   expect(await run('plan', 'end')).toMatchObject({ account_id: owner.accountId, plan: 'studio' });
-  expect((await world.read(owner)).plan).toBe('free');
-  await world.buy(owner, 'hobby');
+  expect((await fixture.read(owner)).plan).toBe('free');
+  await fixture.buy(owner, 'hobby');
   expect(await run('plan', 'end')).toContain('not_a_grant');
   expect(await run('plan', 'grant', '--plan', 'studio', '--until', until)).toContain('paid_subscription_active');
 });

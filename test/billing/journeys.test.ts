@@ -6,9 +6,9 @@ import { expect, test } from 'vitest';
 import { endPlanGrant, grantPlan } from '#api/billing/grants.ts';
 import { querySubscription } from '#db/billing/provider-queries.ts';
 import { isSubscriptionSettled } from '#rules/states.ts';
-import type { Answer, Caller } from '#test/api/world.ts';
+import type { Answer, Caller } from '#test/api/fixture.ts';
 import { numbersFrom } from '#test/stack/chance.ts';
-import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
+import { type BillingFixture, createBillingFixture, dayMs } from './fixture.ts';
 
 const isLong = process.env.FRONTAGE_CAMPAIGN === 'long';
 const accounts = isLong ? 60 : 8;
@@ -18,19 +18,19 @@ const seed = Number(process.env.FRONTAGE_SEED ?? 29);
 const wild = { loseWebhooks: 0.3, doubleWebhooks: 0.3, delayWebhooksMs: 150, turnAway: 0.08, loseAnswers: 0.08 };
 const calm = { loseWebhooks: 0, doubleWebhooks: 0, delayWebhooksMs: 0, turnAway: 0, loseAnswers: 0 };
 
-async function journey(world: BillingWorld, owner: Caller, random: () => number): Promise<void> {
+async function journey(fixture: BillingFixture, owner: Caller, random: () => number): Promise<void> {
   const pages: Answer[] = [];
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const ignored = () => {};
-  const atProvider = async (name: string) => (await world.atProvider(owner)).act(name);
+  const atProvider = async (name: string) => (await fixture.atProvider(owner)).act(name);
   const acts: Record<string, () => Promise<unknown>> = {
-    open: async () => pages.push(await world.checkout(owner, pick(['hobby', 'studio']))),
+    open: async () => pages.push(await fixture.checkout(owner, pick(['hobby', 'studio']))),
     twoTabs: async () => {
-      const both = ['hobby', 'studio'].map((plan) => world.checkout(owner, plan));
+      const both = ['hobby', 'studio'].map((plan) => fixture.checkout(owner, plan));
       pages.push(...(await Promise.all(both)));
     },
-    pay: async () => pages.length > 0 && pick(pages).status === 200 && (await world.press(pick(pages), 'pay')),
-    decline: async () => pages.length > 0 && (await world.press(pick(pages), 'decline')),
+    pay: async () => pages.length > 0 && pick(pages).status === 200 && (await fixture.press(pick(pages), 'pay')),
+    decline: async () => pages.length > 0 && (await fixture.press(pick(pages), 'decline')),
     portal: () => owner.call('POST', '/v1/billing/portal'),
     cancel: () => atProvider('cancel'),
     resume: () => atProvider('resume'),
@@ -38,10 +38,10 @@ async function journey(world: BillingWorld, owner: Caller, random: () => number)
     settle: () => atProvider('settle'),
     end: () => atProvider('end'),
     grant: () => {
-      const endsAt = new Date(world.clock.now().getTime() + dayMs);
-      return grantPlan(world.deps.em(), world.deps, { accountId: owner.accountId, plan: 'hobby', endsAt });
+      const endsAt = new Date(fixture.clock.now().getTime() + dayMs);
+      return grantPlan(fixture.deps.em(), fixture.deps, { accountId: owner.accountId, plan: 'hobby', endsAt });
     },
-    endGrant: () => endPlanGrant(world.deps.em(), world.deps, owner.accountId),
+    endGrant: () => endPlanGrant(fixture.deps.em(), fixture.deps, owner.accountId),
   };
   const weighed = [...Object.keys(acts), 'open', 'pay', 'pay', 'pay', 'settle'];
   for (let step = 0; step < steps; step++) await acts[pick(weighed)]?.().catch(ignored);
@@ -51,18 +51,18 @@ test('after journeys at random through messages lost, doubled and reordered, row
   timeout: isLong ? 900_000 : 120_000,
 }, async () => {
   const random = numbersFrom(seed);
-  const world = await createBillingWorld({ random });
+  const fixture = await createBillingFixture({ random });
   try {
-    const owners = await Promise.all(Array.from({ length: accounts }, () => world.newCaller()));
-    Object.assign(world.knobs, wild);
-    await Promise.all(owners.map((owner) => journey(world, owner, random)));
-    Object.assign(world.knobs, calm);
-    await world.provider.settled();
+    const owners = await Promise.all(Array.from({ length: accounts }, () => fixture.newCaller()));
+    Object.assign(fixture.knobs, wild);
+    await Promise.all(owners.map((owner) => journey(fixture, owner, random)));
+    Object.assign(fixture.knobs, calm);
+    await fixture.provider.settled();
     const seen: Record<string, number> = {};
     for (const owner of owners) {
-      for (const row of await world.rows(owner)) await askUntilKnown(world, row.id);
-      const rows = await world.rows(owner);
-      const { live } = await world.atProvider(owner);
+      for (const row of await fixture.rows(owner)) await askUntilKnown(fixture, row.id);
+      const rows = await fixture.rows(owner);
+      const { live } = await fixture.atProvider(owner);
       const inForce = rows.filter(({ status }) => status === 'active' || status === 'past_due');
       // One subscription at the provider, and it is the row in force; nothing else is charged for.
       expect(live.map(({ id }) => id)).toEqual(inForce.map(({ providerSubscription }) => providerSubscription));
@@ -70,7 +70,7 @@ test('after journeys at random through messages lost, doubled and reordered, row
       for (const { status, settledAt, askAt } of rows) {
         expect([settledAt !== null, askAt === null]).toEqual(Array(2).fill(isSubscriptionSettled(status)));
       }
-      const billing = await world.read(owner);
+      const billing = await fixture.read(owner);
       const [paid] = inForce;
       const has = new Set([paid?.plan, billing.status === 'granted' ? 'hobby' : undefined]);
       expect(billing.plan).toBe(['studio', 'hobby'].find((name) => has.has(name)) ?? 'free');
@@ -82,13 +82,13 @@ test('after journeys at random through messages lost, doubled and reordered, row
     }
     // The journeys lead to more than one place, or they show nothing.
     expect(Object.keys(seen).length).toBeGreaterThan(1);
-    expect(world.unexpected()).toEqual([]);
+    expect(fixture.unexpected()).toEqual([]);
   } finally {
-    await world.close();
+    await fixture.close();
   }
 });
 
 /** What a workflow would ask in the end, without its waits. */
-async function askUntilKnown(world: BillingWorld, id: string): Promise<void> {
-  for (let times = 0; times < 3; times++) await querySubscription(world.deps.em(), world.deps, id);
+async function askUntilKnown(fixture: BillingFixture, id: string): Promise<void> {
+  for (let times = 0; times < 3; times++) await querySubscription(fixture.deps.em(), fixture.deps, id);
 }

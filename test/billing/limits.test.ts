@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endPlanGrant, grantPlan } from '#api/billing/grants.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Answer, type Caller, createSite, errorOf } from '#test/api/world.ts';
-import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
+import { type Answer, type Caller, createSite, errorOf } from '#test/api/fixture.ts';
+import { type BillingFixture, createBillingFixture, dayMs } from './fixture.ts';
 
 /** Caps that a test reaches soon, on the plan that everybody has; those of hobby are twice as much. */
 const small: Record<string, number> = {
@@ -23,9 +23,9 @@ const small: Record<string, number> = {
   tokens: 3,
 };
 
-let world: BillingWorld;
+let fixture: BillingFixture;
 beforeAll(async () => {
-  world = await createBillingWorld({
+  fixture = await createBillingFixture({
     worker: false,
     env: { FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', FRONTAGE_CHALLENGE_KEY: 'a key of the tests' },
     plans: ([free, hobby, ...rest]) => {
@@ -37,17 +37,17 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const upgrade = (owner: Caller, plan = 'hobby') => {
-  const endsAt = new Date(world.clock.now().getTime() + dayMs);
-  return grantPlan(world.deps.em(), world.deps, { accountId: owner.accountId, plan, endsAt });
+  const endsAt = new Date(fixture.clock.now().getTime() + dayMs);
+  return grantPlan(fixture.deps.em(), fixture.deps, { accountId: owner.accountId, plan, endsAt });
 };
-const downgrade = (owner: Caller) => endPlanGrant(world.deps.em(), world.deps, owner.accountId);
+const downgrade = (owner: Caller) => endPlanGrant(fixture.deps.em(), fixture.deps, owner.accountId);
 async function join(siteId: string): Promise<Caller> {
-  const caller = await world.newCaller();
-  const em = world.deps.em();
-  em.create(Collaborator, { site: siteId, account: caller.accountId, since: world.clock.now() });
+  const caller = await fixture.newCaller();
+  const em = fixture.deps.em();
+  em.create(Collaborator, { site: siteId, account: caller.accountId, since: fixture.clock.now() });
   await em.flush();
   return caller;
 }
@@ -103,7 +103,7 @@ const isOwners = (name: string) =>
   ['sites', 'sketches', 'tokens', 'feedback_per_day', 'collaborators_per_site'].includes(name);
 
 async function setting(): Promise<Setting> {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   return { owner, site: await createSite(owner, { template: 'blank' }) };
 }
 

@@ -1,24 +1,24 @@
 import { afterAll, expect, test } from 'vitest';
 import type { Plan } from '#rules/plans.ts';
-import { createPeopleWorld, type PeopleWorld } from '#test/people/world.ts';
+import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
 import { startPaymentsStub } from '#tools/local/payments/stub.ts';
-import { ownPlans, writeCatalog } from './world.ts';
+import { ownPlans, writeCatalog } from './fixture.ts';
 
 const key = 'sk_test_platform0000';
 const provider = await startPaymentsStub({ clock: { now: () => new Date() }, key });
 // One plan has the name of what another button does.
 const plans = [...ownPlans(), { ...(ownPlans().at(-1) as Plan), name: 'manage' }];
-const [world, unmetered] = await Promise.all([
-  createPeopleWorld({
+const [fixture, unmetered] = await Promise.all([
+  createPeopleFixture({
     FRONTAGE_BILLING_KEY: key,
     FRONTAGE_BILLING_URL: provider.url,
     FRONTAGE_PLANS: writeCatalog(plans),
   }),
-  createPeopleWorld(),
+  createPeopleFixture(),
 ]);
-afterAll(() => Promise.all([world.close(), unmetered.close(), provider.close()]));
+afterAll(() => Promise.all([fixture.close(), unmetered.close(), provider.close()]));
 
-async function signedIn({ newOwner, browser: open, linkTo }: PeopleWorld) {
+async function signedIn({ newOwner, browser: open, linkTo }: PeopleFixture) {
   const owner = await newOwner();
   const browser = open();
   await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
@@ -28,7 +28,7 @@ async function signedIn({ newOwner, browser: open, linkTo }: PeopleWorld) {
 const linkOf = (text: string) => /<a class="button[^"]*" href="([^"]*)"/.exec(text)?.[1] ?? '';
 
 test('the owner sees the plan, changes it by a button, and manages it by another', async () => {
-  const { browser } = await signedIn(world);
+  const { browser } = await signedIn(fixture);
   const before = await browser.open('/account');
   for (const part of ['<h2>Plan</h2>', 'free', '9.00 EUR a month', 'Change to studio'])
     expect(before.text).toContain(part);
@@ -49,17 +49,17 @@ test('the owner sees the plan, changes it by a button, and manages it by another
 });
 
 test('a plan is bought by its own button, whatever it is called', async () => {
-  const { browser } = await signedIn(world);
+  const { browser } = await signedIn(fixture);
   const onwards = await browser.press(await browser.open('/account'), 'Change to manage');
   expect(linkOf(onwards.text).startsWith(`${provider.url}/pay/`)).toBe(true);
 });
 
 test('a plan that cannot be bought is refused on the page too, and who is not signed in is asked to', async () => {
-  const { browser } = await signedIn(world);
+  const { browser } = await signedIn(fixture);
   const page = await browser.open('/account');
   const forged = { ...page, text: page.text.replace('/account/plan/hobby', '/account/plan/shop') };
   expect((await browser.press(forged, 'Change to hobby')).status).toBe(501);
-  const strange = await world.browser().go('POST', '/account/plan/hobby', {});
+  const strange = await fixture.browser().go('POST', '/account/plan/hobby', {});
   expect(strange.text).not.toContain('/pay/');
 });
 

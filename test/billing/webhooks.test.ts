@@ -5,21 +5,21 @@ import { OutboxEntry } from '#db/outbox-entry.ts';
 import type { Billing } from '#providers/billing.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
-import type { Caller } from '#test/api/world.ts';
-import { type BillingWorld, createBillingWorld } from './world.ts';
+import type { Caller } from '#test/api/fixture.ts';
+import { type BillingFixture, createBillingFixture } from './fixture.ts';
 
-let world: BillingWorld;
+let fixture: BillingFixture;
 beforeAll(async () => {
-  world = await createBillingWorld();
+  fixture = await createBillingFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
-async function send(event: object, { secret = world.webhookSecret, at = world.clock.now() } = {}) {
+async function send(event: object, { secret = fixture.webhookSecret, at = fixture.clock.now() } = {}) {
   const payload = JSON.stringify(event);
   const timestamp = Math.floor(at.getTime() / 1000);
   const signature = await Stripe.webhooks.generateTestHeaderStringAsync({ payload, secret, timestamp });
   const headers = { 'content-type': 'application/json', 'stripe-signature': signature };
-  return await fetch(`${world.url}/hooks/billing`, { method: 'POST', headers, body: payload });
+  return await fetch(`${fixture.url}/hooks/billing`, { method: 'POST', headers, body: payload });
 }
 const eventOf = (id: string, customer: string, more: object = {}) => ({
   id,
@@ -29,52 +29,52 @@ const eventOf = (id: string, customer: string, more: object = {}) => ({
 });
 /** Ends the workflow that follows a plan, between two of its questions: the answer to one under way would be written down after its end. */
 async function endFollowing(caller: Caller): Promise<void> {
-  await world.provider.settled();
-  const [row] = await world.rows(caller);
+  await fixture.provider.settled();
+  const [row] = await fixture.rows(caller);
   const workflowId = workflowIds.followSubscription(row?.id ?? '');
-  const handle = world.deps.temporal.workflow.getHandle(workflowId);
+  const handle = fixture.deps.temporal.workflow.getHandle(workflowId);
   const isIdle = async () => {
-    if ((await world.deps.em().count(OutboxEntry, { workflowId, sentAt: null })) > 0) return false;
+    if ((await fixture.deps.em().count(OutboxEntry, { workflowId, sentAt: null })) > 0) return false;
     const { raw } = await handle.describe();
     return !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0;
   };
-  await world.until(isIdle, (idle) => idle);
+  await fixture.until(isIdle, (idle) => idle);
   await handle.terminate('of the test');
 }
 
 const signalsOf = async (caller: Caller) => {
-  const [row] = await world.rows(caller);
+  const [row] = await fixture.rows(caller);
   const workflowId = workflowIds.followSubscription(row?.id ?? '');
-  return await world.deps.em().count(OutboxEntry, { workflowId, kind: 'signal' });
+  return await fixture.deps.em().count(OutboxEntry, { workflowId, kind: 'signal' });
 };
 
 test('what is not signed with our secret, was changed, or is older than five minutes is refused', async () => {
   const event = eventOf('evt_1', 'cus_1');
   expect((await send(event, { secret: 'whsec_of_another' })).status).toBe(400);
-  expect((await send(event, { at: new Date(world.clock.now().getTime() - 6 * 60_000) })).status).toBe(400);
-  const bare = await fetch(`${world.url}/hooks/billing`, { method: 'POST', body: JSON.stringify(event) });
+  expect((await send(event, { at: new Date(fixture.clock.now().getTime() - 6 * 60_000) })).status).toBe(400);
+  const bare = await fetch(`${fixture.url}/hooks/billing`, { method: 'POST', body: JSON.stringify(event) });
   expect(bare.status).toBe(400);
   expect((await send(event)).status).toBe(200);
 });
 
 test('what a message says is not believed: the provider is asked, and says what is', async () => {
-  const owner = await world.newCaller();
-  await world.buy(owner, 'hobby');
-  const { customer } = await world.atProvider(owner);
-  const before = (await world.rows(owner))[0]?.asked ?? 0;
+  const owner = await fixture.newCaller();
+  await fixture.buy(owner, 'hobby');
+  const { customer } = await fixture.atProvider(owner);
+  const before = (await fixture.rows(owner))[0]?.asked ?? 0;
   expect((await send(eventOf('evt_lie', customer ?? '', { status: 'canceled' }))).status).toBe(200);
-  await world.until(
-    () => world.rows(owner),
+  await fixture.until(
+    () => fixture.rows(owner),
     ([row]) => (row?.asked ?? 0) > before,
   );
-  expect(await world.read(owner)).toMatchObject({ plan: 'hobby', status: 'active' });
+  expect(await fixture.read(owner)).toMatchObject({ plan: 'hobby', status: 'active' });
 });
 
 test('a message that comes twenty times at once is heard once', async () => {
-  const owner = await world.newCaller();
-  await world.buy(owner, 'hobby');
-  await world.provider.settled();
-  const { customer } = await world.atProvider(owner);
+  const owner = await fixture.newCaller();
+  await fixture.buy(owner, 'hobby');
+  await fixture.provider.settled();
+  const { customer } = await fixture.atProvider(owner);
   const before = await signalsOf(owner);
   const answers = await Promise.all(Array.from({ length: 20 }, () => send(eventOf('evt_20', customer ?? ''))));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
@@ -86,41 +86,41 @@ test('a message about somebody that we do not know is taken and changes nothing'
 });
 
 test('a purchase whose messages are all lost is in force all the same: it is asked about', async () => {
-  const owner = await world.newCaller();
-  world.knobs.loseWebhooks = 1;
-  await world.buy(owner, 'hobby');
-  world.knobs.loseWebhooks = 0;
+  const owner = await fixture.newCaller();
+  fixture.knobs.loseWebhooks = 1;
+  await fixture.buy(owner, 'hobby');
+  fixture.knobs.loseWebhooks = 0;
 });
 
 test('a cancellation whose message is lost is found out, and so is what nobody follows any more', async () => {
-  const owner = await world.newCaller();
-  await world.buy(owner, 'hobby');
+  const owner = await fixture.newCaller();
+  await fixture.buy(owner, 'hobby');
   await endFollowing(owner);
-  world.knobs.loseWebhooks = 1;
-  (await world.atProvider(owner)).act('end');
-  world.knobs.loseWebhooks = 0;
-  expect((await world.read(owner)).plan).toBe('hobby');
-  world.skip(7 * 3600_000);
-  expect(await queryOverdue(world.deps.em, world.deps)).toBeGreaterThan(0);
-  expect(await world.read(owner)).toMatchObject({ plan: 'free', status: 'free' });
+  fixture.knobs.loseWebhooks = 1;
+  (await fixture.atProvider(owner)).act('end');
+  fixture.knobs.loseWebhooks = 0;
+  expect((await fixture.read(owner)).plan).toBe('hobby');
+  fixture.skip(7 * 3600_000);
+  expect(await queryOverdue(fixture.deps.em, fixture.deps)).toBeGreaterThan(0);
+  expect(await fixture.read(owner)).toMatchObject({ plan: 'free', status: 'free' });
 });
 
 test('one plan that cannot be asked about does not keep the others from being asked about', async () => {
-  const [lost, owner] = [await world.newCaller(), await world.newCaller()];
+  const [lost, owner] = [await fixture.newCaller(), await fixture.newCaller()];
   for (const one of [lost, owner]) {
-    await world.buy(one, 'hobby');
+    await fixture.buy(one, 'hobby');
     await endFollowing(one);
   }
   const update = `update billing_subscription set provider_subscription = 'sub_lost', ask_at = ask_at - interval '1 hour' where account_id = ?`;
-  await world.deps.em().execute(update, [lost.accountId]);
-  world.knobs.loseWebhooks = 1;
-  (await world.atProvider(owner)).act('end');
-  world.knobs.loseWebhooks = 0;
-  world.skip(7 * 3600_000);
-  await expect(queryOverdue(world.deps.em, world.deps)).rejects.toThrow('missing');
-  expect((await world.read(owner)).plan).toBe('free');
-  expect((await world.read(lost)).plan).toBe('hobby');
-  await world.deps
+  await fixture.deps.em().execute(update, [lost.accountId]);
+  fixture.knobs.loseWebhooks = 1;
+  (await fixture.atProvider(owner)).act('end');
+  fixture.knobs.loseWebhooks = 0;
+  fixture.skip(7 * 3600_000);
+  await expect(queryOverdue(fixture.deps.em, fixture.deps)).rejects.toThrow('missing');
+  expect((await fixture.read(owner)).plan).toBe('free');
+  expect((await fixture.read(lost)).plan).toBe('hobby');
+  await fixture.deps
     .em()
     .execute(
       `update billing_subscription set status = 'ended', settled_at = ask_at, ask_at = null where account_id = ?`,
@@ -129,14 +129,14 @@ test('one plan that cannot be asked about does not keep the others from being as
 });
 
 test('a provider that takes its time is asked about many plans at once', async () => {
-  const owners = await Promise.all(Array.from({ length: 12 }, () => world.newCaller()));
-  const now = world.clock.now();
+  const owners = await Promise.all(Array.from({ length: 12 }, () => fixture.newCaller()));
+  const now = fixture.clock.now();
   const hourAgo = new Date(now.getTime() - 3600_000);
   const insert = `insert into billing_subscription (id, account_id, plan, status, created_at, checkout_ends_at, provider_subscription, started_at, ask_at)
     values (?, ?, 'hobby', 'active', ?, ?, ?, ?, ?)`;
   for (const { accountId } of owners) {
     const id = newId('bsub');
-    await world.deps.em().execute(insert, [id, accountId, now, now, `sub_${id}`, now, hourAgo]);
+    await fixture.deps.em().execute(insert, [id, accountId, now, now, `sub_${id}`, now, hourAgo]);
   }
   const all = Promise.withResolvers<void>();
   let asked = 0;
@@ -147,8 +147,8 @@ test('a provider that takes its time is asked about many plans at once', async (
     await all.promise;
     return { status: 'active' as const, cancelsAt: null };
   };
-  const billing = { ...(world.deps.billing as Billing), readSubscription };
-  expect(await queryOverdue(world.deps.em, { ...world.deps, billing })).toBe(owners.length);
+  const billing = { ...(fixture.deps.billing as Billing), readSubscription };
+  expect(await queryOverdue(fixture.deps.em, { ...fixture.deps, billing })).toBe(owners.length);
   const late = 'select 1 from billing_subscription where ask_at < ?';
-  expect(await world.deps.em().execute(late, [now])).toEqual([]);
+  expect(await fixture.deps.em().execute(late, [now])).toEqual([]);
 });

@@ -1,16 +1,16 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { createBookingFixture } from './fixture.ts';
 import { daily, timetable } from './timetable.ts';
-import { createBookingWorld } from './world.ts';
 
-const world = await createBookingWorld();
-afterAll(() => world.close());
-const { newBookable, newSite, anyone, book, slots, dateIn } = world;
+const fixture = await createBookingFixture();
+afterAll(() => fixture.close());
+const { newBookable, newSite, anyone, book, slots, dateIn } = fixture;
 
 test('a timetable is declared whole, read back with its defaults, and replaced whole', async () => {
   const { owner, site, bookable } = await newBookable();
   expect(bookable).toMatchObject({ site_id: site.id, status: 'open', mail: 'sent', live_bookings: 0, ended_at: null });
-  expect(bookable.url).toBe(`${world.config.baseUrl}/b/${bookable.public_id}`);
+  expect(bookable.url).toBe(`${fixture.config.baseUrl}/b/${bookable.public_id}`);
   expect(bookable.notify_options).toEqual([bookable.notify_to]);
   expect(bookable.services[0]).toMatchObject({
     step_minutes: 60,
@@ -96,7 +96,7 @@ const faults: [string, object, string][] = [
 ];
 
 test.each(faults)('a timetable with %s is refused, and where it is wrong is said', async (_what, input, where) => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await newSite(owner);
   const error = errorOf(await owner.call('POST', `/v1/sites/${site.id}/bookable`, { body: input }));
   expect(error.code).toBe('invalid_timetable');
@@ -111,11 +111,11 @@ test('who is told has to be on the site, and follows when that collaborator goes
   expect(errorOf(await declare('not an address')).code).toBe('invalid_notify_to');
   expect(errorOf(await declare(7)).code).toBe('invalid_notify_to');
   expect(errorOf(await declare('stranger@example.com')).code).toBe('notify_to_not_on_site');
-  const guest = await world.newCollaborator(owner, site.id);
-  const address = await world.emailOf(guest);
+  const guest = await fixture.newCollaborator(owner, site.id);
+  const address = await fixture.emailOf(guest);
   expect((await declare(address)).body).toMatchObject({ notify_to: address });
   expect((await declare(undefined)).body.notify_to).toBe(address);
-  const removed = await world.remove(owner, site.id, guest.accountId);
+  const removed = await fixture.remove(owner, site.id, guest.accountId);
   expect(removed.body.moved.bookable).toEqual([site.id]);
   expect((await owner.call('GET', path)).body.notify_to).toBe(bookable.notify_to);
 });
@@ -185,7 +185,7 @@ describe('what live bookings stand on', () => {
       expect(errorOf(await anyone('GET', `/b/${publicId}${part}`)).code).toBe('bookings_unavailable');
     }
     expect(errorOf(await book(publicId, start)).code).toBe('bookings_unavailable');
-    const em = world.deps.em();
+    const em = fixture.deps.em();
     const rows = await em.execute('select archived_at from calendar where site_id = ?', [site.id]);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.archived_at).not.toBe(null);
@@ -208,7 +208,7 @@ test('an archived site takes no bookings and keeps its timetable', async () => {
 });
 
 test('where bookings are switched off, every call says so', async () => {
-  const off = await createBookingWorld({ FRONTAGE_BOOKINGS: 'off' });
+  const off = await createBookingFixture({ FRONTAGE_BOOKINGS: 'off' });
   try {
     const owner = await off.newCaller();
     const site = await off.newSite(owner);
@@ -225,7 +225,7 @@ test('where bookings are switched off, every call says so', async () => {
 
 test('who is not on the site sees neither timetable nor bookings', async () => {
   const { site, publicId } = await newBookable();
-  const stranger = await world.newCaller();
+  const stranger = await fixture.newCaller();
   const [slot] = await slots(publicId, dateIn(5));
   const { body } = await book(publicId, slot?.start ?? '');
   for (const [method, path] of [

@@ -8,31 +8,31 @@ import { createBooking } from '#api/bookings/creation.ts';
 import { siteOf } from '#api/bookings/offers.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
-import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { openProcesses } from '#test/stack/processes.ts';
 import { until } from '#test/stack/until.ts';
 import { createNamespace } from '#test/stack/worker.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
 import { freePort } from '#tools/local/ports.ts';
 import type { Orders, Told } from './campaign/visitor.ts';
+import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { createBookingWorld } from './world.ts';
 
 const attempts = Number(process.env.FRONTAGE_BOOKING_ATTEMPTS ?? 1000);
 const visitorProcesses = 4;
 const seatsEach = Math.max(2, Math.round(attempts / 500));
 const catcher = await startMailCatcher({ clock: systemClock });
-const world = await createBookingWorld({
+const fixture = await createBookingFixture({
   FRONTAGE_SMTP_URL: catcher.smtpUrl,
   FRONTAGE_RATE_SCALE: '1000000',
   TEMPORAL_NAMESPACE: await createNamespace(),
   ...payingEnv(9),
 });
-const processes = openProcesses(world, { FRONTAGE_SMTP_URL: catcher.smtpUrl, ...payingEnv(9) });
+const processes = openProcesses(fixture, { FRONTAGE_SMTP_URL: catcher.smtpUrl, ...payingEnv(9) });
 const { killed } = processes;
 afterAll(async () => {
   processes.close();
-  await world.close();
+  await fixture.close();
   await catcher.close();
 });
 
@@ -62,14 +62,16 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
   const [calendar] = timetable().calendars;
   const [service] = timetable().services;
   const priced = { ...service, key: 'paid', price: { amount: 100, currency: 'EUR' } };
-  const { owner, publicId, site } = await world.newBookable({
+  const { owner, publicId, site } = await fixture.newBookable({
     calendars: calendars.map((key) => ({ ...calendar, key, capacity: seatsEach })),
     services: [service, priced].map((one) => ({ ...one, calendar_keys: calendars })),
   });
-  await attachAccount(world, owner, site.id);
-  const starts = (await world.slots(publicId, world.dateIn(9), '&calendar=a')).slice(0, 10).map((slot) => slot.start);
+  await attachAccount(fixture, owner, site.id);
+  const starts = (await fixture.slots(publicId, fixture.dateIn(9), '&calendar=a'))
+    .slice(0, 10)
+    .map((slot) => slot.start);
   // Holds that stand throughout, and holds that ran out and that nobody has written down.
-  const em = () => world.deps.em();
+  const em = () => fixture.deps.em();
   const hold = async (start: string, calendarKey: string, at: number) => {
     const input = {
       service: 'paid',
@@ -80,7 +82,7 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
       intake: {},
     };
     const made = { id: newId('book'), cancelSecret: newSecret('frc') };
-    return (await createBooking(em(), world.deps, await siteOf(em(), publicId), input, made)).id;
+    return (await createBooking(em(), fixture.deps, await siteOf(em(), publicId), input, made)).id;
   };
   const standing: string[] = [];
   const over: string[] = [];
@@ -89,7 +91,7 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
     over.push(await hold(start, 'b', 100 + at));
   }
   await em().execute(`update booking set hold_expires_at = ? where id = any(?)`, [
-    new Date(world.clock.now().getTime() - 1),
+    new Date(fixture.clock.now().getTime() - 1),
     `{${over.join(',')}}`,
   ]);
   const seats = calendars.length * starts.length * seatsEach - standing.length;
@@ -154,7 +156,7 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
   expect(new Set(statuses(standing))).toEqual(new Set(['held']));
   expect(new Set(statuses(over))).toEqual(new Set(['expired']));
   for (const key of calendars)
-    expect(await world.slots(publicId, world.dateIn(9), `&calendar=${key}`)).not.toContainEqual(
+    expect(await fixture.slots(publicId, fixture.dateIn(9), `&calendar=${key}`)).not.toContainEqual(
       expect.objectContaining({ start: starts[0] }),
     );
 

@@ -1,14 +1,14 @@
 import { afterAll, expect, test } from 'vitest';
 import { cancelBooking } from '#api/bookings/cancellation.ts';
 import { Booking } from '#db/bookings/booking.ts';
-import { type Answer, errorOf } from '#test/api/world.ts';
+import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';
+import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { createBookingWorld } from './world.ts';
 
-const world = await createBookingWorld();
-afterAll(() => world.close());
-const { newBookable, book, slots, dateIn } = world;
+const fixture = await createBookingFixture();
+afterAll(() => fixture.close());
+const { newBookable, book, slots, dateIn } = fixture;
 
 async function booked() {
   const made = await newBookable(timetable({ calendar: { capacity: 2 }, service: { seats_max: 2 } }));
@@ -19,7 +19,7 @@ async function booked() {
 
 test('a live booking is cancelled by whoever may act on its site, and its seats are free at once', async () => {
   const { owner, site, publicId, start, id } = await booked();
-  const guest = await world.newCollaborator(owner, site.id);
+  const guest = await fixture.newCollaborator(owner, site.id);
   expect(errorOf(await book(publicId, start)).code).toBe('slot_taken');
   const { body } = await guest.call('POST', `/v1/bookings/${id}/cancel`);
   expect(body).toMatchObject({ id, status: 'cancelled', seats: 2, cancelled_at: expect.stringMatching(/Z$/) });
@@ -37,12 +37,12 @@ test('a booking that was cancelled cannot be cancelled again, and keeps when it 
 
 test('of many who cancel at once, one does, and the site is told once', async () => {
   const { owner, id, publicId } = await booked();
-  const em = () => world.deps.em();
+  const em = () => fixture.deps.em();
   const booking = await em().findOneOrFail(Booking, { id });
   const mails = async () => (await em().execute(`select 1 from mail where kind = 'booking-cancelled'`)).length;
   const before = await mails();
   const tries = await Promise.allSettled([
-    ...Array.from({ length: 8 }, () => cancelBooking(em(), world.deps, booking, 'visitor')),
+    ...Array.from({ length: 8 }, () => cancelBooking(em(), fixture.deps, booking, 'visitor')),
     ...Array.from({ length: 8 }, () => owner.call('POST', `/v1/bookings/${id}/cancel`)),
   ]);
   const succeeded = tries.filter(
@@ -76,11 +76,11 @@ test('who cancels and who books the same time meet in order: there is never a se
 test('two who cancel while the booking is written to meet in order: one does, the other is told that it was', async () => {
   const { owner, id } = await booked();
   const waiting = () =>
-    world.deps
+    fixture.deps
       .em()
       .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
   let answers: Promise<Answer[]> | undefined;
-  await world.deps.em().transactional(async (tx) => {
+  await fixture.deps.em().transactional(async (tx) => {
     await tx.execute('select 1 from booking where id = ? for update', [id]);
     answers = Promise.all([1, 2].map(() => owner.call('POST', `/v1/bookings/${id}/cancel`)));
     await until(waiting, ({ length }) => length === 2);

@@ -8,24 +8,24 @@ import { confirmPaid, lockCalendars } from '#db/bookings/seats.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { AppError } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
-import { errorOf } from '#test/api/world.ts';
-import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { type Way, ways } from '#test/publishing/crash-ways.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
+import { type BookingFixture, createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { type BookingWorld, createBookingWorld } from './world.ts';
 
 const { around, interceptors } = aroundActivities();
 
-let world: BookingWorld;
+let fixture: BookingFixture;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeAll(async () => {
-  world = await createBookingWorld({ TEMPORAL_NAMESPACE: await createNamespace(), ...payingEnv(9) });
-  worker = await startWorker(world.deps, { interceptors });
+  fixture = await createBookingFixture({ TEMPORAL_NAMESPACE: await createNamespace(), ...payingEnv(9) });
+  worker = await startWorker(fixture.deps, { interceptors });
 });
 afterAll(async () => {
   await worker?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 const minuteMs = 60_000;
@@ -33,26 +33,27 @@ const priced = (more: { calendar?: object; service?: object } = {}) =>
   timetable({ ...more, service: { price: { amount: 2500, currency: 'EUR' }, hold_minutes: 15, ...more.service } });
 
 async function hold(publicId: string, start: string, email = 'ada@example.org', seats = 1) {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const input = { service: 'talk', start, seats, visitor: { name: 'Ada', email }, intake: {} };
   const made = { id: newId('book'), cancelSecret: newSecret('frc') };
-  return await createBooking(em, world.deps, await siteOf(em, publicId), input, made);
+  return await createBooking(em, fixture.deps, await siteOf(em, publicId), input, made);
 }
 
 /** A site that takes bookings for money. */
 async function newPriced(more: Parameters<typeof priced>[0] = {}) {
-  const made = await world.newBookable(priced(more));
-  await attachAccount(world, made.owner, made.site.id);
+  const made = await fixture.newBookable(priced(more));
+  await attachAccount(fixture, made.owner, made.site.id);
   return made;
 }
 
 /** A site with one hold on its first time in five days. */
 async function held(more: Parameters<typeof priced>[0] = {}) {
   const made = await newPriced(more);
-  const start = (await world.slots(made.publicId, world.dateIn(5)))[0]?.start ?? '';
+  const start = (await fixture.slots(made.publicId, fixture.dateIn(5)))[0]?.start ?? '';
   const booking = await hold(made.publicId, start);
   const read = async () => (await made.owner.call('GET', `/v1/bookings/${booking.id}`)).body;
-  const isOpen = async () => (await world.slots(made.publicId, start.slice(0, 10))).some((one) => one.start === start);
+  const isOpen = async () =>
+    (await fixture.slots(made.publicId, start.slice(0, 10))).some((one) => one.start === start);
   return { ...made, start, id: booking.id, read, isOpen };
 }
 
@@ -65,7 +66,7 @@ const codeOf = async (act: Promise<unknown>) => {
 };
 /** The workflow, once its start has been sent. */
 async function workflowOf(id: string) {
-  const handle = world.deps.temporal.workflow.getHandle(workflowIds.holdBooking(id));
+  const handle = fixture.deps.temporal.workflow.getHandle(workflowIds.holdBooking(id));
   const isThere = () =>
     handle.describe().then(
       () => true,
@@ -74,14 +75,14 @@ async function workflowOf(id: string) {
   await expect.poll(isThere, { timeout: 20_000, interval: 20 }).toBe(true);
   return handle;
 }
-const row = async (id: string) => await world.deps.em().findOneOrFail(Booking, { id });
+const row = async (id: string) => await fixture.deps.em().findOneOrFail(Booking, { id });
 /** What money does, as `recordCharge` has it done. */
 const confirm = (id: string) =>
-  world.deps.em().transactional(async (tx) => {
+  fixture.deps.em().transactional(async (tx) => {
     const { calendar } = await tx.findOneOrFail(Booking, { id });
     await lockCalendars(tx, [calendar.id]);
     const booking = await tx.findOneOrFail(Booking, { id }, { populate: ['calendar'], refresh: true });
-    return await confirmPaid(tx, world.deps, booking);
+    return await confirmPaid(tx, fixture.deps, booking);
   });
 
 test('a service with a price is held until it is paid for, and the address waits sealed with it', async () => {
@@ -111,10 +112,10 @@ describe('at the instant a hold runs out', () => {
   test('it is expired for every reader and its seat is free, though nobody has written it down', async () => {
     const { id, owner, site, read, isOpen, publicId, start } = await held();
     const { holdExpiresAt } = await row(id);
-    const left = (holdExpiresAt?.getTime() ?? 0) - world.clock.now().getTime();
-    world.skip(left - 2000);
+    const left = (holdExpiresAt?.getTime() ?? 0) - fixture.clock.now().getTime();
+    fixture.skip(left - 2000);
     expect([(await read()).status, await isOpen()]).toEqual(['held', false]);
-    world.skip(2000);
+    fixture.skip(2000);
     expect((await row(id)).status).toBe('held');
     expect([(await read()).status, await isOpen()]).toEqual(['expired', true]);
     const list = async (status: string) =>
@@ -133,9 +134,9 @@ test.each(Object.keys(ways) as Way[])(
   'the workflow writes down the end of a hold, once, when its step %s',
   async (way) => {
     const { id, read } = await held();
-    world.skip(15 * minuteMs);
+    fixture.skip(15 * minuteMs);
     around.set('settleHold', ways[way]);
-    const handle = world.deps.temporal.workflow.getHandle(workflowIds.holdBooking(id));
+    const handle = fixture.deps.temporal.workflow.getHandle(workflowIds.holdBooking(id));
     const signalled = async () => {
       await handle.signal('moved').catch(() => {});
       return (await row(id)).status;
@@ -162,7 +163,7 @@ test('a hold is cancelled, its seat is free, and its workflow ends', async () =>
 
 test('a visitor holds five at most, on all calendars together, until one is paid, cancelled or past its time', async () => {
   const { publicId, owner } = await newPriced({ calendar: { capacity: 50 } });
-  const start = (await world.slots(publicId, world.dateIn(5)))[0]?.start ?? '';
+  const start = (await fixture.slots(publicId, fixture.dateIn(5)))[0]?.start ?? '';
   const tries = await Promise.allSettled(Array.from({ length: 12 }, () => hold(publicId, start, 'greedy@example.org')));
   const made = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
@@ -172,7 +173,7 @@ test('a visitor holds five at most, on all calendars together, until one is paid
   await owner.call('POST', `/v1/bookings/${made[0]?.id}/cancel`);
   expect((await hold(publicId, start, 'Greedy@example.org')).status).toBe('held');
   expect(await codeOf(hold(publicId, start, 'greedy@example.org'))).toBe('rate_limited');
-  world.skip(16 * minuteMs);
+  fixture.skip(16 * minuteMs);
   expect((await hold(publicId, start, 'greedy@example.org')).status).toBe('held');
 });
 
@@ -186,8 +187,8 @@ test('the holds of a site that is archived end with it', async () => {
 test('a hold whose workflow was lost keeps no address for long', async () => {
   const { id } = await held();
   await (await workflowOf(id)).terminate('a test');
-  world.skip(15 * minuteMs + 3600_000 + 1000);
-  await sweepHolds(world.deps.em(), world.clock.now());
+  fixture.skip(15 * minuteMs + 3600_000 + 1000);
+  await sweepHolds(fixture.deps.em(), fixture.clock.now());
   expect(await row(id)).toMatchObject({ status: 'expired', visitorSealed: null });
-  expect(await settleHold(world.deps.em(), world.clock.now(), id)).toEqual({ settled: true, status: 'expired' });
+  expect(await settleHold(fixture.deps.em(), fixture.clock.now(), id)).toEqual({ settled: true, status: 'expired' });
 });

@@ -7,23 +7,23 @@ import { settleHold } from '#db/bookings/holds.ts';
 import { bookingsWithStatus, expireDueHolds, takenSeats } from '#db/bookings/seats.ts';
 import { bookingStatusAt } from '#rules/states.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
-import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
+import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { createBookingWorld } from './world.ts';
 
-const world = await createBookingWorld(payingEnv(9));
-afterAll(() => world.close());
+const fixture = await createBookingFixture(payingEnv(9));
+afterAll(() => fixture.close());
 
 test.each([
   [-1, 'held'],
   [0, 'expired'],
 ] as const)('%i ms from its deadline a hold is %s for all who judge it', async (offMs, status) => {
-  const { owner, site, publicId } = await world.newBookable(
+  const { owner, site, publicId } = await fixture.newBookable(
     timetable({ service: { price: { amount: 100, currency: 'EUR' } } }),
   );
-  await attachAccount(world, owner, site.id);
-  const [slot] = await world.slots(publicId, world.dateIn(5));
-  const em = world.deps.em();
+  await attachAccount(fixture, owner, site.id);
+  const [slot] = await fixture.slots(publicId, fixture.dateIn(5));
+  const em = fixture.deps.em();
   const made = { id: newId('book'), cancelSecret: newSecret('frc') };
   const wish = {
     service: 'talk',
@@ -34,7 +34,7 @@ test.each([
   };
   const { id, holdExpiresAt, busyFrom, busyUntil, calendar } = await createBooking(
     em,
-    world.deps,
+    fixture.deps,
     await siteOf(em, publicId),
     wish,
     made,
@@ -52,12 +52,13 @@ test.each([
 test('what is booked after midnight keeps its seat from a service that begins the evening before', async () => {
   const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
   const always = { capacity: 1, time_zone: 'UTC', hours: [{ days, from: '00:00', to: '24:00' }] };
-  const { publicId } = await world.newBookable(
+  const { publicId } = await fixture.newBookable(
     timetable({ calendar: always, service: { duration_minutes: 240, step_minutes: 60 } }),
   );
-  const evening = async () => (await world.slots(publicId, world.dateIn(5))).map(({ start }) => start.slice(11, 13));
+  const evening = async () =>
+    (await fixture.slots(publicId, fixture.dateIn(5))).map(({ start }) => start.slice(11, 13));
   expect((await evening()).slice(-4)).toEqual(['20', '21', '22', '23']);
-  expect((await world.book(publicId, `${world.dateIn(6)}T01:00:00Z`)).status).toBe(200);
+  expect((await fixture.book(publicId, `${fixture.dateIn(6)}T01:00:00Z`)).status).toBe(200);
   expect((await evening()).slice(-4)).toEqual(['18', '19', '20', '21']);
 });
 

@@ -2,22 +2,22 @@
 import ICAL from 'ical.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Booking } from '#db/bookings/booking.ts';
-import { errorOf } from '#test/api/world.ts';
-import { createMailWorld, type MailWorld } from '#test/mail/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { createMailFixture, type MailFixture } from '#test/mail/fixture.ts';
 import { newBrowser } from '#test/people/browser.ts';
 import { until } from '#test/stack/until.ts';
 import { calendarFile } from '#web/mails/calendar-file.ts';
 import { writeMail } from '#web/mails/mails.ts';
+import { bookings } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { bookings } from './world.ts';
 
-let world: MailWorld;
+let fixture: MailFixture;
 let ask: ReturnType<typeof bookings>;
 beforeAll(async () => {
-  world = await createMailWorld();
-  ask = bookings(world);
+  fixture = await createMailFixture();
+  ask = bookings(fixture);
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 let visitors = 0;
 const intake = [{ name: 'topic', label: 'What is it about?', kind: 'text', required: true }];
@@ -31,7 +31,7 @@ async function booked(input: object = timetable({ service: { intake } })) {
   if (status !== 200) throw new Error(text);
   const first = async (to: string, subject: RegExp) => {
     const found = await until(
-      () => world.mailsTo(to).filter((mail) => subject.test(mail.subject)),
+      () => fixture.mailsTo(to).filter((mail) => subject.test(mail.subject)),
       ({ length }) => length > 0,
     );
     return found[0] as (typeof found)[number];
@@ -84,7 +84,7 @@ test('once the mails are sent, the address of the visitor stands nowhere but as 
   await first(email, /^Booked/);
   await first(bookable.notify_to, /New booking/);
   await until(read, ({ body }) => body.mail === 'sent');
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const tables = await em.execute<{ name: string }[]>(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
   );
@@ -99,11 +99,11 @@ test('once the mails are sent, the address of the visitor stands nowhere but as 
     return [...holding, ...waiting];
   };
   await until(settled, ({ length }) => length === 0);
-  const history = await world.deps.temporal.workflow
+  const history = await fixture.deps.temporal.workflow
     .getHandle(`mail:${(await em.findOneOrFail(Booking, { id: booking.id })).mail?.id}`)
     .fetchHistory();
   expect(JSON.stringify(history)).not.toContain(Buffer.from(email).toString('base64').slice(0, 16));
-  expect(world.logged.filter((line) => JSON.stringify(line).includes(email))).toEqual([]);
+  expect(fixture.logged.filter((line) => JSON.stringify(line).includes(email))).toEqual([]);
   const row = await em.findOneOrFail(Booking, { id: booking.id });
   expect(row.visitorHash).toHaveLength(32);
 });
@@ -112,7 +112,7 @@ describe('the link that cancels', () => {
   test('cancels nothing when it is opened, by whatever program; its button does, once, and the site is told', async () => {
     const { email, first, linkIn, read, bookable, publicId, start } = await booked();
     const link = linkIn(await first(email, /^Booked/));
-    const browser = newBrowser(world.url);
+    const browser = newBrowser(fixture.url);
     const page = await browser.open(link);
     expect([page.status, page.text.includes('Cancel this booking?')]).toEqual([200, true]);
     for (const [method, headers] of [
@@ -121,7 +121,7 @@ describe('the link that cancels', () => {
       ['POST', {}],
       ['POST', { 'sec-fetch-site': 'cross-site' }],
     ] as const) {
-      await fetch(`${world.url}${link}`, { method, headers });
+      await fetch(`${fixture.url}${link}`, { method, headers });
     }
     expect((await read()).body.status).toBe('confirmed');
     const done = await browser.press(page, 'Cancel the booking');
@@ -134,17 +134,17 @@ describe('the link that cancels', () => {
     const again = await browser.press(page, 'Cancel the booking');
     expect([again.status, again.text.includes('This booking is cancelled')]).toEqual([410, true]);
     expect((await browser.open(link)).status).toBe(410);
-    expect(world.mailsTo(bookable.notify_to).filter(({ subject }) => /^Cancelled/.test(subject))).toHaveLength(1);
+    expect(fixture.mailsTo(bookable.notify_to).filter(({ subject }) => /^Cancelled/.test(subject))).toHaveLength(1);
   });
 
   test('is of its own booking and site alone, and over when the booking is', async () => {
     const one = await booked();
     const two = await booked();
     const link = one.linkIn(await one.first(one.email, /^Booked/));
-    const browser = newBrowser(world.url);
+    const browser = newBrowser(fixture.url);
     expect((await browser.open(link.replace(one.publicId, two.publicId))).status).toBe(404);
     expect((await browser.open(`${link.slice(0, -4)}AAAA`)).status).toBe(404);
-    world.skip(7 * 24 * 3600_000);
+    fixture.skip(7 * 24 * 3600_000);
     const page = await browser.open(link);
     expect([page.status, page.text.includes('Its time has passed')]).toEqual([410, true]);
   });
@@ -152,9 +152,9 @@ describe('the link that cancels', () => {
   test('cancels nothing once the booking has begun, so nobody has the money back for what he had', async () => {
     const { first, email, linkIn, start, read } = await booked();
     const link = linkIn(await first(email, /^Booked/));
-    const browser = newBrowser(world.url);
+    const browser = newBrowser(fixture.url);
     const before = await browser.open(link);
-    world.skip(Date.parse(start) - world.clock.now().getTime() + 1000);
+    fixture.skip(Date.parse(start) - fixture.clock.now().getTime() + 1000);
     const pressed = await browser.press(before, 'Cancel the booking');
     expect([pressed.status, pressed.text.includes('has started')]).toEqual([410, true]);
     expect((await read()).body.status).toBe('confirmed');
@@ -162,23 +162,23 @@ describe('the link that cancels', () => {
 });
 
 test('a booking that the site cancels before its confirmation has left is not confirmed any more: its visitor is told that', async () => {
-  await world.stopMailServer();
+  await fixture.stopMailServer();
   const { email, owner, booking, first, read } = await booked();
   const { body } = await owner.call('POST', `/v1/bookings/${booking.id}/cancel`);
   expect(body).toMatchObject({ status: 'cancelled', mail: 'queued' });
-  await world.startMailServer();
+  await fixture.startMailServer();
   const mail = await first(email, /^Cancelled/);
   expect(mail.text).toContain('cancelled this booking');
-  expect(world.mailsTo(email).filter(({ subject }) => /^Booked/.test(subject))).toEqual([]);
+  expect(fixture.mailsTo(email).filter(({ subject }) => /^Booked/.test(subject))).toEqual([]);
   expect(errorOf(await owner.call('POST', `/v1/bookings/${booking.id}/cancel`)).code).toBe('not_cancellable');
   await until(read, ({ body }) => body.mail === 'sent');
 });
 
 test('with the mail server away a booking is taken and stands; its mails follow', async () => {
-  await world.stopMailServer();
+  await fixture.stopMailServer();
   const { email, first, read, bookable } = await booked();
   expect((await read()).body).toMatchObject({ status: 'confirmed', mail: 'queued' });
-  await world.startMailServer();
+  await fixture.startMailServer();
   await first(email, /^Booked/);
   await first(bookable.notify_to, /New booking/);
   await until(read, ({ body }) => body.mail === 'sent');

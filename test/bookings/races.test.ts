@@ -1,15 +1,15 @@
 /** A timetable that is changed, closed or given up while its seats are taken: every booking stands on what was declared, or was refused. */
 import { afterAll, expect, test } from 'vitest';
-import { type Answer, errorOf } from '#test/api/world.ts';
+import { type Answer, errorOf } from '#test/api/fixture.ts';
+import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { createBookingWorld } from './world.ts';
 
-const world = await createBookingWorld({ FRONTAGE_RATE_SCALE: '1000' });
+const fixture = await createBookingFixture({ FRONTAGE_RATE_SCALE: '1000' });
 afterAll(async () => {
-  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await fixture.close();
 });
-const { newBookable, book, slots, dateIn } = world;
+const { newBookable, book, slots, dateIn } = fixture;
 const outcomes = (answers: Answer[]) =>
   new Set(answers.map((answer) => (answer.status === 200 ? 'taken' : errorOf(answer).code)));
 const wide = timetable({ calendar: { capacity: 40 } });
@@ -55,7 +55,7 @@ test('a site that stops taking bookings, or is archived, while seats are taken h
     const { answers, acted } = await meanwhile(publicId, () => owner.call(method, `/v1/sites/${site.id}${path}`));
     expect(acted.status).toBe(200);
     expect(['taken', 'bookings_unavailable']).toEqual(expect.arrayContaining([...outcomes(answers)]));
-    const rows = await world.deps.em().execute('select 1 from booking where site_id = ?', [site.id]);
+    const rows = await fixture.deps.em().execute('select 1 from booking where site_id = ?', [site.id]);
     expect(rows).toHaveLength(answers.filter(({ status }) => status === 200).length);
   }
 });

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { type Answer, errorOf } from '#test/api/world.ts';
+import { type Answer, errorOf } from '#test/api/fixture.ts';
+import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { createBookingWorld } from './world.ts';
 
-const world = await createBookingWorld();
-afterAll(() => world.close());
-const { newBookable, anyone, book, slots, dateIn } = world;
+const fixture = await createBookingFixture();
+afterAll(() => fixture.close());
+const { newBookable, anyone, book, slots, dateIn } = fixture;
 const code = (answer: Answer) => errorOf(answer).code;
 
 const wide = timetable({
@@ -54,7 +54,7 @@ test.each(wrongs)('%s is refused', async (_what, more, expected) => {
 const starts: [string, string][] = [
   ['a time between two starts', `${dateIn(5)}T09:30:00+01:00`],
   ['a time outside the hours', `${dateIn(5)}T03:00:00+01:00`],
-  ['a time too soon', new Date(world.clock.now().getTime() + 3600_000).toISOString()],
+  ['a time too soon', new Date(fixture.clock.now().getTime() + 3600_000).toISOString()],
   ['a time too far away', `${dateIn(40)}T09:00:00Z`],
   ['a time long ago', '2001-01-01T09:00:00Z'],
   ['a time at the end of time', '9999-12-31T23:00:00Z'],

@@ -3,15 +3,17 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { newId } from '#runtime/ids.ts';
+import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { createBookingWorld } from './world.ts';
 
-const world = await createBookingWorld();
-afterAll(() => world.close());
+const fixture = await createBookingFixture();
+afterAll(() => fixture.close());
 
 async function calendar(capacity: number): Promise<{ site: string; calendar: string }> {
-  const { site } = await world.newBookable(timetable({ calendar: { capacity } }));
-  const [row] = await world.deps.em().execute<{ id: string }[]>('select id from calendar where site_id = ?', [site.id]);
+  const { site } = await fixture.newBookable(timetable({ calendar: { capacity } }));
+  const [row] = await fixture.deps
+    .em()
+    .execute<{ id: string }[]>('select id from calendar where site_id = ?', [site.id]);
   return { site: site.id, calendar: row?.id ?? '' };
 }
 
@@ -43,7 +45,7 @@ function insert(client: Pick<pg.ClientBase, 'query'>, place: { site: string; cal
 }
 
 async function withClients<Result>(count: number, act: (clients: pg.Client[]) => Promise<Result>): Promise<Result> {
-  const clients = Array.from({ length: count }, () => new pg.Client({ connectionString: world.database.url }));
+  const clients = Array.from({ length: count }, () => new pg.Client({ connectionString: fixture.database.url }));
   await Promise.all(clients.map((client) => client.connect()));
   try {
     return await act(clients);

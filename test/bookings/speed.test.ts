@@ -3,16 +3,16 @@
  * holds them to the goals with FRONTAGE_MEASURE=1, on a machine that has nothing else to do, and else to ten times as much.
  */
 import { afterAll, expect, test } from 'vitest';
+import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { createBookingWorld } from './world.ts';
 
 const slack = process.env.FRONTAGE_MEASURE === '1' ? 1 : 10;
-const world = await createBookingWorld();
-afterAll(() => world.close());
+const fixture = await createBookingFixture();
+afterAll(() => fixture.close());
 
 /** 500 on each of the days: 50 times of ten minutes with ten seats each. */
 async function fill(siteId: string, days: number): Promise<void> {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   // What the guard counts is shown elsewhere; here it would only take its time 45,000 times.
   await em.execute('alter table booking disable trigger booking_seats');
   await em.execute(
@@ -33,7 +33,7 @@ async function p95(path: string, rounds: number): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < rounds + 10; round++) {
     const began = performance.now();
-    const answer = await world.app.inject({ method: 'GET', url: path });
+    const answer = await fixture.app.inject({ method: 'GET', url: path });
     const took = performance.now() - began;
     if (answer.statusCode !== 200) throw new Error(answer.body);
     if (round >= 10) times.push(took);
@@ -43,11 +43,11 @@ async function p95(path: string, rounds: number): Promise<number> {
 
 test('slots of a day with 500 bookings take 20 ms and days of three months 60 ms, at the 95th percentile', async () => {
   const busy = timetable({ calendar: { capacity: 12 }, service: { duration_minutes: 10 } });
-  const { publicId, site } = await world.newBookable(busy);
+  const { publicId, site } = await fixture.newBookable(busy);
   await fill(site.id, 93);
-  const date = world.dateIn(5);
+  const date = fixture.dateIn(5);
   const slots = await p95(`/b/${publicId}/slots?service=talk&date=${date}`, 100);
-  const days = await p95(`/b/${publicId}/days?service=talk&from=${date}&to=${world.dateIn(96)}`, 40);
+  const days = await p95(`/b/${publicId}/days?service=talk&from=${date}&to=${fixture.dateIn(96)}`, 40);
   // As a row of tools/bench/RESULTS.md.
   console.info(`| slots of a day with 500 bookings, p95 | ${slots.toFixed(1)} ms | 20 ms |`);
   console.info(`| days of 92 days with 46,000 bookings, p95 | ${days.toFixed(1)} ms | 60 ms |`);

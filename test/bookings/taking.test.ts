@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Answer, errorOf } from '#test/api/world.ts';
+import { type Answer, errorOf } from '#test/api/fixture.ts';
+import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { createBookingWorld } from './world.ts';
 
-const world = await createBookingWorld();
-afterAll(() => world.close());
-const { newBookable, anyone, book, slots, dateIn } = world;
+const fixture = await createBookingFixture();
+afterAll(() => fixture.close());
+const { newBookable, anyone, book, slots, dateIn } = fixture;
 const code = (answer: Answer) => errorOf(answer).code;
 
 test('a visitor reads what there is, the days, the times, and books one; no call needs a token', async () => {
@@ -184,7 +184,7 @@ describe('pages of the site', () => {
 });
 
 test('reads and bookings of one address are limited each minute, apart from each other', async () => {
-  const strict = await createBookingWorld({ FRONTAGE_RATE_SCALE: '0.05' });
+  const strict = await createBookingFixture({ FRONTAGE_RATE_SCALE: '0.05' });
   try {
     const { publicId } = await strict.newBookable();
     const statuses = async (count: number, ask: () => Promise<Answer>) => {

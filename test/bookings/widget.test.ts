@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { bookingWidget } from '#web/widgets/booking-widget.ts';
+import { type BookingFixture, createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
-import { type BookingWorld, createBookingWorld } from './world.ts';
 
 const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const pictures = process.env.FRONTAGE_PICTURES;
@@ -18,14 +18,14 @@ const sites = createServer((request, response) => {
   const page = pages.get(request.headers.host?.split('.')[0] ?? '');
   response.writeHead(page ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' }).end(page);
 });
-let world: BookingWorld;
+let fixture: BookingFixture;
 let chrome: Browser;
 let port: number;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => sites.listen(0, '127.0.0.1', resolve));
   port = (sites.address() as AddressInfo).port;
-  world = await createBookingWorld({ FRONTAGE_EDGE_URL: `http://localhost:${port}`, ...payingEnv(9) });
+  fixture = await createBookingFixture({ FRONTAGE_EDGE_URL: `http://localhost:${port}`, ...payingEnv(9) });
   if (!executable) return;
   const args = [
     '--no-sandbox',
@@ -38,7 +38,7 @@ beforeAll(async () => {
 beforeEach(({ skip }) => skip(!executable, 'no Chromium'));
 afterAll(async () => {
   await chrome?.close();
-  await world?.close();
+  await fixture?.close();
   sites.close();
 });
 
@@ -49,7 +49,7 @@ const shell = (
 ) => `<!doctype html><html lang="${lang}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Book</title><style>body{font-family:Georgia,serif;margin:0;padding:1.5rem;background:#faf6ef;color:#2a2420}
 frontage-booking{--accent:rgb(138, 59, 18);--line:#b98;--frontage-accent:var(--accent);--frontage-line:var(--line);--frontage-surface:#fffdf8}</style>
-<script type="module" src="${world.url}/b/widget.js"></script><h1>The pottery</h1><frontage-booking site="${publicId}" ${more}><p>Call us: 030 1234.</p></frontage-booking>`;
+<script type="module" src="${fixture.url}/b/widget.js"></script><h1>The pottery</h1><frontage-booking site="${publicId}" ${more}><p>Call us: 030 1234.</p></frontage-booking>`;
 
 async function opened(
   publicId: string,
@@ -86,7 +86,7 @@ const classes = () =>
   });
 
 test('a visitor books with the keyboard alone, and the page says so aloud', async () => {
-  const { owner, site, publicId } = await world.newBookable(classes());
+  const { owner, site, publicId } = await fixture.newBookable(classes());
   const page = await opened(publicId, site.name);
   const day = page.getByRole('radio', { name: /free times/ }).first();
   await day.waitFor();
@@ -144,11 +144,11 @@ async function fill(page: Page) {
 }
 
 test('a time that somebody else took meanwhile is told, and the free ones are shown anew', async () => {
-  const { site, publicId, owner } = await world.newBookable();
+  const { site, publicId, owner } = await fixture.newBookable();
   const page = await opened(publicId, site.name, { width: 1280 });
   await fill(page);
   const chosen = (await page.locator('input[name=start]:checked').getAttribute('value')) ?? '';
-  expect((await world.book(publicId, chosen)).status).toBe(200);
+  expect((await fixture.book(publicId, chosen)).status).toBe(200);
   await page.getByRole('button', { name: 'Book', exact: true }).click();
   await page.getByRole('alert').filter({ hasText: 'That time has just been booked' }).waitFor();
   expect(await page.locator(`input[value="${chosen}"]`).count()).toBe(0);
@@ -161,11 +161,11 @@ test('a time that somebody else took meanwhile is told, and the free ones are sh
 });
 
 test('a booking whose answer was lost is the same one when the button is pressed again', async () => {
-  const { site, publicId, owner } = await world.newBookable();
+  const { site, publicId, owner } = await fixture.newBookable();
   const page = await opened(publicId, site.name);
   await fill(page);
   let lost = 0;
-  await page.route(`${world.url}/b/${publicId}`, async (route) => {
+  await page.route(`${fixture.url}/b/${publicId}`, async (route) => {
     if (route.request().method() !== 'POST' || lost++ > 0) return await route.continue();
     await route.fetch();
     await route.abort();
@@ -179,7 +179,7 @@ test('a booking whose answer was lost is the same one when the button is pressed
 });
 
 test('dates and words are those of the page’s language, times those of the calendar, and that is said', async () => {
-  const { site, publicId } = await world.newBookable(timetable({ calendar: { time_zone: 'Asia/Tokyo' } }));
+  const { site, publicId } = await fixture.newBookable(timetable({ calendar: { time_zone: 'Asia/Tokyo' } }));
   const page = await opened(publicId, site.name, { lang: 'de', width: 1280, zone: 'America/New_York' });
   const day = page.getByRole('radio', { name: /freie Zeit/ }).nth(1);
   await day.check({ force: true });
@@ -195,7 +195,7 @@ test('dates and words are those of the page’s language, times those of the cal
 });
 
 test('where no bookings are taken, what the page has in their place stays or nothing is shown', async () => {
-  const { owner, site, publicId } = await world.newBookable();
+  const { owner, site, publicId } = await fixture.newBookable();
   await owner.call('DELETE', `/v1/sites/${site.id}/bookable?confirm=true`);
   const page = await opened(publicId, site.name);
   await page.locator('frontage-booking[hidden]').waitFor({ state: 'attached' });
@@ -208,24 +208,24 @@ test('where no bookings are taken, what the page has in their place stays or not
 
 test('the widget is small, kept for ever under its hash, and asked for anew under its name', async () => {
   expect(bookingWidget.gzip.length).toBeLessThan(30 * 1024);
-  const named = await fetch(`${world.url}/b/widget.js`);
+  const named = await fetch(`${fixture.url}/b/widget.js`);
   expect([named.headers.get('cache-control'), named.headers.get('access-control-allow-origin')]).toEqual([
     'no-cache',
     '*',
   ]);
   expect(await named.text()).toBe(String(bookingWidget.bytes));
-  const again = await fetch(`${world.url}/b/widget.js`, {
+  const again = await fetch(`${fixture.url}/b/widget.js`, {
     headers: { 'if-none-match': named.headers.get('etag') ?? '' },
   });
   expect(again.status).toBe(304);
-  const kept = await fetch(`${world.url}/b/widget-${bookingWidget.hash}.js`);
+  const kept = await fetch(`${fixture.url}/b/widget-${bookingWidget.hash}.js`);
   expect([kept.status, kept.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
 });
 
 test('what costs money is held, and the visitor is led to where it is paid', async () => {
   const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: 15 };
-  const { owner, site, publicId } = await world.newBookable(timetable({ service }));
-  await attachAccount(world, owner, site.id);
+  const { owner, site, publicId } = await fixture.newBookable(timetable({ service }));
+  await attachAccount(fixture, owner, site.id);
   const page = await opened(publicId, site.name);
   await page.locator('.days label').first().click();
   await page.locator('.times label').first().click();

@@ -12,7 +12,7 @@ import { challengePrefix } from '#rules/dns/names.ts';
 import { numbersFrom } from '#test/stack/chance.ts';
 import { type LocalDns, startLocalDns } from '#tools/local/dns/server.ts';
 import { findPebble } from '#tools/local/services/pebble.ts';
-import { type CertificateWorld, createWorld } from './world.ts';
+import { type CertificateFixture, createFixture } from './fixture.ts';
 
 const domains = 50;
 const seed = Number(process.env.FRONTAGE_CERTIFICATES_SEED ?? 1);
@@ -24,13 +24,13 @@ const chance = numbersFrom(seed);
 const failing = new Map<string, number>();
 const domainOf = (name: string) => (name.startsWith(challengePrefix) ? name.slice(challengePrefix.length) : name);
 
-let world: CertificateWorld;
+let fixture: CertificateFixture;
 let dns: LocalDns;
 let worker: ChildProcess | undefined;
 
 beforeAll(async () => {
   if (isMissing) return;
-  world = await createWorld({
+  fixture = await createFixture({
     pebble: { refusedNoncePercent: 50, reusedAuthorizationPercent: 0 },
     // Between the authority and our name server, which answers for all that the test makes.
     resolver: async (address) => {
@@ -43,11 +43,11 @@ beforeAll(async () => {
       return dns;
     },
   });
-  await world.openTlsEdge();
+  await fixture.openTlsEdge();
 }, 60_000);
 afterAll(async () => {
   worker?.kill('SIGKILL');
-  await world?.close();
+  await fixture?.close();
 });
 
 /** A worker's process that brings on what is due; our clock is ahead by so much in it. */
@@ -56,7 +56,7 @@ function startHand(aheadMs: number): ChildProcess {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
-      ...world.settings,
+      ...fixture.settings,
       AHEAD_MS: String(aheadMs),
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -69,9 +69,9 @@ test('all become active, no order is placed twice and no limit is crossed, thoug
   skip(isMissing, 'Pebble is not installed');
   for (let n = 0; n < domains; n++) {
     const name = `d${n}.campaign.test`;
-    await world.pointHere(name);
+    await fixture.pointHere(name);
     dns.delegate(name, 'a.ns.test');
-    await world.addDomain(name, { mode: chance() < 0.5 ? 'nameservers' : 'cname' });
+    await fixture.addDomain(name, { mode: chance() < 0.5 ? 'nameservers' : 'cname' });
     failing.set(name, Math.floor(chance() * 3));
   }
   const wanted = new Map(failing);
@@ -79,7 +79,7 @@ test('all become active, no order is placed twice and no limit is crossed, thoug
   const forgive = (name: string) => failing.set(name, (failing.get(name) ?? 1) - 1);
   const refusals = new Map<string, number>();
   const settle = async () => {
-    const { rows } = await world.db.query('select name, refusals, chain is not null as stands from certificate');
+    const { rows } = await fixture.db.query('select name, refusals, chain is not null as stands from certificate');
     for (const row of rows) {
       for (let n = refusals.get(row.name) ?? 0; n < row.refusals; n++) forgive(row.name);
       refusals.set(row.name, Math.max(row.refusals, refusals.get(row.name) ?? 0));
@@ -104,12 +104,12 @@ test('all become active, no order is placed twice and no limit is crossed, thoug
     expect(round).toBeLessThan(kills + 12);
   }
   expect(killed).toBeGreaterThanOrEqual(kills);
-  const { rows } = await world.db.query('select name, status, order_url, order_key, lease from certificate');
+  const { rows } = await fixture.db.query('select name, status, order_url, order_key, lease from certificate');
   expect(
     rows.every(({ status, order_url, order_key }) => status === 'active' && order_url === null && order_key === null),
   ).toBe(true);
   // What the authority has seen: one order for each certificate, and one for each validation that failed.
-  const placed = readFileSync(join(world.authority.dir ?? '', 'pebble.log'), 'utf8').match(/Added order /g) ?? [];
+  const placed = readFileSync(join(fixture.authority.dir ?? '', 'pebble.log'), 'utf8').match(/Added order /g) ?? [];
   const sum = (numbers: Iterable<number>) => [...numbers].reduce((all, one) => all + one, 0);
   expect(sum(refusals.values())).toBe(sum(wanted.values()));
   expect(placed.length).toBe(domains + sum(wanted.values()));

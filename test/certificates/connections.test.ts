@@ -7,32 +7,32 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createShops, page } from '#test/edge/shops.ts';
 import { shop, smuggled, smuggling } from '#test/edge/smuggled.ts';
+import { baseDomain, type CertificateFixture, createFixture } from './fixture.ts';
 import { giveCertificate } from './given.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
 import { openFilesOf } from './open-files.ts';
 import { askStream, openSession, shake, visit } from './visit.ts';
-import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
 
-let world: CertificateWorld;
-let edge: Awaited<ReturnType<CertificateWorld['openTlsEdge']>>;
+let fixture: CertificateFixture;
+let edge: Awaited<ReturnType<CertificateFixture['openTlsEdge']>>;
 let issuer: Issuer;
 /** More than the machine’s own buffers of a connection take. */
 const huge = Buffer.alloc(24 * 1024 * 1024, 'a line of a large file\n');
 const trip = (host: string) => ({ port: edge.tlsPort, host, root: issuer.root });
 
 beforeAll(async () => {
-  world = await createWorld({ edgeWorld: createShops });
+  fixture = await createFixture({ edgeFixture: createShops });
   issuer = await createIssuer(new Date());
-  await giveCertificate(world, issuer, { name: `*.${baseDomain}` });
+  await giveCertificate(fixture, issuer, { name: `*.${baseDomain}` });
   for (const name of ['mine', 'theirs']) {
-    const { siteId } = await world.publish(name, { 'index.html': page(name) });
-    const domainId = await world.addDomain(`${name}.test`, { siteId, isPrimary: true });
-    await giveCertificate(world, issuer, { name: `${name}.test`, domainId });
+    const { siteId } = await fixture.publish(name, { 'index.html': page(name) });
+    const domainId = await fixture.addDomain(`${name}.test`, { siteId, isPrimary: true });
+    await giveCertificate(fixture, issuer, { name: `${name}.test`, domainId });
   }
-  await world.publish('huge', { 'index.html': page('huge'), 'huge.bin': huge });
-  edge = await world.openTlsEdge();
+  await fixture.publish('huge', { 'index.html': page('huge'), 'huge.bin': huge });
+  edge = await fixture.openTlsEdge();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** What comes back for these bytes on a connection that was opened for this host, until it ends. */
 async function askRaw(servername: string, bytes: string): Promise<string> {
@@ -158,7 +158,7 @@ describe('clients without haste', () => {
   };
 
   test('who asks and ends their side gets the answer, and who leaves at once holds nothing', async () => {
-    const other = await world.openTlsEdge({ ports: { http: 0, tls: 0 } });
+    const other = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 } });
     const to = { port: other.tlsPort, servername: 'mine.test', ca: issuer.root };
     for (const way of ['', 'TE: trailers\r\n']) {
       const asking = await shake({ ...to, allowHalfOpen: true });
@@ -178,7 +178,7 @@ describe('clients without haste', () => {
   test('1,000 that never end their handshake are cut off, and a visitor is served meanwhile', {
     timeout: 60_000,
   }, async () => {
-    const slow = await world.openTlsEdge({ ports: { http: 0, tls: 0 }, patience: { handshakeMs: 4_000 } });
+    const slow = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 }, patience: { handshakeMs: 4_000 } });
     const hello = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
     const sockets: Socket[] = Array.from({ length: 1_000 }, (_, n) => raw(slow.tlsPort, n % 2 ? hello : ''));
     const closed = Promise.all(sockets.map((socket) => once(socket, 'close')));
@@ -193,7 +193,7 @@ describe('clients without haste', () => {
     timeout: 60_000,
   }, async () => {
     const patience = { stalledMs: 1_500 };
-    const impatient = await world.openTlsEdge({ ports: { http: 0, tls: 0 }, patience });
+    const impatient = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 }, patience });
     const port = impatient.tlsPort;
     const host = `huge.${baseDomain}`;
     const { arrayBuffers, external } = process.memoryUsage();
@@ -218,7 +218,7 @@ describe('clients without haste', () => {
     expect(now.external + now.arrayBuffers - external - arrayBuffers).toBeLessThan(200 * 1024 * 1024);
     expect((await visit('/', { ...trip('mine.test'), port })).status).toBe(200);
     // What had come before is read, and then the end: not the whole file.
-    await expect.poll(() => openFilesOf(join(world.dir, 'store')), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => openFilesOf(join(fixture.dir, 'store')), { timeout: 30_000 }).toEqual([]);
     for (const one of [...sockets, ...streams]) if (!one.resume().closed) await once(one, 'close');
     expect(read.length).toBe(30);
     expect(Math.max(...read)).toBeLessThan(huge.length);

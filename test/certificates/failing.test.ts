@@ -6,31 +6,31 @@ import { acquireLease, LeaseLost, sslOf, updateLeased } from '#db/certificates/t
 import type { Zones } from '#providers/zones.ts';
 import { challengeName } from '#rules/dns/challenges.ts';
 import type { Step, TestAuthority } from './authority.ts';
+import { createFaultyFixture, type FaultyFixture } from './faulty-fixture.ts';
+import { baseDomain, type CertificateFixture } from './fixture.ts';
 import { giveCertificate } from './given.ts';
-import { createHinderedWorld, type HinderedWorld } from './hindered.ts';
 import { createIssuer } from './issuer.ts';
-import { baseDomain, type CertificateWorld } from './world.ts';
 
 const dayMs = 24 * 3600_000;
 
-let hindered: HinderedWorld;
-let world: CertificateWorld;
+let faulty: FaultyFixture;
+let fixture: CertificateFixture;
 let authority: TestAuthority;
-let clock: HinderedWorld['clock'];
-let skip: HinderedWorld['skip'];
-let newDomain: HinderedWorld['newDomain'];
-let untilActive: HinderedWorld['untilActive'];
+let clock: FaultyFixture['clock'];
+let skip: FaultyFixture['skip'];
+let newDomain: FaultyFixture['newDomain'];
+let untilActive: FaultyFixture['untilActive'];
 
 beforeAll(async () => {
-  hindered = await createHinderedWorld();
-  ({ world, authority, clock, skip, newDomain, untilActive } = hindered);
+  faulty = await createFaultyFixture();
+  ({ fixture, authority, clock, skip, newDomain, untilActive } = faulty);
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 beforeEach(() => {
-  hindered.problem = undefined;
+  faulty.problem = undefined;
 });
 
-const rowOf = (domainId: string) => world.deps.em().findOneOrFail(Certificate, { domainId });
+const rowOf = (domainId: string) => fixture.deps.em().findOneOrFail(Certificate, { domainId });
 
 describe.each(['nameservers', 'cname'] as const)('a domain in %s mode', (mode) => {
   const steps: Step[] = ['order', 'proof', 'challenge', 'read', 'finalize', 'certificate'];
@@ -60,7 +60,7 @@ test('an authority that was put up anew gets a new account and a new order, and 
   await untilActive(first.id);
   const { id, orders } = await newDomain();
   authority.faults.push({ at: 'finalize', do: 'drop before' });
-  await world.renew(id);
+  await fixture.renew(id);
   expect(orders()).toHaveLength(1);
   authority.forget();
   skip(60_000);
@@ -71,11 +71,11 @@ test('an authority that was put up anew gets a new account and a new order, and 
 
 test('a certificate of another authority is renewed like any other', async () => {
   const { id, name, orders } = await newDomain();
-  const before = await giveCertificate(world, await createIssuer(clock.now()), { name, domainId: id });
-  await world.db.query('update certificate set renew_at = $2 where domain_id = $1', [id, clock.now()]);
-  expect((await world.renew(id)).status).toBe('active');
+  const before = await giveCertificate(fixture, await createIssuer(clock.now()), { name, domainId: id });
+  await fixture.db.query('update certificate set renew_at = $2 where domain_id = $1', [id, clock.now()]);
+  expect((await fixture.renew(id)).status).toBe('active');
   expect(orders().map(({ status, replaces }) => [status, replaces])).toEqual([['valid', undefined]]);
-  expect(new X509Certificate((await world.rowOf(name)).chain).fingerprint256).not.toBe(before.fingerprint256);
+  expect(new X509Certificate((await fixture.rowOf(name)).chain).fingerprint256).not.toBe(before.fingerprint256);
 });
 
 describe('what the authority refuses', () => {
@@ -87,14 +87,14 @@ describe('what the authority refuses', () => {
     ['serverInternal', /did not issue a certificate/, 'platform'],
   ])('%s is told in our words, and tried again by itself', async (type, words, whose) => {
     const { id, orders } = await newDomain();
-    hindered.problem = type;
-    expect((await world.renew(id)).status).toBe('failed');
+    faulty.problem = type;
+    expect((await fixture.renew(id)).status).toBe('failed');
     const row = await rowOf(id);
     expect(row.problem).toMatch(words);
     expect(row.problem).not.toContain('words of the authority');
     expect(row).toMatchObject({ problemOf: whose, problemSince: expect.any(Date) });
     expect(sslOf(row, clock.now())).toMatchObject({ status: 'failed', expiresAt: null });
-    hindered.problem = undefined;
+    faulty.problem = undefined;
     skip((row.nextTryAt?.getTime() ?? 0) - clock.now().getTime());
     expect(await untilActive(id)).toBe(1);
     expect(orders().map(({ status }) => status)).toEqual(['invalid', 'valid']);
@@ -102,18 +102,18 @@ describe('what the authority refuses', () => {
 
   test('is not asked again more than three times in any hour, however often we are called', async () => {
     const { id, orders } = await newDomain();
-    hindered.problem = 'dns';
+    faulty.problem = 'dns';
     const end = clock.now().getTime() + 5 * 3600_000;
     // Often at first, where the waits are short.
     for (let calls = 0; clock.now().getTime() < end; calls++) {
-      await world.renew(id);
+      await fixture.renew(id);
       skip(calls < 20 ? 2_000 + Math.random() * 15_000 : Math.random() * 600_000);
     }
     const times = orders().map(({ at }) => at.getTime());
     expect(times.length).toBeGreaterThan(5);
     for (const time of times)
       expect(times.filter((one) => one >= time && one < time + 3600_000).length).toBeLessThanOrEqual(3);
-    hindered.problem = undefined;
+    faulty.problem = undefined;
     skip(dayMs);
     await untilActive(id);
     expect((await rowOf(id)).refusals).toBe(0);
@@ -121,25 +121,25 @@ describe('what the authority refuses', () => {
 
   test('counts on where the domain is removed and brought again', async () => {
     const { id, name, orders } = await newDomain();
-    hindered.problem = 'dns';
+    faulty.problem = 'dns';
     for (let refusals = 1; refusals <= 3; refusals++) {
-      const { renewAt } = await world.renew(id);
+      const { renewAt } = await fixture.renew(id);
       if (refusals < 3) skip(Date.parse(renewAt) - clock.now().getTime());
     }
-    await world.db.query('update domain set removed_at = $2 where id = $1', [id, clock.now()]);
-    const again = await world.addDomain(name);
-    const { renewAt } = await world.renew(again);
+    await fixture.db.query('update domain set removed_at = $2 where id = $1', [id, clock.now()]);
+    const again = await fixture.addDomain(name);
+    const { renewAt } = await fixture.renew(again);
     expect(orders()).toHaveLength(3);
     expect(Date.parse(renewAt) - clock.now().getTime()).toBeGreaterThan(50 * 60_000);
-    hindered.problem = undefined;
+    faulty.problem = undefined;
     skip(Date.parse(renewAt) - clock.now().getTime());
     expect(await untilActive(again)).toBe(1);
   });
 
   test('counts though what was put up for it could not be taken down', async () => {
     const { id, name, orders } = await newDomain('nameservers');
-    hindered.problem = 'dns';
-    const zones = world.deps.zones as Zones;
+    faulty.problem = 'dns';
+    const zones = fixture.deps.zones as Zones;
     const { replace } = zones;
     let failed = 0;
     const broken = vi.spyOn(zones, 'replace').mockImplementation(async (zone, sets) => {
@@ -149,25 +149,25 @@ describe('what the authority refuses', () => {
       return await replace(zone, sets);
     });
     try {
-      expect((await world.renew(id)).status).toBe('failed');
+      expect((await fixture.renew(id)).status).toBe('failed');
     } finally {
       broken.mockRestore();
     }
     expect([failed, await rowOf(id)]).toMatchObject([1, { refusals: 1, orderUrl: null, problemOf: 'platform' }]);
-    hindered.problem = undefined;
+    faulty.problem = undefined;
     skip(20_000);
     expect(await untilActive(id)).toBe(1);
     expect(orders().map(({ status }) => status)).toEqual(['invalid', 'valid']);
-    expect((await world.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
+    expect((await fixture.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
   });
 
   test('a limit is kept for as long as the authority says, and the order is not given up', async () => {
     const { id, orders } = await newDomain();
     authority.faults.push({ at: 'finalize', do: { status: 429, type: 'rateLimited', retryAfter: '7200' } });
-    const { status, renewAt } = await world.renew(id);
+    const { status, renewAt } = await fixture.renew(id);
     expect(status).toBe('failed');
     expect(Date.parse(renewAt) - clock.now().getTime()).toBeGreaterThan(7_100_000);
-    expect(await world.renew(id)).toMatchObject({ renewAt });
+    expect(await fixture.renew(id)).toMatchObject({ renewAt });
     skip(7_200_000);
     expect(await untilActive(id)).toBe(1);
     expect(orders()).toHaveLength(1);
@@ -176,7 +176,7 @@ describe('what the authority refuses', () => {
   test('an authority that is down is asked again, gently, and it is nobody’s fault', async () => {
     const { id } = await newDomain();
     authority.faults.push({ at: 'nonce', do: { status: 503, type: 'serverInternal' } });
-    await world.renew(id);
+    await fixture.renew(id);
     expect(await rowOf(id)).toMatchObject({
       refusals: 0,
       looks: 1,
@@ -190,12 +190,12 @@ describe('what the authority refuses', () => {
 
 test('while one worker is at it no other begins, and one that was thought dead changes nothing', async () => {
   const { id, name, orders } = await newDomain();
-  const all = await Promise.allSettled(Array.from({ length: 6 }, () => world.renew(id)));
+  const all = await Promise.allSettled(Array.from({ length: 6 }, () => fixture.renew(id)));
   expect(all.filter((one) => one.status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
   await untilActive(id);
   expect(orders()).toHaveLength(1);
-  const row = await world.rowOf(name);
-  const em = world.deps.em();
+  const row = await fixture.rowOf(name);
+  const em = fixture.deps.em();
   const held = await acquireLease(em, clock.now(), row.id);
   expect(held).toBeDefined();
   expect(await acquireLease(em, clock.now(), row.id)).toBeUndefined();
@@ -203,19 +203,19 @@ test('while one worker is at it no other begins, and one that was thought dead c
   const next = await acquireLease(em, clock.now(), row.id);
   expect(next).toBeDefined();
   await expect(updateLeased(em, clock.now(), held as never, { problem: 'late' })).rejects.toBeInstanceOf(LeaseLost);
-  expect((await world.rowOf(name)).problem).toBe(null);
-  await world.db.query('update certificate set lease = null, leased_until = null where id = $1', [row.id]);
+  expect((await fixture.rowOf(name)).problem).toBe(null);
+  await fixture.db.query('update certificate set lease = null, leased_until = null where id = $1', [row.id]);
 });
 
 test('both texts of the base domain and its wildcard stand side by side, and neither key nor account is in clear', async () => {
-  await world.pointHere(baseDomain);
-  expect((await world.renewOwn()).status).toBe('active');
+  await fixture.pointHere(baseDomain);
+  expect((await fixture.renewOwn()).status).toBe('active');
   const order = authority.orders.find(({ names }) => names.includes(`*.${baseDomain}`));
   expect(order?.proofs.map(({ name, status }) => [name, status])).toEqual([
     [baseDomain, 'valid'],
     [`*.${baseDomain}`, 'valid'],
   ]);
-  const { rows } = await world.db.query(
+  const { rows } = await fixture.db.query(
     'select sealed_key from certificate where chain is not null union all select sealed_key from acme_account',
   );
   expect(rows.length).toBeGreaterThan(1);

@@ -2,11 +2,11 @@
 import { X509Certificate } from 'node:crypto';
 import { encrypt } from '#runtime/encryption.ts';
 import { newId } from '#runtime/ids.ts';
+import type { CertificateFixture } from './fixture.ts';
 import type { Issuer } from './issuer.ts';
-import type { CertificateWorld } from './world.ts';
 
 export async function giveCertificate(
-  { db, config }: Pick<CertificateWorld, 'db' | 'config'>,
+  { db, config }: Pick<CertificateFixture, 'db' | 'config'>,
   issuer: Issuer,
   { name, domainId = null, days = 90 }: { name: string; domainId?: string | null; days?: number },
 ): Promise<X509Certificate> {

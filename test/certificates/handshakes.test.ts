@@ -9,18 +9,18 @@ import { page } from '#test/edge/shops.ts';
 import { startEdgeProcess } from '#test/edge/spawn.ts';
 import { freePort } from '#tools/local/ports.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.ts';
+import { baseDomain, type CertificateFixture, createFixture } from './fixture.ts';
 import { giveCertificate } from './given.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
 import { shake } from './visit.ts';
-import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
 
 const known = 10_000;
 const run = promisify(execFile);
 const nameOf = (number: number) => `n${number}.many.test`;
 
-let world: CertificateWorld;
+let fixture: CertificateFixture;
 let issuer: Issuer;
-let edge: Awaited<ReturnType<CertificateWorld['openTlsEdge']>>;
+let edge: Awaited<ReturnType<CertificateFixture['openTlsEdge']>>;
 let asked: string[] = [];
 const counted = (database: CertificatesDatabase): CertificatesDatabase => ({
   ...database,
@@ -31,34 +31,34 @@ const counted = (database: CertificatesDatabase): CertificatesDatabase => ({
 });
 
 beforeAll(async () => {
-  world = await createWorld();
+  fixture = await createFixture();
   issuer = await createIssuer(new Date());
   await addMany();
-  await giveCertificate(world, issuer, { name: `*.${baseDomain}` });
-  await world.publish('shop', { 'index.html': page('Front') });
-  edge = await world.openTlsEdge({ through: counted });
+  await giveCertificate(fixture, issuer, { name: `*.${baseDomain}` });
+  await fixture.publish('shop', { 'index.html': page('Front') });
+  edge = await fixture.openTlsEdge({ through: counted });
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** One certificate under many names: what is asked of the database is the same. */
 async function addMany(): Promise<void> {
   const since = new Date(Date.now() - 60_000);
   const { chain, key } = await issuer.make(['many.test'], since);
   const ids = Array.from({ length: known }, () => newId('cert'));
-  const [account] = (await world.db.query('select id from account')).rows;
-  await world.db.query(
+  const [account] = (await fixture.db.query('select id from account')).rows;
+  await fixture.db.query(
     `insert into domain (id, account_id, name, registrable, mode, status, status_since, proof, pair, created_at, next_check_at)
      select 'dom_' || n, $1, 'n' || n || '.many.test', 'many.test', 'cname', 'pending', $2::timestamptz, 'proof' || n, 'pair' || n, $2, $2
      from generate_series(0, $3 - 1) n`,
     [account.id, since, known],
   );
-  await world.db.query(
+  await fixture.db.query(
     `insert into certificate (id, domain_id, name, status, chain, sealed_key, not_before, not_after, renew_at, healthy_since, created_at)
      select id, 'dom_' || n - 1, 'n' || n - 1 || '.many.test', 'active', $3, decode(sealed, 'hex'), $4, $5, $5, $4, $4
      from unnest($1::text[], $2::text[]) with ordinality as made(id, sealed, n)`,
     [
       ids,
-      ids.map((id) => encrypt(world.config.sealing, key, `certificate:${id}`).toString('hex')),
+      ids.map((id) => encrypt(fixture.config.sealing, key, `certificate:${id}`).toString('hex')),
       chain,
       since,
       new Date(since.getTime() + 90 * 86_400_000),
@@ -101,13 +101,13 @@ describe(`with ${known} certificates known`, () => {
     expect(await questionsOf('localhost', `a.b.${baseDomain}`.repeat(20), 'under score.test', '127.1.test.')).toEqual(
       [],
     );
-    await giveCertificate(world, issuer, { name: 'nobody.test', domainId: await world.addDomain('nobody.test') });
+    await giveCertificate(fixture, issuer, { name: 'nobody.test', domainId: await fixture.addDomain('nobody.test') });
     await expect.poll(() => questionsOf('nobody.test')).toEqual(['nobody.test']);
     expect(await questionsOf('nobody.test')).toEqual([]);
   });
 
   test('it is found by an index', async () => {
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       `explain select id from certificate where name = 'n1.many.test' and chain is not null order by not_after desc limit 1`,
     );
     expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('Index');
@@ -115,10 +115,10 @@ describe(`with ${known} certificates known`, () => {
 });
 
 test('who asks for many names that nobody has stands in nobody’s way who visits a site', async () => {
-  const { siteId } = await world.publish('served', { 'index.html': page('Served') });
-  const domainId = await world.addDomain('served.test', { siteId, isPrimary: true });
-  await giveCertificate(world, issuer, { name: 'served.test', domainId });
-  const slow = await world.openTlsEdge({
+  const { siteId } = await fixture.publish('served', { 'index.html': page('Served') });
+  const domainId = await fixture.addDomain('served.test', { siteId, isPrimary: true });
+  await giveCertificate(fixture, issuer, { name: 'served.test', domainId });
+  const slow = await fixture.openTlsEdge({
     ports: { http: 0, tls: 0 },
     through: (database) => ({
       ...database,
@@ -137,7 +137,7 @@ test('a certificate that comes while its name is asked for is not hidden by the 
   const told = Promise.withResolvers<void>();
   const heard = Promise.withResolvers<void>();
   let isSlow = true;
-  const other = await world.openTlsEdge({
+  const other = await fixture.openTlsEdge({
     ports: { http: 0, tls: 0 },
     through: (database) => ({
       ...database,
@@ -160,7 +160,7 @@ test('a certificate that comes while its name is asked for is not hidden by the 
   // It has been told that there is none, and has not heard it yet.
   await told.promise;
   isSlow = false;
-  await giveCertificate(world, issuer, { name: 'late.test', domainId: await world.addDomain('late.test') });
+  await giveCertificate(fixture, issuer, { name: 'late.test', domainId: await fixture.addDomain('late.test') });
   await heard.promise;
   comeBack();
   expect(await first).toBe('refused');
@@ -168,7 +168,7 @@ test('a certificate that comes while its name is asked for is not hidden by the 
 });
 
 test('a session begun with one edge goes on with another', async () => {
-  const other = await world.openTlsEdge({ ports: { http: 0, tls: 0 } });
+  const other = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 } });
   const first = await shake({ port: edge.tlsPort, servername: nameOf(7), rejectUnauthorized: false });
   const session = await new Promise<Buffer>((resolve) => first.once('session', resolve));
   first.destroy();
@@ -182,9 +182,9 @@ test('a session begun with one edge goes on with another', async () => {
 
 test('processes of one edge share the port, the certificates and the tickets', async () => {
   const tlsPort = String(await freePort());
-  const spawned = await startEdgeProcess(world, 2, {
+  const spawned = await startEdgeProcess(fixture, 2, {
     FRONTAGE_EDGE_TLS_PORT: tlsPort,
-    FRONTAGE_SECRET: world.settings.FRONTAGE_SECRET,
+    FRONTAGE_SECRET: fixture.settings.FRONTAGE_SECRET,
   });
   try {
     const to = { port: Number(tlsPort), servername: nameOf(9), rejectUnauthorized: false };

@@ -8,29 +8,29 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createShops } from '#test/edge/shops.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.ts';
+import { baseDomain, type CertificateFixture, createFixture } from './fixture.ts';
 import { giveCertificate } from './given.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
 import { openFilesOf } from './open-files.ts';
 import { askStream, openSession, type Visit, visit } from './visit.ts';
-import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
 
-let world: CertificateWorld;
-let edge: Awaited<ReturnType<CertificateWorld['openTlsEdge']>>;
+let fixture: CertificateFixture;
+let edge: Awaited<ReturnType<CertificateFixture['openTlsEdge']>>;
 let issuer: Issuer;
 const host = `shop.${baseDomain}`;
 const trip = (at = host) => ({ port: edge.tlsPort, host: at, root: issuer.root });
 const large = Buffer.alloc(3 * 1024 * 1024, 'a line of a large file\n');
 
 beforeAll(async () => {
-  world = await createWorld({ edgeWorld: createShops });
+  fixture = await createFixture({ edgeFixture: createShops });
   issuer = await createIssuer(new Date());
-  await giveCertificate(world, issuer, { name: `*.${baseDomain}` });
-  await world.publish('big', { 'large.txt': large, 'large.bin': large, 'index.html': 'x' });
-  edge = await world.openTlsEdge();
+  await giveCertificate(fixture, issuer, { name: `*.${baseDomain}` });
+  await fixture.publish('big', { 'large.txt': large, 'large.bin': large, 'index.html': 'x' });
+  edge = await fixture.openTlsEdge();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
-const openFiles = () => openFilesOf(join(world.dir, 'store'));
+const openFiles = () => openFilesOf(join(fixture.dir, 'store'));
 
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', ':status']);
 const seen = ({ status, headers, text }: Visit) => ({
@@ -159,7 +159,7 @@ describe('who abuses a session loses it', () => {
 });
 
 test('an edge that ends lets a session finish what it began', async () => {
-  const other = await world.openTlsEdge({ ports: { http: 0, tls: 0 } });
+  const other = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 } });
   const session = await openSession({ ...trip(`big.${baseDomain}`), port: other.tlsPort });
   const asked = askStream(session, '/large.txt', { host: `big.${baseDomain}` });
   await pause(20);
@@ -189,7 +189,7 @@ test('h2spec finds nothing that Node itself does not', { timeout: 120_000 }, asy
   const h2spec = executableAt('h2spec', [join(homedir(), 'go/bin')]);
   skip(!h2spec, 'h2spec is not installed');
   // It asks for `localhost`, which no certificate of the edge's can be for.
-  const other = await world.openTlsEdge({ ports: { http: 0, tls: 0 }, shownToAll: baseDomain });
+  const other = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 }, shownToAll: baseDomain });
   const args = ['-t', '-k', '-h', 'localhost', '-p', String(other.tlsPort), '-o', '2'];
   const run = async () => {
     const { stdout } = await promisify(execFile)(h2spec as string, args, { maxBuffer: 16 * 1024 * 1024 }).catch(

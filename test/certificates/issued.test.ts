@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { type Seen, startTestAuthority, type TestAuthority } from './authority.ts';
 import { lookFor } from './eyes.ts';
+import { type CertificateFixture, createFixture } from './fixture.ts';
 import { createIssuer } from './issuer.ts';
-import { type CertificateWorld, createWorld } from './world.ts';
 
 let aheadMs = 0;
 const clock = { now: () => new Date(Date.now() + aheadMs) };
@@ -14,18 +14,18 @@ const skip = (ms: number) => {
 const dayMs = 24 * 3600_000;
 
 let authority: TestAuthority;
-let world: CertificateWorld;
+let fixture: CertificateFixture;
 let whenAsked = () => {};
 async function validate(seen: Seen) {
   whenAsked();
-  return await lookFor(world, seen);
+  return await lookFor(fixture, seen);
 }
 beforeAll(async () => {
   authority = await startTestAuthority({ clock, validate });
-  world = await createWorld({ clock, authority });
-  await world.openTlsEdge();
+  fixture = await createFixture({ clock, authority });
+  await fixture.openTlsEdge();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 beforeEach(() => {
   whenAsked = () => {};
 });
@@ -33,11 +33,11 @@ beforeEach(() => {
 let count = 0;
 async function newDomain() {
   const name = `d${++count}.issued.test`;
-  await world.pointHere(name);
+  await fixture.pointHere(name);
   const orders = () => authority.orders.filter(({ names }) => names.includes(name));
-  return { name, id: await world.addDomain(name, { mode: 'cname' }), orders };
+  return { name, id: await fixture.addDomain(name, { mode: 'cname' }), orders };
 }
-const rowOf = (domainId: string) => world.deps.em().findOneOrFail(Certificate, { domainId });
+const rowOf = (domainId: string) => fixture.deps.em().findOneOrFail(Certificate, { domainId });
 
 test('a certificate is served only if it is what was ordered: else the order is over, and the next try makes another', async () => {
   const issuer = await createIssuer(clock.now());
@@ -48,12 +48,12 @@ test('a certificate is served only if it is what was ordered: else the order is 
     whenAsked = () => {
       for (const order of orders()) Object.defineProperty(order, 'chain', { get: () => chain, set() {} });
     };
-    expect((await world.renew(id)).status).toBe('failed');
+    expect((await fixture.renew(id)).status).toBe('failed');
     const row = await rowOf(id);
     expect(row).toMatchObject({ chain: null, orderKey: null, orderUrl: null, refusals: 1 });
     whenAsked = () => {};
     skip((row.nextTryAt?.getTime() ?? 0) - clock.now().getTime());
-    expect((await world.renew(id)).status).toBe('active');
+    expect((await fixture.renew(id)).status).toBe('active');
     expect(orders()).toHaveLength(2);
   }
 });
@@ -76,10 +76,10 @@ test.each([
       };
       for (const order of orders()) Object.defineProperty(order, 'chain', { get: () => chain, set: give });
     };
-    const { renewAt, ...said } = await world.renew(id);
+    const { renewAt, ...said } = await fixture.renew(id);
     expect(said.status).toBe(status);
     expect(Date.parse(renewAt) - clock.now().getTime()).toBeGreaterThan(10_000);
-    await world.renew(id);
+    await fixture.renew(id);
     expect(orders()).toHaveLength(1);
   },
 );

@@ -3,26 +3,26 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { preflightName } from '#rules/dns/challenges.ts';
-import { createHinderedWorld, type HinderedWorld } from './hindered.ts';
+import { createFaultyFixture, type FaultyFixture } from './faulty-fixture.ts';
 
-let world: HinderedWorld['world'];
-let clock: HinderedWorld['clock'];
-let skip: HinderedWorld['skip'];
-let newName: HinderedWorld['newName'];
-let newDomain: HinderedWorld['newDomain'];
-let untilActive: HinderedWorld['untilActive'];
+let fixture: FaultyFixture['fixture'];
+let clock: FaultyFixture['clock'];
+let skip: FaultyFixture['skip'];
+let newName: FaultyFixture['newName'];
+let newDomain: FaultyFixture['newDomain'];
+let untilActive: FaultyFixture['untilActive'];
 
 beforeAll(async () => {
-  ({ world, clock, skip, newName, newDomain, untilActive } = await createHinderedWorld());
+  ({ fixture, clock, skip, newName, newDomain, untilActive } = await createFaultyFixture());
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
-const rowOf = (domainId: string) => world.deps.em().findOneOrFail(Certificate, { domainId });
+const rowOf = (domainId: string) => fixture.deps.em().findOneOrFail(Certificate, { domainId });
 
 test('a name that leads to another server is waited for, and the authority hears nothing of it', async () => {
   const { id, name, orders } = await newDomain('cname', '127.0.0.9');
   for (let n = 0; n < 4; n++) {
-    const { status, renewAt } = await world.renew(id);
+    const { status, renewAt } = await fixture.renew(id);
     expect(status).toBe('validating');
     skip(Date.parse(renewAt) - clock.now().getTime());
   }
@@ -30,19 +30,20 @@ test('a name that leads to another server is waited for, and the authority hears
   expect((await rowOf(id)).problem).toBe(
     'At the address 127.0.0.9, another server responds to HTTP requests for this domain.',
   );
-  await world.names.zones.replace(name, [{ name: `${name}.`, type: 'A', ttl: 60, contents: ['127.0.0.1'] }]);
+  await fixture.names.zones.replace(name, [{ name: `${name}.`, type: 'A', ttl: 60, contents: ['127.0.0.1'] }]);
   expect(await untilActive(id)).toBe(1);
 });
 
 test('a zone that the DNS does not lead to is waited for', { timeout: 30_000 }, async () => {
   const { id, name, orders } = await newDomain('nameservers');
-  const away = { ...world.deps, dns: { ...world.deps.dns, ask: async () => ({ none: true as const }) } };
+  const away = { ...fixture.deps, dns: { ...fixture.deps.dns, ask: async () => ({ none: true as const }) } };
   const wanted = { domainId: id, name, names: [name], validation: { kind: 'dns-01' as const, zone: name } };
   expect(
-    (await renewIfDue({ ...world.certificateDeps(), dns: away.dns, visibleWithinMs: 1_000 }, wanted, () => {})).status,
+    (await renewIfDue({ ...fixture.certificateDeps(), dns: away.dns, visibleWithinMs: 1_000 }, wanted, () => {}))
+      .status,
   ).toBe('validating');
   expect(orders()).toEqual([]);
-  expect((await world.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
+  expect((await fixture.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
   skip(60_000);
   await untilActive(id);
 });
@@ -50,18 +51,18 @@ test('a zone that the DNS does not lead to is waited for', { timeout: 30_000 }, 
 test('looks of workers that were killed are taken away by the next', async () => {
   const { id, name } = await newDomain('nameservers');
   const left = { name: `${preflightName(name, '0123abcde')}.`, type: 'TXT', ttl: 60, contents: ['"here"'] };
-  await world.names.zones.replace(name, [left]);
+  await fixture.names.zones.replace(name, [left]);
   await untilActive(id);
-  expect((await world.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
+  expect((await fixture.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
 });
 
 test('a name without an address, and a DNS that cannot be asked, are told apart', async () => {
   const name = newName();
-  const id = await world.addDomain(name);
-  await world.renew(id);
+  const id = await fixture.addDomain(name);
+  await fixture.renew(id);
   expect((await rowOf(id)).problem).toBe('The DNS check of this domain fails at the moment.');
-  await world.names.zones.create(name, [{ name: `${name}.`, type: 'NS', ttl: 60, contents: ['ns.test.'] }]);
+  await fixture.names.zones.create(name, [{ name: `${name}.`, type: 'NS', ttl: 60, contents: ['ns.test.'] }]);
   skip(60_000);
-  await world.renew(id);
+  await fixture.renew(id);
   expect((await rowOf(id)).problem).toBe('This domain has no address in the DNS yet.');
 });

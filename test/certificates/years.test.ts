@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { startTestAuthority, type TestAuthority } from './authority.ts';
-import { type CertificateWorld, createWorld } from './world.ts';
+import { type CertificateFixture, createFixture } from './fixture.ts';
 
 const dayMs = 24 * 3600_000;
 const skippedDays = 400;
@@ -24,15 +24,15 @@ describe.each(Object.entries(sayings))('%s', (_name, renewal) => {
   let aheadMs = 0;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   let authority: TestAuthority;
-  let world: CertificateWorld;
+  let fixture: CertificateFixture;
   beforeAll(async () => {
     const validate = async () => undefined;
     authority = await startTestAuthority({ clock, days: lifeDays, validate, ...(renewal ? { renewal } : {}) });
-    world = await createWorld({ clock, authority });
-    await world.openTlsEdge();
+    fixture = await createFixture({ clock, authority });
+    await fixture.openTlsEdge();
   });
   afterAll(async () => {
-    await world?.close();
+    await fixture?.close();
   });
 
   test(`${skippedDays} days are skipped: each certificate is renewed in time, none is ordered twice`, {
@@ -43,8 +43,8 @@ describe.each(Object.entries(sayings))('%s', (_name, renewal) => {
     const names: string[] = [];
     for (let n = 0; n < domains; n++) {
       const name = `d${n}.years.test`;
-      await world.pointHere(name);
-      due.set(await world.addDomain(name, { mode: n % 2 ? 'cname' : 'nameservers' }), began);
+      await fixture.pointHere(name);
+      due.set(await fixture.addDomain(name, { mode: n % 2 ? 'cname' : 'nameservers' }), began);
       names.push(name);
     }
     let calls = 0;
@@ -52,9 +52,9 @@ describe.each(Object.entries(sayings))('%s', (_name, renewal) => {
       const [id, at] = [...due].reduce((first, one) => (one[1] < first[1] ? one : first));
       if (at > began + skippedDays * dayMs) break;
       aheadMs += Math.max(0, at - clock.now().getTime());
-      const held = await world.deps.em().findOne(Certificate, { domainId: id });
+      const held = await fixture.deps.em().findOne(Certificate, { domainId: id });
       if (held?.notAfter) expect(held.notAfter.getTime()).toBeGreaterThan(clock.now().getTime() + 5 * dayMs);
-      const { status, renewAt } = await world.renew(id);
+      const { status, renewAt } = await fixture.renew(id);
       expect(status).toBe('active');
       expect(Date.parse(renewAt)).toBeGreaterThan(clock.now().getTime());
       due.set(id, Date.parse(renewAt));
@@ -70,7 +70,7 @@ describe.each(Object.entries(sayings))('%s', (_name, renewal) => {
       }
       expect(orders.length).toBeGreaterThanOrEqual(Math.floor(skippedDays / (renewal ? 33 : lifeDays * 0.75)));
       expect(orders.slice(1).every(({ replaces }) => replaces !== undefined)).toBe(true);
-      const { chain } = await world.rowOf(name);
+      const { chain } = await fixture.rowOf(name);
       expect(new X509Certificate(chain).validToDate.getTime()).toBeGreaterThan(clock.now().getTime());
     }
     // Not all at the same moment, though all began at one.

@@ -3,23 +3,23 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   bakery,
   comment,
-  createReviewWorld,
+  createReviewFixture,
   desk,
   executablePath,
   openReview,
   pointAt,
-  type ReviewWorld,
+  type ReviewFixture,
   soon,
   startComment,
-} from './review-world.ts';
+} from './review-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
-let world: ReviewWorld;
+let fixture: ReviewFixture;
 beforeAll(async () => {
-  if (executablePath) world = await createReviewWorld();
+  if (executablePath) fixture = await createReviewFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const words = 'Private words 4711';
 const forged = 'Forged words 666';
@@ -98,8 +98,8 @@ const hostile = () => bakery().replace('<head>', `<head><script>${attack}</scrip
 
 describe.skipIf(!executablePath)('the script of a site', () => {
   test('reads no key, no words, and writes no comment as the owner', async () => {
-    const site = await world.newSite({ 'index.html': hostile(), 'sw.js': worker });
-    const context = await world.newContext(desk);
+    const site = await fixture.newSite({ 'index.html': hostile(), 'sw.js': worker });
+    const context = await fixture.newContext(desk);
     const link = await site.link();
     const secret = link.split('/').at(-1) ?? '';
     const seen: string[] = [];
@@ -129,8 +129,8 @@ describe.skipIf(!executablePath)('the script of a site', () => {
   });
 
   test('of another site cannot put the window of this one into its page', async () => {
-    const [site, evil] = [await world.newSite(), await world.newSite()];
-    const context = await world.newContext(desk);
+    const [site, evil] = [await fixture.newSite(), await fixture.newSite()];
+    const context = await fixture.newContext(desk);
     await (await openReview(context, await site.link())).page.close();
     const { page } = await openReview(context, await evil.link());
     const address = `http://platform.localhost/review/frame/${site.site.public_id}`;
@@ -142,8 +142,8 @@ describe.skipIf(!executablePath)('the script of a site', () => {
   });
 
   test('cannot have a press sent on a window that it hides', async () => {
-    const site = await world.newSite();
-    const context = await world.newContext(desk);
+    const site = await fixture.newSite();
+    const context = await fixture.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
     await startComment({ frame });
     await pointAt(page, 'h1');

@@ -2,13 +2,13 @@
 
 import { renderManifest } from '#providers/manifest.ts';
 import { newHostLabel, newId } from '#runtime/ids.ts';
-import type { World } from '#test/output/world.ts';
+import type { Fixture } from '#test/output/fixture.ts';
 
 let number = 2_000_000;
 
 /** Answers the deployment and the host's first label. */
 export async function showDraft(
-  { deps, clock }: Pick<World, 'deps' | 'clock'>,
+  { deps, clock }: Pick<Fixture, 'deps' | 'clock'>,
   { siteId, accountId, slot }: { siteId: string; accountId: string; slot: number },
   page: string,
 ): Promise<{ deploymentId: string; label: string }> {

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '#test/api/world.ts';
-import { type CommentWorld, createCommentWorld } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { type CommentFixture, createCommentFixture } from './fixture.ts';
 
-let world: CommentWorld;
+let fixture: CommentFixture;
 beforeAll(async () => {
-  world = await createCommentWorld();
+  fixture = await createCommentFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const day = 86_400_000;
 
 test('a link is made, shown once, listed without its address, and ended', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { status, body } = await owner.review();
   expect(status).toBe(200);
   expect(body).toMatchObject({ site_id: owner.site.id, slot: null, status: 'open', ended_at: null });
-  expect(body.url).toMatch(new RegExp(`^${world.config.baseUrl}/review/frr_[\\w-]{43}$`));
+  expect(body.url).toMatch(new RegExp(`^${fixture.config.baseUrl}/review/frr_[\\w-]{43}$`));
   const { url, ...shown } = body;
   const list = await owner.call('GET', `/v1/sites/${owner.site.id}/review-links`);
   expect(list.body.items).toEqual([shown]);
@@ -25,19 +25,19 @@ test('a link is made, shown once, listed without its address, and ended', async 
 });
 
 test('its secret is kept as a hash and stands in no log', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body } = await owner.review();
   const secret = body.url.split('/').at(-1);
-  await fetch(`${world.url}/review/${secret}`, { redirect: 'manual' });
-  const rows = await world.deps
+  await fetch(`${fixture.url}/review/${secret}`, { redirect: 'manual' });
+  const rows = await fixture.deps
     .em()
     .execute('select review_link::text as row from review_link where id = ?', [body.id]);
   expect(rows[0]?.row).not.toContain(secret);
-  expect(JSON.stringify(world.logged)).not.toContain(secret);
+  expect(JSON.stringify(fixture.logged)).not.toContain(secret);
 });
 
 test('a repeated call under one key shows the same address again', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const ask = () =>
     owner.call('POST', `/v1/sites/${owner.site.id}/review-links`, { body: {}, headers: { 'idempotency-key': 'k' } });
   const [first, second] = [await ask(), await ask()];
@@ -45,7 +45,7 @@ test('a repeated call under one key shows the same address again', async () => {
 });
 
 test('it lasts a week unless said, and a minute to thirty days', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body } = await owner.review();
   expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(7 * day);
   for (const expires_in_seconds of [59, 30 * 86_400 + 1, 1.5, 'soon', null]) {
@@ -54,7 +54,7 @@ test('it lasts a week unless said, and a minute to thirty days', async () => {
 });
 
 test('an archived site gets no link', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   await owner.call('POST', `/v1/sites/${owner.site.id}/archive`);
   expect(errorOf(await owner.review()).code).toBe('site_archived');
 });

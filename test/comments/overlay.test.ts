@@ -5,33 +5,33 @@ import { structureFault } from '#git/rules/structure.ts';
 import {
   bakery,
   comment,
-  createReviewWorld,
+  createReviewFixture,
   desk,
   executablePath,
   openReview,
   phone,
   pointAt,
+  type ReviewFixture,
   type ReviewSite,
-  type ReviewWorld,
   send,
   soon,
   startComment,
   takesPress,
-} from './review-world.ts';
+} from './review-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
-let world: ReviewWorld;
+let fixture: ReviewFixture;
 beforeAll(async () => {
-  if (executablePath) world = await createReviewWorld();
+  if (executablePath) fixture = await createReviewFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const threads = async (site: ReviewSite) => (await site.list()).body.items;
 
 /** Reads the picture of a thread as an agent does. */
 async function pictureOf(site: ReviewSite, id: string) {
-  const answer = await fetch(`${world.url}/v1/comments/${id}/screenshot`, {
+  const answer = await fetch(`${fixture.url}/v1/comments/${id}/screenshot`, {
     headers: { authorization: `Bearer ${site.token}` },
   });
   return { type: answer.headers.get('content-type'), bytes: Buffer.from(await answer.arrayBuffer()) };
@@ -39,8 +39,8 @@ async function pictureOf(site: ReviewSite, id: string) {
 
 describe.skipIf(!executablePath)('the owner', () => {
   test('opens the link and comments on a heading: the thread has its picture, the agent’s inbox hears of it', async () => {
-    const site = await world.newSite();
-    const context = await world.newContext(desk);
+    const site = await fixture.newSite();
+    const context = await fixture.newContext(desk);
     const review = await openReview(context, await site.link());
     const inbox = site.call('GET', '/v1/inbox?wait=50');
     await comment(review, 'Larger, please.', () => pointAt(review.page, 'h1'));
@@ -74,9 +74,9 @@ describe.skipIf(!executablePath)('the owner', () => {
   });
 
   test('sees the agent’s answer, replies, and resolves', async () => {
-    const site = await world.newSite();
+    const site = await fixture.newSite();
     const { body: thread } = await site.open('Shall the heading stay?', { position: { selector: 'h1' } });
-    const context = await world.newContext(desk);
+    const context = await fixture.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
     await unlock(page, frame);
     await frame.getByRole('button', { name: 'Cancel' }).click();
@@ -99,8 +99,8 @@ describe.skipIf(!executablePath)('the owner', () => {
   });
 
   test('comments with a finger on a phone, and nothing stands out of the screen', async () => {
-    const site = await world.newSite();
-    const context = await world.newContext(phone);
+    const site = await fixture.newSite();
+    const context = await fixture.newContext(phone);
     const review = await openReview(context, await site.link());
     const { page, frame } = review;
     await startComment(review, 'tap');
@@ -121,8 +121,8 @@ describe.skipIf(!executablePath)('the owner', () => {
   });
 
   test('comments with the keyboard alone', async () => {
-    const site = await world.newSite();
-    const context = await world.newContext(desk);
+    const site = await fixture.newSite();
+    const context = await fixture.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
     const start = frame.getByRole('button', { name: 'Comment', exact: true });
     for (let presses = 0; presses < 10 && !(await hasFocus(start)); presses++) {
@@ -146,8 +146,8 @@ describe.skipIf(!executablePath)('the owner', () => {
   });
 
   test('goes on after a reload and on other pages without opening the link again, until the review is left', async () => {
-    const site = await world.newSite({ 'index.html': bakery(), 'about.html': bakery({ heading: 'About us' }) });
-    const context = await world.newContext(desk);
+    const site = await fixture.newSite({ 'index.html': bakery(), 'about.html': bakery({ heading: 'About us' }) });
+    const context = await fixture.newContext(desk);
     const review = await openReview(context, await site.link());
     await comment(review, 'Here', () => pointAt(review.page, 'h1'));
     await review.page.goto(`${site.address}/about`);
@@ -167,8 +167,8 @@ describe.skipIf(!executablePath)('the owner', () => {
 
   test('comments without a picture where the page cannot be drawn, and the thread says why', async () => {
     const script = 'HTMLCanvasElement.prototype.toBlob = () => { throw new Error("no") }';
-    const site = await world.newSite({ 'index.html': bakery({ script }) });
-    const context = await world.newContext(desk);
+    const site = await fixture.newSite({ 'index.html': bakery({ script }) });
+    const context = await fixture.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
     await startComment({ frame });
     await pointAt(page, 'h1');
@@ -180,8 +180,8 @@ describe.skipIf(!executablePath)('the owner', () => {
   });
 
   test('keeps what was typed when the connection breaks, and sends it once', async () => {
-    const site = await world.newSite();
-    const context = await world.newContext(desk);
+    const site = await fixture.newSite();
+    const context = await fixture.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
     await startComment({ frame });
     await pointAt(page, 'h1');
@@ -202,8 +202,8 @@ describe.skipIf(!executablePath)('the owner', () => {
   });
 
   test('is told when the link is over, and writes nothing with it', async () => {
-    const site = await world.newSite();
-    const context = await world.newContext(desk);
+    const site = await fixture.newSite();
+    const context = await fixture.newContext(desk);
     const review = await openReview(context, await site.link());
     await comment(review, 'Before', () => pointAt(review.page, 'h1'));
     const [link] = (await site.call('GET', `/v1/sites/${site.site.id}/review-links`)).body.items;

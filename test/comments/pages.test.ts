@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { overlayModules } from '#web/overlay/modules.ts';
-import { createLinkWorld, type LinkWorld, page, secretOf } from './link-world.ts';
+import { createLinkFixture, type LinkFixture, page, secretOf } from './link-fixture.ts';
 
-let world: LinkWorld;
+let fixture: LinkFixture;
 beforeAll(async () => {
-  world = await createLinkWorld();
+  fixture = await createLinkFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** All that the database holds, but for the counters of requests. */
 async function everything(): Promise<string> {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const tables = await em.execute<{ name: string }[]>(
     `select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'rate_limit' order by 1`,
   );
@@ -26,14 +26,14 @@ async function everything(): Promise<string> {
 }
 
 test('a link leads to the site, leaves its key on our host alone, and writes nothing', async () => {
-  const owner = await world.newSite();
+  const owner = await fixture.newSite();
   const { body } = await owner.review();
   const before = await everything();
   for (const method of ['HEAD', 'GET', 'GET']) {
-    const answer = await fetch(`${world.url}/review/${secretOf(body)}`, { method, redirect: 'manual' });
+    const answer = await fetch(`${fixture.url}/review/${secretOf(body)}`, { method, redirect: 'manual' });
     expect(answer.status).toBe(303);
     const to = new URL(answer.headers.get('location') ?? '');
-    expect(to.origin).toBe(`http://${owner.site.name}.${world.config.baseDomain}`);
+    expect(to.origin).toBe(`http://${owner.site.name}.${fixture.config.baseDomain}`);
     expect(to.href).not.toContain(secretOf(body));
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -46,24 +46,28 @@ test('a link leads to the site, leaves its key on our host alone, and writes not
 });
 
 test('on the site only whoever came by a link gets the loader, and everybody else the page as it was built', async () => {
-  const owner = await world.newSite();
+  const owner = await fixture.newSite();
   const marker = `/.frontage/review?site=${owner.site.public_id}&for=60`;
-  const marked = await world.visit(owner.site.name, marker);
+  const marked = await fixture.visit(owner.site.name, marker);
   expect([marked.status, marked.headers.location]).toEqual([303, '/']);
   const cookie = String(marked.headers['set-cookie']).split(';')[0] ?? '';
   expect(cookie).toBe(`__Host-frontage_review=${owner.site.public_id}`);
-  const etag = (await world.visit(owner.site.name, '/')).headers.etag ?? '';
-  const reviewed = await world.visit(owner.site.name, '/', { cookie, 'if-none-match': etag, 'accept-encoding': 'br' });
-  const loader = `<script type="module" src="/.frontage/overlay/loader.js" data-frontage-frame="${world.config.baseUrl}/review/frame/${owner.site.public_id}"></script>`;
+  const etag = (await fixture.visit(owner.site.name, '/')).headers.etag ?? '';
+  const reviewed = await fixture.visit(owner.site.name, '/', {
+    cookie,
+    'if-none-match': etag,
+    'accept-encoding': 'br',
+  });
+  const loader = `<script type="module" src="/.frontage/overlay/loader.js" data-frontage-frame="${fixture.config.baseUrl}/review/frame/${owner.site.public_id}"></script>`;
   expect(reviewed.text).toBe(page.replace('</body>', `${loader}</body>`));
   expect(reviewed.headers['cache-control']).toBe('private, no-store');
   expect(reviewed.headers.etag).toBeUndefined();
   expect(reviewed.headers['content-length']).toBe(String(reviewed.body.length));
-  expect((await world.visit(owner.site.name, '/nowhere', { cookie })).text).toContain(loader);
+  expect((await fixture.visit(owner.site.name, '/nowhere', { cookie })).text).toContain(loader);
   for (const headers of [{}, { cookie: 'other=1' }, { cookie: '__Host-frontage_review=../../evil' }]) {
-    expect((await world.visit(owner.site.name, '/', headers)).text).toBe(page);
+    expect((await fixture.visit(owner.site.name, '/', headers)).text).toBe(page);
   }
-  const style = await world.visit(owner.site.name, '/a.css', { cookie });
+  const style = await fixture.visit(owner.site.name, '/a.css', { cookie });
   expect([style.text, style.headers.etag === undefined]).toEqual(['b{}', false]);
 });
 
@@ -76,21 +80,21 @@ test.each([
   ['/.frontage/overlay/frame.js', 404],
   ['/.frontage/', 404],
 ])('the path %s of a site leads nowhere', async (path, status) => {
-  const owner = await world.newSite();
-  const answer = await world.visit(owner.site.name, path);
+  const owner = await fixture.newSite();
+  const answer = await fixture.visit(owner.site.name, path);
   expect([answer.status, answer.headers.location]).toEqual([status, undefined]);
 });
 
 test('a frame may stand in pages of its own site alone, and runs its own script alone', async () => {
-  const owner = await world.newSite();
-  const answer = await fetch(`${world.url}/review/frame/${owner.site.public_id}`);
+  const owner = await fixture.newSite();
+  const answer = await fetch(`${fixture.url}/review/frame/${owner.site.public_id}`);
   const policy = answer.headers.get('content-security-policy') ?? '';
-  expect(policy).toMatch(new RegExp(`frame-ancestors http://${owner.site.name}\\.${world.config.baseDomain}(;|$| )`));
+  expect(policy).toMatch(new RegExp(`frame-ancestors http://${owner.site.name}\\.${fixture.config.baseDomain}(;|$| )`));
   expect(policy).not.toMatch(/\*|unsafe|frame-ancestors 'none'/);
   expect(policy).toMatch(/script-src 'sha256-[^']+'(;|$)/);
   expect(policy).toContain("form-action 'none'");
   expect(answer.headers.get('x-frame-options')).toBeNull();
-  const unknown = await fetch(`${world.url}/review/frame/${'0'.repeat(16)}`);
+  const unknown = await fetch(`${fixture.url}/review/frame/${'0'.repeat(16)}`);
   expect([unknown.status, unknown.headers.get('content-security-policy')?.includes("frame-ancestors 'none'")]).toEqual([
     404,
     true,
@@ -98,10 +102,10 @@ test('a frame may stand in pages of its own site alone, and runs its own script 
 });
 
 test('the key is handed over by our own host, to whoever has its cookie, for that site alone', async () => {
-  const [owner, other] = [await world.newSite(), await world.newSite()];
+  const [owner, other] = [await fixture.newSite(), await fixture.newSite()];
   const secret = secretOf((await owner.review()).body);
   const ask = (id: string, cookie: string) =>
-    fetch(`${world.url}/review/hand-over/${id}`, { headers: { cookie } }).then(async (answer) => ({
+    fetch(`${fixture.url}/review/hand-over/${id}`, { headers: { cookie } }).then(async (answer) => ({
       text: await answer.text(),
       policy: answer.headers.get('content-security-policy'),
     }));
@@ -114,14 +118,14 @@ test('the key is handed over by our own host, to whoever has its cookie, for tha
 });
 
 test('all that the overlay loads is below 40 KB, compressed', async () => {
-  const owner = await world.newSite();
-  const frame = await (await fetch(`${world.url}/review/frame/${owner.site.public_id}`)).text();
+  const owner = await fixture.newSite();
+  const frame = await (await fetch(`${fixture.url}/review/frame/${owner.site.public_id}`)).text();
   const parts = overlayModules.map(({ file }) => gzipSync(readFileSync(file)).length);
   expect(parts.length).toBeGreaterThan(4);
   const total = [...parts, gzipSync(frame).length].reduce((sum, bytes) => sum + bytes, 0);
   console.info(`the overlay is ${total} bytes, compressed`);
   expect(total).toBeLessThan(40_000);
-  const served = await world.visit(owner.site.name, '/.frontage/overlay/loader.js', { 'accept-encoding': 'gzip' });
+  const served = await fixture.visit(owner.site.name, '/.frontage/overlay/loader.js', { 'accept-encoding': 'gzip' });
   expect([served.headers['content-encoding'], served.headers['content-type']]).toEqual([
     'gzip',
     'text/javascript; charset=utf-8',

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 import * as sample from '#test/git/samples.ts';
-import { type CommentWorld, createCommentWorld } from './world.ts';
+import { type CommentFixture, createCommentFixture } from './fixture.ts';
 
-let world: CommentWorld;
+let fixture: CommentFixture;
 beforeAll(async () => {
-  world = await createCommentWorld();
+  fixture = await createCommentFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const text = (bytes: Buffer) => bytes.toString('base64');
 
@@ -17,10 +17,10 @@ test.each([
   ['image/jpeg', sample.jpg],
   ['image/webp', sample.webp],
 ])('a picture that is %s by its bytes is kept and read back', async (type, bytes) => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body } = await owner.open('See?', { screenshot_base64: text(bytes) });
-  expect(body.screenshot).toEqual({ url: `${world.config.baseUrl}/v1/comments/${body.id}/screenshot` });
-  const answer = await fetch(`${world.url}/v1/comments/${body.id}/screenshot`, {
+  expect(body.screenshot).toEqual({ url: `${fixture.config.baseUrl}/v1/comments/${body.id}/screenshot` });
+  const answer = await fetch(`${fixture.url}/v1/comments/${body.id}/screenshot`, {
     headers: { authorization: `Bearer ${owner.token}` },
   });
   expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
@@ -30,7 +30,7 @@ test.each([
 });
 
 test('a thread without a picture says why, and its picture is not found with the reason', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body } = await owner.open();
   expect(body.screenshot).toEqual({ missing: 'No screenshot was sent with the comment.' });
   const answer = await owner.call('GET', `/v1/comments/${body.id}/screenshot`);
@@ -52,20 +52,20 @@ test.each([
   ['a PNG with a page behind it', text(appended)],
   ['a PNG that unfolds to more than any screen', text(sample.pngOf(100_000, 100_000))],
 ])('%s is invalid_file, and opens no thread', async (_what, screenshot_base64) => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const answer = await owner.open('See?', { screenshot_base64 });
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_file']);
   expect((await owner.list()).body.items).toEqual([]);
 });
 
 test('a picture that does not fit into a body is body_too_large', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const answer = await owner.open('See?', { screenshot_base64: 'A'.repeat(1_048_576) });
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'body_too_large']);
 });
 
 test('without storage a picture is no_storage, and the words alone are taken', async () => {
-  const bare = await createCommentWorld({ FRONTAGE_FILES: 'off' });
+  const bare = await createCommentFixture({ FRONTAGE_FILES: 'off' });
   try {
     const owner = await bare.newOwner();
     const answer = await owner.open('See?', { screenshot_base64: text(sample.png) });
@@ -77,9 +77,11 @@ test('without storage a picture is no_storage, and the words alone are taken', a
 });
 
 test('a picture whose bytes are gone says so', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body } = await owner.open('See?', { screenshot_base64: text(await readFile(photo)) });
-  await world.deps.em().execute('update comment_thread set picture_sha256 = ? where id = ?', ['0'.repeat(64), body.id]);
+  await fixture.deps
+    .em()
+    .execute('update comment_thread set picture_sha256 = ? where id = ?', ['0'.repeat(64), body.id]);
   const answer = await owner.call('GET', `/v1/comments/${body.id}/screenshot`);
   expect([answer.status, errorOf(answer).code]).toEqual([409, 'missing_asset']);
 });

@@ -3,22 +3,22 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   bakery,
   comment,
-  createReviewWorld,
+  createReviewFixture,
   executablePath,
   openReview,
   pointAt,
   type Review,
-  type ReviewWorld,
+  type ReviewFixture,
   soon,
-} from './review-world.ts';
+} from './review-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
-let world: ReviewWorld;
+let fixture: ReviewFixture;
 beforeAll(async () => {
-  if (executablePath) world = await createReviewWorld();
+  if (executablePath) fixture = await createReviewFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** Whether the pin stands on what the selector means. */
 async function isOn({ page }: Review, selector: string): Promise<boolean> {
@@ -30,8 +30,8 @@ async function isOn({ page }: Review, selector: string): Promise<boolean> {
 
 /** A review with one comment on a heading in the middle of the page, built anew as `next`. */
 async function rebuilt(next: string) {
-  const site = await world.newSite();
-  const context = await world.newContext();
+  const site = await fixture.newSite();
+  const context = await fixture.newContext();
   const review = await openReview(context, await site.link());
   await comment(review, 'This one', () => pointAt(review.page, 'h2 >> nth=0'));
   expect(await isOn(review, 'h2 >> nth=0')).toBe(true);
@@ -82,10 +82,10 @@ describe.skipIf(!executablePath)('after a rebuild', () => {
   });
 
   test('the words of a place are what a reader sees: lines that a build has joined are no one word', async () => {
-    const site = await world.newSite({
+    const site = await fixture.newSite({
       'index.html': bakery({ before: '<h2>Good wood,<br>cut to fit</h2><ul><li>As<b>h</b></li><li>Oak</li></ul>' }),
     });
-    const context = await world.newContext();
+    const context = await fixture.newContext();
     const { page } = await openReview(context, await site.link());
     const said = await page.evaluate(`import('/.frontage/overlay/place.js').then(({ words }) =>
       ['h2', 'ul'].map((name) => words(document.querySelector('main ' + name))))`);
@@ -94,8 +94,8 @@ describe.skipIf(!executablePath)('after a rebuild', () => {
   });
 
   test('of 300 random pages each element is found by its description, and by its words where all is turned around', async () => {
-    const site = await world.newSite();
-    const context = await world.newContext();
+    const site = await fixture.newSite();
+    const context = await fixture.newContext();
     const { page } = await openReview(context, await site.link());
     const faults = await page.evaluate(`(async () => {
       const { describe, find } = await import('/.frontage/overlay/place.js');

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
-import { callWith, createSite, errorOf } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
-import { createLinkWorld, type LinkWorld, secretOf } from './link-world.ts';
-import { commentsOf } from './world.ts';
+import { callWith, createSite, errorOf } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
+import { commentsOf } from './fixture.ts';
+import { createLinkFixture, type LinkFixture, secretOf } from './link-fixture.ts';
 
-let world: LinkWorld;
+let fixture: LinkFixture;
 beforeAll(async () => {
-  world = await createLinkWorld();
+  fixture = await createLinkFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('a link reads and writes comments of its site as its maker, and nothing of another', async () => {
-  const [owner, other] = [await world.newSite(), await world.newSite()];
-  const frame = world.asFrame(secretOf((await owner.review()).body));
+  const [owner, other] = [await fixture.newSite(), await fixture.newSite()];
+  const frame = fixture.asFrame(secretOf((await owner.review()).body));
   const { body: theirs } = await other.open('Not yours');
   const position = {
     selector: 'h1',
@@ -50,23 +50,23 @@ test('a link reads and writes comments of its site as its maker, and nothing of 
 });
 
 test('a link reaches no other site that its maker has, and no call of the API', async () => {
-  const owner = await world.newSite();
+  const owner = await fixture.newSite();
   const second = await createSite(owner);
   const secret = secretOf((await owner.review()).body);
   const { body: elsewhere } = await commentsOf(owner, second.id).open('Elsewhere');
-  const frame = world.asFrame(secret);
+  const frame = fixture.asFrame(secret);
   expect(errorOf(await frame.answer(elsewhere.id, { message: 'x' })).code).toBe('not_found');
   expect((await frame.threads()).text).not.toContain('Elsewhere');
   for (const token of [secret, secret.replace('frr_', 'fro_')]) {
-    const answer = await callWith(world.url, token)('GET', `/v1/sites/${owner.site.id}`);
+    const answer = await callWith(fixture.url, token)('GET', `/v1/sites/${owner.site.id}`);
     expect(errorOf(answer).code).toBe('unauthorized');
   }
 });
 
 test('without its key, or with its cookie alone, the frame’s calls are not found', async () => {
-  const owner = await world.newSite();
+  const owner = await fixture.newSite();
   const secret = secretOf((await owner.review()).body);
-  const call = callWith(world.url);
+  const call = callWith(fixture.url);
   const cookie = `__Host-frontage_review_${owner.site.public_id}=${secret}`;
   for (const headers of [{}, { cookie }, { 'x-review': `frr_${'0'.repeat(43)}` }, { 'x-review': owner.token }]) {
     const sent = { body: { page: '/', body: 'x', position: {} }, headers };
@@ -77,8 +77,8 @@ test('without its key, or with its cookie alone, the frame’s calls are not fou
 });
 
 test('a comment that is sent twice under one key is one comment', async () => {
-  const owner = await world.newSite();
-  const frame = world.asFrame(secretOf((await owner.review()).body));
+  const owner = await fixture.newSite();
+  const frame = fixture.asFrame(secretOf((await owner.review()).body));
   const key = { 'idempotency-key': crypto.randomUUID() };
   const both = await Promise.all([frame.comment({ body: 'Once' }, key), frame.comment({ body: 'Once' }, key)]);
   expect(both.map(({ status }) => status)).toEqual([200, 200]);
@@ -86,16 +86,16 @@ test('a comment that is sent twice under one key is one comment', async () => {
 });
 
 test('a collaborator’s link speaks as a collaborator', async () => {
-  const owner = await world.newSite();
-  const helper = await people(world).newCollaborator(owner, owner.site.id);
+  const owner = await fixture.newSite();
+  const helper = await people(fixture).newCollaborator(owner, owner.site.id);
   const { body } = await commentsOf(helper, owner.site.id).review();
-  const { body: made } = await world.asFrame(secretOf(body)).comment({});
+  const { body: made } = await fixture.asFrame(secretOf(body)).comment({});
   expect(made.thread.messages[0].author_kind).toBe('collaborator');
 });
 
 test('a link opens nothing once it is ended, has run out, or its maker or its site is gone', async () => {
-  const owner = await world.newSite();
-  const helper = await people(world).newCollaborator(owner, owner.site.id);
+  const owner = await fixture.newSite();
+  const helper = await people(fixture).newCollaborator(owner, owner.site.id);
   const made = {
     ended: (await owner.review()).body,
     short: (await owner.review({ expires_in_seconds: 60 })).body,
@@ -106,9 +106,9 @@ test('a link opens nothing once it is ended, has run out, or its maker or its si
     Promise.all(
       Object.values(made).map(async (link) => {
         const secret = secretOf(link);
-        const page = await world.open(secret);
-        const threads = await world.asFrame(secret).threads();
-        const written = await world.asFrame(secret).comment({});
+        const page = await fixture.open(secret);
+        const threads = await fixture.asFrame(secret).threads();
+        const written = await fixture.asFrame(secret).comment({});
         expect([threads.status, written.status]).toEqual(page.status === 303 ? [200, 200] : [page.status, page.status]);
         return page.status;
       }),
@@ -116,7 +116,7 @@ test('a link opens nothing once it is ended, has run out, or its maker or its si
   expect(await states()).toEqual([303, 303, 303, 303]);
   await owner.call('DELETE', `/v1/review-links/${made.ended.id}`);
   expect(await states()).toEqual([410, 303, 303, 303]);
-  world.skip(60_001);
+  fixture.skip(60_001);
   expect(await states()).toEqual([410, 410, 303, 303]);
   const removed = await owner.call('DELETE', `/v1/sites/${owner.site.id}/collaborators/${helper.accountId}`);
   expect(removed.body.ended.review_links).toBe(1);
@@ -128,11 +128,11 @@ test('a link opens nothing once it is ended, has run out, or its maker or its si
 });
 
 test('a link opens nothing while a person has its site off the web', async () => {
-  const owner = await world.newSite();
+  const owner = await fixture.newSite();
   const secret = secretOf((await owner.review()).body);
-  await blockSite(world.deps.em(), world.clock, owner.site.id, 'It was reported for phishing.');
-  expect((await world.open(secret)).status).toBe(409);
-  expect(errorOf(await world.asFrame(secret).comment({})).code).toBe('site_archived');
-  await unblockSite(world.deps.em(), owner.site.id);
-  expect((await world.open(secret)).status).toBe(303);
+  await blockSite(fixture.deps.em(), fixture.clock, owner.site.id, 'It was reported for phishing.');
+  expect((await fixture.open(secret)).status).toBe(409);
+  expect(errorOf(await fixture.asFrame(secret).comment({})).code).toBe('site_archived');
+  await unblockSite(fixture.deps.em(), owner.site.id);
+  expect((await fixture.open(secret)).status).toBe(303);
 });

@@ -1,41 +1,43 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 import { showDraft } from './drafts.ts';
-import { createLinkWorld, type LinkWorld, page, secretOf } from './link-world.ts';
-import { createCommentWorld } from './world.ts';
+import { createCommentFixture } from './fixture.ts';
+import { createLinkFixture, type LinkFixture, page, secretOf } from './link-fixture.ts';
 
-let world: LinkWorld;
+let fixture: LinkFixture;
 beforeAll(async () => {
-  world = await createLinkWorld();
+  fixture = await createLinkFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const day = 86_400_000;
 
 test('a link to a slot leads to its host, where the loader is, and a comment names the draft', async () => {
-  const owner = await world.newSite();
+  const owner = await fixture.newSite();
   const place = { siteId: owner.site.id, accountId: owner.accountId, slot: 2 };
-  const { label, deploymentId } = await showDraft(world, place, page.replace('Hello', 'Draft'));
+  const { label, deploymentId } = await showDraft(fixture, place, page.replace('Hello', 'Draft'));
   const { body } = await owner.review({ slot: 2 });
   expect(body.slot).toBe(2);
-  const to = new URL((await world.open(secretOf(body))).headers.get('location') ?? '');
-  expect(to.hostname).toBe(`${label}.${world.config.baseDomain}`);
-  const marked = await world.visit(label, to.pathname + to.search);
+  const to = new URL((await fixture.open(secretOf(body))).headers.get('location') ?? '');
+  expect(to.hostname).toBe(`${label}.${fixture.config.baseDomain}`);
+  const marked = await fixture.visit(label, to.pathname + to.search);
   const cookie = String(marked.headers['set-cookie']).split(';')[0] ?? '';
-  await expect.poll(async () => (await world.visit(label, '/', { cookie })).text).toContain('Draft');
-  const reviewed = await world.visit(label, '/', { cookie });
-  expect(reviewed.text).toContain(`data-frontage-frame="${world.config.baseUrl}/review/frame/${owner.site.public_id}"`);
+  await expect.poll(async () => (await fixture.visit(label, '/', { cookie })).text).toContain('Draft');
+  const reviewed = await fixture.visit(label, '/', { cookie });
+  expect(reviewed.text).toContain(
+    `data-frontage-frame="${fixture.config.baseUrl}/review/frame/${owner.site.public_id}"`,
+  );
   expect(reviewed.headers['x-robots-tag']).toContain('noindex');
-  const policy = (await fetch(`${world.url}/review/frame/${owner.site.public_id}`)).headers.get(
+  const policy = (await fetch(`${fixture.url}/review/frame/${owner.site.public_id}`)).headers.get(
     'content-security-policy',
   );
-  expect(policy).toContain(`http://${label}.${world.config.baseDomain}`);
-  const { body: made } = await world.asFrame(secretOf(body)).comment({});
+  expect(policy).toContain(`http://${label}.${fixture.config.baseDomain}`);
+  const { body: made } = await fixture.asFrame(secretOf(body)).comment({});
   expect(made.thread.deployment_id).toBe(deploymentId);
 });
 
 test('a slot that there is not is invalid_slot, one that shows nothing preview_empty', async () => {
-  const owner = await world.newSite();
+  const owner = await fixture.newSite();
   for (const slot of [0, -1, 6, 1.5, '1', null])
     expect(errorOf(await owner.review({ slot })).code).toBe('invalid_slot');
   const empty = await owner.review({ slot: 1 });
@@ -43,19 +45,19 @@ test('a slot that there is not is invalid_slot, one that shows nothing preview_e
 });
 
 test('a draft that ran out is preview_expired, at the call and for whoever holds a link to it', async () => {
-  const owner = await world.newSite();
-  await showDraft(world, { siteId: owner.site.id, accountId: owner.accountId, slot: 1 }, page);
+  const owner = await fixture.newSite();
+  await showDraft(fixture, { siteId: owner.site.id, accountId: owner.accountId, slot: 1 }, page);
   const { body } = await owner.review({ slot: 1, expires_in_seconds: 20 * 86_400 });
-  expect((await world.open(secretOf(body))).status).toBe(303);
-  world.skip(15 * day);
+  expect((await fixture.open(secretOf(body))).status).toBe(303);
+  fixture.skip(15 * day);
   expect(errorOf(await owner.review({ slot: 1 })).code).toBe('preview_expired');
-  expect((await world.open(secretOf(body))).status).toBe(410);
-  expect(errorOf(await world.asFrame(secretOf(body)).comment({})).code).toBe('preview_expired');
-  world.skip(-15 * day);
+  expect((await fixture.open(secretOf(body))).status).toBe(410);
+  expect(errorOf(await fixture.asFrame(secretOf(body)).comment({})).code).toBe('preview_expired');
+  fixture.skip(-15 * day);
 });
 
 test('without previews a link to a slot is preview_disabled', async () => {
-  const bare = await createCommentWorld({ FRONTAGE_PREVIEWS: 'off' });
+  const bare = await createCommentFixture({ FRONTAGE_PREVIEWS: 'off' });
   try {
     const owner = await bare.newOwner();
     expect(errorOf(await owner.review({ slot: 1 })).code).toBe('preview_disabled');

@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeThreadStatus, replyTo } from '#api/comments/rules.ts';
 import { newId } from '#runtime/ids.ts';
-import { errorOf } from '#test/api/world.ts';
-import { type CommentWorld, createCommentWorld } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { type CommentFixture, createCommentFixture } from './fixture.ts';
 
-let world: CommentWorld;
+let fixture: CommentFixture;
 beforeAll(async () => {
-  world = await createCommentWorld({}, { open_comments_per_site: 5 });
+  fixture = await createCommentFixture({}, { open_comments_per_site: 5 });
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
-const full = async (owner: Awaited<ReturnType<CommentWorld['newOwner']>>, id: string) => {
+const full = async (owner: Awaited<ReturnType<CommentFixture['newOwner']>>, id: string) => {
   for (const answer of [await owner.reply(id, 'More'), await owner.resolve(id, 'More')]) {
     expect([answer.status, errorOf(answer).code]).toEqual([402, 'plan_limit']);
   }
@@ -21,16 +21,16 @@ const full = async (owner: Awaited<ReturnType<CommentWorld['newOwner']>>, id: st
 };
 
 test('a thread takes 60,000 characters', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { id } = (await owner.open('x'.repeat(4000))).body;
   for (let n = 1; n < 15; n++) expect((await owner.reply(id, 'x'.repeat(4000))).status).toBe(200);
   await full(owner, id);
 });
 
 test('a thread takes 500 messages', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { id } = (await owner.open()).body;
-  await world.deps.em().execute(
+  await fixture.deps.em().execute(
     `insert into comment_message (id, thread_id, account_id, author_kind, body, created_at)
      select 'msg_' || n, thread_id, account_id, author_kind, 'x', created_at
      from comment_message, generate_series(1, 498) as n where thread_id = ?`,
@@ -41,19 +41,19 @@ test('a thread takes 500 messages', async () => {
 });
 
 test('a thread has what a caller said once, also where the answer was lost before it was kept', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { id } = (await owner.open()).body;
   const author = { accountId: owner.accountId, kind: 'agent' } as const;
   const said = { messageId: newId('msg'), message: 'Once' };
   const noted = { messageId: newId('msg'), action: 'resolve', note: 'Done' } as const;
-  for (let n = 0; n < 2; n++) await replyTo(world.deps.em(), world.deps, author, id, said);
-  for (let n = 0; n < 2; n++) await changeThreadStatus(world.deps.em(), world.deps, author, id, noted);
+  for (let n = 0; n < 2; n++) await replyTo(fixture.deps.em(), fixture.deps, author, id, said);
+  for (let n = 0; n < 2; n++) await changeThreadStatus(fixture.deps.em(), fixture.deps, author, id, noted);
   const [thread] = (await owner.list()).body.items;
   expect(thread.messages.map(({ body }: { body: string }) => body)).toEqual(['Larger, please.', 'Once', 'Done']);
 });
 
 test('a thread that is resolved while others reply has all of it, and is resolved', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { id } = (await owner.open()).body;
   const replies = Array.from({ length: 10 }, (_, n) => owner.reply(id, `Reply ${n}`));
   const answers = await Promise.all([...replies, owner.resolve(id, 'Done'), owner.resolve(id)]);

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '#test/api/world.ts';
-import { type CommentWorld, createCommentWorld } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { type CommentFixture, createCommentFixture } from './fixture.ts';
 
-let world: CommentWorld;
+let fixture: CommentFixture;
 beforeAll(async () => {
-  world = await createCommentWorld({}, { open_comments_per_site: 5 });
+  fixture = await createCommentFixture({}, { open_comments_per_site: 5 });
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const words = ({ body }: { body: { messages: { body: string }[] } }) => body.messages.map((message) => message.body);
 
 test('a thread keeps the words, who said them, the page and the place', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const position = {
     selector: 'main > h1:nth-of-type(1)',
     quote: 'Fresh bread',
@@ -45,16 +45,16 @@ test('a thread keeps the words, who said them, the page and the place', async ()
 });
 
 test('what a place lacks is null, and a thread may have none', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body } = await owner.open('Here', { position: { selector: '#top' } });
   expect(body.position).toEqual({ selector: '#top', quote: null, x: null, y: null, within: null, viewport: null });
   expect((await owner.open('Somewhere')).body.position).toBeNull();
 });
 
 test('either side replies, resolves and opens again, and a note is a message', async () => {
-  const owner = await world.newOwner();
-  const helper = await world.newCollaborator(owner, owner.site.id);
-  const theirs = world.commentsOf(helper, owner.site.id);
+  const owner = await fixture.newOwner();
+  const helper = await fixture.newCollaborator(owner, owner.site.id);
+  const theirs = fixture.commentsOf(helper, owner.site.id);
   const { body: opened } = await owner.open('The logo is too small.');
   expect(words(await theirs.reply(opened.id, 'How large?'))).toEqual(['The logo is too small.', 'How large?']);
   const resolved = await theirs.resolve(opened.id, 'Twice the size now.');
@@ -67,7 +67,7 @@ test('either side replies, resolves and opens again, and a note is a message', a
 });
 
 test('resolving what is resolved changes nothing', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body: opened } = await owner.open();
   const { body: first } = await owner.resolve(opened.id);
   expect((await owner.resolve(opened.id)).body).toEqual(first);
@@ -75,7 +75,7 @@ test('resolving what is resolved changes nothing', async () => {
 });
 
 test('a body that is missing, empty or over 4,000 characters is invalid_body', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body: thread } = await owner.open();
   for (const body of ['', '   ', 'x'.repeat(4001), 7, null, undefined]) {
     const opened = await owner.post({ page: '/', body });
@@ -88,7 +88,7 @@ test('a body that is missing, empty or over 4,000 characters is invalid_body', a
 });
 
 test('a note over 500 characters is note_too_long', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body: thread } = await owner.open();
   const refused = await owner.resolve(thread.id, 'x'.repeat(501));
   expect([refused.status, errorOf(refused).code]).toEqual([400, 'note_too_long']);
@@ -110,7 +110,7 @@ test.each([
   ['a place of infinite size', { page: '/', body: 'x', position: { x: 1e308 } }, 'invalid_json'],
   ['a quote without end', { page: '/', body: 'x', position: { quote: 'x'.repeat(301) } }, 'invalid_json'],
 ])('%s is refused', async (_what, body, code) => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body: thread } = await owner.open();
   const sent = 'thread_id' in body ? { ...body, thread_id: thread.id } : body;
   expect(errorOf(await owner.post(sent)).code).toBe(code);
@@ -118,15 +118,15 @@ test.each([
 });
 
 test('a thread is of its own site: through another it is not found', async () => {
-  const [owner, stranger] = [await world.newOwner(), await world.newOwner()];
+  const [owner, stranger] = [await fixture.newOwner(), await fixture.newOwner()];
   const { body: thread } = await owner.open('A secret of ours');
-  const second = await world.newSite(owner);
+  const second = await fixture.newSite(owner);
   const answers = [
     await stranger.resolve(thread.id),
     await stranger.reply(thread.id, 'Hello'),
     await stranger.call('GET', `/v1/comments/${thread.id}/screenshot`),
     await stranger.call('GET', `/v1/sites/${owner.site.id}/comments`),
-    await world.commentsOf(owner, second.id).resolve(thread.id),
+    await fixture.commentsOf(owner, second.id).resolve(thread.id),
   ];
   for (const answer of answers) {
     expect([answer.status, errorOf(answer).code]).toEqual([404, 'not_found']);
@@ -136,7 +136,7 @@ test('a thread is of its own site: through another it is not found', async () =>
 });
 
 test('the list is filtered by status and by since, newest first, in pages', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const first = (await owner.open('First')).body;
   const second = (await owner.open('Second')).body;
   const third = (await owner.open('Third')).body;
@@ -145,8 +145,8 @@ test('the list is filtered by status and by since, newest first, in pages', asyn
   expect(await ids('')).toEqual([third.id, second.id, first.id]);
   expect(await ids('?status=open')).toEqual([third.id, first.id]);
   expect(await ids('?status=resolved')).toEqual([second.id]);
-  world.skip(1000);
-  const moment = world.clock.now().toISOString();
+  fixture.skip(1000);
+  const moment = fixture.clock.now().toISOString();
   expect(await ids(`?since=${moment}`)).toEqual([]);
   await owner.reply(first.id, 'Still there?');
   expect(await ids(`?since=${moment}`)).toEqual([first.id]);
@@ -161,7 +161,7 @@ test('the list is filtered by status and by since, newest first, in pages', asyn
 });
 
 test('a status that is not filtered on is invalid_status, a since that is no moment invalid_since', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   expect(errorOf(await owner.list('?status=closed')).code).toBe('invalid_status');
   for (const since of ['yesterday', '2026-13-01T00:00:00Z', '2026-01-01', '1700000000', '']) {
     const answer = await owner.list(`?since=${since}`);
@@ -170,8 +170,8 @@ test('a status that is not filtered on is invalid_status, a since that is no mom
 });
 
 test('a site says in every list and read how many threads are open', async () => {
-  const owner = await world.newOwner();
-  const empty = await world.newSite(owner);
+  const owner = await fixture.newOwner();
+  const empty = await fixture.newSite(owner);
   await owner.open();
   const { body: thread } = await owner.open();
   const counts = async () => {
@@ -189,7 +189,7 @@ test('a site says in every list and read how many threads are open', async () =>
 });
 
 test('a repeated call under one key opens one thread, and says a reply once', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const once = { 'idempotency-key': 'one' };
   const both = await Promise.all([
     owner.post({ page: '/', body: 'Once' }, once),
@@ -212,7 +212,7 @@ test('a repeated call under one key opens one thread, and says a reply once', as
 });
 
 test('the cap on open comments holds under calls at once, and resolving makes room', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => owner.open(`Number ${n}`)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
   expect(errorOf(answers.find(({ status }) => status !== 200) as (typeof answers)[0]).code).toBe('plan_limit');
@@ -223,7 +223,7 @@ test('the cap on open comments holds under calls at once, and resolving makes ro
 });
 
 test('an archived site keeps its threads to be read, and takes no more words', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   const { body: thread } = await owner.open();
   await owner.call('POST', `/v1/sites/${owner.site.id}/archive`);
   for (const answer of [await owner.open(), await owner.reply(thread.id, 'x'), await owner.resolve(thread.id)]) {

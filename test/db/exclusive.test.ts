@@ -1,22 +1,22 @@
 /** Locks of a session: one at a time, here and in other processes, and none outlives its connection. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AdvisoryLocks, openAdvisoryLocks } from '#db/advisory-lock.ts';
-import { createWorld, type World } from '#test/api/world.ts';
+import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { openSilentProxy } from '#test/stack/silent-proxy.ts';
 import { until } from '#test/stack/until.ts';
 
-let world: World;
+let fixture: Fixture;
 let one: AdvisoryLocks;
 let other: AdvisoryLocks;
 beforeAll(async () => {
-  world = await createWorld();
-  one = openAdvisoryLocks(world.database.url, world.deps.log);
-  other = openAdvisoryLocks(world.database.url, world.deps.log);
+  fixture = await createFixture();
+  one = openAdvisoryLocks(fixture.database.url, fixture.deps.log);
+  other = openAdvisoryLocks(fixture.database.url, fixture.deps.log);
 });
 afterAll(async () => {
   await one.close();
   await other.close();
-  await world.close();
+  await fixture.close();
 });
 
 const now = async () => 'done';
@@ -53,7 +53,7 @@ test('what fails lets the next one in, and its failure is told', async () => {
 
 test('a process that is gone holds nothing, and one that lost its connection takes locks over a new one', async () => {
   const first = await begin(one, 'd');
-  await world.deps.em().execute(
+  await fixture.deps.em().execute(
     `select pg_terminate_backend(a.pid) from pg_stat_activity a join pg_locks l on l.pid = a.pid
        where a.datname = current_database() and a.application_name = 'frontage exclusive' and l.locktype = 'advisory'`,
   );
@@ -69,8 +69,8 @@ test('a process that is gone holds nothing, and one that lost its connection tak
 });
 
 test('a lock whose answer never came is held by nobody, and the next question goes over a new connection', async () => {
-  const proxy = await openSilentProxy(world.database.url);
-  const far = openAdvisoryLocks(proxy.url, world.deps.log);
+  const proxy = await openSilentProxy(fixture.database.url);
+  const far = openAdvisoryLocks(proxy.url, fixture.deps.log);
   expect(await far.run('e', now)).toEqual({ busy: false, value: 'done' });
   proxy.silence('answers');
   await expect(far.run('f', now)).rejects.toThrow();

@@ -2,25 +2,25 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { statementMs } from '#db/connections.ts';
 import { type EntityManager, type MikroORM, openOrm } from '#db/orm.ts';
-import { createWorld, type World } from '#test/api/world.ts';
+import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { openSilentProxy } from '#test/stack/silent-proxy.ts';
 import { until } from '#test/stack/until.ts';
 
 const patienceMs = 1_000;
 const poolMax = 3;
 
-let world: World;
+let fixture: Fixture;
 let proxy: Awaited<ReturnType<typeof openSilentProxy>>;
 let orm: MikroORM;
 beforeAll(async () => {
-  world = await createWorld();
-  proxy = await openSilentProxy(world.database.url);
+  fixture = await createFixture();
+  proxy = await openSilentProxy(fixture.database.url);
   orm = openOrm(proxy.url, { poolMax, patienceMs });
 });
 afterAll(async () => {
   await orm?.close();
   await proxy?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 const ask = (question = 'select 1 as one') => orm.em.fork().execute(question);
@@ -58,7 +58,7 @@ test('a transaction whose connection was lost gives its place in the pool back',
 test('an idle connection is not taken for a silent one', async () => {
   const pid = async () => (await ask('select pg_backend_pid() as pid'))[0]?.pid;
   const before = await pid();
-  await world.deps.em().execute('select pg_sleep(?)', [(1.5 * patienceMs) / 1000]);
+  await fixture.deps.em().execute('select pg_sleep(?)', [(1.5 * patienceMs) / 1000]);
   expect(await pid()).toBe(before);
 });
 
@@ -69,8 +69,8 @@ test('a statement that takes too long is ended by the server, and its connection
 
 test('calls and steps have this patience, and migrations have all the time they need', async () => {
   const patience = async (of: MikroORM) => (await of.em.fork().execute('show statement_timeout'))[0]?.statement_timeout;
-  expect(await patience(world.deps.orm)).toBe(`${(0.9 * statementMs) / 1000}s`);
-  const migrating = openOrm(world.database.url, { poolMax: 1, lockTimeoutMs: 3_000 });
+  expect(await patience(fixture.deps.orm)).toBe(`${(0.9 * statementMs) / 1000}s`);
+  const migrating = openOrm(fixture.database.url, { poolMax: 1, lockTimeoutMs: 3_000 });
   expect(await patience(migrating)).toBe('0');
   await migrating.close();
 });

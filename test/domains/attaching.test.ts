@@ -6,65 +6,65 @@ import { siteServedOn } from '#db/domains/hostnames.ts';
 import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
-import { type Answer, createSite, errorOf } from '#test/api/world.ts';
-import { createDomainWorld, type DomainWorld } from './world.ts';
+import { type Answer, createSite, errorOf } from '#test/api/fixture.ts';
+import { createDomainFixture, type DomainFixture } from './fixture.ts';
 
-let world: DomainWorld;
+let fixture: DomainFixture;
 beforeAll(async () => {
-  world = await createDomainWorld();
+  fixture = await createDomainFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
 
 describe('which site is served', () => {
   test('the first domain is primary, another is made so, and detaching hands it on', async () => {
-    const owner = await world.newCaller();
+    const owner = await fixture.newCaller();
     const site = await createSite(owner);
-    const [one, two] = [await world.active(owner), await world.active(owner)];
+    const [one, two] = [await fixture.active(owner), await fixture.active(owner)];
     const attach = (id: string, more = {}) =>
       owner.call('POST', `/v1/domains/${id}/attach`, { body: { site_id: site.id, ...more } });
     expect((await attach(one.id)).body).toMatchObject({ site_id: site.id, primary: true });
     expect((await attach(two.id)).body).toMatchObject({ site_id: site.id, primary: false });
     expect((await attach(two.id, { primary: true })).body.primary).toBe(true);
-    expect((await world.read(owner, one)).primary).toBe(false);
+    expect((await fixture.read(owner, one)).primary).toBe(false);
     // The site's own address stays what it is, and leads there by itself.
     expect((await owner.call('GET', `/v1/sites/${site.id}`)).body.address).toBe(site.address);
-    const row = await world.deps.em().findOneOrFail(Site, { id: site.id });
-    expect(await originsOf(world.deps.em(), world.deps, row)).toEqual(
+    const row = await fixture.deps.em().findOneOrFail(Site, { id: site.id });
+    expect(await originsOf(fixture.deps.em(), fixture.deps, row)).toEqual(
       new Set([
         new URL(site.address).origin,
         ...[one, two].flatMap(({ domain }) => [`https://${domain}`, `http://${domain}`]),
       ]),
     );
     // What has a certificate is served over TLS alone.
-    await world.certify(two);
-    expect(await originsOf(world.deps.em(), world.deps, row)).toEqual(
+    await fixture.certify(two);
+    expect(await originsOf(fixture.deps.em(), fixture.deps, row)).toEqual(
       new Set([new URL(site.address).origin, `https://${one.domain}`, `http://${one.domain}`, `https://${two.domain}`]),
     );
-    expect((await siteServedOn(world.deps.em(), world.config, `https://${two.domain.toUpperCase()}/`))?.id).toBe(
+    expect((await siteServedOn(fixture.deps.em(), fixture.config, `https://${two.domain.toUpperCase()}/`))?.id).toBe(
       site.id,
     );
     const detached = await owner.call('POST', `/v1/domains/${two.id}/detach`);
     expect(detached.body).toMatchObject({ site_id: null, primary: false, status: 'active' });
-    expect((await world.read(owner, one)).primary).toBe(true);
+    expect((await fixture.read(owner, one)).primary).toBe(true);
     expect((await owner.call('POST', `/v1/domains/${two.id}/detach`)).status).toBe(200);
     expect((await owner.call('DELETE', `/v1/domains/${one.id}`)).body.site_id).toBe(null);
-    expect((await originsOf(world.deps.em(), world.deps, row)).size).toBe(1);
+    expect((await originsOf(fixture.deps.em(), fixture.deps, row)).size).toBe(1);
   });
 
   test('a domain that does not lead here, serves another site, or is of another account, takes none', async () => {
-    const [owner, other] = [await world.newCaller(), await world.newCaller()];
+    const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
     const [site, second, foreign] = [await createSite(owner), await createSite(owner), await createSite(other)];
-    const pending = await world.bring(owner, 'cname');
+    const pending = await fixture.bring(owner, 'cname');
     const attach = (id: string, site_id: string, by = owner) =>
       by.call('POST', `/v1/domains/${id}/attach`, { body: { site_id } });
     expect(codeOf(await attach(pending.id, site.id))).toEqual([409, 'domain_not_active']);
-    const domain = await world.active(owner);
+    const domain = await fixture.active(owner);
     expect(codeOf(await attach(domain.id, foreign.id))).toEqual([404, 'not_found']);
     expect(codeOf(await attach(domain.id, foreign.id, other))).toEqual([404, 'not_found']);
-    const guest = await world.newCollaborator(other, foreign.id);
-    const theirs = await world.active(guest);
+    const guest = await fixture.newCollaborator(other, foreign.id);
+    const theirs = await fixture.active(guest);
     expect(codeOf(await attach(theirs.id, foreign.id, guest))).toEqual([403, 'domain_not_the_owners']);
     expect((await attach(domain.id, site.id)).status).toBe(200);
     expect(codeOf(await attach(domain.id, second.id))).toEqual([409, 'attach_blocked']);
@@ -74,40 +74,40 @@ describe('which site is served', () => {
   });
 
   test('two that make different domains primary at the same moment both end, and one of them is', async () => {
-    const owner = await world.newCaller();
+    const owner = await fixture.newCaller();
     const site = await createSite(owner);
-    const domains = await Promise.all([0, 1, 2, 3].map(() => world.active(owner)));
+    const domains = await Promise.all([0, 1, 2, 3].map(() => fixture.active(owner)));
     for (let round = 0; round < 5; round++) {
       const body = { site_id: site.id, primary: true };
       const answers = await Promise.all(
         domains.map(({ id }) => owner.call('POST', `/v1/domains/${id}/attach`, { body })),
       );
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-      const rows = await world.deps.em().find(Domain, { site: site.id });
+      const rows = await fixture.deps.em().find(Domain, { site: site.id });
       expect(rows.filter(({ isPrimary }) => isPrimary).length).toBe(1);
     }
   });
 });
 
 test('who takes over a name of somebody else’s site and who makes another domain of that site primary never wait for each other', async () => {
-  const [loser, winner] = [await world.newCaller(), await world.newCaller()];
+  const [loser, winner] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(loser);
-  const lost = await world.active(loser);
+  const lost = await fixture.active(loser);
   await loser.call('POST', `/v1/domains/${lost.id}/attach`, { body: { site_id: site.id } });
-  const now = world.clock.now();
-  await world.deps.em().nativeUpdate(Domain, { id: lost.id }, { status: 'Deleted', statusSince: now });
-  const brought = await world.bring(winner, 'cname', lost.domain);
-  world.setUp(brought);
+  const now = fixture.clock.now();
+  await fixture.deps.em().nativeUpdate(Domain, { id: lost.id }, { status: 'Deleted', statusSince: now });
+  const brought = await fixture.bring(winner, 'cname', lost.domain);
+  fixture.setUp(brought);
   // As `attach` begins: the site, then its domain that is primary no more.
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   let taken: Promise<Answer> | undefined;
   await em.transactional(async (tx) => {
     await tx.execute('select 1 from site where id = ? for no key update', [site.id]);
-    taken = world.check(winner, brought);
+    taken = fixture.check(winner, brought);
     await expect
       .poll(
         async () =>
-          await world.deps.em().execute(`select 1 from pg_stat_activity where wait_event_type = 'Lock'
+          await fixture.deps.em().execute(`select 1 from pg_stat_activity where wait_event_type = 'Lock'
         and datname = current_database() and query like '%site%'`),
         { timeout: 10_000 },
       )
@@ -115,18 +115,18 @@ test('who takes over a name of somebody else’s site and who makes another doma
     await tx.execute('update domain set is_primary = false where id = ?', [lost.id]);
   });
   expect((await taken)?.body.status).toBe('active');
-  expect((await world.deps.em().findOneOrFail(Domain, { id: lost.id })).removedAt).not.toBe(null);
+  expect((await fixture.deps.em().findOneOrFail(Domain, { id: lost.id })).removedAt).not.toBe(null);
   // What is proved anew has nothing left of who lost it.
-  expect(await world.deps.em().findOne(DomainTombstone, { name: lost.domain })).toBe(null);
+  expect(await fixture.deps.em().findOne(DomainTombstone, { name: lost.domain })).toBe(null);
 });
 
 test('a domain that a person stopped takes no site, serves none, and comes back when the person lets it go on', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
-  const domain = await world.active(owner);
+  const domain = await fixture.active(owner);
   await owner.call('POST', `/v1/domains/${domain.id}/attach`, { body: { site_id: site.id } });
-  await blockDomain(world.deps.em(), world.clock, domain.id, 'It was reported for phishing.');
-  const shown = await world.read(owner, domain);
+  await blockDomain(fixture.deps.em(), fixture.clock, domain.id, 'It was reported for phishing.');
+  const shown = await fixture.read(owner, domain);
   expect(shown).toMatchObject({ status: 'Blocked', next_check_at: null, waiting_on: 'operator' });
   expect(shown.next_action).toContain('phishing');
   const body = { site_id: site.id };
@@ -134,19 +134,19 @@ test('a domain that a person stopped takes no site, serves none, and comes back 
     409,
     'attach_blocked',
   ]);
-  expect((await world.check(owner, domain)).body.status).toBe('Blocked');
-  const row = await world.deps.em().findOneOrFail(Site, { id: site.id });
-  expect((await originsOf(world.deps.em(), world.deps, row)).size).toBe(1);
-  await unblockDomain(world.deps.em(), world.clock, domain.id);
-  await expect.poll(async () => (await world.read(owner, domain)).status, { timeout: 10_000 }).toBe('active');
+  expect((await fixture.check(owner, domain)).body.status).toBe('Blocked');
+  const row = await fixture.deps.em().findOneOrFail(Site, { id: site.id });
+  expect((await originsOf(fixture.deps.em(), fixture.deps, row)).size).toBe(1);
+  await unblockDomain(fixture.deps.em(), fixture.clock, domain.id);
+  await expect.poll(async () => (await fixture.read(owner, domain)).status, { timeout: 10_000 }).toBe('active');
 });
 
 test('a site that a person took off the web keeps its name and its domains, until the person puts it back', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
-  const domain = await world.active(owner);
+  const domain = await fixture.active(owner);
   await owner.call('POST', `/v1/domains/${domain.id}/attach`, { body: { site_id: site.id } });
-  await blockSite(world.deps.em(), world.clock, site.id, 'It was reported for phishing.');
+  await blockSite(fixture.deps.em(), fixture.clock, site.id, 'It was reported for phishing.');
   const leaving = [
     ['POST', `/v1/domains/${domain.id}/detach`, undefined],
     ['DELETE', `/v1/domains/${domain.id}`, undefined],
@@ -154,8 +154,8 @@ test('a site that a person took off the web keeps its name and its domains, unti
   ] as const;
   for (const [method, path, input] of leaving)
     expect(codeOf(await owner.call(method, path, input)), path).toEqual([409, 'site_archived']);
-  expect(await world.read(owner, domain)).toMatchObject({ site_id: site.id, primary: true });
-  expect(await siteServedOn(world.deps.em(), world.config, `https://${domain.domain}/`)).toMatchObject({
+  expect(await fixture.read(owner, domain)).toMatchObject({ site_id: site.id, primary: true });
+  expect(await siteServedOn(fixture.deps.em(), fixture.config, `https://${domain.domain}/`)).toMatchObject({
     id: site.id,
     name: site.name,
     blockedAt: expect.any(Date),
@@ -163,6 +163,6 @@ test('a site that a person took off the web keeps its name and its domains, unti
   // What does not move it is the owner's as before.
   const titled = await owner.call('PATCH', `/v1/sites/${site.id}`, { body: { name: site.name, title: 'Mended' } });
   expect(titled.body).toMatchObject({ name: site.name, title: 'Mended', blocked: { reason: expect.any(String) } });
-  await unblockSite(world.deps.em(), site.id);
+  await unblockSite(fixture.deps.em(), site.id);
   for (const [method, path, input] of leaving) expect((await owner.call(method, path, input)).status, path).toBe(200);
 });

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
 import { observeDns } from '#providers/dns/observation.ts';
-import { type Answer, type Caller, errorOf } from '#test/api/world.ts';
-import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
+import { type Answer, type Caller, errorOf } from '#test/api/fixture.ts';
+import { createDomainFixture, type DomainFixture, freeDomain, type Shown } from './fixture.ts';
 
-let world: DomainWorld;
+let fixture: DomainFixture;
 beforeAll(async () => {
-  world = await createDomainWorld();
+  fixture = await createDomainFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
 const post = (domain: string, mode = 'cname') => ({ body: { domain, mode }, headers: { prefer: 'respond-async' } });
@@ -18,32 +18,32 @@ const add = (caller: Caller, { id }: Shown, body: object) => caller.call('POST',
 
 /** The names of its name servers have addresses, as ours have in the world. */
 function nameServersOf({ setup }: Shown): void {
-  for (const { type, value } of setup) if (type === 'NS') world.dns.set(value, 'A', '127.0.0.1');
+  for (const { type, value } of setup) if (type === 'NS') fixture.dns.set(value, 'A', '127.0.0.1');
 }
 
 test('a name below another’s, brought before that was proved, takes nothing out of the zone of its holder', async () => {
-  const [owner, stranger] = [await world.newCaller(), await world.newCaller()];
-  const shown = await world.bring(owner, 'nameservers');
+  const [owner, stranger] = [await fixture.newCaller(), await fixture.newCaller()];
+  const shown = await fixture.bring(owner, 'nameservers');
   nameServersOf(shown);
   const www = `www.${shown.domain}`;
-  const below = await world.bring(stranger, 'nameservers', www);
-  await expect.poll(async () => (await world.zone(www, 'SOA')).answers.length, { timeout: 10_000 }).toBe(1);
+  const below = await fixture.bring(stranger, 'nameservers', www);
+  await expect.poll(async () => (await fixture.zone(www, 'SOA')).answers.length, { timeout: 10_000 }).toBe(1);
   await add(owner, shown, { type: 'A', name: 'www', content: '192.0.2.7' });
-  world.setUp(shown);
-  expect((await world.check(owner, shown)).body.status).toBe('active');
-  expect((await world.zone(www, 'A')).answers).toEqual(['192.0.2.7']);
-  expect((await world.check(stranger, below)).body.status).toBe('pending');
-  expect((await world.zone(www, 'A')).answers).toEqual(['192.0.2.7']);
+  fixture.setUp(shown);
+  expect((await fixture.check(owner, shown)).body.status).toBe('active');
+  expect((await fixture.zone(www, 'A')).answers).toEqual(['192.0.2.7']);
+  expect((await fixture.check(stranger, below)).body.status).toBe('pending');
+  expect((await fixture.zone(www, 'A')).answers).toEqual(['192.0.2.7']);
 });
 
 test('who holds a zone may delegate a name below it to the pair of another domain of theirs, and both stay', async () => {
-  const owner = await world.newCaller();
-  const zone = await world.active(owner, 'nameservers');
+  const owner = await fixture.newCaller();
+  const zone = await fixture.active(owner, 'nameservers');
   nameServersOf(zone);
   await add(owner, zone, { type: 'A', name: 'shop', content: '192.0.2.8' });
-  const below = await world.bring(owner, 'nameservers', `shop.${zone.domain}`);
+  const below = await fixture.bring(owner, 'nameservers', `shop.${zone.domain}`);
   // What stands there is not taken away by the bringing alone.
-  expect((await world.zone(below.domain, 'A')).answers).toEqual(['192.0.2.8']);
+  expect((await fixture.zone(below.domain, 'A')).answers).toEqual(['192.0.2.8']);
   const { body } = await owner.call('GET', `/v1/domains/${zone.id}/records`);
   const old = body.items.find(({ name }: { name: string }) => name === below.domain);
   await owner.call('DELETE', `/v1/domains/${zone.id}/records/${old.record_id}`);
@@ -51,26 +51,26 @@ test('who holds a zone may delegate a name below it to the pair of another domai
     if (type === 'NS') await add(owner, zone, { type, name: 'shop', content: value });
   }
   for (let looks = 0; looks < 3; looks++) {
-    expect((await world.check(owner, below, 6 * 60_000)).body.status).toBe('active');
+    expect((await fixture.check(owner, below, 6 * 60_000)).body.status).toBe('active');
   }
-  expect((await world.zone(below.domain, 'A')).answers).toEqual(['127.0.0.1']);
+  expect((await fixture.zone(below.domain, 'A')).answers).toEqual(['127.0.0.1']);
 });
 
 test.each(['_acme-challenge.mail', '_acme-challenge.look-1', '_look-1', 'x._look-012345678'])(
   'a record at %s that its owner removes is in the zone no more',
   async (name) => {
-    const owner = await world.newCaller();
-    const zone = await world.active(owner, 'nameservers');
+    const owner = await fixture.newCaller();
+    const zone = await fixture.active(owner, 'nameservers');
     const { body } = await add(owner, zone, { type: 'TXT', name, content: 'elsewhere' });
-    expect((await world.zone(body.name, 'TXT')).answers).toEqual(['elsewhere']);
+    expect((await fixture.zone(body.name, 'TXT')).answers).toEqual(['elsewhere']);
     await owner.call('DELETE', `/v1/domains/${zone.id}/records/${body.record_id}`);
-    expect((await world.zone(body.name, 'TXT')).answers).toEqual([]);
+    expect((await fixture.zone(body.name, 'TXT')).answers).toEqual([]);
   },
 );
 
 test('records that the name server would refuse are refused before the proof too, and never stop the zone', async () => {
-  const owner = await world.newCaller();
-  const shown = await world.bring(owner, 'nameservers');
+  const owner = await fixture.newCaller();
+  const shown = await fixture.bring(owner, 'nameservers');
   for (const record of [
     { type: 'MX', name: '@', content: 'mail_1.example.com' },
     { type: 'NS', name: 'team', content: 'ns_1.example.com' },
@@ -99,38 +99,38 @@ test('records that the name server would refuse are refused before the proof too
     const { status, text } = await add(owner, shown, record);
     expect([record, status, status === 400 && !text.includes('invalid_record')]).toEqual([record, status, false]);
   }
-  world.setUp(shown);
-  expect((await world.check(owner, shown)).body.status).toBe('active');
-  expect((await world.zone(shown.domain, 'A')).answers).toEqual(['127.0.0.1']);
-  expect((await world.zone(`last.${shown.domain}`, 'TXT')).answers).toEqual(['\\000\\"; $INCLUDE /etc/passwd']);
+  fixture.setUp(shown);
+  expect((await fixture.check(owner, shown)).body.status).toBe('active');
+  expect((await fixture.zone(shown.domain, 'A')).answers).toEqual(['127.0.0.1']);
+  expect((await fixture.zone(`last.${shown.domain}`, 'TXT')).answers).toEqual(['\\000\\"; $INCLUDE /etc/passwd']);
 });
 
 test('name servers that an alias leads to say nothing of a name below it', async () => {
-  const stranger = await world.newCaller();
+  const stranger = await fixture.newCaller();
   const [victim, own] = [freeDomain(), freeDomain()];
   // The stranger has name servers of his own, which refer to whomever he wants; the victim has a page with him.
-  world.dns.set(victim, 'A', '192.0.2.1');
-  world.dns.set(`page.${victim}`, 'CNAME', own);
-  world.dns.set(own, 'NS', `ns.${own}`);
-  world.dns.set(`ns.${own}`, 'A', '127.0.0.1');
-  world.dns.set(`www.test`, 'A', '192.0.2.1');
-  const asked = world.dns.asked.length;
-  const brought = await world.bring(stranger, 'nameservers', `x.page.${victim}`);
-  await world.check(stranger, brought);
-  const names = world.dns.asked.slice(asked).map(({ name, type }) => `${type} ${name}`);
+  fixture.dns.set(victim, 'A', '192.0.2.1');
+  fixture.dns.set(`page.${victim}`, 'CNAME', own);
+  fixture.dns.set(own, 'NS', `ns.${own}`);
+  fixture.dns.set(`ns.${own}`, 'A', '127.0.0.1');
+  fixture.dns.set(`www.test`, 'A', '192.0.2.1');
+  const asked = fixture.dns.asked.length;
+  const brought = await fixture.bring(stranger, 'nameservers', `x.page.${victim}`);
+  await fixture.check(stranger, brought);
+  const names = fixture.dns.asked.slice(asked).map(({ name, type }) => `${type} ${name}`);
   expect(names).not.toContain(`A ns.${own}`);
 });
 
 test('whatever bytes stand in the DNS of a domain, it is judged', async () => {
-  const owner = await world.newCaller();
-  const shown = await world.bring(owner, 'cname');
-  world.setUp(shown);
+  const owner = await fixture.newCaller();
+  const shown = await fixture.bring(owner, 'cname');
+  fixture.setUp(shown);
   const proof = shown.setup.find(({ type }) => type === 'TXT')?.value ?? '';
-  world.dns.set(`_frontage.${shown.domain}`, 'TXT', 'a\u0000b', 'x'.repeat(9_000), proof);
-  world.dns.set(shown.domain, 'CAA', '0 issue "\u0000"');
-  const { body } = await world.check(owner, shown);
+  fixture.dns.set(`_frontage.${shown.domain}`, 'TXT', 'a\u0000b', 'x'.repeat(9_000), proof);
+  fixture.dns.set(shown.domain, 'CAA', '0 issue "\u0000"');
+  const { body } = await fixture.check(owner, shown);
   expect([body.status, body.setup[0].found]).toEqual(['active', true]);
-  world.dns.set(shown.domain, 'CAA');
+  fixture.dns.set(shown.domain, 'CAA');
 });
 
 test('a look ends though name servers of a stranger never come to an end, and has seen nothing', async () => {
@@ -153,40 +153,42 @@ test('a look ends though name servers of a stranger never come to an end, and ha
 }, 5_000);
 
 test('a domain that a person stopped does not come back by being removed and brought again, by whomever', async () => {
-  const [owner, other] = [await world.newCaller(), await world.newCaller()];
-  const held = await world.active(owner);
-  await blockDomain(world.deps.em(), world.clock, held.id, 'It was reported for phishing.');
+  const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
+  const held = await fixture.active(owner);
+  await blockDomain(fixture.deps.em(), fixture.clock, held.id, 'It was reported for phishing.');
   await owner.call('DELETE', `/v1/domains/${held.id}`);
   for (const caller of [owner, other]) {
     for (const name of [held.domain, `www.${held.domain}`]) {
       expect(codeOf(await caller.call('POST', '/v1/domains', post(name)))).toEqual([409, 'domain_unavailable']);
     }
   }
-  await unblockDomain(world.deps.em(), world.clock, held.id);
+  await unblockDomain(fixture.deps.em(), fixture.clock, held.id);
   expect((await owner.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
 });
 
 test('nor by being removed before the person comes to it', async () => {
-  const [owner, other] = [await world.newCaller(), await world.newCaller()];
-  const held = await world.active(owner);
+  const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
+  const held = await fixture.active(owner);
   await owner.call('DELETE', `/v1/domains/${held.id}`);
-  const stopped = await blockDomain(world.deps.em(), world.clock, held.id, 'It was reported for phishing.');
+  const stopped = await blockDomain(fixture.deps.em(), fixture.clock, held.id, 'It was reported for phishing.');
   expect(stopped.status).toBe('Blocked');
   for (const caller of [owner, other]) {
     expect(codeOf(await caller.call('POST', '/v1/domains', post(held.domain)))).toEqual([409, 'domain_unavailable']);
   }
-  await unblockDomain(world.deps.em(), world.clock, held.id);
+  await unblockDomain(fixture.deps.em(), fixture.clock, held.id);
   expect((await other.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
 });
 
 test.each(['removed', 'kept'])(
   'a domain that was lost, and is %s, is stopped for its account and for nobody else',
   async (how) => {
-    const [owner, other] = [await world.newCaller(), await world.newCaller()];
-    const held = await world.active(owner);
-    await world.deps.em().nativeUpdate(Domain, { id: held.id }, { status: 'Deleted', statusSince: world.clock.now() });
+    const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
+    const held = await fixture.active(owner);
+    await fixture.deps
+      .em()
+      .nativeUpdate(Domain, { id: held.id }, { status: 'Deleted', statusSince: fixture.clock.now() });
     if (how === 'removed') await owner.call('DELETE', `/v1/domains/${held.id}`);
-    const stopped = await blockDomain(world.deps.em(), world.clock, held.id, 'It was reported for phishing.');
+    const stopped = await blockDomain(fixture.deps.em(), fixture.clock, held.id, 'It was reported for phishing.');
     expect(stopped.status).toBe('Blocked');
     if (how === 'kept') await owner.call('DELETE', `/v1/domains/${held.id}`);
     expect(codeOf(await owner.call('POST', '/v1/domains', post(held.domain)))).toEqual([409, 'domain_unavailable']);

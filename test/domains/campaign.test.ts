@@ -1,19 +1,19 @@
 /** Domains of many owners at once, by a DNS that does not answer each one's first questions. `FRONTAGE_LONG=1` is the long form. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDomainWorld, type DomainWorld, type Shown } from './world.ts';
+import { createDomainFixture, type DomainFixture, type Shown } from './fixture.ts';
 
 const count = process.env.FRONTAGE_LONG === '1' ? 50 : 12;
 
-let world: DomainWorld;
+let fixture: DomainFixture;
 beforeAll(async () => {
-  world = await createDomainWorld();
+  fixture = await createDomainFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('each becomes active by itself, whichever of its first questions were answered with SERVFAIL', async () => {
-  const owners = await Promise.all(Array.from({ length: Math.ceil(count / 10) }, () => world.newCaller()));
+  const owners = await Promise.all(Array.from({ length: Math.ceil(count / 10) }, () => fixture.newCaller()));
   const failures = new Map<string, number>();
-  world.dns.fault = ({ name }) => {
+  fixture.dns.fault = ({ name }) => {
     const domain = [...failures.keys()].find((one) => name === one || name.endsWith(`.${one}`));
     const left = domain === undefined ? 0 : (failures.get(domain) ?? 0);
     if (domain === undefined || left === 0) return undefined;
@@ -31,7 +31,7 @@ test('each becomes active by itself, whichever of its first questions were answe
       });
       // Whole looks: each question of one is asked twice.
       failures.set(shown.domain, (at % 3) * 16);
-      world.setUp(shown);
+      fixture.setUp(shown);
       return shown as Shown;
     }),
   );
@@ -40,5 +40,5 @@ test('each becomes active by itself, whichever of its first questions were answe
     return lists.flatMap(({ body }) => body.items).length;
   };
   await expect.poll(active, { timeout: 120_000, interval: 500 }).toBe(brought.length);
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 }, 180_000);

@@ -5,72 +5,72 @@ import type { Zones } from '#providers/zones.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { type Way, ways } from '#test/publishing/crash-ways.ts';
 import { aroundActivities } from '#test/stack/worker.ts';
-import { createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
+import { createDomainFixture, type DomainFixture, freeDomain } from './fixture.ts';
 
 const { around, interceptors } = aroundActivities();
 
-let world: DomainWorld;
+let fixture: DomainFixture;
 beforeAll(async () => {
-  world = await createDomainWorld({}, { worker: { interceptors } });
+  fixture = await createDomainFixture({}, { worker: { interceptors } });
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
-const workflowOf = (id: string) => world.deps.temporal.workflow.getHandle(workflowIds.onboardDomain(id));
+const workflowOf = (id: string) => fixture.deps.temporal.workflow.getHandle(workflowIds.onboardDomain(id));
 
 test.each(Object.keys(ways) as Way[])('a domain is looked at, and its zone made, when the step %s', async (way) => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   around.set('settleDomain', ways[way]);
   const domain = freeDomain();
   const body = { domain, mode: 'nameservers' };
   const { body: brought } = await owner.call('POST', '/v1/domains', { body, headers: { prefer: 'respond-async' } });
-  world.setUp(brought);
-  await expect.poll(async () => (await world.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
+  fixture.setUp(brought);
+  await expect.poll(async () => (await fixture.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
   expect(around.size).toBe(0);
-  await expect.poll(async () => (await world.zone(domain, 'A')).answers, { timeout: 10_000 }).toEqual(['127.0.0.1']);
-  expect(await world.deps.em().count(Domain, { name: domain, provedAt: { $ne: null } })).toBe(1);
+  await expect.poll(async () => (await fixture.zone(domain, 'A')).answers, { timeout: 10_000 }).toEqual(['127.0.0.1']);
+  expect(await fixture.deps.em().count(Domain, { name: domain, provedAt: { $ne: null } })).toBe(1);
 });
 
 test.each(Object.keys(ways) as Way[])('what a removed domain left is taken down, when the step %s', async (way) => {
-  const owner = await world.newCaller();
-  const domain = await world.active(owner, 'nameservers');
+  const owner = await fixture.newCaller();
+  const domain = await fixture.active(owner, 'nameservers');
   around.set('forgetDomain', ways[way]);
   await owner.call('DELETE', `/v1/domains/${domain.id}`);
   expect(await workflowOf(domain.id).result()).toEqual({ status: 'removed' });
   expect(around.size).toBe(0);
-  expect((await world.zone(domain.domain, 'SOA')).rcode).toBe('REFUSED');
+  expect((await fixture.zone(domain.domain, 'SOA')).rcode).toBe('REFUSED');
 });
 
 test('a check that is broken off once its row is kept wakes the workflow, which does the rest', async () => {
-  const owner = await world.newCaller();
-  const brought = await world.bring(owner, 'nameservers');
+  const owner = await fixture.newCaller();
+  const brought = await fixture.bring(owner, 'nameservers');
   // Late on its curve: by itself it would look in hours.
-  await world.deps.em().nativeUpdate(Domain, { id: brought.id }, { checks: 60 });
-  await world.check(owner, brought);
-  const nextOf = async () => (await world.read(owner, brought)).next_check_at;
+  await fixture.deps.em().nativeUpdate(Domain, { id: brought.id }, { checks: 60 });
+  await fixture.check(owner, brought);
+  const nextOf = async () => (await fixture.read(owner, brought)).next_check_at;
   await expect
-    .poll(async () => Date.parse(await nextOf()) - world.clock.now().getTime(), { timeout: 20_000 })
+    .poll(async () => Date.parse(await nextOf()) - fixture.clock.now().getTime(), { timeout: 20_000 })
     .toBeGreaterThan(3600_000);
-  world.setUp(brought);
-  const broken = vi.spyOn(world.deps.zones as Zones, 'read').mockRejectedValueOnce(new Error('broken off'));
-  world.skip(5_000);
+  fixture.setUp(brought);
+  const broken = vi.spyOn(fixture.deps.zones as Zones, 'read').mockRejectedValueOnce(new Error('broken off'));
+  fixture.skip(5_000);
   await owner.call('POST', `/v1/domains/${brought.id}/check`);
   expect(broken).toHaveBeenCalled();
   await expect
-    .poll(async () => (await world.zone(brought.domain, 'A')).answers, { timeout: 10_000 })
+    .poll(async () => (await fixture.zone(brought.domain, 'A')).answers, { timeout: 10_000 })
     .toEqual(['127.0.0.1']);
 });
 
 test('a workflow that was terminated is started again by the sweep, and goes on from the row', async () => {
-  const owner = await world.newCaller();
-  const brought = await world.bring(owner, 'cname');
+  const owner = await fixture.newCaller();
+  const brought = await fixture.bring(owner, 'cname');
   await workflowOf(brought.id).terminate('a test');
-  world.skip(20 * 60_000);
-  world.setUp(brought);
-  await world.deps.temporal.workflow.execute('sweep', {
+  fixture.skip(20 * 60_000);
+  fixture.setUp(brought);
+  await fixture.deps.temporal.workflow.execute('sweep', {
     workflowId: `sweep:${brought.id}`,
     taskQueue: 'platform',
     args: [],
   });
-  await expect.poll(async () => (await world.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
+  await expect.poll(async () => (await fixture.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
   expect((await workflowOf(brought.id).describe()).status.name).toBe('RUNNING');
 });

@@ -1,22 +1,22 @@
 /** Whose a name is: one account holds it, by proof alone, and nobody else gets anything of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Domain, DomainTombstone } from '#db/domains/domain.ts';
-import { type Answer, createSite, errorOf } from '#test/api/world.ts';
+import { type Answer, createSite, errorOf } from '#test/api/fixture.ts';
+import { cnameTarget, createDomainFixture, type DomainFixture, freeDomain } from './fixture.ts';
 import { badNames } from './name-list.ts';
-import { cnameTarget, createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
 
-let world: DomainWorld;
+let fixture: DomainFixture;
 beforeAll(async () => {
-  world = await createDomainWorld();
+  fixture = await createDomainFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
 const post = (domain: string, mode = 'cname') => ({ body: { domain, mode }, headers: { prefer: 'respond-async' } });
 
 test('a name at or below one that another account holds is domain_taken, and one above it is not', async () => {
-  const [owner, other] = [await world.newCaller(), await world.newCaller()];
-  const held = await world.active(owner, 'cname', `shop.${freeDomain()}`);
+  const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
+  const held = await fixture.active(owner, 'cname', `shop.${freeDomain()}`);
   for (const name of [held.domain, `www.${held.domain}`]) {
     expect(codeOf(await other.call('POST', '/v1/domains', post(name)))).toEqual([409, 'domain_taken']);
   }
@@ -31,28 +31,28 @@ test('a name at or below one that another account holds is domain_taken, and one
 });
 
 test('of two accounts that bring the same name, whoever proves it first holds it, and the other hears so', async () => {
-  const [first, second] = [await world.newCaller(), await world.newCaller()];
+  const [first, second] = [await fixture.newCaller(), await fixture.newCaller()];
   const domain = freeDomain();
-  const [one, two] = [await world.bring(first, 'cname', domain), await world.bring(second, 'cname', domain)];
+  const [one, two] = [await fixture.bring(first, 'cname', domain), await fixture.bring(second, 'cname', domain)];
   expect(one.setup[0]?.value).not.toBe(two.setup[0]?.value);
-  world.setUp(two);
-  world.dns.set(`_frontage.${domain}`, 'TXT', ...[one, two].map(({ setup }) => setup[0]?.value ?? ''));
-  world.skip(5_000);
+  fixture.setUp(two);
+  fixture.dns.set(`_frontage.${domain}`, 'TXT', ...[one, two].map(({ setup }) => setup[0]?.value ?? ''));
+  fixture.skip(5_000);
   const calls = [first.call('POST', `/v1/domains/${one.id}/check`), second.call('POST', `/v1/domains/${two.id}/check`)];
   const seen = (await Promise.all(calls)).map(({ body }) => body);
   expect(seen.map(({ status }) => status).sort()).toEqual(['active', 'pending']);
   const loser = seen.find(({ status }) => status === 'pending');
   expect(loser).toMatchObject({ waiting_on: 'owner', next_action: expect.stringContaining('Another account has') });
-  const holders = await world.deps.em().count(Domain, { name: domain, provedAt: { $ne: null } });
+  const holders = await fixture.deps.em().count(Domain, { name: domain, provedAt: { $ne: null } });
   expect(holders).toBe(1);
 });
 
 test('the database itself takes no second holder of a name, nor one below it', async () => {
-  const [owner, other] = [await world.newCaller(), await world.newCaller()];
-  const held = await world.active(owner);
+  const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
+  const held = await fixture.active(owner);
   for (const name of [held.domain, `a.b.${held.domain}`]) {
-    const em = world.deps.em();
-    const now = world.clock.now();
+    const em = fixture.deps.em();
+    const now = fixture.clock.now();
     const rest = {
       registrable: held.domain,
       mode: 'cname',
@@ -76,17 +76,17 @@ test('the database itself takes no second holder of a name, nor one below it', a
 
 describe('what a removed domain leaves', () => {
   test('its CNAME gives nothing to the next account, which proves anew; nor does the TXT record of the last', async () => {
-    const [owner, next] = [await world.newCaller(), await world.newCaller()];
-    const held = await world.active(owner, 'cname', `www.${freeDomain()}`);
+    const [owner, next] = [await fixture.newCaller(), await fixture.newCaller()];
+    const held = await fixture.active(owner, 'cname', `www.${freeDomain()}`);
     const site = await createSite(owner);
     await owner.call('POST', `/v1/domains/${held.id}/attach`, { body: { site_id: site.id } });
     const removed = await owner.call('DELETE', `/v1/domains/${held.id}`);
     expect([removed.status, removed.body.status, removed.body.site_id]).toEqual([200, 'active', null]);
     expect(codeOf(await owner.call('GET', `/v1/domains/${held.id}`))).toEqual([404, 'not_found']);
-    expect(await world.deps.em().findOne(DomainTombstone, { name: held.domain })).toMatchObject({ mode: 'cname' });
+    expect(await fixture.deps.em().findOne(DomainTombstone, { name: held.domain })).toMatchObject({ mode: 'cname' });
     for (const account of [next, owner]) {
-      const brought = await world.bring(account, 'cname', held.domain);
-      const { body } = await world.check(account, brought);
+      const brought = await fixture.bring(account, 'cname', held.domain);
+      const { body } = await fixture.check(account, brought);
       expect(body).toMatchObject({
         status: 'pending',
         setup: [
@@ -96,34 +96,34 @@ describe('what a removed domain leaves', () => {
       });
     }
     const mine = (await next.call('GET', '/v1/domains')).body.items[0];
-    world.setUp(mine);
-    expect((await world.check(next, mine)).body.status).toBe('active');
-    expect(await world.deps.em().findOne(DomainTombstone, { name: held.domain })).toBe(null);
+    fixture.setUp(mine);
+    expect((await fixture.check(next, mine)).body.status).toBe('active');
+    expect(await fixture.deps.em().findOne(DomainTombstone, { name: held.domain })).toBe(null);
   });
 
   test('old delegation reaches a zone that says nothing, and another pair of names', async () => {
-    const [owner, next] = [await world.newCaller(), await world.newCaller()];
-    const held = await world.active(owner, 'nameservers');
+    const [owner, next] = [await fixture.newCaller(), await fixture.newCaller()];
+    const held = await fixture.active(owner, 'nameservers');
     await owner.call('DELETE', `/v1/domains/${held.id}`);
-    await expect.poll(async () => (await world.zone(held.domain, 'SOA')).rcode, { timeout: 10_000 }).toBe('REFUSED');
-    const brought = await world.bring(next, 'nameservers', held.domain);
-    await expect.poll(async () => (await world.zone(held.domain, 'SOA')).rcode, { timeout: 10_000 }).toBe('NOERROR');
-    expect((await world.zone(held.domain, 'A')).answers).toEqual([]);
-    const { body } = await world.check(next, brought);
+    await expect.poll(async () => (await fixture.zone(held.domain, 'SOA')).rcode, { timeout: 10_000 }).toBe('REFUSED');
+    const brought = await fixture.bring(next, 'nameservers', held.domain);
+    await expect.poll(async () => (await fixture.zone(held.domain, 'SOA')).rcode, { timeout: 10_000 }).toBe('NOERROR');
+    expect((await fixture.zone(held.domain, 'A')).answers).toEqual([]);
+    const { body } = await fixture.check(next, brought);
     expect(body.status).toBe('pending');
     expect(body.problems.join()).toContain('other name servers');
-    world.setUp(brought);
-    expect((await world.check(next, brought)).body.status).toBe('active');
+    fixture.setUp(brought);
+    expect((await fixture.check(next, brought)).body.status).toBe('active');
   });
 
   test('in the mode nameservers a TXT record proves nothing, nor does a zone on our own server', async () => {
-    const owner = await world.newCaller();
-    const brought = await world.bring(owner, 'nameservers');
-    const row = await world.deps.em().findOneOrFail(Domain, { id: brought.id });
-    world.dns.set(`_frontage.${brought.domain}`, 'TXT', row.proof);
+    const owner = await fixture.newCaller();
+    const brought = await fixture.bring(owner, 'nameservers');
+    const row = await fixture.deps.em().findOneOrFail(Domain, { id: brought.id });
+    fixture.dns.set(`_frontage.${brought.domain}`, 'TXT', row.proof);
     // As a server would that answers for the name itself, and not as its parent.
-    world.dns.set(brought.domain, 'NS', ...brought.setup.map(({ value }) => value));
-    expect((await world.check(owner, brought)).body.status).toBe('pending');
+    fixture.dns.set(brought.domain, 'NS', ...brought.setup.map(({ value }) => value));
+    expect((await fixture.check(owner, brought)).body.status).toBe('pending');
   });
 });
 
@@ -131,7 +131,7 @@ test.each([
   ['platform.test', 'sites.localhost', 'cname.platform.test', `x.${cnameTarget}`, 'ns.platform.test'],
   ['co.uk', 'github.io', 'kawasaki.jp'],
 ])('names of ours, public suffixes and reserved names are domain_unavailable: %s, …', async (...names) => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   for (const name of names.filter((one) => one !== 'sites.localhost')) {
     expect([name, ...codeOf(await owner.call('POST', '/v1/domains', post(name)))]).toEqual([
       name,
@@ -142,8 +142,8 @@ test.each([
 });
 
 test('what is no name that was registered is invalid_domain, and says why', async () => {
-  const owner = await world.newCaller();
-  // Names below .test are registered in this world.
+  const owner = await fixture.newCaller();
+  // Names below .test are registered in this fixture.
   for (const name of badNames.filter((one) => !one.endsWith('.test'))) {
     const answer = await owner.call('POST', '/v1/domains', post(name));
     // What no text has is refused with the body itself.
@@ -154,42 +154,42 @@ test('what is no name that was registered is invalid_domain, and says why', asyn
 });
 
 test('a name that nobody registered is not registered here: it waits, and the answer says so', async () => {
-  const owner = await world.newCaller();
-  const brought = await world.bring(owner, 'nameservers');
+  const owner = await fixture.newCaller();
+  const brought = await fixture.bring(owner, 'nameservers');
   expect(brought.status).toBe('pending');
   expect(brought.problems).toEqual([`${brought.domain} is not registered, or its registration has expired.`]);
 });
 
 test('a check that cannot ask says so, changes nothing, and comes once in five seconds', async () => {
-  const owner = await world.newCaller();
-  const domain = await world.active(owner);
-  const before = world.dns.fault;
-  world.dns.fault = ({ name }) => (name.endsWith(domain.domain) ? 'SERVFAIL' : undefined);
+  const owner = await fixture.newCaller();
+  const domain = await fixture.active(owner);
+  const before = fixture.dns.fault;
+  fixture.dns.fault = ({ name }) => (name.endsWith(domain.domain) ? 'SERVFAIL' : undefined);
   try {
-    const answer = await world.check(owner, domain);
+    const answer = await fixture.check(owner, domain);
     expect([...codeOf(answer), errorOf(answer).retryable]).toEqual([503, 'check_unavailable', true]);
     const soon = await owner.call('POST', `/v1/domains/${domain.id}/check`);
     expect([...codeOf(soon), soon.headers.get('retry-after')]).toEqual([429, 'rate_limited', '5']);
   } finally {
-    world.dns.fault = before;
+    fixture.dns.fault = before;
   }
-  expect(await world.read(owner, domain)).toMatchObject({ status: 'active' });
+  expect(await fixture.read(owner, domain)).toMatchObject({ status: 'active' });
 });
 
 test('where what domains point at is not there, none is brought in the mode cname', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const values = { A: '127.0.0.1', AAAA: '::1' } as const;
-  for (const type of ['A', 'AAAA'] as const) world.dns.set(cnameTarget, type);
+  for (const type of ['A', 'AAAA'] as const) fixture.dns.set(cnameTarget, type);
   try {
     expect(codeOf(await owner.call('POST', '/v1/domains', post(freeDomain())))).toEqual([503, 'cname_unavailable']);
   } finally {
-    for (const type of ['A', 'AAAA'] as const) world.dns.set(cnameTarget, type, values[type]);
+    for (const type of ['A', 'AAAA'] as const) fixture.dns.set(cnameTarget, type, values[type]);
   }
 });
 
 test('what waits for an owner stands in the inbox and the list, the account counts it, and the cap is the plan’s', async () => {
-  const owner = await world.newCaller();
-  const brought = await world.bring(owner, 'cname');
+  const owner = await fixture.newCaller();
+  const brought = await fixture.bring(owner, 'cname');
   const { body: inbox } = await owner.call('GET', '/v1/inbox');
   expect(inbox.items).toMatchObject([{ kind: 'domain', id: brought.id, next_action: expect.stringContaining('TXT') }]);
   const { body: account } = await owner.call('GET', '/v1/account');
@@ -204,23 +204,23 @@ test('what waits for an owner stands in the inbox and the list, the account coun
   expect((await owner.call('GET', '/v1/domains?status=Moved')).body.items).toEqual([]);
   expect(codeOf(await owner.call('GET', '/v1/domains?status=moved'))).toEqual([400, 'invalid_status']);
   // For what a certificate lacks it waits from when that was noted, however long the domain has been active, and whoever waits is woken.
-  world.setUp(brought);
-  await world.check(owner, brought);
+  fixture.setUp(brought);
+  await fixture.check(owner, brought);
   expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
-  world.skip(3600_000);
-  const since = world.clock.now();
-  world.skip(60_000);
+  fixture.skip(3600_000);
+  const since = fixture.clock.now();
+  fixture.skip(60_000);
   const heard = owner.call('GET', `/v1/inbox?wait=20&since=${since.toISOString()}`);
   const began = performance.now();
-  const problemSince = world.clock.now();
-  await world.certify(brought, { problem: 'A CAA record forbids it.', problemOf: 'owner', problemSince });
+  const problemSince = fixture.clock.now();
+  await fixture.certify(brought, { problem: 'A CAA record forbids it.', problemOf: 'owner', problemSince });
   expect((await heard).body.items).toMatchObject([{ kind: 'domain', id: brought.id, at: problemSince.toISOString() }]);
   // By itself it would have looked again after 15 seconds.
   expect(performance.now() - began).toBeLessThan(12_000);
   const platform = { problem: 'The authority is away.', problemOf: 'platform' as const };
-  await world.certify(brought, platform);
+  await fixture.certify(brought, platform);
   expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
-  expect(await world.read(owner, brought)).toMatchObject({
+  expect(await fixture.read(owner, brought)).toMatchObject({
     waiting_on: 'platform',
     problems: [platform.problem],
     next_action: expect.stringContaining(platform.problem),

@@ -5,16 +5,16 @@ import { recordBuilder } from '#db/deployments/builder-capacity.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { Site } from '#db/sites/site.ts';
-import { type Caller, createSite } from '#test/api/world.ts';
-import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
+import { type Caller, createSite } from '#test/api/fixture.ts';
+import { createDomainFixture, type DomainFixture, freeDomain, type Shown } from './fixture.ts';
 
-let world: DomainWorld;
+let fixture: DomainFixture;
 beforeAll(async () => {
   const acme = { FRONTAGE_ACME_URL: 'https://127.0.0.1:9/directory', FRONTAGE_ACME_TERMS: 'agreed' };
-  world = await createDomainWorld(acme, { worker: false });
-  await recordBuilder(world.deps.em(), world.clock);
+  fixture = await createDomainFixture(acme, { worker: false });
+  await recordBuilder(fixture.deps.em(), fixture.clock);
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** No worker is there, so nothing is to be waited for. */
 const atOnce = { prefer: 'wait=0' };
@@ -22,8 +22,8 @@ const atOnce = { prefer: 'wait=0' };
 async function active(owner: Caller): Promise<Shown> {
   const body = { domain: freeDomain(), mode: 'cname' };
   const brought: Shown = (await owner.call('POST', '/v1/domains', { body, headers: atOnce })).body;
-  world.setUp(brought);
-  expect((await world.check(owner, brought)).body.status).toBe('active');
+  fixture.setUp(brought);
+  expect((await fixture.check(owner, brought)).body.status).toBe('active');
   return brought;
 }
 
@@ -32,8 +32,8 @@ const attach = (owner: Caller, { id }: { id: string }, site: { id: string }, mor
 
 /** As the authority would have given one. */
 async function certify({ id, domain }: { id: string; domain: string }): Promise<void> {
-  const em = world.deps.em();
-  const now = world.clock.now();
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
   const notAfter = new Date(now.getTime() + 90 * 24 * 3600_000);
   const served = { chain: 'a chain', sealedKey: Buffer.from('a key'), notBefore: now, notAfter, renewAt: notAfter };
   em.create(Certificate, { id: `cert_${id}`, domainId: id, name: domain, status: 'active', createdAt: now, ...served });
@@ -47,7 +47,7 @@ const ways = {
 };
 
 const newest = ({ id }: { id: string }) =>
-  world.deps.em().findOneOrFail(Deployment, { site: id }, { orderBy: { number: 'desc' } });
+  fixture.deps.em().findOneOrFail(Deployment, { site: id }, { orderBy: { number: 'desc' } });
 
 /** The address that a version names which is begun now. */
 async function named(owner: Caller, site: { id: string }, way: keyof typeof ways): Promise<string> {
@@ -59,7 +59,7 @@ async function named(owner: Caller, site: { id: string }, way: keyof typeof ways
 test.for(['publish', 'upload', 'preview'] as const)(
   'a version by %s names the primary domain from its certificate on, and the address of the platform before and after',
   async (way) => {
-    const owner = await world.newCaller();
+    const owner = await fixture.newCaller();
     const site = await createSite(owner);
     const own = site.address;
     const [one, two] = [await active(owner), await active(owner)];
@@ -70,9 +70,9 @@ test.for(['publish', 'upload', 'preview'] as const)(
     await certify(two);
     await attach(owner, two, site, { primary: true });
     expect(await named(owner, site, way)).toBe(`https://${two.domain}`);
-    await world.deps.em().nativeUpdate(Domain, { id: two.id }, { status: 'Moved' });
+    await fixture.deps.em().nativeUpdate(Domain, { id: two.id }, { status: 'Moved' });
     expect(await named(owner, site, way)).toBe(`https://${two.domain}`);
-    await world.deps.em().nativeUpdate(Domain, { id: two.id }, { status: 'Deleted' });
+    await fixture.deps.em().nativeUpdate(Domain, { id: two.id }, { status: 'Deleted' });
     expect(await named(owner, site, way)).toBe(own);
     for (const { id } of [one, two]) await owner.call('DELETE', `/v1/domains/${id}`, { headers: atOnce });
     expect(await named(owner, site, way)).toBe(own);
@@ -80,13 +80,13 @@ test.for(['publish', 'upload', 'preview'] as const)(
 );
 
 test('a primary domain says that the pages which are live name another address, until they are published anew', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
-  const next = async (id: string) => (await world.read(owner, { id })).next_action;
+  const next = async (id: string) => (await fixture.read(owner, { id })).next_action;
   const [one, two] = [await active(owner), await active(owner)];
   for (const domain of [one, two]) await certify(domain);
   const live = async () => {
-    const em = world.deps.em();
+    const em = fixture.deps.em();
     await owner.call('POST', `/v1/sites/${site.id}/publish`, { body: {}, headers: atOnce });
     await em.nativeUpdate(Site, { id: site.id }, { liveDeploymentId: (await newest(site)).id });
   };
@@ -101,7 +101,7 @@ test('a primary domain says that the pages which are live name another address, 
 });
 
 test('redirects that lead in a circle over either of its addresses are refused', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const domain = await active(owner);
   await certify(domain);

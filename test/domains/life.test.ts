@@ -6,9 +6,9 @@ import { Context } from '@temporalio/activity';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
-import { createSite } from '#test/api/world.ts';
+import { createSite } from '#test/api/fixture.ts';
 import { startSkippingEngine } from '#test/stack/time-skipping.ts';
-import { createDomainWorld, type DomainWorld } from './world.ts';
+import { createDomainFixture, type DomainFixture } from './fixture.ts';
 
 const isLong = process.env.FRONTAGE_LONG === '1';
 const days = isLong ? 400 : 46;
@@ -17,7 +17,7 @@ const [well, silent] = isLong ? (['1 days', '1 days'] as const) : (['3 hours', '
 
 let engine: TestWorkflowEnvironment;
 let lacking: string | undefined;
-let world: DomainWorld;
+let fixture: DomainFixture;
 beforeAll(async () => {
   try {
     engine = await startSkippingEngine();
@@ -26,7 +26,7 @@ beforeAll(async () => {
     return;
   }
   const interceptors = { activity: [() => ({ inbound: { execute: follow } })] };
-  world = await createDomainWorld(
+  fixture = await createDomainFixture(
     { TEMPORAL_ADDRESS: engine.address, TEMPORAL_NAMESPACE: 'default' },
     { worker: { interceptors } },
   );
@@ -35,45 +35,45 @@ beforeEach((context) => {
   if (lacking) context.skip(lacking);
 });
 afterAll(async () => {
-  await world?.close();
+  await fixture?.close();
   await engine?.teardown();
 });
 
 /** Our clock is never behind the engine's. */
 async function follow<Input>(input: Input, next: (input: Input) => Promise<unknown>): Promise<unknown> {
   const at = Context.current().info.currentAttemptScheduledTimestampMs;
-  world.skip(Math.max(0, at - world.clock.now().getTime()));
+  fixture.skip(Math.max(0, at - fixture.clock.now().getTime()));
   return await next(input);
 }
 
 const pass = async (time: number | `${number} days` | `${number} hours` | `${number} minutes`) => {
   await engine.sleep(time);
-  world.skip(Math.max(0, (await engine.currentTimeMs()) - world.clock.now().getTime()));
+  fixture.skip(Math.max(0, (await engine.currentTimeMs()) - fixture.clock.now().getTime()));
 };
-const row = (id: string) => world.deps.em().findOneOrFail(Domain, { id });
+const row = (id: string) => fixture.deps.em().findOneOrFail(Domain, { id });
 
 test('a domain whose DNS went away becomes Moved, then Deleted, and active again when it returns, over all these days', async () => {
-  const owner = await world.newCaller();
-  const domain = await world.active(owner, 'cname');
+  const owner = await fixture.newCaller();
+  const domain = await fixture.active(owner, 'cname');
   const site = await createSite(owner);
   await owner.call('POST', `/v1/domains/${domain.id}/attach`, { body: { site_id: site.id } });
   await pass(well);
   expect((await row(domain.id)).status).toBe('active');
 
   // Hours in which nobody could be asked are none in which it was gone.
-  world.dns.fault = () => 'SERVFAIL';
+  fixture.dns.fault = () => 'SERVFAIL';
   await pass(silent);
   expect(await row(domain.id)).toMatchObject({ status: 'active', elsewhereChecks: 0 });
-  world.dns.fault = () => undefined;
+  fixture.dns.fault = () => undefined;
   await pass('2 hours');
 
-  world.dns.set(domain.domain, 'A', '192.0.2.9');
+  fixture.dns.set(domain.domain, 'A', '192.0.2.9');
   await pass('2 hours');
   const moved = await row(domain.id);
   expect(moved.status).toBe('Moved');
   // By three looks, over ten minutes or more.
   expect(moved.elsewhereChecks).toBeGreaterThanOrEqual(3);
-  const { status, site_id, next_action } = await world.read(owner, domain);
+  const { status, site_id, next_action } = await fixture.read(owner, domain);
   expect({ status, site_id }).toEqual({ status: 'Moved', site_id: site.id });
   expect(next_action).toContain('192.0.2.9');
   await pass('6 days');
@@ -89,23 +89,24 @@ test('a domain whose DNS went away becomes Moved, then Deleted, and active again
   const waits = (late.nextCheckAt?.getTime() ?? 0) - (late.checkedAt?.getTime() ?? 0);
   expect(waits / 3600_000).toBeCloseTo(24, 1);
   // Its way here alone does not bring it back: whose it is has to be proved again.
-  world.dns.set(domain.domain, 'A', '127.0.0.1');
+  fixture.dns.set(domain.domain, 'A', '127.0.0.1');
   const proof = `_frontage.${domain.domain}`;
-  world.dns.set(proof, 'TXT');
+  fixture.dns.set(proof, 'TXT');
   await pass('2 days');
   expect((await row(domain.id)).status).toBe('Deleted');
-  world.dns.set(proof, 'TXT', deleted.proof);
+  fixture.dns.set(proof, 'TXT', deleted.proof);
   await pass('2 days');
   expect(await row(domain.id)).toMatchObject({ status: 'active', checks: expect.any(Number) });
   console.info(`${days} days: ${late.checks} looks while it was Deleted`);
 }, 600_000);
 
 test('a name that is registered no more is Deleted after three looks over ten minutes, and not by three calls in a row', async () => {
-  const owner = await world.newCaller();
-  const domain = await world.active(owner, 'nameservers');
-  world.dns.forget(domain.domain);
-  for (let looks = 1; looks < 6; looks++) expect((await world.check(owner, domain, 10_000)).body.status).toBe('active');
-  expect((await world.check(owner, domain, 10 * 60_000)).body.status).toBe('Deleted');
-  const view = await world.read(owner, domain);
+  const owner = await fixture.newCaller();
+  const domain = await fixture.active(owner, 'nameservers');
+  fixture.dns.forget(domain.domain);
+  for (let looks = 1; looks < 6; looks++)
+    expect((await fixture.check(owner, domain, 10_000)).body.status).toBe('active');
+  expect((await fixture.check(owner, domain, 10 * 60_000)).body.status).toBe('Deleted');
+  const view = await fixture.read(owner, domain);
   expect(view.problems.join()).toContain('not registered');
 });

@@ -5,19 +5,19 @@ import { domainActivities } from '#activities/domains.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { overdueDomains } from '#db/domains/transitions.ts';
-import { errorOf } from '#test/api/world.ts';
-import { createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { createDomainFixture, type DomainFixture, freeDomain } from './fixture.ts';
 
-let world: DomainWorld;
+let fixture: DomainFixture;
 beforeAll(async () => {
-  world = await createDomainWorld();
+  fixture = await createDomainFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 describe('in the mode nameservers', () => {
   test('the set-up names a pair of name servers of its own, and delegation to that very pair makes the domain active', async () => {
-    const owner = await world.newCaller();
-    const brought = await world.bring(owner, 'nameservers');
+    const owner = await fixture.newCaller();
+    const brought = await fixture.bring(owner, 'nameservers');
     expect(brought).toMatchObject({ status: 'pending', mode: 'nameservers', waiting_on: 'owner', site_id: null });
     expect(brought.setup.map(({ type, found }) => [type, found])).toEqual([
       ['NS', false],
@@ -27,69 +27,69 @@ describe('in the mode nameservers', () => {
     expect(a).toMatch(/^[0-9a-z]{16}\.a\.ns\.platform\.test$/);
     expect(b).toBe(a.replace('.a.', '.b.'));
     expect(brought.next_action).toContain(a);
-    world.setUp(brought);
-    const { body } = await world.check(owner, brought);
+    fixture.setUp(brought);
+    const { body } = await fixture.check(owner, brought);
     expect(body).toMatchObject({ status: 'active', setup: [{ found: true, seen: [a, b] }, { found: true }] });
   });
 
   test('before proof the zone answers SOA and NS alone, and after it the records that waited', async () => {
-    const owner = await world.newCaller();
-    const brought = await world.bring(owner, 'nameservers');
+    const owner = await fixture.newCaller();
+    const brought = await fixture.bring(owner, 'nameservers');
     const { domain, id } = brought;
     const added = await owner.call('POST', `/v1/domains/${id}/records`, {
       body: { type: 'TXT', name: '@', content: 'v=spf1 -all' },
     });
     expect(added.status).toBe(200);
-    await expect.poll(async () => (await world.zone(domain, 'SOA')).answers.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await fixture.zone(domain, 'SOA')).answers.length, { timeout: 10_000 }).toBe(1);
     // In any order: the name server turns it around from answer to answer.
-    expect((await world.zone(domain, 'NS')).answers.sort()).toEqual(brought.setup.map(({ value }) => value).sort());
-    expect(await world.zone(domain, 'A')).toEqual({ rcode: 'NOERROR', answers: [] });
-    expect((await world.zone(domain, 'TXT')).answers).toEqual([]);
-    world.setUp(brought);
-    await world.check(owner, brought);
-    expect((await world.zone(domain, 'A')).answers).toEqual(['127.0.0.1']);
-    expect((await world.zone(domain, 'AAAA')).answers).toEqual(['::1']);
-    expect((await world.zone(domain, 'TXT')).answers).toEqual(['v=spf1 -all']);
+    expect((await fixture.zone(domain, 'NS')).answers.sort()).toEqual(brought.setup.map(({ value }) => value).sort());
+    expect(await fixture.zone(domain, 'A')).toEqual({ rcode: 'NOERROR', answers: [] });
+    expect((await fixture.zone(domain, 'TXT')).answers).toEqual([]);
+    fixture.setUp(brought);
+    await fixture.check(owner, brought);
+    expect((await fixture.zone(domain, 'A')).answers).toEqual(['127.0.0.1']);
+    expect((await fixture.zone(domain, 'AAAA')).answers).toEqual(['::1']);
+    expect((await fixture.zone(domain, 'TXT')).answers).toEqual(['v=spf1 -all']);
   });
 });
 
 describe('in the mode cname', () => {
   test('a subdomain is proved by its TXT record and leads here by its CNAME', async () => {
-    const owner = await world.newCaller();
+    const owner = await fixture.newCaller();
     const domain = `www.${freeDomain()}`;
-    const brought = await world.bring(owner, 'cname', domain);
+    const brought = await fixture.bring(owner, 'cname', domain);
     expect(brought.setup).toMatchObject([
       { type: 'TXT', name: `_frontage.${domain}`, found: false },
       { type: 'CNAME', name: domain, value: 'cname.platform.test', found: false },
     ]);
-    world.setUp(brought);
-    const { body } = await world.check(owner, brought);
+    fixture.setUp(brought);
+    const { body } = await fixture.check(owner, brought);
     expect(body).toMatchObject({ status: 'active', setup: [{ found: true }, { found: true }] });
   });
 
   test('an apex gets addresses, and those alone', async () => {
-    const owner = await world.newCaller();
-    const brought = await world.bring(owner, 'cname');
+    const owner = await fixture.newCaller();
+    const brought = await fixture.bring(owner, 'cname');
     expect(brought.setup.map(({ type, value }) => [type, value]).slice(1)).toEqual([
       ['A', '127.0.0.1'],
       ['AAAA', '::1'],
     ]);
-    world.setUp(brought);
-    world.dns.set(brought.domain, 'AAAA', '2001:db8::dead');
-    const { body: half } = await world.check(owner, brought);
+    fixture.setUp(brought);
+    fixture.dns.set(brought.domain, 'AAAA', '2001:db8::dead');
+    const { body: half } = await fixture.check(owner, brought);
     expect(half.status).toBe('pending');
     expect(half.problems.join()).toContain('2001:db8::dead');
-    world.dns.set(brought.domain, 'AAAA', '::1');
-    expect((await world.check(owner, brought)).body.status).toBe('active');
+    fixture.dns.set(brought.domain, 'AAAA', '::1');
+    expect((await fixture.check(owner, brought)).body.status).toBe('active');
   });
 
   test('at an apex one address alone is enough, and no other is missed then', async () => {
-    const owner = await world.newCaller();
-    const brought = await world.bring(owner, 'cname');
+    const owner = await fixture.newCaller();
+    const brought = await fixture.bring(owner, 'cname');
     expect(brought.setup.map(({ optional }) => optional)).toEqual([false, false, false]);
-    world.setUp(brought);
-    world.dns.set(brought.domain, 'AAAA');
-    const { body } = await world.check(owner, brought);
+    fixture.setUp(brought);
+    fixture.dns.set(brought.domain, 'AAAA');
+    const { body } = await fixture.check(owner, brought);
     expect(body.status).toBe('active');
     expect(body.setup).toMatchObject([
       { type: 'TXT', found: true, optional: false },
@@ -99,47 +99,47 @@ describe('in the mode cname', () => {
   });
 
   test('it becomes active by itself, without a call, within the first ten looks', async () => {
-    const owner = await world.newCaller();
-    const brought = await world.bring(owner, 'cname');
-    world.setUp(brought);
-    await expect.poll(async () => (await world.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
+    const owner = await fixture.newCaller();
+    const brought = await fixture.bring(owner, 'cname');
+    fixture.setUp(brought);
+    await expect.poll(async () => (await fixture.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
   });
 });
 
 test('who asks again and again is not looked at later by that', async () => {
-  const owner = await world.newCaller();
-  const brought = await world.bring(owner, 'cname');
-  for (let calls = 0; calls < 15; calls++) await world.check(owner, brought);
-  const { next_check_at } = await world.read(owner, brought);
+  const owner = await fixture.newCaller();
+  const brought = await fixture.bring(owner, 'cname');
+  for (let calls = 0; calls < 15; calls++) await fixture.check(owner, brought);
+  const { next_check_at } = await fixture.read(owner, brought);
   // Where its own looks have brought it, within this minute or so: some minutes. With the 15 that were asked for it would be 40.
-  expect(Date.parse(next_check_at) - world.clock.now().getTime()).toBeLessThan(10 * 60_000);
+  expect(Date.parse(next_check_at) - fixture.clock.now().getTime()).toBeLessThan(10 * 60_000);
 });
 
 test('an unknown mode, and one that is off, is invalid_mode', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const answer = await owner.call('POST', '/v1/domains', { body: { domain: freeDomain(), mode: 'transfer' } });
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_mode']);
 });
 
 test('of a blocked account nothing is looked at or ordered, and its domains go on by themselves when it does', async () => {
-  const owner = await world.newCaller();
-  const domain = await world.bring(owner, 'cname');
-  await blockAccount(world.deps.em(), world, owner.accountId, 'Its sites ask for passwords of a bank.');
-  const row = () => world.deps.em().findOneOrFail(Domain, { id: domain.id });
-  const { settleDomain } = domainActivities(world.deps as never);
+  const owner = await fixture.newCaller();
+  const domain = await fixture.bring(owner, 'cname');
+  await blockAccount(fixture.deps.em(), fixture, owner.accountId, 'Its sites ask for passwords of a bank.');
+  const row = () => fixture.deps.em().findOneOrFail(Domain, { id: domain.id });
+  const { settleDomain } = domainActivities(fixture.deps as never);
   const step = await settleDomain(domain.id);
   expect(step).toMatchObject({ isRemoved: false, leftMs: null, wantsCertificate: false });
-  world.setUp(domain);
+  fixture.setUp(domain);
   const { checkedAt } = await row();
-  world.skip(3 * 3600_000);
+  fixture.skip(3 * 3600_000);
   await settleDomain(domain.id);
   expect(await row()).toMatchObject({ status: 'pending', checkedAt });
   // Overdue, and not one that the reconciler starts.
-  expect((await overdueDomains(world.deps.em(), world.clock)).map(({ id }) => id)).not.toContain(domain.id);
-  await world.deps.em().nativeUpdate(Domain, { id: domain.id }, { status: 'active', provedAt: world.clock.now() });
-  const renewed = await certificateActivities(world.deps as never).renewCertificate(domain.id);
+  expect((await overdueDomains(fixture.deps.em(), fixture.clock)).map(({ id }) => id)).not.toContain(domain.id);
+  await fixture.deps.em().nativeUpdate(Domain, { id: domain.id }, { status: 'active', provedAt: fixture.clock.now() });
+  const renewed = await certificateActivities(fixture.deps as never).renewCertificate(domain.id);
   expect(renewed.status).toBe('pending');
-  await world.deps.em().nativeUpdate(Domain, { id: domain.id }, { status: 'pending', provedAt: null });
-  await unblockAccount(world.deps.em(), world, owner.accountId);
+  await fixture.deps.em().nativeUpdate(Domain, { id: domain.id }, { status: 'pending', provedAt: null });
+  await unblockAccount(fixture.deps.em(), fixture, owner.accountId);
   await expect.poll(async () => (await row()).status, { timeout: 10_000 }).toBe('active');
 });

@@ -1,28 +1,28 @@
 /** The owner's page says of each domain what it is and what is to be set, as the form of a registrar asks for it. */
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
-import { callWith, createSite } from '#test/api/world.ts';
-import { createPeopleWorld } from '#test/people/world.ts';
+import { callWith, createSite } from '#test/api/fixture.ts';
+import { createPeopleFixture } from '#test/people/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
-import { domains, startNames } from './world.ts';
+import { domains, startNames } from './fixture.ts';
 
 const names = await startNames();
-const world = await createPeopleWorld({ ...names.env, TEMPORAL_NAMESPACE: await createNamespace() });
-const worker = await startWorker(world.deps);
-const act = domains(world, names.dns);
+const fixture = await createPeopleFixture({ ...names.env, TEMPORAL_NAMESPACE: await createNamespace() });
+const worker = await startWorker(fixture.deps);
+const act = domains(fixture, names.dns);
 afterAll(async () => {
   await worker.close();
-  await world.close();
+  await fixture.close();
   await names.close();
 });
 
 async function signedIn() {
-  const owner = await world.newOwner();
-  const { secret } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'Laptop' });
-  const browser = world.browser();
+  const owner = await fixture.newOwner();
+  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Laptop' });
+  const browser = fixture.browser();
   await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
-  await browser.press(await browser.open(await world.linkTo(owner.email, 'signin-link')), 'Sign in');
-  return { accountId: owner.accountId, token: secret, call: callWith(world.url, secret), browser };
+  await browser.press(await browser.open(await fixture.linkTo(owner.email, 'signin-link')), 'Sign in');
+  return { accountId: owner.accountId, token: secret, call: callWith(fixture.url, secret), browser };
 }
 
 test('an owner sees what to set in both modes, what was found, what leads elsewhere, and which site a domain shows', async () => {

@@ -1,19 +1,19 @@
 /** Records of zones that we hold: what is written is what the name server answers, and what cannot be is refused before it is asked. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Zones } from '#providers/zones.ts';
-import { type Answer, type Caller, errorOf } from '#test/api/world.ts';
+import { type Answer, type Caller, errorOf } from '#test/api/fixture.ts';
+import { createDomainFixture, type DomainFixture, type Shown } from './fixture.ts';
 import { badRecords, goodRecords } from './record-list.ts';
-import { createDomainWorld, type DomainWorld, type Shown } from './world.ts';
 
-let world: DomainWorld;
+let fixture: DomainFixture;
 let owner: Caller;
 let domain: Shown;
 beforeAll(async () => {
-  world = await createDomainWorld();
-  owner = await world.newCaller();
-  domain = await world.active(owner, 'nameservers');
+  fixture = await createDomainFixture();
+  owner = await fixture.newCaller();
+  domain = await fixture.active(owner, 'nameservers');
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const add = (body: object, on = domain) => owner.call('POST', `/v1/domains/${on.id}/records`, { body });
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
@@ -23,10 +23,10 @@ test.each(goodRecords)('$type $name is written, and is what the name server answ
   expect([status, text]).toEqual([200, expect.any(String)]);
   const name = `${record.name === '@' ? '' : `${record.name}.`}${domain.domain}`;
   expect(body).toMatchObject({ type: record.type, name: body.name, managed: false });
-  expect((await world.zone(body.name, record.type)).answers).toContainEqual(said);
+  expect((await fixture.zone(body.name, record.type)).answers).toContainEqual(said);
   const removed = await owner.call('DELETE', `/v1/domains/${domain.id}/records/${body.record_id}`);
   expect(removed.body.record_id).toBe(body.record_id);
-  expect((await world.zone(name, record.type)).answers).not.toContainEqual(said);
+  expect((await fixture.zone(name, record.type)).answers).not.toContainEqual(said);
 });
 
 test('200 and more hostile records are invalid_record, each told why, and the zone is as before', async () => {
@@ -56,7 +56,7 @@ test('a CNAME stands alone, nothing comes twice, and a delegated name has nothin
   ]) {
     expect([record, ...codeOf(await add(record))]).toEqual([record, 400, 'invalid_record']);
   }
-  expect(((await world.zone(`one.${domain.domain}`, 'A')).answers as string[]).sort()).toEqual([
+  expect(((await fixture.zone(`one.${domain.domain}`, 'A')).answers as string[]).sort()).toEqual([
     '192.0.2.1',
     '192.0.2.2',
   ]);
@@ -72,13 +72,13 @@ test('the platform’s own records are listed, and stay', async () => {
       'invalid_record',
     ]);
   }
-  expect((await world.zone(domain.domain, 'A')).answers).toEqual(['127.0.0.1']);
+  expect((await fixture.zone(domain.domain, 'A')).answers).toEqual(['127.0.0.1']);
   const unknown = await owner.call('DELETE', `/v1/domains/${domain.id}/records/rec_01h455vb4pex5vsknk084sn02q`);
   expect(codeOf(unknown)).toEqual([404, 'not_found']);
 });
 
 test('the list comes in pages that miss nothing', async () => {
-  const own = await world.active(owner, 'nameservers');
+  const own = await fixture.active(owner, 'nameservers');
   for (let at = 0; at < 5; at++) await add({ type: 'A', name: `p${at}`, content: '192.0.2.1' }, own);
   const names: string[] = [];
   for (let cursor = ''; ; ) {
@@ -91,7 +91,7 @@ test('the list comes in pages that miss nothing', async () => {
 });
 
 test('records of a domain whose DNS is elsewhere are records_not_managed', async () => {
-  const elsewhere = await world.bring(owner, 'cname');
+  const elsewhere = await fixture.bring(owner, 'cname');
   expect(codeOf(await owner.call('GET', `/v1/domains/${elsewhere.id}/records`))).toEqual([409, 'records_not_managed']);
   expect(codeOf(await add({ type: 'A', name: 'x', content: '192.0.2.1' }, elsewhere))).toEqual([
     409,
@@ -103,7 +103,7 @@ test('what the name server itself refuses is record_rejected in our words, and n
   const name = `beside.${domain.domain}`;
   const before = (await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items.length;
   // Beside what is asked of it, what cannot stand there: no rule of ours lets such a record through by itself.
-  const zones = world.deps.zones as Zones;
+  const zones = fixture.deps.zones as Zones;
   const { replace } = zones;
   const text = { name: `${name}.`, type: 'TXT', ttl: 60, contents: ['"x"'] };
   vi.spyOn(zones, 'replace').mockImplementationOnce((zone, sets) => replace(zone, [...sets, text]));
@@ -111,15 +111,15 @@ test('what the name server itself refuses is record_rejected in our words, and n
   expect(codeOf(answer)).toEqual([400, 'record_rejected']);
   expect(answer.text).not.toMatch(/pdns|powerdns|rrset|conflict/i);
   expect((await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items.length).toBe(before);
-  expect((await world.zone(name, 'CNAME')).answers).toEqual([]);
+  expect((await fixture.zone(name, 'CNAME')).answers).toEqual([]);
 });
 
 test('twenty calls at once lose no record', async () => {
-  const own = await world.active(owner, 'nameservers');
+  const own = await fixture.active(owner, 'nameservers');
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, at) => add({ type: 'TXT', name: 'many', content: `number ${at}` }, own)),
   );
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
-  const { answers: texts } = await world.zone(`many.${own.domain}`, 'TXT');
+  const { answers: texts } = await fixture.zone(`many.${own.domain}`, 'TXT');
   expect(new Set(texts as string[]).size).toBe(20);
 });

@@ -6,29 +6,29 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { goLive, takeTicket } from '#db/deployments/transitions.ts';
 import { openOrm } from '#db/orm.ts';
 import { systemClock } from '#runtime/clock.ts';
+import { ask, createFixture, type Files, type Fixture, until } from './fixture.ts';
 import { faultOf, sha256, startProbing } from './prober.ts';
 import { startEdgeProcess } from './spawn.ts';
-import { ask, createWorld, type Files, until, type World } from './world.ts';
 
 const moves = process.env.FRONTAGE_CAMPAIGN === 'long' ? 100 : 10;
 const versionCount = 7;
 const perSecond = 200;
 const host = 'atom.sites.test';
 
-let world: World;
+let fixture: Fixture;
 let orm: Awaited<ReturnType<typeof openOrm>>;
 let edges: Awaited<ReturnType<typeof startEdgeProcess>>[] = [];
 
 beforeAll(async () => {
-  world = await createWorld();
-  orm = await openOrm(world.database.url);
-  edges = await Promise.all([startEdgeProcess(world, 2), startEdgeProcess(world, 2)]);
+  fixture = await createFixture();
+  orm = await openOrm(fixture.database.url);
+  edges = await Promise.all([startEdgeProcess(fixture, 2), startEdgeProcess(fixture, 2)]);
 });
 afterAll(async () => {
   for (const { child } of edges) child.kill('SIGTERM');
   await Promise.all(edges.map(({ exit }) => exit));
   await orm?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 /** Pages that say their version all over, a style that never changes, and an asset under a name of its own. */
@@ -53,7 +53,7 @@ test(`${moves} publishes and restores: every answer is whole, of a version that 
   const versionOf = new Map(
     versions.flatMap((one, version) => Object.values(one).map((text) => [sha256(Buffer.from(text)), version])),
   );
-  const siteId = await world.addSite('atom');
+  const siteId = await fixture.addSite('atom');
   const em = () => orm.em.fork();
   const lives: { version: number; from: number; to: number }[] = [];
   const deployments: string[] = [];
@@ -71,8 +71,8 @@ test(`${moves} publishes and restores: every answer is whole, of a version that 
   }
 
   async function waiting(version: Files, ticket: number): Promise<string> {
-    const id = await world.addDeployment(siteId, await world.keep(version));
-    await world.db.query(`update deployment set status = 'storing', ticket = $2, live_at = null where id = $1`, [
+    const id = await fixture.addDeployment(siteId, await fixture.keep(version));
+    await fixture.db.query(`update deployment set status = 'storing', ticket = $2, live_at = null where id = $1`, [
       id,
       ticket,
     ]);

@@ -6,32 +6,32 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { cachedBytesMax } from '#edge/content/blob-cache.ts';
+import { ask, createFixture, type Fixture, until } from './fixture.ts';
 import { spawnEdge, startEdgeProcess } from './spawn.ts';
-import { ask, createWorld, until, type World } from './world.ts';
 
 const host = 'shop.sites.test';
 const film = Buffer.alloc(30 * cachedBytesMax, 'f');
 const running = new Set<ChildProcess>();
-let world: World;
+let fixture: Fixture;
 
 beforeAll(async () => {
-  world = await createWorld();
-  await world.publish('shop', { 'index.html': 'front', 'film.mp4': film });
+  fixture = await createFixture();
+  await fixture.publish('shop', { 'index.html': 'front', 'film.mp4': film });
 });
 afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 function spawn(processes: number, more: Record<string, string> = {}) {
-  const edge = spawnEdge(world, processes, more);
+  const edge = spawnEdge(fixture, processes, more);
   running.add(edge.child);
   void edge.exit.finally(() => running.delete(edge.child));
   return edge;
 }
 
 async function start(processes: number, more: Record<string, string> = {}) {
-  const edge = await startEdgeProcess(world, processes, more);
+  const edge = await startEdgeProcess(fixture, processes, more);
   running.add(edge.child);
   void edge.exit.finally(() => running.delete(edge.child));
   return edge;

@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ask, ask, type Fixture } from './fixture.ts';
 import { createShops, long } from './shops.ts';
-import { type Ask, ask, type World } from './world.ts';
 
-let world: World;
+let fixture: Fixture;
 let port: number;
 const etags: Record<string, string> = {};
 const get = (headers: Record<string, string>, options: Ask = {}) =>
@@ -12,12 +12,12 @@ const get = (headers: Record<string, string>, options: Ask = {}) =>
 const filled = (field: string) => field.replaceAll(/"([EBG])"/g, (_all, which: string) => etags[which] as string);
 
 beforeAll(async () => {
-  world = await createShops();
-  ({ port } = await world.openEdge());
+  fixture = await createShops();
+  ({ port } = await fixture.openEdge());
   for (const [which, encoding] of Object.entries({ E: 'identity', B: 'br', G: 'gzip' }))
     etags[which] = (await get({ 'accept-encoding': encoding })).headers.etag as string;
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('each form has a strong tag of its own', () => {
   expect(new Set(Object.values(etags)).size).toBe(3);
@@ -186,8 +186,8 @@ describe('Accept-Encoding', () => {
 
   test('the page for what is missing is compressed too', async () => {
     const files = { '404.html': long };
-    await world.publish('lost', files);
-    const { port: other } = await world.openEdge();
+    await fixture.publish('lost', files);
+    const { port: other } = await fixture.openEdge();
     const answer = await ask(other, '/x', { host: 'lost.sites.test', headers: { 'accept-encoding': 'br' } });
     expect([answer.status, answer.headers['content-encoding']]).toEqual([404, 'br']);
     expect(brotliDecompressSync(answer.body).toString()).toBe(long);

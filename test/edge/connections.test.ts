@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { quickest } from '#test/stack/quickest.ts';
+import { ask, askRaw, type Fixture, until } from './fixture.ts';
 import { createShops } from './shops.ts';
 import { shop, smuggled, smuggling } from './smuggled.ts';
-import { ask, askRaw, until, type World } from './world.ts';
 
-let world: World;
+let fixture: Fixture;
 let port: number;
 beforeAll(async () => {
-  world = await createShops();
-  ({ port } = await world.openEdge());
+  fixture = await createShops();
+  ({ port } = await fixture.openEdge());
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const bare = 'GET / HTTP/1.1\r\nHost: bare.sites.test\r\nConnection: close\r\n\r\n';
 
@@ -142,7 +142,7 @@ describe('a field that asks for much gets little', () => {
 
 describe('a client that asks and ends its side gets its answer, and then the end', () => {
   const large = 'words '.repeat(500_000);
-  beforeAll(() => world.publish('large', { 'index.html': 'x', 'words.txt': large }));
+  beforeAll(() => fixture.publish('large', { 'index.html': 'x', 'words.txt': large }));
 
   const asking = (path: string, fields: string[] = []) =>
     [`GET ${path} HTTP/1.1`, 'Host: shop.sites.test', ...fields, '', ''].join('\r\n');

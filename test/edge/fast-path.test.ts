@@ -4,17 +4,17 @@ import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPlainRequest, renderHead } from '#edge/http/http1-head.ts';
+import { ask, baseDomain, type Fixture, until } from './fixture.ts';
 import { absent, brokenEscapes, climbs, controls } from './hostile-paths.ts';
 import { createShops } from './shops.ts';
-import { ask, baseDomain, until, type World } from './world.ts';
 
-let world: World;
+let fixture: Fixture;
 let port: number;
 beforeAll(async () => {
-  world = await createShops();
-  ({ port } = await world.openEdge());
+  fixture = await createShops();
+  ({ port } = await fixture.openEdge());
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** One response on the wire, without its date. The connection stays open. */
 async function nextAnswer(socket: Socket, hasBody: boolean): Promise<string> {
@@ -221,7 +221,7 @@ test('a request that arrives byte by byte is served', async () => {
 });
 
 test('no more requests are read from a client that does not read its responses', async () => {
-  const edge = await world.openEdge();
+  const edge = await fixture.openEdge();
   const socket = connect(edge.port, '127.0.0.1').pause();
   const request = head('/long');
   let taken = 0;

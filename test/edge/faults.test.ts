@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderManifest } from '#providers/manifest.ts';
 import { blobPath } from '#providers/store/disk.ts';
-import { ask, createWorld, type World } from './world.ts';
+import { ask, createFixture, type Fixture } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let port: number;
 const blobs: Record<string, string> = {};
 
 async function publishManifest(name: string, manifest: Buffer | string): Promise<string> {
-  const siteId = await world.addSite(name);
-  const { sha256 } = await world.store.put(Buffer.from(manifest));
-  await world.point(siteId, await world.addDeployment(siteId, sha256));
+  const siteId = await fixture.addSite(name);
+  const { sha256 } = await fixture.store.put(Buffer.from(manifest));
+  await fixture.point(siteId, await fixture.addDeployment(siteId, sha256));
   return sha256;
 }
 
 beforeAll(async () => {
-  world = await createWorld();
-  await world.publish('well', { 'index.html': 'well' });
-  const store = join(world.dir, 'store');
+  fixture = await createFixture();
+  await fixture.publish('well', { 'index.html': 'well' });
+  const store = join(fixture.dir, 'store');
   await rm(blobPath(store, await publishManifest('lost', '\n')));
   await publishManifest('garbled', 'not a manifest');
-  const evil = { sha256: (await world.store.put(Buffer.from('evil'))).sha256, bytes: 4 };
+  const evil = { sha256: (await fixture.store.put(Buffer.from('evil'))).sha256, bytes: 4 };
   await publishManifest(
     'climbing',
     renderManifest(
@@ -33,22 +33,22 @@ beforeAll(async () => {
   await publishManifest('unhashed', renderManifest([{ path: 'index.html', sha256: '../../secret', bytes: 1 }]));
   for (const name of ['missing', 'short', 'onlyplain']) {
     const content = `${name} `.repeat(500);
-    const blob = await world.store.put(Buffer.from(content), { compress: true });
+    const blob = await fixture.store.put(Buffer.from(content), { compress: true });
     blobs[name] = blobPath(store, blob.sha256);
     await publishManifest(
       name,
       renderManifest([
         { path: 'index.html', sha256: blob.sha256, bytes: blob.bytes, encodings: ['br', 'gzip'] },
-        { path: 'good.html', sha256: (await world.store.put(Buffer.from('good'))).sha256, bytes: 4 },
+        { path: 'good.html', sha256: (await fixture.store.put(Buffer.from('good'))).sha256, bytes: 4 },
       ]),
     );
   }
   for (const suffix of ['', '.br', '.gz']) await rm(blobs.missing + suffix);
   await writeFile(blobs.short as string, 'short');
   for (const suffix of ['.br', '.gz']) await rm(blobs.onlyplain + suffix);
-  ({ port } = await world.openEdge());
+  ({ port } = await fixture.openEdge());
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 describe.each([
   ['lost', 'whose manifest is gone'],
@@ -63,12 +63,12 @@ describe.each([
     expect(answer.headers['retry-after']).toBe('5');
     expect(answer.headers['cache-control']).toBe('no-store');
     expect(answer.text).toContain('Back in a moment');
-    expect(answer.text).not.toContain(world.dir);
+    expect(answer.text).not.toContain(fixture.dir);
   });
 
   test('is logged at most once a second', async () => {
     const host = `${name}.sites.test`;
-    const lines = () => world.logged.filter((line) => (line as { host?: string }).host === host).length;
+    const lines = () => fixture.logged.filter((line) => (line as { host?: string }).host === host).length;
     const before = lines();
     await Promise.all(Array.from({ length: 50 }, () => ask(port, '/', { host })));
     expect(lines()).toBeGreaterThan(0);
@@ -104,15 +104,15 @@ test('a missing compressed blob is replaced by the uncompressed one', async () =
 });
 
 test('restored bytes are served again', async () => {
-  const blob = await world.store.put(Buffer.from('missing '.repeat(500)), { compress: true });
-  expect(blobPath(join(world.dir, 'store'), blob.sha256)).toBe(blobs.missing);
+  const blob = await fixture.store.put(Buffer.from('missing '.repeat(500)), { compress: true });
+  expect(blobPath(join(fixture.dir, 'store'), blob.sha256)).toBe(blobs.missing);
   expect((await ask(port, '/', { host: 'missing.sites.test' })).status).toBe(200);
 });
 
 test('the cache keeps to its limit, and what does not fit is still served', async () => {
   const files = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${n}.bin`, Buffer.alloc(200_000, n)]));
-  await world.publish('wide', files);
-  const small = await world.openEdge({ cacheBytes: 1024 * 1024 });
+  await fixture.publish('wide', files);
+  const small = await fixture.openEdge({ cacheBytes: 1024 * 1024 });
   for (let round = 0; round < 2; round++) {
     for (let n = 0; n < 40; n++) {
       const answer = await ask(small.port, `/${n}.bin`, { host: 'wide.sites.test' });

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ask, ask, askRaw, type Fixture } from './fixture.ts';
 import { createShops } from './shops.ts';
-import { type Ask, ask, askRaw, type World } from './world.ts';
 
-let world: World;
+let fixture: Fixture;
 let port: number;
 const shop = (path: string, options: Ask = {}) => ask(port, path, { host: 'shop.sites.test', ...options });
 
 beforeAll(async () => {
-  world = await createShops();
-  ({ port } = await world.openEdge());
+  fixture = await createShops();
+  ({ port } = await fixture.openEdge());
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 describe('headers', () => {
   test.each([

@@ -5,23 +5,23 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTarget } from '#edge/routing/paths.ts';
+import { ask, askRaw, type Fixture } from './fixture.ts';
 import { absent, brokenEscapes, climbs, controls } from './hostile-paths.ts';
 import { createShops } from './shops.ts';
-import { ask, askRaw, type World } from './world.ts';
 
 const secret = 'kept-beside-the-store';
-let world: World;
+let fixture: Fixture;
 let port: number;
 
 beforeAll(async () => {
-  world = await createShops();
+  fixture = await createShops();
   // What an escape from the store would find.
-  await writeFile(join(world.dir, 'secret.txt'), secret);
-  await mkdir(join(world.dir, 'store', 'sha256'), { recursive: true });
-  await writeFile(join(world.dir, 'store', 'secret.txt'), secret);
-  ({ port } = await world.openEdge());
+  await writeFile(join(fixture.dir, 'secret.txt'), secret);
+  await mkdir(join(fixture.dir, 'store', 'sha256'), { recursive: true });
+  await writeFile(join(fixture.dir, 'store', 'secret.txt'), secret);
+  ({ port } = await fixture.openEdge());
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 async function raw(path: string) {
   const request = `GET ${path} HTTP/1.1\r\nHost: shop.sites.test\r\nConnection: close\r\n\r\n`;
@@ -34,7 +34,7 @@ function expectRefusal(answer: { status: number; head: string; body: string }, s
   expect(statuses).toContain(answer.status);
   expect(answer.head).not.toMatch(/^(location|set-cookie):/im);
   expect(answer.body).not.toContain(secret);
-  expect(answer.body).not.toContain(world.dir);
+  expect(answer.body).not.toContain(fixture.dir);
 }
 
 test('the lists hold more than 150 paths, none of them twice', () => {

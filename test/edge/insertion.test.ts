@@ -4,7 +4,7 @@ import { answerInserted, createSnippet, insertIntoPage } from '#edge/content/ins
 import { servedFile } from '#edge/content/representations.ts';
 import type { EdgeResponse } from '#edge/content/response.ts';
 import { requestOf } from '#edge/http/request.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
 const snippet = createSnippet('<p>ours</p>');
 const inserted = (page: string) => insertIntoPage(Buffer.from(page), snippet).toString();
@@ -22,15 +22,15 @@ describe('the piece stands', () => {
 });
 
 describe('an answer with the piece', () => {
-  let world: World;
+  let fixture: Fixture;
   beforeAll(async () => {
-    world = await createWorld();
+    fixture = await createFixture();
   });
-  afterAll(() => world?.close());
+  afterAll(() => fixture?.close());
 
   async function answer(path: string, content: string, fields: string[] = [], status: 200 | 404 = 200) {
-    const { sha256, bytes } = await world.store.put(Buffer.from(content), { compress: true });
-    const source = { store: world.store, blobs: createBlobCache(world.store, 4 * 1024 * 1024) };
+    const { sha256, bytes } = await fixture.store.put(Buffer.from(content), { compress: true });
+    const source = { store: fixture.store, blobs: createBlobCache(fixture.store, 4 * 1024 * 1024) };
     const raw = ['host', 'a.test', ...fields];
     const request = requestOf({ method: 'GET', target: `/${path}`, servername: undefined }, raw);
     const served = servedFile({ path, sha256, bytes, encodings: ['br', 'gzip'] });

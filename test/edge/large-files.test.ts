@@ -6,21 +6,21 @@ import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cachedBytesMax } from '#edge/content/blob-cache.ts';
 import { blobPath } from '#providers/store/disk.ts';
-import { ask, createWorld, until, type World } from './world.ts';
+import { ask, createFixture, type Fixture, until } from './fixture.ts';
 
 const film = randomBytes(3 * cachedBytesMax + 7);
 const words = 'All work and no play. '.repeat(100_000);
 const host = 'big.sites.test';
 
-let world: World;
+let fixture: Fixture;
 let port: number;
 
 beforeAll(async () => {
-  world = await createWorld();
-  await world.publish('big', { 'film.mp4': film, 'words.txt': words, 'torn.bin': randomBytes(2 * cachedBytesMax) });
-  ({ port } = await world.openEdge());
+  fixture = await createFixture();
+  await fixture.publish('big', { 'film.mp4': film, 'words.txt': words, 'torn.bin': randomBytes(2 * cachedBytesMax) });
+  ({ port } = await fixture.openEdge());
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('whole, with its length', async () => {
   const answer = await ask(port, '/film.mp4', { host });
@@ -54,7 +54,7 @@ test('neither HEAD nor a range leaves a file open', async () => {
 });
 
 test('a visitor who leaves in the middle leaves no file open and no line in the log', async () => {
-  const before = world.logged.length;
+  const before = fixture.logged.length;
   for (let n = 0; n < 20; n++) {
     await new Promise<void>((resolve, reject) => {
       const socket = connect(port, '127.0.0.1', () => socket.write(`GET /film.mp4 HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
@@ -64,17 +64,17 @@ test('a visitor who leaves in the middle leaves no file open and no line in the 
     });
   }
   await noneIsOpen();
-  expect(world.logged.slice(before)).toEqual([]);
+  expect(fixture.logged.slice(before)).toEqual([]);
 });
 
 test('a file that is shorter on disk than it should be ends in a broken connection, not in a wrong file', async () => {
-  const torn = (await world.db.query('select manifest_sha256 from deployment')).rows[0].manifest_sha256;
-  const manifest = (await world.store.readAll(torn))?.toString() ?? '';
+  const torn = (await fixture.db.query('select manifest_sha256 from deployment')).rows[0].manifest_sha256;
+  const manifest = (await fixture.store.readAll(torn))?.toString() ?? '';
   const line = manifest.split('\n').find((text) => text.includes('torn.bin')) ?? '';
-  const path = blobPath(`${world.dir}/store`, JSON.parse(line).sha256);
+  const path = blobPath(`${fixture.dir}/store`, JSON.parse(line).sha256);
   await truncate(path, (await stat(path)).size - 10);
   await expect(ask(port, '/torn.bin', { host })).rejects.toThrow();
-  await until(async () => world.logged.some((entry) => entry.err?.message.includes('a blob ended after')));
+  await until(async () => fixture.logged.some((entry) => entry.err?.message.includes('a blob ended after')));
   expect((await ask(port, '/words.txt', { host })).status).toBe(200);
 });
 
@@ -83,6 +83,6 @@ async function noneIsOpen(): Promise<void> {
   await until(async () => {
     const numbers = await readdir('/proc/self/fd');
     const paths = await Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')));
-    return paths.every((path) => !path.startsWith(world.dir));
+    return paths.every((path) => !path.startsWith(fixture.dir));
   });
 }

@@ -2,26 +2,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
 import { quickest } from '#test/stack/quickest.ts';
-import { type Answer, ask, createWorld, deaf, until, type World } from './world.ts';
+import { type Answer, ask, createFixture, deaf, type Fixture, until } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await createWorld();
+  fixture = await createFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const shows = (port: number, name: string, words: string, path = '/') =>
   until(async () => (await ask(port, path, { host: `${name}.sites.test` })).text.includes(words));
 
 async function publishAgain(siteId: string, files: Record<string, string>): Promise<void> {
-  const manifest = await world.keep(files);
-  await world.point(siteId, await world.addDeployment(siteId, manifest));
+  const manifest = await fixture.keep(files);
+  await fixture.point(siteId, await fixture.addDeployment(siteId, manifest));
 }
 
 describe('a new version is seen', () => {
   test('at once, where NOTIFY is heard', async () => {
-    const { siteId } = await world.publish('heard', { 'index.html': 'one' });
-    const { port } = await world.openEdge();
+    const { siteId } = await fixture.publish('heard', { 'index.html': 'one' });
+    const { port } = await fixture.openEdge();
     await shows(port, 'heard', 'one');
     let version = 1;
     const seen = async () => {
@@ -34,8 +34,8 @@ describe('a new version is seen', () => {
   });
 
   test('within about a second, where it is not', async () => {
-    const { siteId } = await world.publish('deaf', { 'index.html': 'one' });
-    const { port } = await world.openEdge({ changes: deaf });
+    const { siteId } = await fixture.publish('deaf', { 'index.html': 'one' });
+    const { port } = await fixture.openEdge({ changes: deaf });
     let version = 1;
     const seen = async () => {
       const words = `version ${++version}`;
@@ -46,11 +46,11 @@ describe('a new version is seen', () => {
   });
 
   test('even if its transaction began before others that were committed first', async () => {
-    const { siteId } = await world.publish('slow', { 'index.html': 'one' });
-    const other = await world.publish('quick', { 'index.html': 'one' });
-    const { port } = await world.openEdge({ changes: deaf });
-    const late = await world.addDeployment(siteId, await world.keep({ 'index.html': 'late' }));
-    const client = await world.db.connect();
+    const { siteId } = await fixture.publish('slow', { 'index.html': 'one' });
+    const other = await fixture.publish('quick', { 'index.html': 'one' });
+    const { port } = await fixture.openEdge({ changes: deaf });
+    const late = await fixture.addDeployment(siteId, await fixture.keep({ 'index.html': 'late' }));
+    const client = await fixture.db.connect();
     await client.query('begin');
     await client.query('update site set live_deployment_id = $2 where id = $1', [siteId, late]);
     await publishAgain(other.siteId, { 'index.html': 'meanwhile' });
@@ -65,25 +65,25 @@ describe('a new version is seen', () => {
 });
 
 test('a new site, a new name, an archive and its end are seen too', async () => {
-  const { port } = await world.openEdge();
-  const { siteId } = await world.publish('fresh', { 'index.html': 'fresh' });
+  const { port } = await fixture.openEdge();
+  const { siteId } = await fixture.publish('fresh', { 'index.html': 'fresh' });
   await shows(port, 'fresh', 'fresh');
-  await world.db.query(`update site set name = 'renamed' where id = $1`, [siteId]);
+  await fixture.db.query(`update site set name = 'renamed' where id = $1`, [siteId]);
   await shows(port, 'renamed', 'fresh');
   expect((await ask(port, '/', { host: 'fresh.sites.test' })).status).toBe(404);
-  await world.publish('fresh', { 'index.html': 'another' });
+  await fixture.publish('fresh', { 'index.html': 'another' });
   await shows(port, 'fresh', 'another');
-  await world.db.query(`update site set status = 'archived', archived_at = created_at where id = $1`, [siteId]);
+  await fixture.db.query(`update site set status = 'archived', archived_at = created_at where id = $1`, [siteId]);
   await shows(port, 'renamed', 'is archived');
-  await world.db.query(`update site set status = 'active', archived_at = null where id = $1`, [siteId]);
+  await fixture.db.query(`update site set status = 'active', archived_at = null where id = $1`, [siteId]);
   await shows(port, 'renamed', 'fresh');
 });
 
 test('two sites that exchange their names are never taken for each other in the end', async () => {
-  const left = await world.publish('left', { 'index.html': 'was left' });
-  const right = await world.publish('right', { 'index.html': 'was right' });
-  const { port } = await world.openEdge({ changes: deaf });
-  const rename = (id: string, name: string) => world.db.query('update site set name = $2 where id = $1', [id, name]);
+  const left = await fixture.publish('left', { 'index.html': 'was left' });
+  const right = await fixture.publish('right', { 'index.html': 'was right' });
+  const { port } = await fixture.openEdge({ changes: deaf });
+  const rename = (id: string, name: string) => fixture.db.query('update site set name = $2 where id = $1', [id, name]);
   await rename(left.siteId, 'between');
   await rename(right.siteId, 'left');
   await rename(left.siteId, 'right');
@@ -93,32 +93,32 @@ test('two sites that exchange their names are never taken for each other in the 
 });
 
 test('a database that was put back from a copy is believed, and what it does not know is forgotten', async () => {
-  const { siteId } = await world.publish('undone', { 'index.html': 'undone' });
-  const stays = await world.publish('stays', { 'index.html': 'stays' });
+  const { siteId } = await fixture.publish('undone', { 'index.html': 'undone' });
+  const stays = await fixture.publish('stays', { 'index.html': 'stays' });
   let putBack = false;
   const through = (database: EdgeDatabase): EdgeDatabase => ({
     ...database,
     // Its transactions count from where the copy was taken.
     sitesChangedSince: async (mark) => ({ ...(await database.sitesChangedSince(mark)), ...(putBack && { mark: '3' }) }),
   });
-  const { port } = await world.openEdge({ changes: deaf, through });
+  const { port } = await fixture.openEdge({ changes: deaf, through });
   await shows(port, 'undone', 'undone');
-  await world.db.query('update site set live_deployment_id = null where id = $1', [siteId]);
-  await world.db.query('delete from deployment where site_id = $1', [siteId]);
-  await world.db.query('delete from site where id = $1', [siteId]);
+  await fixture.db.query('update site set live_deployment_id = null where id = $1', [siteId]);
+  await fixture.db.query('delete from deployment where site_id = $1', [siteId]);
+  await fixture.db.query('delete from site where id = $1', [siteId]);
   putBack = true;
   await shows(port, 'undone', 'We can’t find this site');
   expect((await ask(port, '/', { host: 'stays.sites.test' })).text).toBe('stays');
   putBack = false;
-  await world.point(
+  await fixture.point(
     stays.siteId,
-    await world.addDeployment(stays.siteId, await world.keep({ 'index.html': 'moves on' })),
+    await fixture.addDeployment(stays.siteId, await fixture.keep({ 'index.html': 'moves on' })),
   );
   await shows(port, 'stays', 'moves on');
 });
 
 test('another server that took over, with fewer of the last transactions and a mark that grew, is asked for all', async () => {
-  const { siteId } = await world.publish('lost', { 'index.html': 'before' });
+  const { siteId } = await fixture.publish('lost', { 'index.html': 'before' });
   let tookOver = false;
   const through = (database: EdgeDatabase): EdgeDatabase => {
     const told = <T extends object>(answer: T) => ({ ...answer, ...(tookOver && { server: 'another' }) });
@@ -129,18 +129,18 @@ test('another server that took over, with fewer of the last transactions and a m
       sitesChangedSince: async (mark) => told({ ...(await database.sitesChangedSince(mark)), sites: [] }),
     };
   };
-  const { port } = await world.openEdge({ changes: deaf, through });
+  const { port } = await fixture.openEdge({ changes: deaf, through });
   await shows(port, 'lost', 'before');
-  await world.point(siteId, await world.addDeployment(siteId, await world.keep({ 'index.html': 'after' })));
+  await fixture.point(siteId, await fixture.addDeployment(siteId, await fixture.keep({ 'index.html': 'after' })));
   tookOver = true;
   await shows(port, 'lost', 'after');
 });
 
 test('an edge is told by which start of the server it is answered', async () => {
-  const database = openEdgeDatabase(world.database.url);
+  const database = openEdgeDatabase(fixture.database.url);
   const [{ mark, server }, { rows }] = await Promise.all([
     database.allSites(),
-    world.db.query('select extract(epoch from pg_postmaster_start_time())::text as started'),
+    fixture.db.query('select extract(epoch from pg_postmaster_start_time())::text as started'),
   ]);
   expect(server).toBe(rows[0].started);
   expect((await database.sitesChangedSince(mark)).server).toBe(server);
@@ -150,17 +150,17 @@ test('an edge is told by which start of the server it is answered', async () => 
 test('while the pointer moves 100 times, every answer is whole and of one version', async () => {
   const versions = await Promise.all(
     [0, 1].map((n) =>
-      world.keep({
+      fixture.keep({
         'index.html': `version ${n} `.repeat(50),
         'only.css': `/* ${n} */ `.repeat(50),
         [`p${n}.html`]: `page ${n}`,
       }),
     ),
   );
-  const siteId = await world.addSite('flip');
-  const deployments = await Promise.all(versions.map((manifest) => world.addDeployment(siteId, manifest)));
-  const { port } = await world.openEdge();
-  await world.point(siteId, deployments[0] as string);
+  const siteId = await fixture.addSite('flip');
+  const deployments = await Promise.all(versions.map((manifest) => fixture.addDeployment(siteId, manifest)));
+  const { port } = await fixture.openEdge();
+  await fixture.point(siteId, deployments[0] as string);
   await shows(port, 'flip', 'version 0');
 
   const bodyOf = new Map<string, string>();
@@ -176,7 +176,7 @@ test('while the pointer moves 100 times, every answer is whole and of one versio
     }
   };
   const visitors = ['/', '/only.css', '/', '/only.css'].map(visitor);
-  for (let n = 1; n <= 100; n++) await world.point(siteId, deployments[n % 2] as string);
+  for (let n = 1; n <= 100; n++) await fixture.point(siteId, deployments[n % 2] as string);
   await shows(port, 'flip', 'version 0');
   moving = false;
   await Promise.all(visitors);
@@ -193,7 +193,7 @@ test('while the pointer moves 100 times, every answer is whole and of one versio
 
 describe('without the database', () => {
   test('what is known is served, and what was missed is seen when it is back', async () => {
-    const lone = await createWorld();
+    const lone = await createFixture();
     try {
       const { siteId } = await lone.publish('calm', { 'index.html': 'calm', 'late.html': 'not read before' });
       const { port } = await lone.openEdge();
@@ -212,19 +212,19 @@ describe('without the database', () => {
   });
 
   test('an edge that starts serves what it knew when it ended', async () => {
-    await world.publish('kept', { 'index.html': 'kept' });
-    const before = await world.openEdge();
+    await fixture.publish('kept', { 'index.html': 'kept' });
+    const before = await fixture.openEdge();
     await shows(before.port, 'kept', 'kept');
     await before.close();
-    const { port } = await world.openEdge({ changes: deaf, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
+    const { port } = await fixture.openEdge({ changes: deaf, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
     expect((await ask(port, '/', { host: 'kept.sites.test' })).text).toBe('kept');
   });
 });
 
 /** Ends all connections of others to the world's database and takes no new ones, or takes them again. */
-async function cutOff(lone: World, cut: boolean): Promise<void> {
+async function cutOff(lone: Fixture, cut: boolean): Promise<void> {
   const name = new URL(lone.database.url).pathname.slice(1);
-  const admin = await world.db.connect();
+  const admin = await fixture.db.connect();
   try {
     await admin.query(`alter database ${name} with allow_connections ${!cut}`);
     if (cut) await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);

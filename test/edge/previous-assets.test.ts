@@ -4,32 +4,36 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPreviousAssets } from '#edge/content/previous-assets.ts';
 import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
 import { systemClock } from '#runtime/clock.ts';
-import { ask, createWorld, deaf, until, type World } from './world.ts';
+import { ask, createFixture, deaf, type Fixture, until } from './fixture.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const daysAgo = (days: number) => new Date(systemClock.now().getTime() - days * day);
 const host = 'shop.sites.test';
 
-let world: World;
+let fixture: Fixture;
 let port: number;
 let siteId: string;
 
 beforeAll(async () => {
-  world = await createWorld();
-  siteId = await world.addSite('shop');
+  fixture = await createFixture();
+  siteId = await fixture.addSite('shop');
   const add = async (days: number, mark: string, files: Record<string, string> = {}) =>
-    world.addDeployment(siteId, await world.keep({ [`_astro/${mark}.AbCd1234.js`]: mark, ...files }), daysAgo(days));
+    fixture.addDeployment(
+      siteId,
+      await fixture.keep({ [`_astro/${mark}.AbCd1234.js`]: mark, ...files }),
+      daysAgo(days),
+    );
   await add(90, 'ancient');
   // Replaced 20 days ago: until then visitors were given its pages.
   await add(60, 'lasting', { '_astro/named.js': 'no hash', 'gone.html': 'gone', 'gone.png': 'gone' });
   await add(20, 'recent');
-  const failed = await world.keep({ '_astro/failed.AbCd1234.js': 'failed' });
-  const failedId = await world.addDeployment(siteId, failed, daysAgo(2));
-  await world.db.query(`update deployment set status = 'failed', error = '{}' where id = $1`, [failedId]);
-  await world.point(siteId, await add(1, 'live', { 'index.html': 'now' }));
-  ({ port } = await world.openEdge());
+  const failed = await fixture.keep({ '_astro/failed.AbCd1234.js': 'failed' });
+  const failedId = await fixture.addDeployment(siteId, failed, daysAgo(2));
+  await fixture.db.query(`update deployment set status = 'failed', error = '{}' where id = $1`, [failedId]);
+  await fixture.point(siteId, await add(1, 'live', { 'index.html': 'now' }));
+  ({ port } = await fixture.openEdge());
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test.each(['live', 'recent', 'lasting'])('the %s version’s hashed asset is served, for ever', async (mark) => {
   const answer = await ask(port, `/_astro/${mark}.AbCd1234.js`, { host });
@@ -54,26 +58,26 @@ test('a previous page is missing', async () => {
 });
 
 test('another site’s assets are missing', async () => {
-  await world.publish('other', { '_astro/other.AbCd1234.js': 'other' });
-  const edge = await world.openEdge();
+  await fixture.publish('other', { '_astro/other.AbCd1234.js': 'other' });
+  const edge = await fixture.openEdge();
   expect((await ask(edge.port, '/_astro/other.AbCd1234.js', { host: 'other.sites.test' })).status).toBe(200);
   expect((await ask(edge.port, '/_astro/other.AbCd1234.js', { host })).status).toBe(404);
 });
 
 test('an asset of a version that went live after the last query is served at once', async () => {
-  const { siteId: id } = await world.publish('hurried', { 'index.html': 'one' });
-  const edge = await world.openEdge({ changes: deaf });
+  const { siteId: id } = await fixture.publish('hurried', { 'index.html': 'one' });
+  const edge = await fixture.openEdge({ changes: deaf });
   for (const mark of ['second', 'third', 'fourth']) {
     expect((await ask(edge.port, '/_astro/none.AbCd1234.js', { host: 'hurried.sites.test' })).status).toBe(404);
     const path = `/_astro/${mark}.AbCd1234.js`;
-    await world.addDeployment(id, await world.keep({ [path.slice(1)]: mark }));
+    await fixture.addDeployment(id, await fixture.keep({ [path.slice(1)]: mark }));
     const answer = await ask(edge.port, path, { host: 'hurried.sites.test' });
     expect([answer.status, answer.text]).toEqual([200, mark]);
   }
 });
 
 test('requests for missing assets cause at most four queries a second', async () => {
-  const database = openEdgeDatabase(world.database.url);
+  const database = openEdgeDatabase(fixture.database.url);
   let questions = 0;
   const counting: EdgeDatabase = {
     ...database,
@@ -82,7 +86,7 @@ test('requests for missing assets cause at most four queries a second', async ()
       return database.manifestsSeenSince(...question);
     },
   };
-  const { store } = world;
+  const { store } = fixture;
   const log = pino({ level: 'silent' });
   const earlier = createPreviousAssets({ database: counting, store, clock: systemClock, log, bytesMax: 1024 * 1024 });
   const began = performance.now();
@@ -98,19 +102,19 @@ test('requests for missing assets cause at most four queries a second', async ()
 
 describe('previous assets of a site', () => {
   const log = pino({ level: 'silent' });
-  const parts = () => ({ database: openEdgeDatabase(world.database.url), log, clock: systemClock });
+  const parts = () => ({ database: openEdgeDatabase(fixture.database.url), log, clock: systemClock });
   const many = (mark: string) =>
     Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`_astro/${mark}${n}.AbCd1234.js`, mark]));
 
   test('are read once; assets that do not fit are left out, oldest first', async () => {
-    const id = await world.addSite('large');
-    for (const days of [3, 2, 1]) await world.addDeployment(id, await world.keep(many(`v${days}-`)), daysAgo(days));
+    const id = await fixture.addSite('large');
+    for (const days of [3, 2, 1]) await fixture.addDeployment(id, await fixture.keep(many(`v${days}-`)), daysAgo(days));
     let reads = 0;
     const store = {
-      ...world.store,
-      readAll: (...asked: Parameters<typeof world.store.readAll>) => {
+      ...fixture.store,
+      readAll: (...asked: Parameters<typeof fixture.store.readAll>) => {
         reads += 1;
-        return world.store.readAll(...asked);
+        return fixture.store.readAll(...asked);
       },
     };
     const shared = parts();
@@ -126,15 +130,15 @@ describe('previous assets of a site', () => {
   });
 
   test('grow with each version, and expire 30 days after their last', async () => {
-    const id = await world.addSite('ageing');
+    const id = await fixture.addSite('ageing');
     let now = systemClock.now().getTime();
     const clock = { now: () => new Date(now) };
     const publish = async (mark: string, days: number) =>
-      world.addDeployment(id, await world.keep({ [`_astro/${mark}.AbCd1234.js`]: mark }), daysAgo(days));
+      fixture.addDeployment(id, await fixture.keep({ [`_astro/${mark}.AbCd1234.js`]: mark }), daysAgo(days));
     await publish('first', 20);
     await publish('second', 10);
     const shared = parts();
-    const earlier = createPreviousAssets({ ...shared, clock, store: world.store, bytesMax: 1024 * 1024 });
+    const earlier = createPreviousAssets({ ...shared, clock, store: fixture.store, bytesMax: 1024 * 1024 });
     const has = (mark: string) => earlier.find(id, `_astro/${mark}.AbCd1234.js`).then((asset) => asset !== undefined);
     expect([await has('first'), await has('second'), await has('third')]).toEqual([true, true, false]);
     await publish('third', 0);

@@ -16,8 +16,8 @@ import { createEncryptionKeys } from '#runtime/encryption.ts';
 import { createIssuer } from '#test/certificates/issuer.ts';
 import { freePort } from '#tools/local/ports.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.ts';
+import type { Fixture } from './fixture.ts';
 import { createShops } from './shops.ts';
-import type { World } from './world.ts';
 
 const signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 /** Version 2: command, family, and what follows. */
@@ -71,17 +71,17 @@ describe('the header', () => {
   });
 });
 
-let world: World;
+let fixture: Fixture;
 let edge: { port: number; tlsPort: number | undefined };
 /** Visitors' addresses of responses, newest last. */
 const seen: (string | undefined)[] = [];
 const visitor = '198.51.100.7';
 beforeAll(async () => {
-  world = await createShops();
+  fixture = await createShops();
   const now = systemClock.now();
   const { key, chain: cert } = await (await createIssuer(now)).make(['shop.sites.test'], now);
   const log = pino({ level: 'silent' });
-  edge = await world.openEdge({
+  edge = await fixture.openEdge({
     listening: {
       pageViews: { sent: (_request, _answer, socket) => void seen.push(socket.remoteAddress) },
       // 127.0.0.2 is somebody else.
@@ -97,7 +97,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const request = 'GET / HTTP/1.1\r\nHost: shop.sites.test\r\nConnection: close\r\n\r\n';
 const open = (port: number, localAddress = '127.0.0.1'): Socket => connect({ port, host: '127.0.0.1', localAddress });
@@ -134,7 +134,9 @@ describe('a connection', () => {
   });
 
   test('from a trusted proxy without a complete header in time is closed', async () => {
-    const { port } = await world.openEdge({ listening: { proxyProtocol: { trusted: ['127.0.0.1'], headerMs: 100 } } });
+    const { port } = await fixture.openEdge({
+      listening: { proxyProtocol: { trusted: ['127.0.0.1'], headerMs: 100 } },
+    });
     for (const pieces of [[request], ['\x16\x03\x01'], [Buffer.alloc(100)], [signature], ['PROXY TCP4 ', '1.1']])
       expect(await say(pieces, { port })).toEqual({ answer: '', seen: [] });
   });

@@ -1,13 +1,13 @@
 /** A site with a file of every sort, and one site in every state. */
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
 export const page = (title: string) => `<!doctype html><title>${title}</title><p>${title}</p>`;
 export const long = `<!doctype html><title>Long</title>${'<p>The same words, again and again.</p>'.repeat(100)}`;
 
 /** `shop` has pages and assets, `bare` one page alone; `soon` has nothing live, `closed` is archived. */
-export async function createShops(): Promise<World> {
-  const world = await createWorld();
-  await world.publish('shop', {
+export async function createShops(): Promise<Fixture> {
+  const fixture = await createFixture();
+  await fixture.publish('shop', {
     'index.html': page('Front'),
     'about.html': page('About'),
     'blog/index.html': page('Blog'),
@@ -30,9 +30,11 @@ export async function createShops(): Promise<World> {
     'font.woff2': Buffer.from([0]),
     'strange.qqq': 'x',
   });
-  await world.addSite('soon');
-  await world.publish('bare', { 'index.html': page('Bare') });
-  const closed = await world.publish('closed', { 'index.html': page('Closed') });
-  await world.db.query(`update site set status = 'archived', archived_at = created_at where id = $1`, [closed.siteId]);
-  return world;
+  await fixture.addSite('soon');
+  await fixture.publish('bare', { 'index.html': page('Bare') });
+  const closed = await fixture.publish('closed', { 'index.html': page('Closed') });
+  await fixture.db.query(`update site set status = 'archived', archived_at = created_at where id = $1`, [
+    closed.siteId,
+  ]);
+  return fixture;
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outputFault } from '#providers/paths.ts';
 import { corpus } from '#test/paths/corpus.ts';
-import { ask, askRaw, createWorld, type World } from './world.ts';
+import { ask, askRaw, createFixture, type Fixture } from './fixture.ts';
 
 const host = 'all.sites.test';
 const served = corpus.map(({ path }) => path).filter((path) => !outputFault(path) && !path.includes('\0'));
@@ -17,14 +17,14 @@ const decoys = [
   'x',
 ];
 const paths = [...new Set([...served, ...decoys])];
-let world: World;
+let fixture: Fixture;
 let port: number;
 beforeAll(async () => {
-  world = await createWorld();
-  await world.publish('all', Object.fromEntries(paths.map((path) => [path, `file ${path}`])));
-  ({ port } = await world.openEdge());
+  fixture = await createFixture();
+  await fixture.publish('all', Object.fromEntries(paths.map((path) => [path, `file ${path}`])));
+  ({ port } = await fixture.openEdge());
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const percent = (byte: number) => `%${byte.toString(16).padStart(2, '0')}`;
 const bytes = (path: string) => [...Buffer.from(path)];

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Repository } from '#rules/states.ts';
 import { type AnyFile, commitTree, folder, git, writeTree } from '#test/git/git.ts';
-import { type Entry, withDocument } from './world.ts';
+import { type Entry, withDocument } from './fixture.ts';
 
 /** The same archive with one more commit on main of a repository: these files as well, or in place of those that were there. */
 export async function withFiles(

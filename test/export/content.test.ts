@@ -8,11 +8,11 @@ import { ExportFault } from '#operator/exports/document.ts';
 import { importSite } from '#operator/exports/reader.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
 import { readTemplate } from '#templates/templates.ts';
-import { createSite, limitsIn } from '#test/api/world.ts';
+import { createSite, limitsIn } from '#test/api/fixture.ts';
 import { type AnyFile, git } from '#test/git/git.ts';
 import * as sample from '#test/git/samples.ts';
 import { withFiles } from './bending.ts';
-import { type Entry, entriesOf, openEmpty, openExport, withDocument, writeArchive } from './world.ts';
+import { type Entry, entriesOf, openEmpty, openExport, withDocument, writeArchive } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -114,9 +114,9 @@ test('what comes in is scanned at once, as of now and of the address that it has
 test('a site without one of its repositories is not exported, and not taken in', async () => {
   for (const repository of ['source', 'content'] as const) {
     const site = await createSite(source.owner);
-    const dir = source.world.deps.repositories?.place(site.id, repository).dir as string;
+    const dir = source.fixture.deps.repositories?.place(site.id, repository).dir as string;
     const exporting = () =>
-      exportSite(source.world, { siteId: site.id, into: source.archives.path(), withVisitors: true });
+      exportSite(source.fixture, { siteId: site.id, into: source.archives.path(), withVisitors: true });
     await git(dir, ['update-ref', '-d', 'refs/heads/main']);
     await expect(exporting()).rejects.toThrow(ExportFault);
     await rm(dir, { recursive: true });

@@ -5,24 +5,24 @@ import { exportSite } from '#operator/exports/archive-writer.ts';
 import { ExportFault, type SiteDocument } from '#operator/exports/document.ts';
 import { importSite } from '#operator/exports/reader.ts';
 import { newId } from '#runtime/ids.ts';
-import { callWith } from '#test/api/world.ts';
+import { callWith } from '#test/api/fixture.ts';
+import { createFixture, type Fixture, type Installation, keepOpened } from '#test/backup/fixture.ts';
 import { type Load, openLoad } from '#test/backup/load.ts';
-import { createWorld, type Installation, keepOpened, type World } from '#test/backup/world.ts';
-import { ada, forms } from '#test/forms/world.ts';
+import { ada, forms } from '#test/forms/fixture.ts';
 import { folder, git } from '#test/git/git.ts';
 import * as sample from '#test/git/samples.ts';
-import { type Entry, entriesOf, openArchives, withDocument, writeArchive } from './world.ts';
+import { type Entry, entriesOf, openArchives, withDocument, writeArchive } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-let world: World;
+let fixture: Fixture;
 let load: Load;
 let archives: Awaited<ReturnType<typeof openArchives>>;
 let exported: string;
 const { opened, elsewhere: openElsewhere, closeAll } = keepOpened();
 beforeAll(async () => {
-  [world, archives] = await Promise.all([createWorld(), openArchives()]);
-  load = await openLoad(world);
+  [fixture, archives] = await Promise.all([createFixture(), openArchives()]);
+  load = await openLoad(fixture);
   for (const act of Object.values(load.acts)) await act();
   const { owner, site } = load;
   const ruled = await owner.call('PUT', `/v1/sites/${site.id}/redirects`, {
@@ -34,13 +34,13 @@ beforeAll(async () => {
   });
   for (const { status, text } of [ruled, comment]) if (status !== 200) throw new Error(text);
   exported = archives.path();
-  await exportSite(world, { siteId: site.id, into: exported, withVisitors: true });
+  await exportSite(fixture, { siteId: site.id, into: exported, withVisitors: true });
 }, 180_000);
 afterAll(async () => {
   await closeAll();
   await load?.close();
   await archives?.remove();
-  await world?.close();
+  await fixture?.close();
 });
 
 async function elsewhere(): Promise<Installation & { accountId: string }> {
@@ -63,7 +63,7 @@ async function heldBy({ deps }: Installation) {
 const nothing = { rows: 0, sites: [], files: [] };
 
 test('a site that is taken in elsewhere answers as it did: pages, clones, and its forms and bookings at the addresses they had', async () => {
-  const other = await createWorld();
+  const other = await createFixture();
   opened.push(other);
   const mover = await other.newCaller();
   const { site, form, publicId } = load;
@@ -81,9 +81,9 @@ test('a site that is taken in elsewhere answers as it did: pages, clones, and it
       asset: 1,
     },
   });
-  const page = async (in_: World) =>
+  const page = async (in_: Fixture) =>
     (await in_.visit(site.name, '/', { 'accept-encoding': 'br' })).body.toString('hex');
-  await expect.poll(() => page(other)).toBe(await page(world));
+  await expect.poll(() => page(other)).toBe(await page(fixture));
   expect((await other.visit(site.name, '/old')).status).toBe(301);
   // A page that was written before the move sends here, as its visitors' browsers do.
   const visitors = forms(other);
@@ -106,7 +106,7 @@ test('a site that is taken in elsewhere answers as it did: pages, clones, and it
   await using clone = await folder();
   const address = Object.assign(new URL(`${other.url}/git/${site.id}.content.git`), login);
   await git(clone.path, ['clone', '--quiet', address.href, '.']);
-  expect(await git(clone.path, ['rev-parse', 'HEAD'])).toBe(await world.deps.repositories?.head(site.id, 'content'));
+  expect(await git(clone.path, ['rev-parse', 'HEAD'])).toBe(await fixture.deps.repositories?.head(site.id, 'content'));
   expect(
     (
       await call('POST', `/v1/sites/${site.id}/publish`, {
@@ -119,13 +119,13 @@ test('a site that is taken in elsewhere answers as it did: pages, clones, and it
 
 test('an archive without visitors holds nothing of them', async () => {
   const archive = archives.path();
-  const { rows } = await exportSite(world, { siteId: load.site.id, into: archive, withVisitors: false });
+  const { rows } = await exportSite(fixture, { siteId: load.site.id, into: archive, withVisitors: false });
   expect(rows).toMatchObject({ form: 1, submission: 0, booking: 0 });
   expect(JSON.stringify((await entriesOf(archive)).at(-1)?.bytes.toString())).not.toContain('Ada');
 });
 
 test('what is here already, or is called as something here, is not taken a second time', async () => {
-  const again = importSite(world, { archive: exported, accountId: load.owner.accountId });
+  const again = importSite(fixture, { archive: exported, accountId: load.owner.accountId });
   await expect(again).rejects.toThrow('This site already exists');
   const other = await elsewhere();
   await importSite(other, { archive: exported, accountId: other.accountId, name: 'moved' });

@@ -6,11 +6,11 @@ import { blockAccount } from '#db/accounts/blocks.ts';
 import { ExportFault } from '#operator/exports/document.ts';
 import { importSite } from '#operator/exports/reader.ts';
 import type { Store } from '#providers/store/store.ts';
-import { createSite } from '#test/api/world.ts';
-import { createWorld, type Installation } from '#test/backup/world.ts';
+import { createSite } from '#test/api/fixture.ts';
+import { createFixture, type Installation } from '#test/backup/fixture.ts';
 import { git } from '#test/git/git.ts';
 import { openBreaking } from './bending.ts';
-import { openEmpty, openExport } from './world.ts';
+import { openEmpty, openExport } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -90,7 +90,7 @@ test('what lies where a repository belongs stays, and the import that it is in t
 });
 
 test('while files of an import go into the store its owner publishes, makes sites and is blocked, and what takes hours is not swept', async () => {
-  const other = keep(await createWorld());
+  const other = keep(await createFixture());
   const mover = await other.newCaller();
   const standing = await createSite(mover);
   let begun = () => {};

@@ -7,30 +7,30 @@ import { Site } from '#db/sites/site.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { exportSite } from '#operator/exports/archive-writer.ts';
 import { importSite } from '#operator/exports/reader.ts';
-import { createSite, withLimits } from '#test/api/world.ts';
-import { createWorld, keepOpened, type World } from '#test/backup/world.ts';
-import { entriesOf, openArchives, withDocument, writeArchive } from './world.ts';
+import { createSite, withLimits } from '#test/api/fixture.ts';
+import { createFixture, type Fixture, keepOpened } from '#test/backup/fixture.ts';
+import { entriesOf, openArchives, withDocument, writeArchive } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-let world: World;
+let fixture: Fixture;
 let archives: Awaited<ReturnType<typeof openArchives>>;
-let owner: Awaited<ReturnType<World['newCaller']>>;
+let owner: Awaited<ReturnType<Fixture['newCaller']>>;
 let site: { id: string };
 let exported: string;
 const { elsewhere: openElsewhere, closeAll } = keepOpened();
 beforeAll(async () => {
-  [world, archives] = await Promise.all([createWorld(), openArchives()]);
-  owner = await world.newCaller();
+  [fixture, archives] = await Promise.all([createFixture(), openArchives()]);
+  owner = await fixture.newCaller();
   site = await createSite(owner);
-  await world.publish(site.id, owner.accountId, { 'index.html': '<!doctype html><title>T</title>' });
+  await fixture.publish(site.id, owner.accountId, { 'index.html': '<!doctype html><title>T</title>' });
   exported = archives.path();
-  await exportSite(world, { siteId: site.id, into: exported, withVisitors: true });
+  await exportSite(fixture, { siteId: site.id, into: exported, withVisitors: true });
 });
 afterAll(async () => {
   await closeAll();
   await archives?.remove();
-  await world?.close();
+  await fixture?.close();
 });
 
 async function elsewhere() {
@@ -40,7 +40,7 @@ async function elsewhere() {
 }
 
 test('what was archived or blocked comes in as it was, with its reason', async () => {
-  const { deps, clock } = world;
+  const { deps, clock } = fixture;
   const reason = 'It shows what is not its own.';
   const states = {
     archived: [
@@ -54,15 +54,15 @@ test('what was archived or blocked comes in as it was, with its reason', async (
       { status: 'active', blocked: { at: expect.any(Date), reason } },
     ],
     'of a blocked account': [
-      () => blockAccount(deps.em(), world, owner.accountId, 'A reason for its owner alone.'),
-      () => unblockAccount(deps.em(), world, owner.accountId),
+      () => blockAccount(deps.em(), fixture, owner.accountId, 'A reason for its owner alone.'),
+      () => unblockAccount(deps.em(), fixture, owner.accountId),
       { status: 'active', blocked: { at: expect.any(Date), reason: 'The account of its owner is blocked.' } },
     ],
   } as const;
   for (const [begin, end, expected] of Object.values(states)) {
     const archive = archives.path();
     await begin();
-    await exportSite(world, { siteId: site.id, into: archive, withVisitors: false });
+    await exportSite(fixture, { siteId: site.id, into: archive, withVisitors: false });
     await end();
     const other = await elsewhere();
     await importSite(other, { archive, accountId: other.accountId });

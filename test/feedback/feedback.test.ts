@@ -2,23 +2,23 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { createWorld, errorOf } from '#test/api/world.ts';
+import { createFixture, errorOf } from '#test/api/fixture.ts';
 
-const world = await createWorld({}, { limits: { feedback_per_day: 5 } });
-afterAll(() => world.close());
+const fixture = await createFixture({}, { limits: { feedback_per_day: 5 } });
+afterAll(() => fixture.close());
 
 const note = { kind: 'blame', message: 'The message says that my token is wrong; the site was archived.' };
 const secret = 'a secret of the tests, long enough';
 
 async function readAsOperator(...args: string[]) {
   const command = join(import.meta.dirname, '../../operator/admin.ts');
-  const env = { ...process.env, DATABASE_URL: world.database.url, FRONTAGE_SECRET: secret };
+  const env = { ...process.env, DATABASE_URL: fixture.database.url, FRONTAGE_SECRET: secret };
   const { stdout } = await promisify(execFile)(process.execPath, [command, 'feedback', 'list', ...args], { env });
   return JSON.parse(stdout).items;
 }
 
 test('a note is filed, and the operator reads it', async () => {
-  const agent = await world.newCaller();
+  const agent = await fixture.newCaller();
   const context = { call: 'GET /v1/sites', answer: { error: { code: 'unauthorized' } }, request_id: 'req-1', odd: 'ü' };
   const { status, body } = await agent.call('POST', '/v1/feedback', { body: { ...note, context } });
   expect([status, body.kind]).toEqual([200, 'blame']);
@@ -41,7 +41,7 @@ test('a note is filed, and the operator reads it', async () => {
 });
 
 test('a note is filed once, however often the call is repeated', async () => {
-  const agent = await world.newCaller();
+  const agent = await fixture.newCaller();
   const send = () => agent.call('POST', '/v1/feedback', { body: note, headers: { 'idempotency-key': 'one' } });
   const answers = await Promise.all([send(), send(), send()]);
   expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
@@ -57,23 +57,23 @@ test.for([
   ['message_too_long', { ...note, message: 'x'.repeat(4001) }],
   ['context_too_large', { ...note, context: 'é'.repeat(8192) }],
 ] as const)('a note that cannot be filed says why: %s', async ([code, body]) => {
-  const refused = await (await world.newCaller()).call('POST', '/v1/feedback', { body });
+  const refused = await (await fixture.newCaller()).call('POST', '/v1/feedback', { body });
   expect([refused.status, errorOf(refused).code, errorOf(refused).retryable]).toEqual([400, code, false]);
 });
 
 test('the longest note and the largest context are kept', async () => {
   const body = { kind: 'defect', message: 'x'.repeat(4000), context: 'é'.repeat(8191) };
-  expect((await (await world.newCaller()).call('POST', '/v1/feedback', { body })).status).toBe(200);
+  expect((await (await fixture.newCaller()).call('POST', '/v1/feedback', { body })).status).toBe(200);
 });
 
 test('an account leaves as many notes in a day as the plan takes, under calls at once, and another day as many again', async () => {
-  const agent = await world.newCaller();
+  const agent = await fixture.newCaller();
   const send = () => agent.call('POST', '/v1/feedback', { body: note });
   const answers = await Promise.all(Array.from({ length: 12 }, send));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
   const refused = answers.filter(({ status }) => status !== 200);
   expect(new Set(refused.map((answer) => errorOf(answer).code))).toEqual(new Set(['rate_limited']));
   expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
-  world.skip(24 * 3600_000);
+  fixture.skip(24 * 3600_000);
   expect((await send()).status).toBe(200);
 });

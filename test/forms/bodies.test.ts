@@ -1,21 +1,21 @@
 /** Bodies that no form takes, and bounds on what is taken. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
-import { ada, challengeEnv, type FormMade, forms } from './world.ts';
+import { type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
+import { ada, challengeEnv, type FormMade, forms } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let ask: ReturnType<typeof forms>;
 let owner: Caller;
 let form: FormMade;
 beforeAll(async () => {
-  world = await createWorld(challengeEnv);
-  ask = forms(world);
-  owner = await world.newCaller();
+  fixture = await createFixture(challengeEnv);
+  ask = forms(fixture);
+  owner = await fixture.newCaller();
   form = await ask.newForm(owner);
 });
 afterAll(async () => {
-  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await fixture.close();
 });
 
 const count = async () => (await owner.call('GET', `/v1/forms/${form.id}`)).body.submissions;
@@ -70,7 +70,7 @@ test('a body over 1 MiB is refused, as data and as a page', async () => {
 });
 
 test('an address sends thirty forms a minute, and is told when to go on', async () => {
-  const limited = await createWorld({ ...challengeEnv, FRONTAGE_RATE_SCALE: '0.1' });
+  const limited = await createFixture({ ...challengeEnv, FRONTAGE_RATE_SCALE: '0.1' });
   try {
     const there = forms(limited);
     const made = await there.newForm(await limited.newCaller());

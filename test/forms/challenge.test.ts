@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { widgetFiles } from '#api/forms/files.ts';
-import { createWorld, errorOf } from '#test/api/world.ts';
-import { ada, challengeEnv, forms } from './world.ts';
+import { createFixture, errorOf } from '#test/api/fixture.ts';
+import { ada, challengeEnv, forms } from './fixture.ts';
 
 test('a verifier elsewhere is asked for each solution, takes it once, and its failures are told without its name', async () => {
   const asked: string[] = [];
@@ -21,15 +21,15 @@ test('a verifier elsewhere is asked for each solution, takes it once, and its fa
   const verifier = createServer((request, answer) => void verify(request, answer));
   await new Promise<void>((ready) => verifier.listen(0, '127.0.0.1', ready));
   const url = `http://127.0.0.1:${(verifier.address() as AddressInfo).port}`;
-  const world = await createWorld({
+  const fixture = await createFixture({
     ...challengeEnv,
     FRONTAGE_CHALLENGE: 'turnstile',
     FRONTAGE_CHALLENGE_URL: url,
     FRONTAGE_CHALLENGE_SITE_KEY: 'public key',
   });
   try {
-    const ask = forms(world);
-    const owner = await world.newCaller();
+    const ask = forms(fixture);
+    const owner = await fixture.newCaller();
     const form = await ask.newForm(owner);
     expect(form.challenge).toMatchObject({ kind: 'hosted' });
     const send = async (name: string, token: string) =>
@@ -45,15 +45,15 @@ test('a verifier elsewhere is asked for each solution, takes it once, and its fa
     expect(refused.text).not.toMatch(/cloud|turnstile|127\.0\.0\.1/i);
     expect((await ask.submissions(owner, form.id)).body.items).toHaveLength(2);
   } finally {
-    await world.close();
+    await fixture.close();
     verifier.close();
   }
 });
 
 test('the widget is one module under 30 KB, and what our pages load is ours and never changes', async () => {
-  const world = await createWorld(challengeEnv);
+  const fixture = await createFixture(challengeEnv);
   try {
-    const load = async (path: string, headers = {}) => await fetch(`${world.url}${path}`, { headers });
+    const load = async (path: string, headers = {}) => await fetch(`${fixture.url}${path}`, { headers });
     const packed = await load('/f/widget.js', { 'accept-encoding': 'gzip' });
     expect(Number(packed.headers.get('content-length'))).toBeLessThan(30_000);
     expect(packed.headers.get('access-control-allow-origin')).toBe('*');
@@ -70,6 +70,6 @@ test('the widget is one module under 30 KB, and what our pages load is ours and 
     }
     expect((await load('/f/files/x.js')).status).toBe(404);
   } finally {
-    await world.close();
+    await fixture.close();
   }
 });

@@ -1,17 +1,17 @@
 /** The file of all submissions, as a spreadsheet reads it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '#runtime/ids.ts';
-import { type Caller, createWorld, type World } from '#test/api/world.ts';
-import { challengeEnv, type FormMade, forms } from './world.ts';
+import { type Caller, createFixture, type Fixture } from '#test/api/fixture.ts';
+import { challengeEnv, type FormMade, forms } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let ask: ReturnType<typeof forms>;
 let owner: Caller;
 let form: FormMade;
 beforeAll(async () => {
-  world = await createWorld(challengeEnv);
-  ask = forms(world);
-  owner = await world.newCaller();
+  fixture = await createFixture(challengeEnv);
+  ask = forms(fixture);
+  owner = await fixture.newCaller();
   form = await ask.newForm(owner, {
     fields: [
       { name: 'who', label: '=Who, "you"', kind: 'text' },
@@ -20,7 +20,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 /** RFC 4180, read letter by letter. */
 function parse(text: string): string[][] {
@@ -59,7 +59,7 @@ test('the CSV has a byte order mark, every answer whole, and no cell that a spre
   const answer = await file();
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
   expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="submissions-form_\w+\.csv"$/);
-  const bytes = await fetch(`${world.url}/v1/forms/${form.id}/submissions?format=csv`, {
+  const bytes = await fetch(`${fixture.url}/v1/forms/${form.id}/submissions?format=csv`, {
     headers: { authorization: `Bearer ${owner.token}` },
   }).then((response) => response.bytes());
   expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
@@ -71,8 +71,8 @@ test('the CSV has a byte order mark, every answer whole, and no cell that a spre
 });
 
 test('all of thousands are in the file, newest first, each once, without holding them all', async () => {
-  const em = world.deps.em();
-  const now = world.clock.now();
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
   const ids = Array.from({ length: 3_210 }, () => newId('sub'));
   const long = 'x'.repeat(2_000);
   await em.execute(

@@ -1,25 +1,25 @@
 /** Enquiries are stored first and mailed second: whatever becomes of mail server and workers, none is lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPlatformActivities } from '#activities/index.ts';
-import { createWorld } from '#test/api/world.ts';
-import { createMailWorld, type MailWorld } from '#test/mail/world.ts';
+import { createFixture } from '#test/api/fixture.ts';
+import { createMailFixture, type MailFixture } from '#test/mail/fixture.ts';
 import { until } from '#test/stack/until.ts';
 import { startWorker } from '#test/stack/worker.ts';
-import { ada, challengeEnv, forms } from './world.ts';
+import { ada, challengeEnv, forms } from './fixture.ts';
 
-let world: MailWorld;
+let fixture: MailFixture;
 let ask: ReturnType<typeof forms>;
 const refusing = new Map<string, number>();
 beforeAll(async () => {
-  world = await createMailWorld({ recipient: (address) => refusing.get(address) }, challengeEnv);
-  ask = forms(world);
+  fixture = await createMailFixture({ recipient: (address) => refusing.get(address) }, challengeEnv);
+  ask = forms(fixture);
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const dayMs = 24 * 3600_000;
 
 test('an enquiry arrives at notify_to, names form and site, and is answered to the visitor', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
   const to = await ask.emailOf(member);
@@ -27,10 +27,10 @@ test('an enquiry arrives at notify_to, names form and site, and is answered to t
   const message = 'First line\nhttps://evil.example/<script>';
   const sent = await ask.send(form.id, { ...ada, message, _page: '/contact/', utm: 'spring' });
   const [mail] = await until(
-    async () => (await world.mailsTo(to)).filter(({ subject }) => subject.includes('Order')),
+    async () => (await fixture.mailsTo(to)).filter(({ subject }) => subject.includes('Order')),
     (mails) => mails.length > 0,
   );
-  expect(mail?.subject).toBe(`New enquiry on ${site.name}.${world.config.baseDomain}: Order`);
+  expect(mail?.subject).toBe(`New enquiry on ${site.name}.${fixture.config.baseDomain}: Order`);
   expect(mail?.headers['reply-to']).toBe('ada@example.com');
   for (const part of ['Your name: Ada', '> First line', '> https://evil.example/', '/contact/', 'utm: spring']) {
     expect(mail?.text).toContain(part);
@@ -41,7 +41,7 @@ test('an enquiry arrives at notify_to, names form and site, and is answered to t
 });
 
 test('without a sender an enquiry is stored, not mailed, and says so', async () => {
-  const silent = await createWorld(challengeEnv);
+  const silent = await createFixture(challengeEnv);
   try {
     const there = forms(silent);
     const owner = await silent.newCaller();
@@ -58,19 +58,19 @@ test('without a sender an enquiry is stored, not mailed, and says so', async () 
 });
 
 test('an enquiry is in the inbox of who may act on the site, and of nobody else, for who waits for it too', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const form = await ask.newForm(owner, { name: 'Order' });
   const waiting = owner.call('GET', '/v1/inbox?wait=25');
   const sent = await ask.send(form.id);
   const [item] = (await waiting).body.items;
   expect(item).toMatchObject({ kind: 'new_submission', id: sent.body.id, site: { id: form.site.id } });
   expect(item.title).toContain('Order');
-  const stranger = await world.newCaller();
+  const stranger = await fixture.newCaller();
   expect((await stranger.call('GET', '/v1/inbox')).body.items).toEqual([]);
 });
 
 test('a mail that is refused for good says failed, and the enquiry is there', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const form = await ask.newForm(owner);
   refusing.set(await ask.emailOf(owner), 550);
   await ask.send(form.id);
@@ -79,20 +79,20 @@ test('a mail that is refused for good says failed, and the enquiry is there', as
 });
 
 test('with the mail server down and the worker dead nothing is lost: it is stored, and the mails follow', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const form = await ask.newForm(owner);
   const to = await ask.emailOf(owner);
-  await Promise.all([world.stopMailServer(), world.stopWorker()]);
+  await Promise.all([fixture.stopMailServer(), fixture.stopWorker()]);
   const visitors = [0, 1, 2, 3, 4].map((one) => `Visitor ${one}`);
   const sent: string[] = [];
   for (const name of visitors) sent.unshift((await ask.send(form.id, { ...ada, name })).body.id);
   const list = async (): Promise<{ id: string; mail: string }[]> => (await ask.submissions(owner, form.id)).body.items;
   expect((await list()).map(({ id, mail }) => [id, mail])).toEqual(sent.map((id) => [id, 'queued']));
-  await world.startMailServer();
-  const worker = await startWorker(world.deps);
+  await fixture.startMailServer();
+  const worker = await startWorker(fixture.deps);
   try {
     await until(list, (items) => items.every(({ mail }) => mail === 'sent'), 80_000);
-    const names = (await world.mailsTo(to)).map(({ text }) => /Your name: (.*)/.exec(text)?.[1]);
+    const names = (await fixture.mailsTo(to)).map(({ text }) => /Your name: (.*)/.exec(text)?.[1]);
     expect(names.sort()).toEqual(visitors);
   } finally {
     await worker.close();
@@ -100,7 +100,7 @@ test('with the mail server down and the worker dead nothing is lost: it is store
 }, 90_000);
 
 test('after 180 days a submission is gone for every reader at once, and the sweep deletes it', async () => {
-  const old = await createWorld(challengeEnv);
+  const old = await createFixture(challengeEnv);
   try {
     const there = forms(old);
     const owner = await old.newCaller();

@@ -1,19 +1,19 @@
 /** Forms as those see them who may act on the site. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
-import { ada, challengeEnv, contactFields, forms } from './world.ts';
+import { type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
+import { ada, challengeEnv, contactFields, forms } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let ask: ReturnType<typeof forms>;
 let owner: Caller;
 beforeAll(async () => {
-  world = await createWorld({ ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
-  ask = forms(world);
-  owner = await world.newCaller();
+  fixture = await createFixture({ ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
+  ask = forms(fixture);
+  owner = await fixture.newCaller();
 });
 afterAll(async () => {
-  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await fixture.close();
 });
 
 test('a form is made with an address that never changes, read, listed newest first, and changed', async () => {
@@ -23,14 +23,14 @@ test('a form is made with an address that never changes, read, listed newest fir
     name: 'Contact',
     site_id: site.id,
     status: 'enabled',
-    action_url: `${world.config.baseUrl}/f/${form.id}`,
-    embed: expect.stringContaining(`action="${world.config.baseUrl}/f/${form.id}"`),
-    embed_url: `${world.config.baseUrl}/f/${form.id}/embed.html`,
+    action_url: `${fixture.config.baseUrl}/f/${form.id}`,
+    embed: expect.stringContaining(`action="${fixture.config.baseUrl}/f/${form.id}"`),
+    embed_url: `${fixture.config.baseUrl}/f/${form.id}/embed.html`,
     notify_to: await ask.emailOf(owner),
     notify_options: [await ask.emailOf(owner)],
     submissions: 0,
     mail: 'sent',
-    challenge: { kind: 'altcha', url: `${world.config.baseUrl}/f/${form.id}/challenge` },
+    challenge: { kind: 'altcha', url: `${fixture.config.baseUrl}/f/${form.id}/challenge` },
   });
   expect(form.fields).toEqual([contactFields[0], contactFields[1], { ...contactFields[2], required: false }]);
   const second = await ask.newForm(owner, { name: 'Another' }, site);
@@ -165,12 +165,12 @@ test('a form that is removed, confirmed, takes its submissions with it', async (
   for (const path of [`/v1/forms/${form.id}`, `/v1/forms/${form.id}/submissions`, `/f/${form.id}`]) {
     expect(errorOf(await owner.call('GET', path)).code).toBe('not_found');
   }
-  const [left] = await world.deps
+  const [left] = await fixture.deps
     .em()
     .execute('select count(*)::int as n from submission where form_id = ?', [form.id]);
   expect(left).toEqual({ n: 0 });
   // What waited to be mailed is forgotten too.
-  const [mails] = await world.deps
+  const [mails] = await fixture.deps
     .em()
     .execute(`select count(*)::int as n from mail where status = 'failed' and failure = 'its form was removed'`);
   expect(mails).toEqual({ n: 2 });
@@ -192,8 +192,8 @@ test('fields that have answers stay: dropped they are form_fields_removed, renam
   const more = { name: 'phone', label: 'Telephone', kind: 'tel' };
   expect((await change([email, { ...name, label: 'Name', required: false }, more])).status).toBe(200);
   // Answers that are past their time hold nothing.
-  const em = world.deps.em();
-  await em.execute('update submission set expires_at = ? where form_id = ?', [world.clock.now(), form.id]);
+  const em = fixture.deps.em();
+  await em.execute('update submission set expires_at = ? where form_id = ?', [fixture.clock.now(), form.id]);
   expect((await change([email])).status).toBe(200);
 });
 

@@ -3,22 +3,22 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { catalog } from '#runtime/errors.ts';
-import { bookings, createBookingWorld } from '#test/bookings/world.ts';
+import { bookings, createBookingFixture } from '#test/bookings/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
-import { challengeEnv, forms } from './world.ts';
+import { challengeEnv, forms } from './fixture.ts';
 
-let world: Awaited<ReturnType<typeof createBookingWorld>>;
+let fixture: Awaited<ReturnType<typeof createBookingFixture>>;
 let formAddress: string;
 let bookingAddress: string;
 beforeAll(async () => {
-  world = await createBookingWorld({ ...challengeEnv, FRONTAGE_RATE_SCALE: '1000000' });
-  const owner = await world.newCaller();
-  formAddress = `/f/${(await forms(world).newForm(owner)).id}`;
-  bookingAddress = `/b/${(await bookings(world).newBookable()).publicId}`;
+  fixture = await createBookingFixture({ ...challengeEnv, FRONTAGE_RATE_SCALE: '1000000' });
+  const owner = await fixture.newCaller();
+  formAddress = `/f/${(await forms(fixture).newForm(owner)).id}`;
+  bookingAddress = `/b/${(await bookings(fixture).newBookable()).publicId}`;
 });
 afterAll(async () => {
-  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await fixture.close();
 });
 
 const nasty = fc.oneof(
@@ -93,7 +93,7 @@ test('no body whatever makes a form or a timetable fail, and each refusal is one
     fc.asyncProperty(bodies, fc.boolean(), async ([type, body], toForm) => {
       const headers = { ...(type ? { 'content-type': type } : {}), accept: 'application/json' };
       const url = toForm ? formAddress : bookingAddress;
-      const answer = await world.app.inject({ method: 'POST', url, payload: Buffer.from(body), headers });
+      const answer = await fixture.app.inject({ method: 'POST', url, payload: Buffer.from(body), headers });
       expect([answer.statusCode, Object.hasOwn(catalog, answer.json().error?.code)]).toEqual([answer.statusCode, true]);
       expect(answer.statusCode).toBeGreaterThanOrEqual(400);
       expect(answer.statusCode).toBeLessThan(500);
@@ -106,7 +106,7 @@ test('no query whatever makes days or slots fail', { timeout: 600_000 }, async (
   await fc.assert(
     fc.asyncProperty(fc.constantFrom('days', 'slots', ''), pairs, async (what, all) => {
       const query = new URLSearchParams([['service', 'talk'] as [string, string], ...all]);
-      const answer = await world.app.inject({ url: `${bookingAddress}/${what}?${query}` });
+      const answer = await fixture.app.inject({ url: `${bookingAddress}/${what}?${query}` });
       expect(answer.statusCode).toBeLessThan(500);
     }),
     { numRuns: runs },
@@ -125,7 +125,7 @@ test('no query whatever makes days or slots fail', { timeout: 600_000 }, async (
       `days?service=talk&from=${date}`,
       `days?service=talk&to=${date}`,
     ]) {
-      const answer = await world.app.inject({ url: `${bookingAddress}/${query}` });
+      const answer = await fixture.app.inject({ url: `${bookingAddress}/${query}` });
       expect([query, answer.statusCode < 500]).toEqual([query, true]);
     }
   }
@@ -150,14 +150,14 @@ test.each([
 ])('a body of %s is answered in a moment', async (_what, type, body) => {
   const headers = { 'content-type': type, accept: 'application/json' };
   const sent = async () => {
-    const answer = await world.app.inject({ method: 'POST', url: formAddress, payload: body, headers });
+    const answer = await fixture.app.inject({ method: 'POST', url: formAddress, payload: body, headers });
     expect(answer.statusCode).toBe(400);
   };
   expect(await quickest(3_000, sent)).toBeLessThan(3_000);
 });
 
 test('those who send a byte now and then keep nobody else waiting', async () => {
-  const { port, hostname } = new URL(world.url);
+  const { port, hostname } = new URL(fixture.url);
   const slow = Array.from({ length: 200 }, () => {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => {});
@@ -166,7 +166,7 @@ test('those who send a byte now and then keep nobody else waiting', async () => 
     return { socket, drip: setInterval(() => socket.write(' '), 100) };
   });
   const began = performance.now();
-  expect((await fetch(`${world.url}${formAddress}`)).status).toBe(200);
+  expect((await fetch(`${fixture.url}${formAddress}`)).status).toBe(200);
   expect(performance.now() - began).toBeLessThan(5_000);
   for (const { socket, drip } of slow) {
     clearInterval(drip);

@@ -1,26 +1,30 @@
 /** API processes and a worker are killed in the middle of enquiries: what was answered as taken is there, and every mail follows. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#runtime/clock.ts';
-import { createWorld, type World } from '#test/api/world.ts';
+import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { openProcesses, type Processes } from '#test/stack/processes.ts';
 import { until } from '#test/stack/until.ts';
 import { createNamespace } from '#test/stack/worker.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
 import { freePort } from '#tools/local/ports.ts';
-import { challengeEnv, forms, solve } from './world.ts';
+import { challengeEnv, forms, solve } from './fixture.ts';
 
 let catcher: Awaited<ReturnType<typeof startMailCatcher>>;
-let world: World;
+let fixture: Fixture;
 let processes: Processes;
 beforeAll(async () => {
   catcher = await startMailCatcher({ clock: systemClock });
   const env = { ...challengeEnv, FRONTAGE_SMTP_URL: catcher.smtpUrl };
-  world = await createWorld({ ...env, FRONTAGE_RATE_SCALE: '1000000', TEMPORAL_NAMESPACE: await createNamespace() });
-  processes = openProcesses(world, { ...env });
+  fixture = await createFixture({
+    ...env,
+    FRONTAGE_RATE_SCALE: '1000000',
+    TEMPORAL_NAMESPACE: await createNamespace(),
+  });
+  processes = openProcesses(fixture, { ...env });
 });
 afterAll(async () => {
   processes?.close();
-  await world?.close();
+  await fixture?.close();
   await catcher?.close();
 });
 
@@ -29,8 +33,8 @@ const visitors = 8;
 const enquiriesEach = Number(process.env.FRONTAGE_ENQUIRIES ?? 48) / visitors;
 
 test('whoever is killed while enquiries are sent, those that were answered as taken are rows, and each is mailed', async () => {
-  const ask = forms(world);
-  const owner = await world.newCaller();
+  const ask = forms(fixture);
+  const owner = await fixture.newCaller();
   const form = await ask.newForm(owner);
   const to = await ask.emailOf(owner);
   const port = await freePort();
@@ -71,7 +75,7 @@ test('whoever is killed while enquiries are sent, those that were answered as ta
   expect(unanswered).toBeGreaterThan(0);
 
   const rows = async () =>
-    await world.deps
+    await fixture.deps
       .em()
       .execute<{ id: string; status: string }[]>(
         'select s.id, m.status from submission s join mail m on m.id = s.mail_id where form_id = ?',

@@ -1,25 +1,25 @@
 /** What of forms is capped, switched off, past its time, or another's. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
-import { ada, challengeEnv, contactFields, forms } from './world.ts';
+import { type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
+import { ada, challengeEnv, contactFields, forms } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let ask: ReturnType<typeof forms>;
 let owner: Caller;
 beforeAll(async () => {
-  world = await createWorld({ ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
-  ask = forms(world);
-  owner = await world.newCaller();
+  fixture = await createFixture({ ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
+  ask = forms(fixture);
+  owner = await fixture.newCaller();
 });
 afterAll(async () => {
-  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await fixture.close();
 });
 
 const dayMs = 24 * 3600_000;
 
 test('a site has as many forms as the plan takes, also at the same moment, and another one its own', async () => {
-  const small = await createWorld(challengeEnv, { limits: { forms_per_site: 3 } });
+  const small = await createFixture(challengeEnv, { limits: { forms_per_site: 3 } });
   try {
     const here = forms(small);
     const caller = await small.newCaller();
@@ -40,7 +40,7 @@ test('a site has as many forms as the plan takes, also at the same moment, and a
 });
 
 test('without a challenge key the platform takes no forms', async () => {
-  const without = await createWorld();
+  const without = await createFixture();
   try {
     const caller = await without.newCaller();
     const site = await forms(without).newSite(caller);
@@ -110,7 +110,7 @@ test('submissions come newest first, in pages, since a moment, and are gone afte
 
 test('what is another account’s is not found', async () => {
   const form = await ask.newForm(owner);
-  const stranger = await world.newCaller();
+  const stranger = await fixture.newCaller();
   for (const [method, path] of [
     ['GET', `/v1/sites/${form.site.id}/forms`],
     ['GET', `/v1/forms/${form.id}`],

@@ -1,20 +1,20 @@
 /** What happens to a form while enquiries to it are on their way: each is whole or was refused. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
+import { type Answer, type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';
-import { ada, challengeEnv, forms } from './world.ts';
+import { ada, challengeEnv, forms } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let ask: ReturnType<typeof forms>;
 let owner: Caller;
 beforeAll(async () => {
-  world = await createWorld({ ...challengeEnv, FRONTAGE_RATE_SCALE: '1000' });
-  ask = forms(world);
-  owner = await world.newCaller();
+  fixture = await createFixture({ ...challengeEnv, FRONTAGE_RATE_SCALE: '1000' });
+  ask = forms(fixture);
+  owner = await fixture.newCaller();
 });
 afterAll(async () => {
-  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await fixture.close();
 });
 
 /** Sends from several visitors, each with a solution of its own, while `acts` are done. */
@@ -49,7 +49,7 @@ test('while a form is removed, an enquiry goes with it or is not found, and noth
     expect((await owner.call('DELETE', `/v1/forms/${form.id}?confirm=true`)).status).toBe(200);
   });
   expect(['taken', 'not_found']).toEqual(expect.arrayContaining([...outcomes(answers)]));
-  expect(await world.deps.em().execute('select 1 from submission where form_id = ?', [form.id])).toEqual([]);
+  expect(await fixture.deps.em().execute('select 1 from submission where form_id = ?', [form.id])).toEqual([]);
 });
 
 test('while a site is archived, its forms take an enquiry whole or say that it is closed', async () => {
@@ -58,7 +58,7 @@ test('while a site is archived, its forms take an enquiry whole or say that it i
     expect((await owner.call('POST', `/v1/sites/${form.site.id}/archive`)).status).toBe(200);
   });
   expect(['taken', 'site_archived']).toEqual(expect.arrayContaining([...outcomes(answers)]));
-  const [row] = await world.deps
+  const [row] = await fixture.deps
     .em()
     .execute<{ count: string }[]>('select count(*) from submission where form_id = ?', [form.id]);
   expect(Number(row?.count)).toBe(taken(answers).length);
@@ -77,7 +77,7 @@ test('of one solution sent twenty times at once, one enquiry is taken', async ()
 /** How many questions to the database wait for a row of somebody else. */
 const waiting = async () =>
   (
-    await world.deps
+    await fixture.deps
       .em()
       .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
   ).length;
@@ -95,7 +95,7 @@ test.each([
     const form = await ask.newForm(owner);
     const altcha = await ask.solved(form.id);
     let sent: Promise<Answer> | undefined;
-    await world.deps.em().transactional(async (tx) => {
+    await fixture.deps.em().transactional(async (tx) => {
       await tx.execute('select 1 from form where id = ? for update', [form.id]);
       sent = ask.visitor('POST', `/f/${form.id}`, { body: { ...ada, altcha } });
       await until(waiting, (count) => count > 0);

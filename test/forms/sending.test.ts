@@ -1,22 +1,22 @@
 /** What visitors send, over the wire: taken, or refused so that nothing typed is lost. */
 import { pbkdf2Sync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
-import { ada, challengeEnv, type FormMade, forms, solve } from './world.ts';
+import { type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
+import { ada, challengeEnv, type FormMade, forms, solve } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let ask: ReturnType<typeof forms>;
 let owner: Caller;
 let form: FormMade;
 beforeAll(async () => {
-  world = await createWorld(challengeEnv);
-  ask = forms(world);
-  owner = await world.newCaller();
+  fixture = await createFixture(challengeEnv);
+  ask = forms(fixture);
+  owner = await fixture.newCaller();
   form = await ask.newForm(owner);
 });
 afterAll(async () => {
-  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await fixture.close();
 });
 
 const latest = async () => (await ask.submissions(owner, form.id)).body.items[0];
@@ -94,7 +94,7 @@ test('a script without the challenge, one that made it up, and a solution sent a
 });
 
 test('a challenge is over after an hour, and what remembers it is swept then', async () => {
-  const late = await createWorld(challengeEnv);
+  const late = await createFixture(challengeEnv);
   try {
     const there = forms(late);
     const caller = await late.newCaller();
@@ -111,7 +111,7 @@ test('a challenge is over after an hour, and what remembers it is swept then', a
 test('the description tells an agent all it needs to enquire for its visitor', async () => {
   const { body: told } = await ask.visitor('GET', `/f/${form.id}`);
   expect(told).toMatchObject({ name: 'Contact', status: 'enabled', send: { method: 'POST', url: form.action_url } });
-  const path = (url: string) => url.slice(world.config.baseUrl.length);
+  const path = (url: string) => url.slice(fixture.config.baseUrl.length);
   const challenge = (await ask.visitor('GET', path(told.challenge.url))).body;
   // As its words say, without the library.
   const { nonce, salt, cost, keyLength, keyPrefix } = challenge.parameters;
@@ -138,7 +138,7 @@ test('pages of the site and of ours may send, any other is invalid_origin, and s
     return await ask.visitor('POST', `/f/${form.id}`, { body, headers });
   };
   expect((await with_({})).status).toBe(200);
-  for (const headers of [{ origin: own }, { referer: `${own}/contact/` }, { origin: world.config.baseUrl }]) {
+  for (const headers of [{ origin: own }, { referer: `${own}/contact/` }, { origin: fixture.config.baseUrl }]) {
     expect((await sent(headers)).status).toBe(200);
   }
   const foreign: Record<string, string>[] = [

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createWorld, type World } from '#test/api/world.ts';
+import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { type Browsing, openBrowsing } from '#test/web/browsing.ts';
-import { challengeEnv, forms } from './world.ts';
+import { challengeEnv, forms } from './fixture.ts';
 
-let own: World;
-let hosted: World;
+let own: Fixture;
+let hosted: Fixture;
 let browsing: Browsing;
 const verifier = createServer((request, answer) => void standIn(request, answer));
 const asked: string[] = [];
@@ -18,8 +18,8 @@ beforeAll(async () => {
   browsing = await openBrowsing();
   await new Promise<void>((ready) => verifier.listen(0, '127.0.0.1', ready));
   const env = { ...challengeEnv, FRONTAGE_EDGE_URL: browsing.edgeUrl };
-  own = await createWorld(env);
-  hosted = await createWorld({
+  own = await createFixture(env);
+  hosted = await createFixture({
     ...env,
     FRONTAGE_CHALLENGE: 'turnstile',
     FRONTAGE_CHALLENGE_URL: `http://127.0.0.1:${(verifier.address() as AddressInfo).port}`,
@@ -65,15 +65,15 @@ const fields = [
 ];
 
 async function shown(
-  world: World,
+  fixture: Fixture,
   { fields: given = fields, theme = 'light' as 'light' | 'dark', width = 390, snippet = false },
 ) {
-  const ask = forms(world);
-  const owner = await world.newCaller();
+  const ask = forms(fixture);
+  const owner = await fixture.newCaller();
   const form = await ask.newForm(owner, { name: 'Kontakt', fields: given });
   const inside = snippet
-    ? (await ask.visitor('GET', `/f/${form.id}`)).body.html.replaceAll(world.config.baseUrl, world.url)
-    : `<frontage-form form="${form.id}"></frontage-form><script type="module" src="${world.url}/f/widget.js"></script>`;
+    ? (await ask.visitor('GET', `/f/${form.id}`)).body.html.replaceAll(fixture.config.baseUrl, fixture.url)
+    : `<frontage-form form="${form.id}"></frontage-form><script type="module" src="${fixture.url}/f/widget.js"></script>`;
   const page = await browsing.open(form.site.name, inside, { theme, width, lang: 'de' });
   const kept = async () => (await ask.submissions(owner, form.id)).body.items;
   return { page, kept, form };

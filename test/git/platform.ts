@@ -13,7 +13,7 @@ import type { GitAccess, Repository } from '#rules/states.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createDeps, type Deps } from '#runtime/deps.ts';
 import { newId, newPublicId, newSecret } from '#runtime/ids.ts';
-import { withLimits } from '#test/api/world.ts';
+import { withLimits } from '#test/api/fixture.ts';
 import { createTestDatabase } from '#test/stack/database.ts';
 
 /** An error's body, or whatever else was answered. */

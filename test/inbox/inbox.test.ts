@@ -1,26 +1,26 @@
 /** What waits for a caller, in one list: whose it is, how long it stays, and what came after a moment. */
 import { afterAll, expect, test } from 'vitest';
 import { sweepNews } from '#api/inbox/news.ts';
-import { errorOf } from '#test/api/world.ts';
-import { createInboxWorld, idsOf } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { createInboxFixture, idsOf } from './fixture.ts';
 
-const world = await createInboxWorld();
-afterAll(() => world.close());
-const { ask } = world;
+const fixture = await createInboxFixture();
+afterAll(() => fixture.close());
+const { ask } = fixture;
 
 test('what waits is listed over all sites, newest first, with what to do next', async () => {
-  const [owner, host] = [await world.newCaller(), await world.newCaller()];
+  const [owner, host] = [await fixture.newCaller(), await fixture.newCaller()];
   const [first, second] = [await ask.newSite(owner), await ask.newSite(owner)];
-  const failed = await world.failedBuild(owner, first.id);
+  const failed = await fixture.failedBuild(owner, first.id);
   const invitation = (await ask.invite(host, (await ask.newSite(host)).id, await ask.emailOf(owner))).body;
-  const failedToo = await world.failedBuild(owner, second.id);
+  const failedToo = await fixture.failedBuild(owner, second.id);
   const { body } = await owner.call('GET', '/v1/inbox');
   expect(body).toEqual({
     items: [
       {
         kind: 'failed_build',
         id: failedToo,
-        site: { id: second.id, hostname: `${second.name}.${world.config.baseDomain}` },
+        site: { id: second.id, hostname: `${second.name}.${fixture.config.baseDomain}` },
         at: expect.stringMatching(/Z$/),
         title: `Version 1 of ${second.name} was not published.`,
         message: 'The page src/pages/index.astro has a fault.',
@@ -41,14 +41,14 @@ test('what waits is listed over all sites, newest first, with what to do next', 
 });
 
 test('collaborators see what is theirs, and nobody else sees anything', async () => {
-  const [owner, stranger] = [await world.newCaller(), await world.newCaller()];
+  const [owner, stranger] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await ask.newSite(owner);
   const collaborator = await ask.newCollaborator(owner, site.id);
   const former = await ask.newCollaborator(owner, site.id);
   await ask.remove(owner, site.id, former.accountId);
-  const guest = await world.newCaller();
+  const guest = await fixture.newCaller();
   const { body: invitation } = await ask.invite(owner, site.id, await ask.emailOf(guest));
-  const failed = await world.failedBuild(owner, site.id);
+  const failed = await fixture.failedBuild(owner, site.id);
   expect(idsOf(await owner.call('GET', '/v1/inbox'))).toEqual([failed]);
   expect(idsOf(await collaborator.call('GET', '/v1/inbox'))).toEqual([failed]);
   expect(idsOf(await guest.call('GET', '/v1/inbox'))).toEqual([invitation.id]);
@@ -57,30 +57,30 @@ test('collaborators see what is theirs, and nobody else sees anything', async ()
 });
 
 test('a failed build waits until something later is on its way or live, and the last one of a site alone', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const listed = async () => idsOf(await owner.call('GET', '/v1/inbox'));
-  await world.failedBuild(owner, site.id);
-  const last = await world.failedBuild(owner, site.id);
+  await fixture.failedBuild(owner, site.id);
+  const last = await fixture.failedBuild(owner, site.id);
   expect(await listed()).toEqual([last]);
-  const retried = await world.publish(owner, site.id);
+  const retried = await fixture.publish(owner, site.id);
   expect(await listed()).toEqual([]);
-  await world.fail(retried);
+  await fixture.fail(retried);
   expect(await listed()).toEqual([retried]);
-  await world.becomeLive(await world.publish(owner, site.id));
+  await fixture.becomeLive(await fixture.publish(owner, site.id));
   expect(await listed()).toEqual([]);
-  const failed = await world.failedBuild(owner, site.id);
+  const failed = await fixture.failedBuild(owner, site.id);
   expect(await listed()).toEqual([failed]);
   expect((await owner.call('POST', `/v1/sites/${site.id}/archive`)).status).toBe(200);
   expect(await listed()).toEqual([]);
 });
 
 test('a draft that was not built waits until its slot is built anew', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
-  const failed = await world.preview(owner, site.id, 2);
-  await world.fail(failed);
-  const published = await world.failedBuild(owner, site.id);
+  const failed = await fixture.preview(owner, site.id, 2);
+  await fixture.fail(failed);
+  const published = await fixture.failedBuild(owner, site.id);
   const { body } = await owner.call('GET', '/v1/inbox');
   expect(body.items).toMatchObject([
     { id: published, title: `Version 2 of ${site.name} was not published.` },
@@ -90,12 +90,12 @@ test('a draft that was not built waits until its slot is built anew', async () =
       next_action: expect.stringContaining(`POST /v1/sites/${site.id}/previews/2.`),
     },
   ]);
-  await world.preview(owner, site.id, 2);
+  await fixture.preview(owner, site.id, 2);
   expect(idsOf(await owner.call('GET', '/v1/inbox'))).toEqual([published]);
 });
 
 test('an invitation waits until it is accepted, withdrawn or past its time', async () => {
-  const [owner, guest] = [await world.newCaller(), await world.newCaller()];
+  const [owner, guest] = [await fixture.newCaller(), await fixture.newCaller()];
   const email = await ask.emailOf(guest);
   const listed = async () => idsOf(await guest.call('GET', '/v1/inbox'));
   const sites = await Promise.all([1, 2, 3].map(() => ask.newSite(owner)));
@@ -106,13 +106,13 @@ test('an invitation waits until it is accepted, withdrawn or past its time', asy
   await ask.accept(guest, accepted as string);
   await ask.withdraw(owner, sites[1]?.id as string, withdrawn as string);
   expect(await listed()).toEqual([late]);
-  world.skip(15 * 24 * 3600_000);
+  fixture.skip(15 * 24 * 3600_000);
   expect(await listed()).toEqual([]);
 });
 
 test('since leaves out what began to wait up to that moment, however it is written', async () => {
-  const owner = await world.newCaller();
-  const failed = await world.failedBuild(owner, (await ask.newSite(owner)).id);
+  const owner = await fixture.newCaller();
+  const failed = await fixture.failedBuild(owner, (await ask.newSite(owner)).id);
   const [{ at }] = (await owner.call('GET', '/v1/inbox')).body.items;
   const since = async (text: string) => idsOf(await owner.call('GET', `/v1/inbox?since=${encodeURIComponent(text)}`));
   const moment = (ms: number) => new Date(new Date(at).getTime() + ms).toISOString();
@@ -131,21 +131,21 @@ test.each([
   '1700000000',
   '',
 ])('since=%s is invalid_since', async (text) => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const answer = await owner.call('GET', `/v1/inbox?since=${encodeURIComponent(text)}`);
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_since']);
 });
 
 test.each(['-1', '51', '1.5', 'long'])('wait=%s is refused', async (text) => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const answer = await owner.call('GET', `/v1/inbox?wait=${text}`);
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_input']);
 });
 
 test('a long inbox comes in pages, each item once', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const failed: string[] = [];
-  for (let n = 0; n < 5; n++) failed.unshift(await world.failedBuild(owner, (await ask.newSite(owner)).id));
+  for (let n = 0; n < 5; n++) failed.unshift(await fixture.failedBuild(owner, (await ask.newSite(owner)).id));
   const seen: string[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
@@ -157,8 +157,8 @@ test('a long inbox comes in pages, each item once', async () => {
 });
 
 test('news that every process has asked for is deleted', async () => {
-  const count = async () => Number((await world.deps.em().execute('select count(*) as n from inbox_news'))[0]?.n);
-  await world.deps.em().execute(`insert into inbox_news (topic) select 'nobody' from generate_series(1, 21000)`);
-  await sweepNews(world.deps);
+  const count = async () => Number((await fixture.deps.em().execute('select count(*) as n from inbox_news'))[0]?.n);
+  await fixture.deps.em().execute(`insert into inbox_news (topic) select 'nobody' from generate_series(1, 21000)`);
+  await sweepNews(fixture.deps);
   expect(await count()).toBe(20_000);
 });

@@ -5,19 +5,19 @@ import { afterAll, expect, test } from 'vitest';
 import { buildApp } from '#api/app.ts';
 import { waitLimits } from '#api/inbox/waiters.ts';
 import { createDeps } from '#runtime/deps.ts';
-import { type Answer, type Caller, callWith, errorOf } from '#test/api/world.ts';
+import { type Answer, type Caller, callWith, errorOf } from '#test/api/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { until } from '#test/stack/until.ts';
-import { createInboxWorld, idsOf } from './world.ts';
+import { createInboxFixture, idsOf } from './fixture.ts';
 
-const world = await createInboxWorld();
-afterAll(() => world.close());
-const { ask } = world;
-const other = await world.start();
+const fixture = await createInboxFixture();
+afterAll(() => fixture.close());
+const { ask } = fixture;
+const other = await fixture.start();
 
 /** How often calls of the account have come in: each is counted before it is answered. */
 async function arrivals({ accountId }: Caller): Promise<number> {
-  const rows = await world.deps
+  const rows = await fixture.deps
     .em()
     .execute(
       `select coalesce(sum(hits), 0) as n from rate_limit join token on key like '%token:' || token.id where account_id = ?`,
@@ -29,7 +29,7 @@ async function arrivals({ accountId }: Caller): Promise<number> {
 type Heard = { answer: Answer; at: number };
 
 /** A call that has come in and waits. */
-async function startWaiting(caller: Caller, { base = world.url, query = 'wait=30' } = {}) {
+async function startWaiting(caller: Caller, { base = fixture.url, query = 'wait=30' } = {}) {
   const before = await arrivals(caller);
   const heard: Promise<Heard> = callWith(base, caller.token)('GET', `/v1/inbox?${query}`).then((answer) => ({
     answer,
@@ -43,20 +43,20 @@ async function startWaiting(caller: Caller, { base = world.url, query = 'wait=30
 }
 
 async function newOwner() {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   return { owner, site: await ask.newSite(owner) };
 }
 
 test('a call that waits answers within a second of the first item, on any process', async () => {
   const hear = async () => {
     const { owner, site } = await newOwner();
-    const guest = await world.newCaller();
+    const guest = await fixture.newCaller();
     const waits = [
       await startWaiting(owner),
       await startWaiting(owner, { base: other.url }),
       await startWaiting(guest, { base: other.url }),
     ];
-    const failed = await world.failedBuild(owner, site.id);
+    const failed = await fixture.failedBuild(owner, site.id);
     const failedAt = performance.now();
     const invitation = (await ask.invite(owner, site.id, await ask.emailOf(guest))).body.id;
     const [here, there, invited] = (await Promise.all(waits.map(({ heard }) => heard))) as [Heard, Heard, Heard];
@@ -67,14 +67,14 @@ test('a call that waits answers within a second of the first item, on any proces
 });
 
 test('a process that hears no NOTIFY asks by itself each second', async () => {
-  const deps = createDeps(world.config, { name: 'deaf', clock: world.clock, log: world.deps.log });
+  const deps = createDeps(fixture.config, { name: 'deaf', clock: fixture.clock, log: fixture.deps.log });
   const app = await buildApp({ ...deps, changes: { ...deps.changes, on: () => () => {} } });
   const deaf = await app.listen({ host: '127.0.0.1', port: 0 });
   try {
     const hear = async () => {
       const { owner, site } = await newOwner();
       const { heard } = await startWaiting(owner, { base: deaf });
-      const failed = await world.failedBuild(owner, site.id);
+      const failed = await fixture.failedBuild(owner, site.id);
       const failedAt = performance.now();
       const { answer, at } = await heard;
       expect(idsOf(answer)).toEqual([failed]);
@@ -89,10 +89,10 @@ test('a process that hears no NOTIFY asks by itself each second', async () => {
 
 test('what was there before since does not end a wait, and what comes after does', async () => {
   const { owner, site } = await newOwner();
-  await world.failedBuild(owner, site.id);
+  await fixture.failedBuild(owner, site.id);
   const [{ at }] = (await owner.call('GET', '/v1/inbox')).body.items;
   const { heard } = await startWaiting(owner, { query: `since=${at}&wait=30` });
-  const later = await world.failedBuild(owner, (await ask.newSite(owner)).id);
+  const later = await fixture.failedBuild(owner, (await ask.newSite(owner)).id);
   expect(idsOf((await heard).answer)).toEqual([later]);
 });
 
@@ -106,7 +106,7 @@ test('a wait for nothing answers an empty list when its seconds are over, and no
 
 test('what waits already is answered at once', async () => {
   const { owner, site } = await newOwner();
-  const failed = await world.failedBuild(owner, site.id);
+  const failed = await fixture.failedBuild(owner, site.id);
   const began = performance.now();
   expect(idsOf(await owner.call('GET', '/v1/inbox?wait=50'))).toEqual([failed]);
   expect(performance.now() - began).toBeLessThan(5_000);
@@ -117,7 +117,7 @@ test('a token has four calls wait, and one that hangs up makes room', async () =
   const before = await arrivals(owner);
   const hanging = Array.from({ length: waitLimits.perToken }, () => {
     const headers = { authorization: `Bearer ${owner.token}` };
-    return get(`${world.url}/v1/inbox?wait=50`, { headers }).on('error', () => {});
+    return get(`${fixture.url}/v1/inbox?wait=50`, { headers }).on('error', () => {});
   });
   await until(
     () => arrivals(owner),
@@ -134,8 +134,8 @@ test('a token has four calls wait, and one that hangs up makes room', async () =
 });
 
 test('two hundred calls that wait hold no connection to the database', async () => {
-  const { app, url } = await world.start();
-  const callers = await Promise.all(Array.from({ length: 50 }, () => world.newCaller()));
+  const { app, url } = await fixture.start();
+  const callers = await Promise.all(Array.from({ length: 50 }, () => fixture.newCaller()));
   const waits = callers.flatMap((caller) => Array.from({ length: 4 }, () => caller));
   let answered = 0;
   const answers = waits.map(async ({ token }) => {
@@ -145,7 +145,7 @@ test('two hundred calls that wait hold no connection to the database', async () 
   });
   const counted = async () => (await Promise.all(callers.map(arrivals))).reduce((sum, one) => sum + one);
   await until(counted, (n) => n >= waits.length);
-  const client = new pg.Client({ connectionString: world.database.url });
+  const client = new pg.Client({ connectionString: fixture.database.url });
   await client.connect();
   const busy = async () => {
     const { rows } = await client.query(
@@ -166,17 +166,21 @@ test('two hundred calls that wait hold no connection to the database', async () 
 test('who loses the site or the token while he waits learns nothing', async () => {
   const { owner, site } = await newOwner();
   const collaborator = await ask.newCollaborator(owner, site.id);
-  const revoker = await world.newCaller();
+  const revoker = await fixture.newCaller();
   const { body: second } = await revoker.call('POST', '/v1/tokens', { body: { name: 'second' } });
-  const revoked = { ...revoker, token: second.access_token as string, call: callWith(world.url, second.access_token) };
+  const revoked = {
+    ...revoker,
+    token: second.access_token as string,
+    call: callWith(fixture.url, second.access_token),
+  };
   const waits = [
     await startWaiting(collaborator, { query: 'wait=3' }),
     await startWaiting(revoked, { query: 'wait=30' }),
   ];
   await ask.remove(owner, site.id, collaborator.accountId);
   expect((await revoker.call('DELETE', `/v1/tokens/${second.id}`)).status).toBe(200);
-  await world.failedBuild(owner, site.id);
-  await world.failedBuild(revoker, (await ask.newSite(revoker)).id);
+  await fixture.failedBuild(owner, site.id);
+  await fixture.failedBuild(revoker, (await ask.newSite(revoker)).id);
   const [outside, ended] = (await Promise.all(waits.map(({ heard }) => heard))) as [Heard, Heard];
   expect(idsOf(outside.answer)).toEqual([]);
   expect(errorOf(ended.answer).code).toBe('unauthorized');
@@ -184,9 +188,9 @@ test('who loses the site or the token while he waits learns nothing', async () =
 
 test('what waits on a site waits for whoever joins it', async () => {
   const { owner, site } = await newOwner();
-  const guest = await world.newCaller();
+  const guest = await fixture.newCaller();
   const { body: invitation } = await ask.invite(owner, site.id, await ask.emailOf(guest));
-  const failed = await world.failedBuild(owner, site.id);
+  const failed = await fixture.failedBuild(owner, site.id);
   const { heard } = await startWaiting(guest, { query: `since=${invitation.created_at}&wait=30` });
   const joinedAt = performance.now();
   await ask.accept(guest, invitation.id);
@@ -197,7 +201,7 @@ test('what waits on a site waits for whoever joins it', async () => {
 
 test('a process that ends answers those who wait', async () => {
   const { owner } = await newOwner();
-  const third = await world.start();
+  const third = await fixture.start();
   const { heard } = await startWaiting(owner, { base: third.url, query: 'wait=50' });
   const closing = third.app.close();
   const { answer } = await heard;

@@ -3,25 +3,25 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter } from '#db/mail/queue.ts';
-import { type Answer, type Caller, errorOf, type World } from '#test/api/world.ts';
-import { createUnsentWorld, type People, people } from './world.ts';
+import { type Answer, type Caller, errorOf, type Fixture } from '#test/api/fixture.ts';
+import { createUnsentFixture, type People, people } from './fixture.ts';
 
 const dayMs = 24 * 3600_000;
 
-let world: World;
+let fixture: Fixture;
 let ask: People;
 let owner: Caller;
 let guest: Caller;
 let guestEmail: string;
 
 beforeAll(async () => {
-  world = await createUnsentWorld();
-  ask = people(world);
-  owner = await world.newCaller();
-  guest = await world.newCaller();
+  fixture = await createUnsentFixture();
+  ask = people(fixture);
+  owner = await fixture.newCaller();
+  guest = await fixture.newCaller();
   guestEmail = await ask.emailOf(guest);
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 const refusal = (answer: Answer) => {
   const { code, message, next_action } = errorOf(answer);
@@ -56,14 +56,14 @@ test('an invitation shows site by hostname, address, state, end and mail, on bot
 test('the mail names the site by hostname and never by its title, and its link is a page of ours', async () => {
   const site = await ask.newSite(owner);
   const { body } = await ask.invite(owner, site.id, guestEmail);
-  const invitation = await world.deps.em().findOneOrFail(Invitation, { id: body.id });
-  const mail = await world.deps.em().findOneOrFail(Mail, { id: invitation.mail.id });
-  const letter = decryptLetter({ id: mail.id, sealed: mail.sealed ?? Buffer.alloc(0) }, world.config.sealing);
+  const invitation = await fixture.deps.em().findOneOrFail(Invitation, { id: body.id });
+  const mail = await fixture.deps.em().findOneOrFail(Mail, { id: invitation.mail.id });
+  const letter = decryptLetter({ id: mail.id, sealed: mail.sealed ?? Buffer.alloc(0) }, fixture.config.sealing);
   expect(letter).toEqual({
     to: guestEmail,
     data: {
       hostname: `${site.name}.sites.localhost`,
-      link: `${world.config.baseUrl}/invitations/${body.id}`,
+      link: `${fixture.config.baseUrl}/invitations/${body.id}`,
       days: 14,
     },
   });
@@ -71,7 +71,7 @@ test('the mail names the site by hostname and never by its title, and its link i
 
 test('accepting makes the account a collaborator, who sees the site and acts on it', async () => {
   const site = await ask.newSite(owner);
-  const newcomer = await world.newCaller();
+  const newcomer = await fixture.newCaller();
   expect(refusal(await newcomer.call('GET', `/v1/sites/${site.id}`)).code).toBe('not_found');
   const { body: invited } = await ask.invite(owner, site.id, await ask.emailOf(newcomer));
   const { status, body } = await ask.accept(newcomer, invited.id);
@@ -133,7 +133,7 @@ test('a collaborator is refused what is the owner’s, with owner_only', async (
 test('what belongs to others is not_found: sites, invitations, and acceptances', async () => {
   const site = await ask.newSite(owner);
   const { body: invited } = await ask.invite(owner, site.id, guestEmail);
-  const stranger = await world.newCaller();
+  const stranger = await fixture.newCaller();
   const elsewhere = await ask.newSite(stranger);
   const refusals = await Promise.all([
     ask.invite(stranger, site.id, newAddress()),
@@ -205,7 +205,7 @@ test('a withdrawn invitation cannot be accepted, and frees its address', async (
 
 test('who is on the site is not invited again, and an accepted invitation is not withdrawn: the answers point at removing', async () => {
   const site = await ask.newSite(owner);
-  const member = await world.newCaller();
+  const member = await fixture.newCaller();
   const email = await ask.emailOf(member);
   const { body: invited } = await ask.invite(owner, site.id, email);
   await ask.accept(member, invited.id);
@@ -220,7 +220,7 @@ test('who is on the site is not invited again, and an accepted invitation is not
 test('an invitation is taken by its id: a link in its place is invalid_invitation', async () => {
   const site = await ask.newSite(owner);
   const { body: invited } = await ask.invite(owner, site.id, guestEmail);
-  const link = encodeURIComponent(`${world.config.baseUrl}/invitations/${invited.id}`);
+  const link = encodeURIComponent(`${fixture.config.baseUrl}/invitations/${invited.id}`);
   expect(refusal(await ask.accept(guest, link))).toMatchObject({ status: 400, code: 'invalid_invitation' });
   expect((await ask.accept(guest, invited.id)).status).toBe(200);
 });

@@ -1,21 +1,21 @@
 /** Invitations where they end: by time, caps, addresses that are none, archived sites, and a platform without mail. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setAddress } from '#api/accounts/address.ts';
-import { type Answer, type Caller, createWorld, errorOf, limitsIn, type World } from '#test/api/world.ts';
-import { createUnsentWorld, type People, people } from './world.ts';
+import { type Answer, type Caller, createFixture, errorOf, type Fixture, limitsIn } from '#test/api/fixture.ts';
+import { createUnsentFixture, type People, people } from './fixture.ts';
 
 const dayMs = 24 * 3600_000;
 
-let world: World;
+let fixture: Fixture;
 let ask: People;
 let owner: Caller;
 
 beforeAll(async () => {
-  world = await createUnsentWorld();
-  ask = people(world);
-  owner = await world.newCaller();
+  fixture = await createUnsentFixture();
+  ask = people(fixture);
+  owner = await fixture.newCaller();
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 const refusal = (answer: Answer) => {
   const { code, message, next_action } = errorOf(answer);
@@ -25,7 +25,7 @@ let strangers = 0;
 const newAddress = () => `stranger-${++strangers}@example.com`;
 
 test('an invitation is over for everybody at its end, and holds its address until it is withdrawn', async () => {
-  const late = await createUnsentWorld();
+  const late = await createUnsentFixture();
   try {
     const ask = people(late);
     const [owner, guest] = [await late.newCaller(), await late.newCaller()];
@@ -50,7 +50,7 @@ test('an invitation is over for everybody at its end, and holds its address unti
 });
 
 test('collaborators and open invitations are capped together for each site, for owners alone to lift', async () => {
-  const limit = limitsIn(world.config).collaborators_per_site;
+  const limit = limitsIn(fixture.config).collaborators_per_site;
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
   for (let count = 1; count < limit; count++) expect((await ask.invite(owner, site.id, newAddress())).status).toBe(200);
@@ -61,7 +61,7 @@ test('collaborators and open invitations are capped together for each site, for 
 });
 
 test('on a full site, an invitation that is over says so, not that there is no place', async () => {
-  const small = await createUnsentWorld({}, { limits: { collaborators_per_site: 1 } });
+  const small = await createUnsentFixture({}, { limits: { collaborators_per_site: 1 } });
   try {
     const ask = people(small);
     const [owner, guest, late] = [await small.newCaller(), await small.newCaller(), await small.newCaller()];
@@ -82,14 +82,14 @@ test('who is on the site already accepts an invitation to the address moved to, 
   const member = await ask.newCollaborator(owner, site.id);
   const next = newAddress();
   const { body: invited } = await ask.invite(owner, site.id, next);
-  await setAddress(world.deps.em(), world.deps, member.accountId, next);
+  await setAddress(fixture.deps.em(), fixture.deps, member.accountId, next);
   expect((await ask.accept(member, invited.id)).body).toMatchObject({ status: 'accepted' });
   const { body } = await owner.call('GET', `/v1/sites/${site.id}/collaborators`);
   expect(body.items).toHaveLength(2);
 
   const own = newAddress();
   const { body: toOwner } = await ask.invite(owner, site.id, own);
-  await setAddress(world.deps.em(), world.deps, owner.accountId, own);
+  await setAddress(fixture.deps.em(), fixture.deps, owner.accountId, own);
   expect(refusal(await ask.accept(owner, toOwner.id))).toMatchObject({ status: 409, code: 'invitation_accepted' });
 });
 
@@ -122,7 +122,7 @@ test('an archived site invites nobody, and still can be left by those who are on
 });
 
 test('a platform that cannot send mail cannot invite, whatever the call carries; the lists go on', async () => {
-  const silent = await createWorld();
+  const silent = await createFixture();
   try {
     const owner = await silent.newCaller();
     const site = await people(silent).newSite(owner);
@@ -139,7 +139,7 @@ test('a platform that cannot send mail cannot invite, whatever the call carries;
 });
 
 test('one address is not written to without end', async () => {
-  const strict = await createUnsentWorld({ FRONTAGE_RATE_SCALE: '1' });
+  const strict = await createUnsentFixture({ FRONTAGE_RATE_SCALE: '1' });
   try {
     const ask = people(strict);
     const owner = await strict.newCaller();

@@ -1,36 +1,36 @@
 /** An invitation in a browser: from the mail's link to the site on the owner's page. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
-import { type Caller, callWith } from '#test/api/world.ts';
-import { createPeopleWorld } from '#test/people/world.ts';
-import { type People, people } from './world.ts';
+import { type Caller, callWith } from '#test/api/fixture.ts';
+import { createPeopleFixture } from '#test/people/fixture.ts';
+import { type People, people } from './fixture.ts';
 
-let world: Awaited<ReturnType<typeof createPeopleWorld>>;
+let fixture: Awaited<ReturnType<typeof createPeopleFixture>>;
 let ask: People;
 let owner: Caller;
 
 beforeAll(async () => {
-  world = await createPeopleWorld();
-  ask = people(world);
-  owner = await world.newCaller();
+  fixture = await createPeopleFixture();
+  ask = people(fixture);
+  owner = await fixture.newCaller();
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 async function signedIn() {
-  const person = await world.newOwner();
-  const { secret } = await issueToken(world.deps.em(), world.clock, person.accountId, { name: 'agent' });
-  const browser = world.browser();
+  const person = await fixture.newOwner();
+  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, person.accountId, { name: 'agent' });
+  const browser = fixture.browser();
   await browser.press(await browser.open('/signin'), 'Send me a link', { email: person.email });
-  await browser.press(await browser.open(await world.linkTo(person.email, 'signin-link')), 'Sign in');
-  return { ...person, browser, call: callWith(world.url, secret), token: secret };
+  await browser.press(await browser.open(await fixture.linkTo(person.email, 'signin-link')), 'Sign in');
+  return { ...person, browser, call: callWith(fixture.url, secret), token: secret };
 }
 
 test('the link of the mail leads through sign-in to a page that names the site, and its button accepts', async () => {
   const site = await ask.newSite(owner);
   const guest = await signedIn();
   await ask.invite(owner, site.id, guest.email);
-  const link = await world.linkTo(guest.email, 'invitation');
-  const nobody = await world.browser().open(link);
+  const link = await fixture.linkTo(guest.email, 'invitation');
+  const nobody = await fixture.browser().open(link);
   expect([nobody.url, nobody.text.includes(site.name)]).toEqual(['/signin?for=invitation', false]);
   expect(nobody.text).toContain('the address that it was sent to');
 

@@ -3,26 +3,26 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import { lockSite } from '#db/sites/transitions.ts';
-import { type Answer, type Caller, errorOf, limitsIn, type World } from '#test/api/world.ts';
+import { type Answer, type Caller, errorOf, type Fixture, limitsIn } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';
-import { createUnsentWorld, type People, people } from './world.ts';
+import { createUnsentFixture, type People, people } from './fixture.ts';
 
 const long = process.env.FRONTAGE_LONG === '1';
 const invitations = long ? 1000 : 100;
 const rounds = long ? 500 : 50;
 
-let world: World;
+let fixture: Fixture;
 let ask: People;
 let owner: Caller;
 
 beforeAll(async () => {
-  world = await createUnsentWorld();
+  fixture = await createUnsentFixture();
   // Two API processes on one database.
-  await world.start();
-  ask = people(world);
-  owner = await world.newCaller();
+  await fixture.start();
+  ask = people(fixture);
+  owner = await fixture.newCaller();
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 const outcome = (answer: Answer) => (answer.status === 200 ? answer.body.status : errorOf(answer).code);
 function tally(words: string[]): Record<string, number> {
@@ -39,13 +39,13 @@ test('of many invitations of one address to one site at the same moment exactly 
   expect(tally(answers.map(outcome))).toEqual({ open: 1, already_invited: invitations - 1 });
   const { body } = await owner.call('GET', `/v1/sites/${site.id}/invitations`);
   expect(body.items).toHaveLength(1);
-  const mails = await world.deps.em().execute('select id from mail');
+  const mails = await fixture.deps.em().execute('select id from mail');
   expect(mails).toHaveLength(1);
 }, 180_000);
 
 test('the cap of a site holds under invitations at the same moment', async () => {
   const site = await ask.newSite(owner);
-  const limit = limitsIn(world.config).collaborators_per_site;
+  const limit = limitsIn(fixture.config).collaborators_per_site;
   const answers = await Promise.all(
     Array.from({ length: limit + 10 }, (_, at) => ask.invite(owner, site.id, `guest-${at}@example.com`)),
   );
@@ -53,7 +53,7 @@ test('the cap of a site holds under invitations at the same moment', async () =>
 });
 
 test('an acceptance against a withdrawal: one of them wins, and both sides and the site agree which', async () => {
-  const guest = await world.newCaller();
+  const guest = await fixture.newCaller();
   const email = await ask.emailOf(guest);
   const site = await ask.newSite(owner);
   const won: string[] = [];
@@ -80,7 +80,7 @@ test('an acceptance against a withdrawal: one of them wins, and both sides and t
 test('two owners who accept each other’s invitations at the same moment do not wait for each other', async () => {
   const pairs = await Promise.all(
     Array.from({ length: 10 }, async () => {
-      const [one, two] = [await world.newCaller(), await world.newCaller()];
+      const [one, two] = [await fixture.newCaller(), await fixture.newCaller()];
       const [first, second] = [await ask.newSite(one), await ask.newSite(two)];
       const { body: toTwo } = await ask.invite(one, first.id, await ask.emailOf(two));
       const { body: toOne } = await ask.invite(two, second.id, await ask.emailOf(one));
@@ -94,15 +94,15 @@ test('two owners who accept each other’s invitations at the same moment do not
 
 test('an invitation and its acceptance wait for a publish of the site, and it never for them', async () => {
   const site = await ask.newSite(owner);
-  const guest = await world.newCaller();
+  const guest = await fixture.newCaller();
   const email = await ask.emailOf(guest);
   const { body: invited } = await ask.invite(owner, site.id, email);
   const waiting = async () =>
-    await world.deps
+    await fixture.deps
       .em()
       .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
   for (const call of [() => ask.invite(owner, site.id, 'new@example.com'), () => ask.accept(guest, invited.id)]) {
-    const answer = await world.deps.em().transactional(async (tx) => {
+    const answer = await fixture.deps.em().transactional(async (tx) => {
       await lockSite(tx, site.id);
       const answer = call();
       await until(waiting, ({ length }) => length > 0);
@@ -114,16 +114,16 @@ test('an invitation and its acceptance wait for a publish of the site, and it ne
 });
 
 test('what merely names an account goes on while something is counted for it', async () => {
-  const [one, two] = [await world.newCaller(), await world.newCaller()];
+  const [one, two] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await ask.newSite(two);
-  await world.deps.em().transactional(async (tx) => {
+  await fixture.deps.em().transactional(async (tx) => {
     await lockAccount(tx, one.accountId);
-    await world.deps.em().transactional(async (beside) => {
+    await fixture.deps.em().transactional(async (beside) => {
       await beside.execute(`set local lock_timeout = '2s'`);
       await beside.execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
         site.id,
         one.accountId,
-        world.clock.now(),
+        fixture.clock.now(),
       ]);
     });
   });

@@ -6,15 +6,15 @@ import { Mail } from '#db/mail/mail.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { setCounters } from '#runtime/telemetry/metrics.ts';
-import { people } from '#test/invitations/world.ts';
+import { people } from '#test/invitations/fixture.ts';
 import { until } from '#test/stack/until.ts';
-import { createMailWorld, type MailWorld } from './world.ts';
+import { createMailFixture, type MailFixture } from './fixture.ts';
 
-let world: MailWorld;
+let fixture: MailFixture;
 beforeAll(async () => {
-  world = await createMailWorld();
+  fixture = await createMailFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** What is counted from now on. */
 function counted() {
@@ -32,23 +32,23 @@ function counted() {
 }
 
 test('mails of a blocked account wait until it goes on, those of its sites too; its owner is told the reason at once', async () => {
-  const blocked = await world.newCaller();
+  const blocked = await fixture.newCaller();
   const { email } = (await blocked.call('GET', '/v1/account')).body;
-  const its = await people(world).newSite(blocked);
-  const [to, em] = ['guest@example.com', () => world.deps.em()];
+  const its = await people(fixture).newSite(blocked);
+  const [to, em] = ['guest@example.com', () => fixture.deps.em()];
   // Blocked before the worker has it in hand: the two are one transaction.
   const mail = await em().transactional(async (tx) => {
-    await blockAccount(tx, world, blocked.accountId, 'Its sites ask for passwords of a bank.');
+    await blockAccount(tx, fixture, blocked.accountId, 'Its sites ask for passwords of a bank.');
     const data = { hostname: 'x.example.com', link: 'https://example.com/l', days: 14 };
-    return queueMail(tx, world, { kind: 'invitation', to, data, site: its.id });
+    return queueMail(tx, fixture, { kind: 'invitation', to, data, site: its.id });
   });
   const [told] = await until(
-    () => world.mailsTo(email),
+    () => fixture.mailsTo(email),
     ({ length }) => length > 0,
   );
   expect(told).toMatchObject({ subject: 'Your account is blocked' });
   expect(told?.text).toContain('Its sites ask for passwords of a bank.');
-  const { workflow } = world.deps.temporal;
+  const { workflow } = fixture.deps.temporal;
   const { steps, mails } = counted();
   const tried = async () => (await workflow.getHandle(workflowIds.notify(mail.id)).describe()).raw.pendingActivities;
   const isTried = (times: number) => (pending: Awaited<ReturnType<typeof tried>>) =>
@@ -58,17 +58,17 @@ test('mails of a blocked account wait until it goes on, those of its sites too; 
   // It waits on purpose: nothing that anybody should look at.
   expect(steps.filter((step) => step === 'sendMail failed')).toEqual([]);
   expect(mails).not.toContain('given_up');
-  expect(world.mailsTo(to)).toEqual([]);
+  expect(fixture.mailsTo(to)).toEqual([]);
   expect((await em().findOneOrFail(Mail, { id: mail.id })).status).toBe('queued');
-  await unblockAccount(em(), world, blocked.accountId);
+  await unblockAccount(em(), fixture, blocked.accountId);
   await until(
-    () => world.mailsTo(to),
+    () => fixture.mailsTo(to),
     ({ length }) => length === 1,
   );
   expect(
     (
       await until(
-        () => world.mailsTo(email),
+        () => fixture.mailsTo(email),
         ({ length }) => length === 2,
       )
     )[0]?.subject,
@@ -76,17 +76,17 @@ test('mails of a blocked account wait until it goes on, those of its sites too; 
 });
 
 test('a mail that was held until its days were over says that its account was blocked, and is no fault of ours', async () => {
-  const blocked = await world.newCaller();
+  const blocked = await fixture.newCaller();
   const { mails } = counted();
-  const mail = await world.deps.em().transactional(async (tx) => {
-    await blockAccount(tx, world, blocked.accountId, 'Its sites ask for passwords of a bank.');
+  const mail = await fixture.deps.em().transactional(async (tx) => {
+    await blockAccount(tx, fixture, blocked.accountId, 'Its sites ask for passwords of a bank.');
     const data = { hostname: 'x.example.com', link: 'https://example.com/l', days: 14 };
-    return queueMail(tx, world, { kind: 'invitation', to: 'guest@example.com', data, account: blocked.accountId });
+    return queueMail(tx, fixture, { kind: 'invitation', to: 'guest@example.com', data, account: blocked.accountId });
   });
-  const { giveUpMail } = mailActivities(world.deps);
+  const { giveUpMail } = mailActivities(fixture.deps);
   expect(await giveUpMail(mail.id)).toBe('failed');
-  const { failure } = await world.deps.em().findOneOrFail(Mail, { id: mail.id });
+  const { failure } = await fixture.deps.em().findOneOrFail(Mail, { id: mail.id });
   expect(failure).toBe('its account was blocked');
-  const [line] = world.logged.filter((one) => one.mailId === mail.id && one.msg.includes('given up'));
+  const [line] = fixture.logged.filter((one) => one.mailId === mail.id && one.msg.includes('given up'));
   expect([line?.level, mails.includes('given_up')]).toEqual([30, false]);
 });

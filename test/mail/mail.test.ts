@@ -5,12 +5,12 @@ import { Invitation } from '#db/collaborators/invitation.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { settleMail } from '#db/mail/queue.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
-import type { Caller, Logged } from '#test/api/world.ts';
-import { type People, people } from '#test/invitations/world.ts';
+import type { Caller, Logged } from '#test/api/fixture.ts';
+import { type People, people } from '#test/invitations/fixture.ts';
 import { until } from '#test/stack/until.ts';
-import { createMailWorld, type MailWorld } from './world.ts';
+import { createMailFixture, type MailFixture } from './fixture.ts';
 
-let world: MailWorld;
+let fixture: MailFixture;
 let ask: People;
 let owner: Caller;
 let site: { id: string; name: string };
@@ -20,15 +20,15 @@ const hangingUp = new Set<string>();
 let count = 0;
 
 beforeAll(async () => {
-  world = await createMailWorld({
+  fixture = await createMailFixture({
     recipient: (address) => refusing.get(address),
     taken: ([to = '']) => (hangingUp.delete(to) ? 'hang up' : undefined),
   });
-  ask = people(world);
-  owner = await world.newCaller();
+  ask = people(fixture);
+  owner = await fixture.newCaller();
   site = await ask.newSite(owner);
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const newAddress = () => `guest-${++count}@example.com`;
 
@@ -41,19 +41,19 @@ test('an invitation arrives, once, at the invited address, with a link that name
   const to = newAddress();
   const { body } = await ask.invite(owner, site.id, to);
   const [mail] = await until(
-    () => world.mailsTo(to),
+    () => fixture.mailsTo(to),
     ({ length }) => length > 0,
   );
   await until(
     () => invitation(body.id),
     (one) => one.mail === 'sent',
   );
-  expect(world.mailsTo(to)).toHaveLength(1);
+  expect(fixture.mailsTo(to)).toHaveLength(1);
   const hostname = `${site.name}.sites.localhost`;
   expect(mail).toMatchObject({ to: [to], from: 'hello@localhost', subject: `You are invited to edit ${hostname}` });
   for (const form of [mail?.text, mail?.html]) {
     expect(form).toContain(hostname);
-    expect(form).toContain(`${world.config.baseUrl}/invitations/${body.id}`);
+    expect(form).toContain(`${fixture.config.baseUrl}/invitations/${body.id}`);
     expect(form).not.toContain('Do not say this aloud');
   }
   expect(mail?.headers['message-id']).toMatch(/^<mail_[0-9a-z]{26}@localhost>$/);
@@ -64,12 +64,12 @@ test('a mail fetches nothing, runs nothing and follows nobody', async () => {
   const to = newAddress();
   await ask.invite(owner, site.id, to);
   const [mail] = await until(
-    () => world.mailsTo(to),
+    () => fixture.mailsTo(to),
     ({ length }) => length > 0,
   );
   expect(mail?.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|\son\w+=/i);
   const addresses = [...(mail?.html ?? '').matchAll(/https?:\/\/[^"<\s]+/g)].map(([address]) => new URL(address));
-  expect(new Set(addresses.map(({ origin }) => origin))).toEqual(new Set([world.config.baseUrl]));
+  expect(new Set(addresses.map(({ origin }) => origin))).toEqual(new Set([fixture.config.baseUrl]));
   expect(addresses.every(({ search }) => search === '')).toBe(true);
 });
 
@@ -80,7 +80,7 @@ test('once it is sent, neither address nor words of a mail are kept', async () =
     () => invitation(body.id),
     (one) => one.mail === 'sent',
   );
-  const [row] = await world.deps
+  const [row] = await fixture.deps
     .em()
     .execute<{ mail: string }[]>(
       'select to_jsonb(m)::text as mail from mail m join invitation i on i.mail_id = m.id where i.id = ?',
@@ -99,8 +99,8 @@ test('an address that the server refuses for ever ends its mail, and the record 
     (one) => one.mail !== 'queued',
   );
   expect(failed).toMatchObject({ status: 'open', mail: 'failed', next_action: expect.stringContaining('DELETE') });
-  expect(world.mailsTo(to)).toEqual([]);
-  const mails = await world.deps.em().find(Mail, { status: 'failed' });
+  expect(fixture.mailsTo(to)).toEqual([]);
+  const mails = await fixture.deps.em().find(Mail, { status: 'failed' });
   expect(mails.map(({ failure }) => failure)).toContain('the mail server of the address refused it (550)');
 });
 
@@ -109,7 +109,7 @@ test('an address that is refused for now gets its mail at a later try, once', as
   refusing.set(to, 451);
   const { body } = await ask.invite(owner, site.id, to);
   await until(
-    () => world.logged,
+    () => fixture.logged,
     (lines) => lines.some(({ msg }) => msg === 'a mail waits'),
   );
   expect(await invitation(body.id)).toMatchObject({ mail: 'queued' });
@@ -118,7 +118,7 @@ test('an address that is refused for now gets its mail at a later try, once', as
     () => invitation(body.id),
     (one) => one.mail === 'sent',
   );
-  expect(world.mailsTo(to)).toHaveLength(1);
+  expect(fixture.mailsTo(to)).toHaveLength(1);
 });
 
 test('a connection lost after the server took a mail makes it two at most, under one Message-ID', async () => {
@@ -129,7 +129,7 @@ test('a connection lost after the server took a mail makes it two at most, under
     () => invitation(body.id),
     (one) => one.mail === 'sent',
   );
-  const mails = world.mailsTo(to);
+  const mails = fixture.mailsTo(to);
   expect(mails).toHaveLength(2);
   expect(new Set(mails.map(({ headers }) => headers['message-id'])).size).toBe(1);
   expect(new Set(mails.map(({ headers }) => headers.date)).size).toBe(1);
@@ -141,7 +141,7 @@ test('the mail of an invitation that is withdrawn first is not sent', async () =
   const { body } = await ask.invite(owner, site.id, to);
   expect((await ask.withdraw(owner, site.id, body.id)).body.mail).toBe('failed');
   refusing.delete(to);
-  const handle = world.deps.temporal.workflow.getHandle(`mail:${await mailIdOf(body.id)}`);
+  const handle = fixture.deps.temporal.workflow.getHandle(`mail:${await mailIdOf(body.id)}`);
   await until(
     () =>
       handle.describe().then(
@@ -151,7 +151,7 @@ test('the mail of an invitation that is withdrawn first is not sent', async () =
     (seen) => seen === 'started',
   );
   expect(await handle.result()).toEqual({ status: 'failed' });
-  expect(world.mailsTo(to)).toEqual([]);
+  expect(fixture.mailsTo(to)).toEqual([]);
 });
 
 test('a mail is settled once, whatever comes after', async () => {
@@ -161,7 +161,7 @@ test('a mail is settled once, whatever comes after', async () => {
     () => invitation(body.id),
     (one) => one.mail === 'sent',
   );
-  const again = settleMail(world.deps.em(), world.clock, await mailIdOf(body.id), {
+  const again = settleMail(fixture.deps.em(), fixture.clock, await mailIdOf(body.id), {
     status: 'failed',
     failure: 'late',
   });
@@ -176,7 +176,7 @@ test('no address, link or word of a mail stands in a log or in a history', async
   const mailId = await mailIdOf(body.id);
   const waits = (line: Logged) => line.msg === 'a mail waits' && line.mailId === mailId;
   await until(
-    () => world.logged.filter(waits),
+    () => fixture.logged.filter(waits),
     ({ length }) => length > 0,
   );
   refusing.set(to, 554);
@@ -186,8 +186,8 @@ test('no address, link or word of a mail stands in a log or in a history', async
   );
   const ids = [`mail:${mailId}`, `invitation:${body.id}`];
   const tell = async () => {
-    const histories = await Promise.all(ids.map((id) => world.deps.temporal.workflow.getHandle(id).fetchHistory()));
-    return JSON.stringify([histories.map(readable), world.logged]);
+    const histories = await Promise.all(ids.map((id) => fixture.deps.temporal.workflow.getHandle(id).fetchHistory()));
+    return JSON.stringify([histories.map(readable), fixture.logged]);
   };
   // The step says that it failed before its tries are in the history.
   const told = await until(tell, (text) => text.includes('not_taken'));
@@ -197,7 +197,7 @@ test('no address, link or word of a mail stands in a log or in a history', async
 });
 
 async function mailIdOf(invitationId: string): Promise<string> {
-  const [row] = await world.deps
+  const [row] = await fixture.deps
     .em()
     .execute<{ mail_id: string }[]>('select mail_id from invitation where id = ?', [invitationId]);
   return row?.mail_id ?? '';
@@ -212,10 +212,10 @@ function readable(history: unknown): string {
 
 test('a mail that another process has in hand is not sent beside it, and goes once when that one is gone', async () => {
   const to = newAddress();
-  const other = openAdvisoryLocks(world.config.databaseUrl, world.deps.log);
+  const other = openAdvisoryLocks(fixture.config.databaseUrl, fixture.deps.log);
   refusing.set(to, 451);
   const { body } = await ask.invite(owner, site.id, to);
-  const invited = await world.deps.em().findOneOrFail(Invitation, { id: body.id });
+  const invited = await fixture.deps.em().findOneOrFail(Invitation, { id: body.id });
   const workflow = workflowIds.notify(invited.mail?.id ?? '');
   const begun = Promise.withResolvers<void>();
   const gone = Promise.withResolvers<void>();
@@ -231,11 +231,11 @@ test('a mail that another process has in hand is not sent beside it, and goes on
   await begun.promise;
   refusing.delete(to);
   const failure = async () => {
-    const { raw } = await world.deps.temporal.workflow.getHandle(workflow).describe();
+    const { raw } = await fixture.deps.temporal.workflow.getHandle(workflow).describe();
     return raw.pendingActivities?.[0]?.lastFailure?.message;
   };
   await until(failure, (message) => message === 'another attempt is running');
-  expect(world.mailsTo(to)).toEqual([]);
+  expect(fixture.mailsTo(to)).toEqual([]);
   gone.resolve();
   await held;
   await other.close();
@@ -243,5 +243,5 @@ test('a mail that another process has in hand is not sent beside it, and goes on
     () => invitation(body.id),
     (one) => one.mail === 'sent',
   );
-  expect(world.mailsTo(to)).toHaveLength(1);
+  expect(fixture.mailsTo(to)).toHaveLength(1);
 });

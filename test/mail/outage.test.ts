@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Mail } from '#db/mail/mail.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import { systemClock } from '#runtime/clock.ts';
-import { createWorld, type World } from '#test/api/world.ts';
+import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { startSkippingEngine } from '#test/stack/time-skipping.ts';
 import { until } from '#test/stack/until.ts';
 import { startWorker } from '#test/stack/worker.ts';
@@ -15,7 +15,7 @@ const count = process.env.FRONTAGE_LONG === '1' ? 500 : 25;
 
 let engine: TestWorkflowEnvironment;
 let lacking: string | undefined;
-let world: World;
+let fixture: Fixture;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 let smtpPort: number;
 
@@ -27,38 +27,38 @@ beforeAll(async () => {
     return;
   }
   smtpPort = await freePort();
-  world = await createWorld({
+  fixture = await createFixture({
     FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${smtpPort}`,
     TEMPORAL_ADDRESS: engine.address,
   });
-  worker = await startWorker(world.deps);
+  worker = await startWorker(fixture.deps);
 }, 240_000);
 beforeEach((context) => {
   if (lacking) context.skip(lacking);
 });
 afterAll(async () => {
   await worker?.close();
-  await world?.close();
+  await fixture?.close();
   await engine?.teardown();
 });
 
 test('with the mail server down for an hour each mail arrives, once, after it is back', async () => {
   const addresses = Array.from({ length: count }, (_, at) => `guest-${at}@example.com`);
-  const em = world.deps.em();
-  const data = { hostname: 'x.sites.localhost', link: `${world.config.baseUrl}/invitations/x`, days: 14 };
-  const mails = addresses.map((to) => queueMail(em, world.deps, { kind: 'invitation', to, data }));
+  const em = fixture.deps.em();
+  const data = { hostname: 'x.sites.localhost', link: `${fixture.config.baseUrl}/invitations/x`, days: 14 };
+  const mails = addresses.map((to) => queueMail(em, fixture.deps, { kind: 'invitation', to, data }));
   await em.flush();
   const waiting = (line: { msg: string; mailId?: string }) => line.msg === 'a mail waits';
   // Each has been tried and has failed before the hour begins.
   await until(
-    () => new Set(world.logged.filter(waiting).map(({ mailId }) => mailId)),
+    () => new Set(fixture.logged.filter(waiting).map(({ mailId }) => mailId)),
     ({ size }) => size === count,
   );
   const downAt = await engine.currentTimeMs();
   await engine.sleep('1 hour');
   expect(await engine.currentTimeMs()).toBeGreaterThanOrEqual(downAt + 3_600_000);
-  expect(await world.deps.em().count(Mail, { status: 'queued' })).toBe(count);
-  const tries = world.logged.filter(waiting).length;
+  expect(await fixture.deps.em().count(Mail, { status: 'queued' })).toBe(count);
+  const tries = fixture.logged.filter(waiting).length;
   // On a curve, and not every second.
   expect(tries).toBeLessThan(20 * count);
 
@@ -69,9 +69,9 @@ test('with the mail server down for an hour each mail arrives, once, after it is
     for (const { id } of mails) await engine.client.workflow.getHandle(`mail:${id}`).result();
     const arrived = catcher.messages().map(({ to }) => to[0]);
     expect(arrived.toSorted()).toEqual(addresses.toSorted());
-    expect(await world.deps.em().count(Mail, { status: 'sent' })).toBe(count);
+    expect(await fixture.deps.em().count(Mail, { status: 'sent' })).toBe(count);
     const ends = await Promise.all(
-      mails.map(({ id }) => world.deps.temporal.workflow.getHandle(`mail:${id}`).describe()),
+      mails.map(({ id }) => fixture.deps.temporal.workflow.getHandle(`mail:${id}`).describe()),
     );
     const last = Math.max(...ends.map(({ closeTime }) => closeTime?.getTime() ?? Number.POSITIVE_INFINITY));
     const minutes = (last - downAt) / 60_000 - 60;
@@ -83,17 +83,17 @@ test('with the mail server down for an hour each mail arrives, once, after it is
 }, 240_000);
 
 test('a mail that no server takes for four days is given up, and says so', async () => {
-  const em = world.deps.em();
-  const data = { hostname: 'x.sites.localhost', link: `${world.config.baseUrl}/invitations/x`, days: 14 };
-  const { id } = queueMail(em, world.deps, { kind: 'invitation', to: 'nobody@example.com', data });
+  const em = fixture.deps.em();
+  const data = { hostname: 'x.sites.localhost', link: `${fixture.config.baseUrl}/invitations/x`, days: 14 };
+  const { id } = queueMail(em, fixture.deps, { kind: 'invitation', to: 'nobody@example.com', data });
   await em.flush();
   await until(
-    () => world.logged.filter((line) => line.mailId === id),
+    () => fixture.logged.filter((line) => line.mailId === id),
     ({ length }) => length > 0,
   );
   const result = await engine.client.workflow.getHandle(`mail:${id}`).result();
   expect(result).toEqual({ status: 'failed' });
-  expect(await world.deps.em().findOneOrFail(Mail, { id })).toMatchObject({
+  expect(await fixture.deps.em().findOneOrFail(Mail, { id })).toMatchObject({
     status: 'failed',
     sealed: null,
     failure: 'no mail server accepted it for days',

@@ -5,42 +5,42 @@ import { Mail } from '#db/mail/mail.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import { relayOutbox } from '#db/outbox.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
-import { createWorld, type World } from '#test/api/world.ts';
+import { createFixture, type Fixture } from '#test/api/fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1' });
+  fixture = await createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1' });
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 async function newMail(): Promise<string> {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const data = { hostname: 'x.sites.localhost', link: 'http://localhost/x', days: 14 };
-  const { id } = queueMail(em, world.deps, { kind: 'invitation', to: 'a@example.com', data });
+  const { id } = queueMail(em, fixture.deps, { kind: 'invitation', to: 'a@example.com', data });
   await em.flush();
   return id;
 }
-const reconcile = () => mailActivities(world.deps).reconcileMails();
-const statusOf = async (id: string) => (await world.deps.em().findOneOrFail(Mail, { id })).status;
+const reconcile = () => mailActivities(fixture.deps).reconcileMails();
+const statusOf = async (id: string) => (await fixture.deps.em().findOneOrFail(Mail, { id })).status;
 
 test('a mail that waits without a workflow is started again, one that runs is left alone', async () => {
   const id = await newMail();
   // As after a loss of the engine and of its entry.
-  await world.deps.em().nativeDelete(OutboxEntry, { workflowId: `mail:${id}` });
+  await fixture.deps.em().nativeDelete(OutboxEntry, { workflowId: `mail:${id}` });
   expect(await reconcile()).toEqual({ restarted: 0, failed: 0 });
-  world.skip(61_000);
+  fixture.skip(61_000);
   expect(await reconcile()).toEqual({ restarted: 1, failed: 0 });
-  await relayOutbox(world.deps);
-  const { status } = await world.deps.temporal.workflow.getHandle(`mail:${id}`).describe();
+  await relayOutbox(fixture.deps);
+  const { status } = await fixture.deps.temporal.workflow.getHandle(`mail:${id}`).describe();
   expect([status.name, await statusOf(id)]).toEqual(['RUNNING', 'queued']);
   expect(await reconcile()).toEqual({ restarted: 0, failed: 0 });
 });
 
 test('a mail whose workflow was ended by hand is settled as failed', async () => {
   const id = await newMail();
-  await relayOutbox(world.deps);
-  await world.deps.temporal.workflow.getHandle(`mail:${id}`).terminate('by a test');
-  world.skip(61_000);
+  await relayOutbox(fixture.deps);
+  await fixture.deps.temporal.workflow.getHandle(`mail:${id}`).terminate('by a test');
+  fixture.skip(61_000);
   expect(await reconcile()).toEqual({ restarted: 0, failed: 1 });
   expect(await statusOf(id)).toBe('failed');
 });

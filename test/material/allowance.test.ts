@@ -1,8 +1,8 @@
 import { mkdir, rmdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 import * as sample from '#test/git/samples.ts';
-import { createMaterial, type Material, tally } from './world.ts';
+import { createMaterial, type Material, tally } from './fixture.ts';
 
 let material: Material;
 beforeAll(async () => {

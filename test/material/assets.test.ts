@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 import * as sample from '#test/git/samples.ts';
+import { createMaterial, type Material } from './fixture.ts';
 import { openPut } from './slow.ts';
-import { createMaterial, type Material } from './world.ts';
 
 const fileBytesMax = 200_000;
 let material: Material;

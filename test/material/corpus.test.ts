@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkContent } from '#git/rules.ts';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 import { corpus, type Hostile, whole } from './corpus.ts';
-import { createMaterial, type Material } from './world.ts';
+import { createMaterial, type Material } from './fixture.ts';
 
 let material: Material;
 beforeAll(async () => {

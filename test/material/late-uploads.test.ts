@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blockAccount } from '#db/accounts/blocks.ts';
 import { blockSite } from '#db/sites/transitions.ts';
 import * as sample from '#test/git/samples.ts';
+import { createMaterial, type Material } from './fixture.ts';
 import { openSend } from './slow.ts';
-import { createMaterial, type Material } from './world.ts';
 
 let material: Material;
 beforeAll(async () => {

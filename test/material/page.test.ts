@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scenes } from '#providers/photos/offline.ts';
 import * as sample from '#test/git/samples.ts';
-import { createMaterial, type Material } from './world.ts';
+import { createMaterial, type Material } from './fixture.ts';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const offline = join(import.meta.dirname, '../../providers/photos/offline');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { scenes } from '#providers/photos/offline.ts';
 import { readConfig } from '#runtime/config.ts';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 import * as sample from '#test/git/samples.ts';
+import { createMaterial, type Material } from './fixture.ts';
 import { startLibrary, words } from './library.ts';
-import { createMaterial, type Material } from './world.ts';
 
 let library: Awaited<ReturnType<typeof startLibrary>>;
 let material: Material;

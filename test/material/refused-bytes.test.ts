@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { sweep } from '#api/sweeps.ts';
 import type { Limits } from '#rules/limits.ts';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 import * as sample from '#test/git/samples.ts';
-import { createMaterial, type Material } from './world.ts';
+import { createMaterial, type Material } from './fixture.ts';
 
 async function materialWith(limits: Partial<Limits>): Promise<Material> {
   const material = await createMaterial({ FRONTAGE_PHOTOS: 'offline' }, { limits });

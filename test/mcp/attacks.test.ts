@@ -1,20 +1,20 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, expect, test } from 'vitest';
-import { createSite, createWorld } from '#test/api/world.ts';
-import { agentOf, connect } from './world.ts';
+import { createFixture, createSite } from '#test/api/fixture.ts';
+import { agentOf, connect } from './fixture.ts';
 
-const world = await createWorld();
-const second = await world.start();
+const fixture = await createFixture();
+const second = await fixture.start();
 afterAll(async () => {
-  expect(world.unexpected()).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected()).toEqual([]);
+  await fixture.close();
 });
-const owner = await world.newCaller();
+const owner = await fixture.newCaller();
 
 /** Sends bytes as a message; answers the status, and what came. */
 async function send(body: string, headers: Record<string, string> = {}) {
-  const answer = await fetch(`${world.url}/mcp`, {
+  const answer = await fetch(`${fixture.url}/mcp`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${owner.token}`,
@@ -30,9 +30,9 @@ async function send(body: string, headers: Record<string, string> = {}) {
 test('a client whose every message reaches another process notices nothing, followed work included', async () => {
   let turn = 0;
   const alternating = (url: string | URL, init?: RequestInit) =>
-    fetch(String(url).replace(world.url, turn++ % 2 === 0 ? world.url : second.url), init);
+    fetch(String(url).replace(fixture.url, turn++ % 2 === 0 ? fixture.url : second.url), init);
   const client = new Client({ name: 'test', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL('/mcp', world.url), {
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', fixture.url), {
     fetch: alternating,
     requestInit: { headers: { authorization: `Bearer ${owner.token}` } },
   });
@@ -54,7 +54,7 @@ test('a client whose every message reaches another process notices nothing, foll
 test('a token that is revoked in the middle of a followed call ends it, and says why', async () => {
   const site = await createSite(owner, { template: 'blank' });
   const { body: token } = await owner.call('POST', '/v1/tokens', { body: { name: 'short' } });
-  const agent = await connect(world.url, token.access_token);
+  const agent = await connect(fixture.url, token.access_token);
   let revoked: Promise<unknown> | undefined;
   const { isError, error } = await agent.call('site_publish', { id: site.id }, () => {
     revoked ??= owner.call('DELETE', `/v1/tokens/${token.id}`);

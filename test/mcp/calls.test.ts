@@ -1,16 +1,16 @@
 /** Every tool is called, and answers as its call of the API does. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AccessWorld, createAccessWorld } from '#test/api/access/access-world.ts';
+import { type AccessFixture, createAccessFixture } from '#test/api/access/access-fixture.ts';
 import { routesOf } from '#test/api/samples.ts';
+import { type Agent, connect } from './fixture.ts';
 import { again, entries, inputFor, throughApi, whoOf } from './samples.ts';
-import { type Agent, connect } from './world.ts';
 
-let world: AccessWorld;
+let fixture: AccessFixture;
 const agents = new Map<string, Agent>();
 beforeAll(async () => {
-  world = await createAccessWorld();
-  for (const [who, token] of Object.entries(world.tokens)) {
-    const agent = await connect(world.url, token);
+  fixture = await createAccessFixture();
+  for (const [who, token] of Object.entries(fixture.tokens)) {
+    const agent = await connect(fixture.url, token);
     // The client holds answers against the schemas of the tools that it has seen listed.
     await agent.tools();
     agents.set(who, agent);
@@ -18,24 +18,24 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   for (const agent of agents.values()) await agent.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 test.each(entries)('the tool for %s answers what the call answers', async (name, entry) => {
-  const routes = routesOf(await world.document());
+  const routes = routesOf(await fixture.document());
   const route = routes.find(({ method, path }) => `${method} ${path}` === name);
   const operation = route?.operation.operationId ?? '';
-  const input = await inputFor(world, operation, [name, entry]);
+  const input = await inputFor(fixture, operation, [name, entry]);
   const agent = agents.get(whoOf(entry)) as Agent;
   const { isError, error, content } = await agent.call(operation.replace('.', '_'), input);
   expect(content).not.toEqual([]);
   const viaTool = isError ? error.code : 'answered';
-  const viaApi = await throughApi(world, name, entry);
+  const viaApi = await throughApi(fixture, name, entry);
   expect([name, viaApi]).toEqual([name, again[name] ?? viaTool]);
 });
 
 test('no call of the API that takes a token is without its tool, and no tool without its entry above', async () => {
-  const routes = routesOf(await world.document()).filter(
+  const routes = routesOf(await fixture.document()).filter(
     ({ path, operation }) => path.startsWith('/v1/') && operation.security === undefined,
   );
   expect(entries.map(([name]) => name).sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());

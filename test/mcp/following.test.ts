@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ApiResponse, Input } from '#api/mcp/inject.ts';
 import { follow, followed } from '#api/mcp/progress.ts';
-import { createSite, createWorld } from '#test/api/world.ts';
-import { connect } from './world.ts';
+import { createFixture, createSite } from '#test/api/fixture.ts';
+import { connect } from './fixture.ts';
 
 const answered = (status: number, body: Input): ApiResponse & { body: Input } => ({
   status,
@@ -77,17 +77,17 @@ test('who leaves in the middle of it is answered at once with the last reading, 
 });
 
 test('a process that is to end answers a followed call with what it knows, and another one goes on', async () => {
-  const world = await createWorld();
+  const fixture = await createFixture();
   try {
-    const owner = await world.newCaller();
+    const owner = await fixture.newCaller();
     const site = await createSite(owner, { template: 'blank' });
-    const second = await world.start();
-    const [agent, next] = [await connect(second.url, owner.token), await connect(world.url, owner.token)];
+    const second = await fixture.start();
+    const [agent, next] = [await connect(second.url, owner.token), await connect(fixture.url, owner.token)];
     const { body } = await agent.call('site_publish', { id: site.id }, () => second.deps.shutdown.abort());
     expect(body).toMatchObject({ status: 'queued', next_action: expect.stringContaining('/v1/deployments/') });
     expect((await next.call('deployment_read', { id: body.id })).body).toMatchObject({ status: 'queued' });
     await Promise.all([agent.close(), next.close()]);
   } finally {
-    await world.close();
+    await fixture.close();
   }
 });

@@ -8,27 +8,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AccessWorld, createAccessWorld } from '#test/api/access/access-world.ts';
+import { type AccessFixture, createAccessFixture } from '#test/api/access/access-fixture.ts';
 import { routesOf } from '#test/api/samples.ts';
 import { again, entries, inputFor, throughApi, whoOf } from './samples.ts';
 
 const program = process.env.FRONTAGE_INSPECTOR ?? '';
 /** The CLI starts anew for each call. */
 const patience = { timeout: 1800_000 };
-let world: AccessWorld;
+let fixture: AccessFixture;
 let home = '';
 beforeAll(async () => {
-  if (program) world = await createAccessWorld();
+  if (program) fixture = await createAccessFixture();
   home = await mkdtemp(join(tmpdir(), 'frontage-inspector-'));
 }, 60_000);
 afterAll(async () => {
-  await world?.close();
+  await fixture?.close();
   await rm(home, { recursive: true, force: true });
 });
 
 async function inspect<Result>(who: 'owner' | 'invitee', args: string[]): Promise<Result> {
-  const where = ['--cli', '--server-url', `${world.url}/mcp`, '--transport', 'http'];
-  const how = ['--header', `Authorization: Bearer ${world.tokens[who]}`, '--format', 'json', '--quiet'];
+  const where = ['--cli', '--server-url', `${fixture.url}/mcp`, '--transport', 'http'];
+  const how = ['--header', `Authorization: Bearer ${fixture.tokens[who]}`, '--format', 'json', '--quiet'];
   const options = { env: { ...process.env, HOME: home }, maxBuffer: 64 * 1024 * 1024 };
   return await new Promise((resolve, reject) => {
     execFile(program, [...where, ...how, ...args], options, (error, out, err) => {
@@ -41,7 +41,7 @@ async function inspect<Result>(who: 'owner' | 'invitee', args: string[]): Promis
 
 test.skipIf(!program)('it lists every tool, and calls each as the API would be called', patience, async () => {
   const { tools } = await inspect<{ tools: Tool[] }>('owner', ['--method', 'tools/list']);
-  const routes = routesOf(await world.document());
+  const routes = routesOf(await fixture.document());
   const told: [string, string][] = [];
   for (const [name, entry] of entries) {
     const route = routes.find(({ method, path }) => `${method} ${path}` === name);
@@ -49,7 +49,7 @@ test.skipIf(!program)('it lists every tool, and calls each as the API would be c
     const tool = operation.replace('.', '_');
     // What is off here is not listed, and the inspector calls nothing else.
     if (!tools.some((one) => one.name === tool)) continue;
-    const input = JSON.stringify(await inputFor(world, operation, [name, entry]));
+    const input = JSON.stringify(await inputFor(fixture, operation, [name, entry]));
     const args = ['--method', 'tools/call', '--tool-name', tool, '--tool-args-json', input];
     const { isError, content } = await inspect<CallToolResult>(whoOf(entry), args);
     const [first] = content;
@@ -58,7 +58,7 @@ test.skipIf(!program)('it lists every tool, and calls each as the API would be c
     expect([name, isError && !text.startsWith('{') ? text : '']).toEqual([name, '']);
     const viaTool = isError ? JSON.parse(text).error.code : 'answered';
     told.push([name, viaTool]);
-    const viaApi = await throughApi(world, name, entry);
+    const viaApi = await throughApi(fixture, name, entry);
     expect([name, viaApi]).toEqual([name, again[name] ?? viaTool]);
   }
   const called = told.filter(([, outcome]) => outcome === 'answered').length;

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { createWorld } from '#test/api/world.ts';
-import { connect } from './world.ts';
+import { createFixture } from '#test/api/fixture.ts';
+import { connect } from './fixture.ts';
 
-const world = await createWorld();
-const second = await world.start();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createFixture();
+const second = await fixture.start();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const listing = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
@@ -15,7 +15,7 @@ const reading = { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: '
 async function send(
   message: unknown,
   headers: Record<string, string | undefined> = {},
-  { method = 'POST', url = world.url } = {},
+  { method = 'POST', url = fixture.url } = {},
 ) {
   const all = {
     authorization: `Bearer ${owner.token}`,
@@ -68,11 +68,11 @@ test('any process answers any message: nothing is kept between two', async () =>
 });
 
 test('a page of another site gets nothing done, whatever token it holds', async () => {
-  for (const origin of ['https://evil.example', 'null', `${world.config.baseUrl}.evil.example`, 'http://localhost']) {
+  for (const origin of ['https://evil.example', 'null', `${fixture.config.baseUrl}.evil.example`, 'http://localhost']) {
     const { status, body } = await send(reading, { origin });
     expect([origin, status, body.error.message, body.result]).toEqual([origin, 403, expect.any(String), undefined]);
   }
-  expect((await send(reading, { origin: world.config.baseUrl })).status).toBe(200);
+  expect((await send(reading, { origin: fixture.config.baseUrl })).status).toBe(200);
 });
 
 test('a version of the protocol that nobody knows is refused, and so are messages in one array, whatever the version', async () => {
@@ -97,13 +97,13 @@ test('what is no message is refused in the words of the protocol', async () => {
   expect((await send({ ...reading, params: { name: 'constructor' } })).body.error.code).toBe(-32602);
   expect((await send(ping, { accept: 'text/html' })).status).toBe(406);
   expect((await send('x', { 'content-type': 'text/plain' })).status).toBe(400);
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 });
 
 test('a call in it is one of the API: it has the request’s id, and is the caller’s', async () => {
-  const before = world.logged.length;
+  const before = fixture.logged.length;
   const { headers } = await send(reading);
-  const lines = world.logged.slice(before) as unknown as { reqId: string; operation: string; account: string }[];
+  const lines = fixture.logged.slice(before) as unknown as { reqId: string; operation: string; account: string }[];
   const own = lines.filter(({ reqId }) => reqId === headers.get('x-request-id'));
   expect(own.map(({ operation, account }) => [operation, account])).toEqual([
     ['account.read', owner.accountId],
@@ -112,7 +112,7 @@ test('a call in it is one of the API: it has the request’s id, and is the call
 });
 
 test('the token’s limit counts the calls, and messages have one of their own', async () => {
-  const slow = await createWorld({ FRONTAGE_RATE_SCALE: '0.02', FRONTAGE_TRUSTED_PROXIES: '127.0.0.1' });
+  const slow = await createFixture({ FRONTAGE_RATE_SCALE: '0.02', FRONTAGE_TRUSTED_PROXIES: '127.0.0.1' });
   try {
     const caller = await slow.newCaller();
     const agent = await connect(slow.url, caller.token);
@@ -131,7 +131,7 @@ test('the token’s limit counts the calls, and messages have one of their own',
 
 test('a revoked token is out at once', async () => {
   const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'short' } });
-  const agent = await connect(world.url, body.access_token);
+  const agent = await connect(fixture.url, body.access_token);
   expect((await agent.call('account_read')).body.id).toBe(owner.accountId);
   await owner.call('DELETE', `/v1/tokens/${body.id}`);
   await expect(agent.call('account_read')).rejects.toThrow(/401|Unauthorized/i);

@@ -1,29 +1,29 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSite, createWorld } from '#test/api/world.ts';
-import { challengeEnv } from '#test/forms/world.ts';
-import { type Agent, connect } from './world.ts';
+import { createFixture, createSite } from '#test/api/fixture.ts';
+import { challengeEnv } from '#test/forms/fixture.ts';
+import { type Agent, connect } from './fixture.ts';
 
-const world = await createWorld(challengeEnv);
-const owner = await world.newCaller();
+const fixture = await createFixture(challengeEnv);
+const owner = await fixture.newCaller();
 let agent: Agent;
 let site: { id: string; name: string };
 beforeAll(async () => {
-  agent = await connect(world.url, owner.token);
+  agent = await connect(fixture.url, owner.token);
   await agent.tools();
   site = await createSite(owner, { template: 'blank' });
 });
 afterAll(async () => {
   await agent?.close();
-  await world.close();
+  await fixture.close();
 });
 
 /** Git takes more kinds of files than the calls do. */
 async function pushed(path: string, text: string): Promise<void> {
-  const { repositories } = world.deps;
+  const { repositories } = fixture.deps;
   const parent = (await repositories?.head(site.id, 'source')) ?? null;
   const author = { name: 'Ada', email: 'ada@example.com' };
   const changes = [{ path, bytes: Buffer.from(text) }];
-  const commit = { branch: 'main', parent, message: 'Write', author, at: world.clock.now(), changes };
+  const commit = { branch: 'main', parent, message: 'Write', author, at: fixture.clock.now(), changes };
   expect(await repositories?.commit(site.id, 'source', commit)).toBeTruthy();
 }
 
@@ -49,7 +49,7 @@ test('an error is one of the catalog, with what helps', async () => {
   expect((await agent.call('site_update', { id: site.id })).error.code).toBe('nothing_to_update');
   expect((await agent.call('site_list', { limit: 900 })).error.code).toBe('invalid_limit');
   expect((await agent.call('site_create', { name: 1, title: 'x' })).error.code).toBe('invalid_name');
-  const stranger = await connect(world.url, (await world.newCaller()).token);
+  const stranger = await connect(fixture.url, (await fixture.newCaller()).token);
   expect((await stranger.call('site_read', { id: site.id })).error.code).toBe('not_found');
   await stranger.close();
 });
@@ -70,7 +70,7 @@ test('an input leads to its own call and to no other', async () => {
   );
   const split = { name: 'split', title: 'x', idempotency_key: 'a\r\nx-injected: 1' };
   expect((await agent.call('site_create', split)).error.code).toBe('invalid_input');
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 });
 
 test('the same key makes nothing twice', async () => {
@@ -88,7 +88,7 @@ test('files go in and come out: pictures as pictures, text as text, anything els
   expect((await put('public/a.pdf', { base64: '!' })).error.code).toBe('invalid_input');
   const read = async (path: string) => (await agent.call('asset_read', { id: site.id, path })).content;
   expect(await read('src/assets/dot.png')).toEqual([{ type: 'image', mimeType: 'image/png', data: pixel }]);
-  const uri = `${world.config.baseUrl}/v1/sites/${site.id}/assets/public/a.pdf`;
+  const uri = `${fixture.config.baseUrl}/v1/sites/${site.id}/assets/public/a.pdf`;
   const blob = Buffer.from('%PDF-1.7\n%%EOF\n').toString('base64');
   expect(await read('public/a.pdf')).toEqual([
     { type: 'resource', resource: { uri, mimeType: 'application/pdf', blob } },
@@ -182,7 +182,7 @@ test('of a file no more is read than a result can hold, and the call ends as any
     200,
   );
   let read = 0;
-  const { repositories } = world.deps;
+  const { repositories } = fixture.deps;
   if (!repositories) throw new Error('the world has repositories');
   const { readBlobs } = repositories;
   repositories.readBlobs = async function* (...args) {
@@ -195,17 +195,17 @@ test('of a file no more is read than a result can hold, and the call ends as any
     }
   }
   try {
-    const before = world.logged.length;
+    const before = fixture.logged.length;
     const [told] = (await agent.call('asset_read', { id: site.id, path: 'public/huge.pdf' })).content;
     expect(told).toMatchObject({ type: 'text', text: expect.stringContaining(`A file of ${file.length} bytes`) });
     // It is read once for its hash.
     expect(read - file.length).toBeLessThan(3 * 1024 * 1024);
-    const ended = () => world.logged.slice(before).map((line) => (line as { operation?: string }).operation);
+    const ended = () => fixture.logged.slice(before).map((line) => (line as { operation?: string }).operation);
     await expect.poll(ended).toEqual(expect.arrayContaining(['asset.read', 'mcp.call']));
   } finally {
     repositories.readBlobs = readBlobs;
   }
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 });
 
 test('submissions come as a page or as the text of a file', async () => {
@@ -229,7 +229,7 @@ test('the skill tree stands as resources, each as it is served', async () => {
   }
   const first = resources.find(({ name }) => name === 'SKILL.md');
   expect(first).toMatchObject({ mimeType: 'text/markdown', annotations: { priority: 1 } });
-  for (const uri of ['file:///etc/passwd', `${world.config.baseUrl}/skill/../package.json`, 'x']) {
+  for (const uri of ['file:///etc/passwd', `${fixture.config.baseUrl}/skill/../package.json`, 'x']) {
     await expect(agent.client.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
   }
 });

@@ -1,8 +1,8 @@
 /** A call of each tool with inputs that it takes, and of the API's call that it is. */
 import { followed } from '#api/mcp/progress.ts';
+import type { AccessFixture } from '#test/api/access/access-fixture.ts';
 import { type Entry, table } from '#test/api/access/access-table.ts';
-import type { AccessWorld } from '#test/api/access/access-world.ts';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 
 /** Calls of the API that take a token. */
 export const entries = Object.entries(table).filter(([name]) => name.includes(' /v1/') && !name.includes('/v1/auth/'));
@@ -14,9 +14,9 @@ export const again: Record<string, string> = {
   'POST /v1/sites/{id}/collaborators': 'already_invited',
 };
 
-async function partsFor(world: AccessWorld, name: string, entry: Entry): Promise<Record<string, string>> {
-  const known = name.includes(' /v1/deployments/') ? world.deploymentId : world.siteId;
-  return { ...(name.includes('{id}') ? { id: known } : {}), ...(await entry.path?.(world)) };
+async function partsFor(fixture: AccessFixture, name: string, entry: Entry): Promise<Record<string, string>> {
+  const known = name.includes(' /v1/deployments/') ? fixture.deploymentId : fixture.siteId;
+  return { ...(name.includes('{id}') ? { id: known } : {}), ...(await entry.path?.(fixture)) };
 }
 
 /** Only what the path names: makers of the table answer more than that. */
@@ -24,11 +24,11 @@ const inPath = (name: string, parts: Record<string, string>) =>
   Object.fromEntries(Object.entries(parts).filter(([part]) => name.includes(`{${part}}`)));
 
 /** Answers `answered`, or the code that the call is refused with. */
-export async function throughApi(world: AccessWorld, name: string, entry: Entry): Promise<string> {
-  const parts = await partsFor(world, name, entry);
+export async function throughApi(fixture: AccessFixture, name: string, entry: Entry): Promise<string> {
+  const parts = await partsFor(fixture, name, entry);
   const [method = '', pattern = ''] = name.split(' ');
   const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, part) => parts[part] ?? part);
-  const answer = await world.calls[whoOf(entry)](method, `${path}${entry.query ?? ''}`, {
+  const answer = await fixture.calls[whoOf(entry)](method, `${path}${entry.query ?? ''}`, {
     headers: { prefer: 'respond-async', ...(entry.file ? { 'content-type': 'application/octet-stream' } : {}) },
     ...(entry.file ? { raw: entry.file } : {}),
     ...(entry.body === undefined ? {} : { body: entry.body }),
@@ -38,12 +38,12 @@ export async function throughApi(world: AccessWorld, name: string, entry: Entry)
 
 /** Inputs of the tool of this operation, `site.publish`. */
 export async function inputFor(
-  world: AccessWorld,
+  fixture: AccessFixture,
   operation: string,
   [name, entry]: [string, Entry],
 ): Promise<Record<string, unknown>> {
   return {
-    ...inPath(name, await partsFor(world, name, entry)),
+    ...inPath(name, await partsFor(fixture, name, entry)),
     ...Object.fromEntries(new URLSearchParams(entry.query)),
     ...(entry.body as object | undefined),
     ...(entry.file ? { base64: entry.file.toString('base64') } : {}),

@@ -1,32 +1,32 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { posts } from '#api/mcp/hints.ts';
+import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { type Route, routesOf } from '#test/api/samples.ts';
-import { createWorld, type World } from '#test/api/world.ts';
-import { challengeEnv } from '#test/forms/world.ts';
-import { payingEnv } from '#test/payments/world.ts';
-import { type Agent, connect } from './world.ts';
+import { challengeEnv } from '#test/forms/fixture.ts';
+import { payingEnv } from '#test/payments/fixture.ts';
+import { type Agent, connect } from './fixture.ts';
 
-let rich: World;
-let poor: World;
-const tools = new Map<World, Tool[]>();
+let rich: Fixture;
+let poor: Fixture;
+const tools = new Map<Fixture, Tool[]>();
 const agents: Agent[] = [];
 
-async function toolsOf(world: World): Promise<Tool[]> {
-  const agent = await connect(world.url, (await world.newCaller()).token);
+async function toolsOf(fixture: Fixture): Promise<Tool[]> {
+  const agent = await connect(fixture.url, (await fixture.newCaller()).token);
   agents.push(agent);
   return await agent.tools();
 }
 
 beforeAll(async () => {
-  rich = await createWorld({
+  rich = await createFixture({
     FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
     FRONTAGE_PHOTOS: 'offline',
     FRONTAGE_SANDBOX: 'auto',
     ...challengeEnv,
     ...payingEnv(9),
   });
-  poor = await createWorld({
+  poor = await createFixture({
     FRONTAGE_SANDBOX: 'off',
     FRONTAGE_FILES: 'off',
     FRONTAGE_SKETCHES: 'off',
@@ -34,19 +34,19 @@ beforeAll(async () => {
     FRONTAGE_BOOKINGS: 'off',
     FRONTAGE_ANALYTICS: 'off',
   });
-  for (const world of [rich, poor]) tools.set(world, await toolsOf(world));
+  for (const fixture of [rich, poor]) tools.set(fixture, await toolsOf(fixture));
 });
 afterAll(async () => {
   for (const agent of agents) await agent.close();
   await Promise.all([rich?.close(), poor?.close()]);
 });
 
-const routes = async (world: World): Promise<Route[]> =>
-  routesOf((await (await fetch(`${world.url}/openapi.json`)).json()) as Parameters<typeof routesOf>[0]).filter(
+const routes = async (fixture: Fixture): Promise<Route[]> =>
+  routesOf((await (await fetch(`${fixture.url}/openapi.json`)).json()) as Parameters<typeof routesOf>[0]).filter(
     ({ path, operation }) => path.startsWith('/v1/') && operation.security === undefined,
   );
-const listed = (world: World) => tools.get(world) ?? [];
-const named = (world: World, name: string) => listed(world).find((tool) => tool.name === name) as Tool;
+const listed = (fixture: Fixture) => tools.get(fixture) ?? [];
+const named = (fixture: Fixture, name: string) => listed(fixture).find((tool) => tool.name === name) as Tool;
 
 test('a tool has the words of the terminal client, and says what the description says', async () => {
   for (const { method, path, operation } of await routes(rich)) {

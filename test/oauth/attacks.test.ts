@@ -1,16 +1,16 @@
 import { afterAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { issueToken } from '#api/tokens/rules.ts';
-import { callWith } from '#test/api/world.ts';
-import { createOauthWorld, pkce } from './world.ts';
+import { callWith } from '#test/api/fixture.ts';
+import { createOauthFixture, pkce } from './fixture.ts';
 
-const world = await createOauthWorld();
-afterAll(() => world.close());
-const { exchange, renew, approve, register } = world;
-const status = async (token: string) => (await callWith(world.url, token)('GET', '/v1/account')).status;
+const fixture = await createOauthFixture();
+afterAll(() => fixture.close());
+const { exchange, renew, approve, register } = fixture;
+const status = async (token: string) => (await callWith(fixture.url, token)('GET', '/v1/account')).status;
 
 test('a code is good once: who brings it again ends what came of it', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const { body } = await exchange(held);
   expect(await status(body.access_token)).toBe(200);
@@ -20,7 +20,7 @@ test('a code is good once: who brings it again ends what came of it', async () =
 });
 
 test('of calls at the same moment with one code, one at most is answered', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const told = await Promise.all(Array.from({ length: 6 }, () => exchange(held)));
   expect(told.filter(({ status: one }) => one === 200)).toHaveLength(1);
@@ -28,7 +28,7 @@ test('of calls at the same moment with one code, one at most is answered', async
 });
 
 test('a code opens nothing without its verifier, and not after a wrong one', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const wrong = await exchange({ ...held, verifier: pkce().verifier });
   expect([wrong.status, wrong.body.error, wrong.headers.get('cache-control')]).toEqual([
@@ -43,7 +43,7 @@ test('a code opens nothing without its verifier, and not after a wrong one', asy
 });
 
 test('a code is its client’s, its address’s and its resource’s, and a minute old at most', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const other = (await register({ client_name: 'Other' })).body.client_id;
   const held = await approve(browser);
   expect((await exchange({ ...held, clientId: other })).body.error).toBe('invalid_grant');
@@ -53,12 +53,12 @@ test('a code is its client’s, its address’s and its resource’s, and a minu
   const second = await approve(browser);
   expect((await exchange(second, { redirect_uri: 'https://evil.example/' })).body.error).toBe('invalid_grant');
   const late = await approve(browser);
-  world.skip(61_000);
+  fixture.skip(61_000);
   expect((await exchange(late)).body.error).toBe('invalid_grant');
 });
 
 test('a refresh token is good once: who brings it again ends the access for both', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const first = (await exchange(held)).body;
   const second = (await renew(held.clientId, first.refresh_token)).body;
@@ -69,7 +69,7 @@ test('a refresh token is good once: who brings it again ends the access for both
 });
 
 test('of two refreshes at the same moment one at most stands, and a stranger’s refreshes nothing', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const { body } = await exchange(held);
   const other = (await register({ client_name: 'Other' })).body.client_id;
@@ -87,8 +87,8 @@ test('of two refreshes at the same moment one at most stands, and a stranger’s
 });
 
 test('two processes that are asked at the same moment agree: one code, one refresh token, one answer', async () => {
-  const second = await world.start();
-  const { browser } = await world.newSignedIn();
+  const second = await fixture.start();
+  const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const at = async (url: string, fields: Record<string, string>) => {
     const answer = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(fields) });
@@ -96,7 +96,7 @@ test('two processes that are asked at the same moment agree: one code, one refre
   };
   const { clientId: client_id, code, verifier: code_verifier } = held;
   const codes = await Promise.all(
-    [world.url, second.url, world.url, second.url].map((url) =>
+    [fixture.url, second.url, fixture.url, second.url].map((url) =>
       at(url, { grant_type: 'authorization_code', client_id, code, code_verifier }),
     ),
   );
@@ -104,7 +104,7 @@ test('two processes that are asked at the same moment agree: one code, one refre
   const other = await approve(browser);
   const { body } = await exchange(other);
   const renewals = await Promise.all(
-    [world.url, second.url, world.url, second.url, world.url].map((url) =>
+    [fixture.url, second.url, fixture.url, second.url, fixture.url].map((url) =>
       at(url, { grant_type: 'refresh_token', client_id: other.clientId, refresh_token: body.refresh_token }),
     ),
   );
@@ -114,7 +114,7 @@ test('two processes that are asked at the same moment agree: one code, one refre
   const { body: last } = await exchange(third);
   const revoked = { client_id: third.clientId, token: last.refresh_token };
   const [renewed] = await Promise.all([
-    at(world.url, { grant_type: 'refresh_token', client_id: third.clientId, refresh_token: last.refresh_token }),
+    at(fixture.url, { grant_type: 'refresh_token', client_id: third.clientId, refresh_token: last.refresh_token }),
     fetch(`${second.url}/oauth/revoke`, { method: 'POST', body: new URLSearchParams(revoked) }),
   ]);
   expect(await status(last.access_token)).toBe(401);
@@ -122,15 +122,15 @@ test('two processes that are asked at the same moment agree: one code, one refre
 });
 
 test('a refresh token that nobody used for a month is over, and what is over is forgotten', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const { body } = await exchange(held);
-  world.skip(29 * 24 * 3600_000 + 1000);
+  fixture.skip(29 * 24 * 3600_000 + 1000);
   expect((await renew(held.clientId, body.refresh_token)).body.error).toBe('invalid_grant');
 });
 
 test('an account that is full of tokens takes no connector, and is told why', async () => {
-  const full = await createOauthWorld();
+  const full = await createOauthFixture();
   try {
     const { browser, accountId } = await full.newSignedIn();
     await full.deps.em().execute(
@@ -150,7 +150,7 @@ test('an account that is full of tokens takes no connector, and is told why', as
 });
 
 test('a connector keeps its place between two access tokens: others take none but what is left, and it is renewed all the same', async () => {
-  const full = await createOauthWorld();
+  const full = await createOauthFixture();
   try {
     const { browser, accountId } = await full.newSignedIn();
     const fill = (from: number, to: number) =>
@@ -183,7 +183,7 @@ test('a connector keeps its place between two access tokens: others take none bu
 });
 
 test('no secret stands in a row or in the log, and no failure was unexpected', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const { body } = await exchange(held);
   const again = (await renew(held.clientId, body.refresh_token)).body;
@@ -197,9 +197,9 @@ test('no secret stands in a row or in the log, and no failure was unexpected', a
     'idempotency_key',
     'outbox',
   ]) {
-    rows.push(await world.deps.em().execute(`select row_to_json(t)::text as row from ${table} t`));
+    rows.push(await fixture.deps.em().execute(`select row_to_json(t)::text as row from ${table} t`));
   }
-  const written = JSON.stringify([rows, world.logged]);
+  const written = JSON.stringify([rows, fixture.logged]);
   for (const secret of [
     held.code,
     held.verifier,
@@ -212,11 +212,11 @@ test('no secret stands in a row or in the log, and no failure was unexpected', a
     expect(written).not.toContain(secret);
     expect(written).not.toContain(Buffer.from(secret).toString('hex'));
   }
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 });
 
 test('what is over is forgotten: codes after a day, refresh tokens after their time, grants with their tokens', async () => {
-  const own = await createOauthWorld();
+  const own = await createOauthFixture();
   try {
     const { browser } = await own.newSignedIn();
     const held = await own.approve(browser);

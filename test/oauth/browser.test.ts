@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOauthWorld, pkce } from './world.ts';
+import { createOauthFixture, pkce } from './fixture.ts';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const args = [
@@ -13,7 +13,7 @@ const args = [
   '--disable-background-networking',
   '--host-resolver-rules=MAP *.example ~NOTFOUND',
 ];
-const world = await createOauthWorld();
+const fixture = await createOauthFixture();
 const servers: Server[] = [];
 let chrome: Browser | undefined;
 /** The connector's own address sends its user on to another origin, where it says that all is well. */
@@ -28,8 +28,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await chrome?.close();
   for (const server of servers) server.close();
-  expect(world.unexpected()).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected()).toEqual([]);
+  await fixture.close();
 });
 
 type Plain = { status: number; headers: Record<string, string> };
@@ -44,7 +44,7 @@ async function serve(answer: (url: string) => Plain): Promise<string> {
 }
 
 /** A page that is not signed in. Cookies over plain HTTP stay with localhost. */
-const here = new URL(world.url);
+const here = new URL(fixture.url);
 here.hostname = 'localhost';
 async function newPage(): Promise<Page> {
   return await (await (chrome as Browser).newContext()).newPage();
@@ -63,19 +63,19 @@ async function signIn(page: Page, email: string): Promise<void> {
   await page.getByLabel(/address/i).fill(email);
   await page.getByRole('button', { name: 'Send me a link' }).click();
   await page.waitForLoadState();
-  await page.goto(new URL(await world.linkTo(email, 'signin-link'), here).href);
+  await page.goto(new URL(await fixture.linkTo(email, 'signin-link'), here).href);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
 /** A browser that a connector has sent here, and the owner in front of it. */
 async function question(redirectUri: string, more: Record<string, string | undefined> = {}): Promise<[Page, string]> {
-  const { body } = await world.register({ redirect_uris: [redirectUri] });
+  const { body } = await fixture.register({ redirect_uris: [redirectUri] });
   const page = await newPage();
   const { challenge } = pkce();
   await page.goto(
-    new URL(world.question(body.client_id, challenge, { redirect_uri: redirectUri, ...more }), here).href,
+    new URL(fixture.question(body.client_id, challenge, { redirect_uri: redirectUri, ...more }), here).href,
   );
-  return [page, (await world.newOwner()).email];
+  return [page, (await fixture.newOwner()).email];
 }
 
 async function ask(redirectUri: string): Promise<Page> {

@@ -3,15 +3,15 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { afterAll, expect, test } from 'vitest';
-import { callWith } from '#test/api/world.ts';
-import { callback, createOauthWorld, pkce } from './world.ts';
+import { callWith } from '#test/api/fixture.ts';
+import { callback, createOauthFixture, pkce } from './fixture.ts';
 
-const world = await createOauthWorld();
-afterAll(() => world.close());
+const fixture = await createOauthFixture();
+afterAll(() => fixture.close());
 
 /** The SDK asks the addresses that the metadata names; the tests' API listens elsewhere. */
 const here = (url: string | URL, init?: RequestInit) =>
-  fetch(String(url).replace(world.config.baseUrl, world.url), init);
+  fetch(String(url).replace(fixture.config.baseUrl, fixture.url), init);
 
 /** A connector as the SDK makes it; what its user's browser is sent to is kept. */
 function newConnector() {
@@ -41,7 +41,10 @@ function newConnector() {
     codeVerifier: () => held.verifier ?? '',
   };
   const transport = () =>
-    new StreamableHTTPClientTransport(new URL(`${world.config.baseUrl}/mcp`), { authProvider: provider, fetch: here });
+    new StreamableHTTPClientTransport(new URL(`${fixture.config.baseUrl}/mcp`), {
+      authProvider: provider,
+      fetch: here,
+    });
   return { held, transport };
 }
 
@@ -55,23 +58,23 @@ test('the SDK’s own client goes from the bare address to tools, and on when it
   const { held, transport } = newConnector();
   const first = transport();
   await expect(connected(first)).rejects.toThrow(/Unauthorized/i);
-  expect(held.sentTo?.origin).toBe(world.config.baseUrl);
-  expect(held.sentTo?.searchParams.get('resource')).toBe(world.resource);
+  expect(held.sentTo?.origin).toBe(fixture.config.baseUrl);
+  expect(held.sentTo?.searchParams.get('resource')).toBe(fixture.resource);
 
-  const { email } = await world.newOwner();
-  const browser = world.browser();
+  const { email } = await fixture.newOwner();
+  const browser = fixture.browser();
   const asked = await browser.open(`${held.sentTo?.pathname}${held.sentTo?.search}`);
   expect([asked.url, asked.text]).toEqual([
     '/signin?for=connector',
     expect.stringContaining('An app requests access to your websites'),
   ]);
-  const shown = await world.signIn(browser, email, asked);
+  const shown = await fixture.signIn(browser, email, asked);
   expect(shown.text).toContain('Give SDK connector access to your websites?');
   expect(shown.text).toContain(email);
-  const location = world.locationOf(await browser.press(shown, 'Give access'));
+  const location = fixture.locationOf(await browser.press(shown, 'Give access'));
   expect(`${location.origin}${location.pathname}`).toBe(callback);
   expect(location.searchParams.get('state')).toBe('state-of-the-sdk');
-  expect(location.searchParams.get('iss')).toBe(world.config.baseUrl);
+  expect(location.searchParams.get('iss')).toBe(fixture.config.baseUrl);
 
   await first.finishAuth(location.searchParams.get('code') ?? '');
   expect(held.tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'account' });
@@ -80,30 +83,30 @@ test('the SDK’s own client goes from the bare address to tools, and on when it
   expect(structuredContent).toMatchObject({ email });
 
   const before = held.tokens?.access_token;
-  world.skip(3601_000);
+  fixture.skip(3601_000);
   expect((await client.callTool({ name: 'account_read', arguments: {} })).structuredContent).toMatchObject({ email });
   expect(held.tokens?.access_token).not.toBe(before);
   await client.close();
 });
 
 test('its token is one of the owner’s list under the connector’s name, one for all its refreshes, and revoking it ends the connector', async () => {
-  const { browser, email } = await world.newSignedIn();
-  const held = await world.approve(browser, { client_name: 'Chat of Ada' });
-  const { body } = await world.exchange(held);
-  const call = callWith(world.url, body.access_token);
+  const { browser, email } = await fixture.newSignedIn();
+  const held = await fixture.approve(browser, { client_name: 'Chat of Ada' });
+  const { body } = await fixture.exchange(held);
+  const call = callWith(fixture.url, body.access_token);
   const list = (await call('GET', '/v1/tokens')).body.items;
   expect(list).toMatchObject([{ name: 'Chat of Ada', current: true, last_four: body.access_token.slice(-4) }]);
-  const again = await world.renew(held.clientId, body.refresh_token);
+  const again = await fixture.renew(held.clientId, body.refresh_token);
   expect((await call('GET', '/v1/account')).status).toBe(401);
-  const renewed = callWith(world.url, again.body.access_token);
+  const renewed = callWith(fixture.url, again.body.access_token);
   expect((await renewed('GET', '/v1/tokens')).body.items.map(({ id }: { id: string }) => id)).toEqual([list[0].id]);
   // Between two access tokens it still stands on the owner's page, with the button that ends it.
-  world.skip(3601_000);
+  fixture.skip(3601_000);
   expect((await renewed('GET', '/v1/account')).status).toBe(401);
   const page = await browser.open('/account');
   expect([page.url, page.text]).toEqual(['/account', expect.stringContaining('Chat of Ada')]);
   await browser.press(page, 'Revoke');
-  const refused = await world.renew(held.clientId, again.body.refresh_token);
+  const refused = await fixture.renew(held.clientId, again.body.refresh_token);
   expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant']);
   expect((await browser.open('/account')).text).not.toContain('Chat of Ada');
   expect(email).toMatch(/@/);
@@ -111,10 +114,10 @@ test('its token is one of the owner’s list under the connector’s name, one f
 
 test('metadata says where everything is, at both addresses, to pages too', async () => {
   const read = async (path: string) => {
-    const answer = await fetch(`${world.url}${path}`);
+    const answer = await fetch(`${fixture.url}${path}`);
     return { body: await answer.json(), origin: answer.headers.get('access-control-allow-origin') };
   };
-  const { baseUrl } = world.config;
+  const { baseUrl } = fixture.config;
   const plain = await read('/.well-known/oauth-protected-resource');
   expect(plain).toEqual(await read('/.well-known/oauth-protected-resource/mcp'));
   expect(plain).toMatchObject({ origin: '*', body: { resource: `${baseUrl}/mcp`, authorization_servers: [baseUrl] } });
@@ -126,11 +129,11 @@ test('metadata says where everything is, at both addresses, to pages too', async
     token_endpoint_auth_methods_supported: ['none'],
     authorization_response_iss_parameter_supported: true,
   });
-  const anonymous = await world.tell('/mcp', { headers: { 'content-type': 'application/json' }, body: '{}' });
+  const anonymous = await fixture.tell('/mcp', { headers: { 'content-type': 'application/json' }, body: '{}' });
   expect(anonymous.headers.get('www-authenticate')).toBe(
     `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp"`,
   );
-  const wrong = await world.tell('/mcp', {
+  const wrong = await fixture.tell('/mcp', {
     headers: { authorization: 'Bearer fro_x', 'content-type': 'application/json' },
     body: '{}',
   });
@@ -138,25 +141,25 @@ test('metadata says where everything is, at both addresses, to pages too', async
 });
 
 test('a no is told to the client, and gives nothing', async () => {
-  const { browser } = await world.newSignedIn();
-  const { body } = await world.register();
-  const shown = await browser.open(world.question(body.client_id, pkce().challenge));
-  const { searchParams } = world.locationOf(await browser.press(shown, 'Refuse'));
+  const { browser } = await fixture.newSignedIn();
+  const { body } = await fixture.register();
+  const shown = await browser.open(fixture.question(body.client_id, pkce().challenge));
+  const { searchParams } = fixture.locationOf(await browser.press(shown, 'Refuse'));
   expect(Object.fromEntries(searchParams)).toEqual({
     error: 'access_denied',
     error_description: 'The owner refused access.',
     state: 'of-the-client',
-    iss: world.config.baseUrl,
+    iss: fixture.config.baseUrl,
   });
-  expect(await world.deps.em().execute('select 1 from oauth_code where client_name = ?', ['Chat'])).toEqual([]);
+  expect(await fixture.deps.em().execute('select 1 from oauth_code where client_name = ?', ['Chat'])).toEqual([]);
 });
 
 test('a client ends its own access, and nobody else’s', async () => {
-  const { browser } = await world.newSignedIn();
-  const [one, other] = [await world.approve(browser), await world.approve(browser, { client_name: 'Other' })];
-  const [tokens, others] = [(await world.exchange(one)).body, (await world.exchange(other)).body];
-  const status = async (token: string) => (await callWith(world.url, token)('GET', '/v1/account')).status;
-  const end = (clientId: string, token: string) => world.form('/oauth/revoke', { client_id: clientId, token });
+  const { browser } = await fixture.newSignedIn();
+  const [one, other] = [await fixture.approve(browser), await fixture.approve(browser, { client_name: 'Other' })];
+  const [tokens, others] = [(await fixture.exchange(one)).body, (await fixture.exchange(other)).body];
+  const status = async (token: string) => (await callWith(fixture.url, token)('GET', '/v1/account')).status;
+  const end = (clientId: string, token: string) => fixture.form('/oauth/revoke', { client_id: clientId, token });
   for (const token of [others.access_token, others.refresh_token, 'fro_nothing']) {
     expect((await end(one.clientId, token)).status).toBe(200);
   }
@@ -164,11 +167,11 @@ test('a client ends its own access, and nobody else’s', async () => {
   expect((await end(one.clientId, tokens.refresh_token)).status).toBe(200);
   expect([await status(tokens.access_token), await status(others.access_token)]).toEqual([401, 200]);
   expect((await end(other.clientId, others.access_token)).status).toBe(200);
-  expect((await world.renew(other.clientId, others.refresh_token)).body.error).toBe('invalid_grant');
+  expect((await fixture.renew(other.clientId, others.refresh_token)).body.error).toBe('invalid_grant');
 });
 
 test('where nobody can sign in by mail, no connector is let in', async () => {
-  const closed = await createOauthWorld({ FRONTAGE_EMAIL_SIGNIN: 'off' });
+  const closed = await createOauthFixture({ FRONTAGE_EMAIL_SIGNIN: 'off' });
   try {
     expect((await fetch(`${closed.url}/.well-known/oauth-authorization-server`)).status).toBe(503);
     expect((await closed.register()).body.error).toBe('temporarily_unavailable');

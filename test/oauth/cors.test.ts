@@ -1,13 +1,13 @@
 import { afterAll, expect, test } from 'vitest';
-import { createWorld } from '#test/api/world.ts';
+import { createFixture } from '#test/api/fixture.ts';
 
-const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1' });
-afterAll(() => world.close());
+const fixture = await createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1' });
+afterAll(() => fixture.close());
 
 /** Every route that there is, from Fastify's own picture of them. */
 function allRoutes(): { methods: string[]; path: string }[] {
   const parts: string[] = [];
-  const lines = world.app.printRoutes({ commonPrefix: false }).split('\n');
+  const lines = fixture.app.printRoutes({ commonPrefix: false }).split('\n');
   return lines.flatMap((line) => {
     const [, indent = '', part = '', methods] = /^([│ ]*)[├└]── (.*?)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? [];
     if (part === '') return [];
@@ -34,7 +34,7 @@ test('pages of other sites may read what connectors call, and of all else nothin
     const address = path.replaceAll(/:\w+/g, 'x').replace('*', 'x');
     for (const method of methods.filter((one) => one !== 'HEAD')) {
       const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
-      const answer = await world.app.inject({ method: method as 'GET', url: address, headers });
+      const answer = await fixture.app.inject({ method: method as 'GET', url: address, headers });
       const told = Object.keys(answer.headers).filter((name) => name.startsWith('access-control-'));
       expect([address, told.includes('access-control-allow-credentials')]).toEqual([address, false]);
       if (told.length > 0) open.add(path);
@@ -47,7 +47,7 @@ test('pages of other sites may read what connectors call, and of all else nothin
 
 test('a browser’s question beforehand is answered with what may be asked, and is counted as no call', async () => {
   for (const path of [...metadata, ...endpoints]) {
-    const { status, headers } = await fetch(`${world.url}${path}`, {
+    const { status, headers } = await fetch(`${fixture.url}${path}`, {
       method: 'OPTIONS',
       headers: { origin: 'https://app.example', 'access-control-request-headers': 'mcp-protocol-version' },
     });
@@ -59,7 +59,7 @@ test('a browser’s question beforehand is answered with what may be asked, and 
 });
 
 test('a refusal can be read there too, and says when to come again', async () => {
-  const slow = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1', FRONTAGE_RATE_SCALE: '0.001' });
+  const slow = await createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1', FRONTAGE_RATE_SCALE: '0.001' });
   try {
     const ask = () =>
       fetch(`${slow.url}/oauth/register`, { method: 'POST', headers: { origin: 'https://app.example' } });

@@ -1,10 +1,10 @@
 /** What a connector may ask for, where a browser is led, and what the page shows. */
 import { afterAll, expect, test } from 'vitest';
-import { callback, createOauthWorld, pkce } from './world.ts';
+import { callback, createOauthFixture, pkce } from './fixture.ts';
 
-const world = await createOauthWorld();
-afterAll(() => world.close());
-const { renew, approve, question, register, locationOf } = world;
+const fixture = await createOauthFixture();
+afterAll(() => fixture.close());
+const { renew, approve, question, register, locationOf } = fixture;
 
 const openRedirects = [
   'https://evil.example/',
@@ -23,7 +23,7 @@ const openRedirects = [
 ];
 
 test.each(openRedirects)('nobody is led to %j, which the client has not registered', async (redirect) => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const { challenge } = pkce();
   for (const more of [{}, { response_type: 'token' }, { resource: 'https://x.example' }]) {
@@ -34,7 +34,7 @@ test.each(openRedirects)('nobody is led to %j, which the client has not register
 });
 
 test('a program on the owner’s device is led to on any port, and to no other place', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const { body } = await register({ redirect_uris: ['http://127.0.0.1/cb', 'http://localhost:3000/cb'] });
   const { challenge } = pkce();
   const ask = async (redirect_uri: string) =>
@@ -47,12 +47,12 @@ test('a program on the owner’s device is led to on any port, and to no other p
 });
 
 test('what is wrong with a wish is told to its client, at its own address', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const { challenge } = pkce();
   const told = async (more: Record<string, string | undefined>) => {
     const { searchParams } = locationOf(await browser.open(question(body.client_id, challenge, more)));
-    expect([searchParams.get('state'), searchParams.get('iss')]).toEqual(['of-the-client', world.config.baseUrl]);
+    expect([searchParams.get('state'), searchParams.get('iss')]).toEqual(['of-the-client', fixture.config.baseUrl]);
     return searchParams.get('error');
   };
   expect(await told({ response_type: 'token' })).toBe('unsupported_response_type');
@@ -66,17 +66,17 @@ test('what is wrong with a wish is told to its client, at its own address', asyn
 });
 
 test('nobody is led to a client’s address before he has signed in, not even with what is wrong', async () => {
-  const { email } = await world.newOwner();
-  const browser = world.browser();
+  const { email } = await fixture.newOwner();
+  const browser = fixture.browser();
   const { body } = await register();
   const shown = await browser.open(question(body.client_id, pkce().challenge, { response_type: 'token' }));
   expect([shown.status, shown.url, shown.headers.get('location')]).toEqual([200, '/signin?for=connector', null]);
-  const told = locationOf(await world.signIn(browser, email, shown));
+  const told = locationOf(await fixture.signIn(browser, email, shown));
   expect([told.host, told.searchParams.get('error')]).toEqual(['connector.example', 'unsupported_response_type']);
 });
 
 test('a client is what it has registered: no word of its id can be changed', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const [payload = '', signature] = body.client_id.split('.');
   const [name, , at] = JSON.parse(Buffer.from(payload, 'base64url').toString());
@@ -146,16 +146,16 @@ test('a registration leads to https or to the owner’s device, and its name is 
   ]);
   expect(plain.body.client_secret).toBe(undefined);
   const json = { 'content-type': 'application/json' };
-  expect((await world.tell('/oauth/register', { headers: json, body: '{' })).body.error).toBe(
+  expect((await fixture.tell('/oauth/register', { headers: json, body: '{' })).body.error).toBe(
     'invalid_client_metadata',
   );
-  expect((await world.tell('/oauth/register', { headers: json, body: '[]' })).body.error).toBe(
+  expect((await fixture.tell('/oauth/register', { headers: json, body: '[]' })).body.error).toBe(
     'invalid_client_metadata',
   );
 });
 
 test('a name is shown as words, never as a part of the page', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const { shown, location } = await approve(browser, { client_name: '<img src=x onerror=alert(1)>"\'&' });
   expect(shown.text).not.toContain('<img');
   expect(shown.text).toContain('keep working after you disconnect it');
@@ -166,7 +166,7 @@ test('a name is shown as words, never as a part of the page', async () => {
 });
 
 test('the page can be put in no frame, and its form is answered to nobody but who was shown it', async () => {
-  const { browser } = await world.newSignedIn();
+  const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const path = question(body.client_id, pkce().challenge);
   const shown = await browser.open(path);
@@ -185,25 +185,25 @@ test('the page can be put in no frame, and its form is answered to nobody but wh
     expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
   }
   // Another's browser, with a form of its own: it is nobody's until it has signed in.
-  const stranger = world.browser();
+  const stranger = fixture.browser();
   const asked = await stranger.open(path);
   expect(asked.url).toBe('/signin?for=connector');
 });
 
 test('what remembers where a browser was going leads nowhere but to the question', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   for (const words of ['https://evil.example', '/../account', '\r\nset-cookie: x=y', 'client_id=x']) {
-    const browser = world.browser();
+    const browser = fixture.browser();
     browser.cookies.set('__Host-frontage_continue', Buffer.from(words).toString('base64url'));
-    const page = await world.signIn(browser, email);
+    const page = await fixture.signIn(browser, email);
     expect([words, page.url.startsWith('/oauth/authorize?') || page.url === '/account']).toEqual([words, true]);
     expect(page.text).not.toContain('Give access');
   }
   const { body } = await register();
-  const long = await world.browser().open(question(body.client_id, pkce().challenge, { state: 'x'.repeat(3000) }));
+  const long = await fixture.browser().open(question(body.client_id, pkce().challenge, { state: 'x'.repeat(3000) }));
   expect([long.status, long.text]).toEqual([400, expect.stringContaining('is too long')]);
 });
 
 test('none of it was an unexpected failure', () => {
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 });

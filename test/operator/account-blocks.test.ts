@@ -9,37 +9,37 @@ import { notifyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
 import { blockSite } from '#db/sites/transitions.ts';
 import { newId } from '#runtime/ids.ts';
-import { createSite, errorOf, freeName } from '#test/api/world.ts';
-import { type Caller, createWorld } from '#test/output/world.ts';
+import { createSite, errorOf, freeName } from '#test/api/fixture.ts';
+import { type Caller, createFixture } from '#test/output/fixture.ts';
 
-const world = await createWorld({
+const fixture = await createFixture({
   FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
   FRONTAGE_CHALLENGE_KEY: 'a key of the tests, long enough',
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 const page = '<!doctype html><title>T</title><h1>Hello</h1>';
 const reason = 'Its sites ask visitors for passwords of a bank.';
-const block = ({ accountId }: Caller, why = reason) => blockAccount(world.deps.em(), world, accountId, why);
-const unblock = ({ accountId }: Caller) => unblockAccount(world.deps.em(), world, accountId);
+const block = ({ accountId }: Caller, why = reason) => blockAccount(fixture.deps.em(), fixture, accountId, why);
+const unblock = ({ accountId }: Caller) => unblockAccount(fixture.deps.em(), fixture, accountId);
 const refused = { code: 'access_denied', message: expect.stringContaining(reason), retryable: false };
 
 async function join({ accountId }: Caller, site: { id: string }) {
-  const em = world.deps.em();
-  em.create(Collaborator, { site: site.id, account: accountId, since: world.clock.now() });
+  const em = fixture.deps.em();
+  em.create(Collaborator, { site: site.id, account: accountId, since: fixture.clock.now() });
   await em.flush();
 }
 
 /** What git is answered when it asks what there is to fetch. */
 async function gitOf(site: { git: { source: string } }, { username, password }: Record<string, string>) {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  const address = `${world.url}${new URL(site.git.source).pathname}/info/refs?service=git-upload-pack`;
+  const address = `${fixture.url}${new URL(site.git.source).pathname}/info/refs?service=git-upload-pack`;
   const answer = await fetch(address, { headers: { authorization } });
   return { status: answer.status, text: await answer.text() };
 }
 
 test('each way in answers the reason, calls that last end with it, and all of it works again afterwards', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const access = { repository: 'source', access: 'read' };
   const password = (await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body: access })).body;
@@ -68,27 +68,27 @@ test('each way in answers the reason, calls that last end with it, and all of it
 });
 
 test('its sites answer 451 on every edge and take nothing, sketches too, and come back as they were', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const [site, stopped] = [await createSite(owner), await createSite(owner)];
-  for (const { id } of [site, stopped]) await world.publish(id, owner.accountId, { 'index.html': page });
-  await blockSite(world.deps.em(), world.clock, stopped.id, 'For a reason of its own.');
+  for (const { id } of [site, stopped]) await fixture.publish(id, owner.accountId, { 'index.html': page });
+  await blockSite(fixture.deps.em(), fixture.clock, stopped.id, 'For a reason of its own.');
   const fields = [{ name: 'words', label: 'Words', kind: 'text', required: true }];
   const form = (await owner.call('POST', `/v1/sites/${site.id}/forms`, { body: { name: 'Contact', fields } })).body;
   const directions = [{ name: 'One', html: page }];
   const sketch = (await owner.call('POST', '/v1/sketches', { body: { title: 'S', directions } })).body;
-  const another = await world.openEdge();
+  const another = await fixture.openEdge();
   const ofSketch = new URL(sketch.url).hostname.split('.')[0] ?? '';
   const edges = async () => [
-    (await world.visit(site.name, '/')).status,
+    (await fixture.visit(site.name, '/')).status,
     (await another.visit(site.name, '/')).status,
-    (await world.visit(stopped.name, '/')).status,
-    (await world.visit(ofSketch, '/')).status,
+    (await fixture.visit(stopped.name, '/')).status,
+    (await fixture.visit(ofSketch, '/')).status,
   ];
   await expect.poll(edges).toEqual([200, 200, 451, 200]);
   await block(owner);
   await expect.poll(edges).toEqual([451, 451, 451, 451]);
-  expect((await world.visit(site.name, '/')).text).not.toContain('bank');
-  const sent = await fetch(`${world.url}/f/${form.id}`, {
+  expect((await fixture.visit(site.name, '/')).text).not.toContain('bank');
+  const sent = await fetch(`${fixture.url}/f/${form.id}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ words: 'Hello' }),
@@ -103,15 +103,15 @@ test('its sites answer 451 on every edge and take nothing, sketches too, and com
 });
 
 test('on others’ sites a blocked collaborator may nothing, nor may who holds a link that he made; the sites go on', async () => {
-  const [owner, helper] = [await world.newCaller(), await world.newCaller()];
+  const [owner, helper] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);
-  await world.publish(site.id, owner.accountId, { 'index.html': page });
+  await fixture.publish(site.id, owner.accountId, { 'index.html': page });
   await join(helper, site);
   const link = { expires_in_seconds: 3600, max_files: 2, max_file_bytes: 1000 };
   const { url } = (await helper.call('POST', `/v1/sites/${site.id}/uploads`, { body: link })).body;
-  const opened = async () => (await fetch(`${world.url}${new URL(url).pathname}`)).status;
+  const opened = async () => (await fetch(`${fixture.url}${new URL(url).pathname}`)).status;
   expect(await opened()).toBe(200);
-  const em = () => world.deps.em();
+  const em = () => fixture.deps.em();
   const row = await em().findOneOrFail(Site, { id: site.id });
   const told = () => notifyAddress(em(), row, helper.accountId);
   const [ofOwner, ofHelper] = await Promise.all(
@@ -123,13 +123,13 @@ test('on others’ sites a blocked collaborator may nothing, nor may who holds a
   expect(await opened()).toBe(410);
   expect(await told()).toBe(ofOwner);
   expect((await owner.call('GET', `/v1/sites/${site.id}`)).body.blocked).toBe(null);
-  expect((await world.visit(site.name, '/')).status).toBe(200);
+  expect((await fixture.visit(site.name, '/')).status).toBe(200);
   await unblock(helper);
   expect([await opened(), await told()]).toEqual([200, ofHelper]);
 });
 
 test('who works on a site of a blocked owner sees that, and not the reason', async () => {
-  const [owner, helper] = [await world.newCaller(), await world.newCaller()];
+  const [owner, helper] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);
   await join(helper, site);
   await block(owner);
@@ -138,12 +138,12 @@ test('who works on a site of a blocked owner sees that, and not the reason', asy
 });
 
 test('nobody shows anything new on its sites meanwhile, while work on their source goes on', async () => {
-  const [owner, helper] = [await world.newCaller(), await world.newCaller()];
+  const [owner, helper] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);
   await join(helper, site);
-  const first = await world.publish(site.id, owner.accountId, { 'index.html': page });
-  await world.publish(site.id, owner.accountId, { 'index.html': page.replace('Hello', 'Second') });
-  const live = async () => (await world.deps.em().findOneOrFail(Site, { id: site.id })).liveDeploymentId;
+  const first = await fixture.publish(site.id, owner.accountId, { 'index.html': page });
+  await fixture.publish(site.id, owner.accountId, { 'index.html': page.replace('Hello', 'Second') });
+  const live = async () => (await fixture.deps.em().findOneOrFail(Site, { id: site.id })).liveDeploymentId;
   const before = await live();
   await block(owner);
   const at = `/v1/sites/${site.id}`;
@@ -163,8 +163,8 @@ test('nobody shows anything new on its sites meanwhile, while work on their sour
     expect([path, answer.status, errorOf(answer)]).toEqual([path, 409, error]);
   }
   // What came through before the block was written down moves nothing either.
-  const ticket = await takeTicket(world.deps.em(), site.id);
-  await goLive(world.deps.em(), world.clock, first, ticket);
+  const ticket = await takeTicket(fixture.deps.em(), site.id);
+  await goLive(fixture.deps.em(), fixture.clock, first, ticket);
   expect(await live()).toBe(before);
   const file = { message: 'Write', changes: [{ path: 'src/a.txt', text: 'a' }] };
   expect((await helper.call('POST', `${at}/commits`, { body: file })).status).toBe(200);
@@ -174,13 +174,13 @@ test('nobody shows anything new on its sites meanwhile, while work on their sour
 });
 
 test('what was being built for its sites is cancelled and its workflow told so', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const headers = { prefer: 'respond-async' };
   const { id } = (await owner.call('POST', `/v1/sites/${site.id}/publish`, { headers })).body;
   await block(owner);
-  expect((await world.deps.em().findOneOrFail(Deployment, { id })).status).toBe('cancelled');
-  const rows = await world.deps
+  expect((await fixture.deps.em().findOneOrFail(Deployment, { id })).status).toBe('cancelled');
+  const rows = await fixture.deps
     .em()
     .execute(`select 1 from outbox where kind = 'cancel' and workflow_id = ?`, [`publish:${id}`]);
   expect(rows).toHaveLength(1);
@@ -189,9 +189,9 @@ test('what was being built for its sites is cancelled and its workflow told so',
 });
 
 test('a site that is being made while its account is blocked is blocked with it', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   await block(owner);
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const made = {
     id: newId('site'),
     name: freeName(),
@@ -199,17 +199,17 @@ test('a site that is being made while its account is blocked is blocked with it'
     template: 'blank',
     publicId: newId('site').slice(-12),
   };
-  em.create(Site, { ...made, account: owner.accountId, status: 'active', createdAt: world.clock.now() });
+  em.create(Site, { ...made, account: owner.accountId, status: 'active', createdAt: fixture.clock.now() });
   await em.flush();
-  const read = async () => (await world.deps.em().findOneOrFail(Site, { id: made.id })).ownerBlockedAt;
+  const read = async () => (await fixture.deps.em().findOneOrFail(Site, { id: made.id })).ownerBlockedAt;
   expect(await read()).toBeInstanceOf(Date);
   await unblock(owner);
   expect(await read()).toBe(null);
 });
 
 test('its owner is told by mail once for each reason, and when it goes on', async () => {
-  const owner = await world.newCaller();
-  const told = () => world.deps.em().count(Mail, { kind: 'account-blocked', accountId: owner.accountId });
+  const owner = await fixture.newCaller();
+  const told = () => fixture.deps.em().count(Mail, { kind: 'account-blocked', accountId: owner.accountId });
   const { blockedAt } = await block(owner);
   await block(owner);
   expect(await told()).toBe(1);
@@ -221,7 +221,7 @@ test('its owner is told by mail once for each reason, and when it goes on', asyn
 });
 
 test('blocks, unblocks and calls at the same time wait for no deadlock', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const sites = [await createSite(owner), await createSite(owner), await createSite(owner)];
   const rounds = Array.from({ length: 3 }, () => [
     () => block(owner),
@@ -240,7 +240,7 @@ test('blocks, unblocks and calls at the same time wait for no deadlock', async (
   ]).flat();
   await Promise.all(rounds.map((act) => act()));
   await unblock(owner);
-  expect(world.unexpected()).toEqual([]);
-  const left = await world.deps.em().count(Site, { account: owner.accountId, ownerBlockedAt: { $ne: null } });
+  expect(fixture.unexpected()).toEqual([]);
+  const left = await fixture.deps.em().count(Site, { account: owner.accountId, ownerBlockedAt: { $ne: null } });
   expect(left).toBe(0);
 });

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setRedirects } from '#api/redirects/rules.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Site } from '#db/sites/site.ts';
+import { type AccessFixture, createAccessFixture } from '#test/api/access/access-fixture.ts';
 import { table } from '#test/api/access/access-table.ts';
-import { type AccessWorld, createAccessWorld } from '#test/api/access/access-world.ts';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 
 /** What visitors see, or will see once the account goes on. */
 const ofVisitors = [
@@ -49,11 +49,11 @@ const ofPeople = [
   'DELETE /v1/sites/{id}/payout-account',
 ];
 
-let world: AccessWorld;
+let fixture: AccessFixture;
 beforeAll(async () => {
-  world = await createAccessWorld();
+  fixture = await createAccessFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const isOfTwo = (rule: string) => rule === 'parties' || rule === 'sides';
 
@@ -62,17 +62,17 @@ async function whileBlocked(name: string): Promise<string | undefined> {
   const entry = table[name];
   if (!entry) throw new Error(`${name} is not in the table`);
   const [method = '', pattern = ''] = name.split(' ');
-  const known = pattern.startsWith('/v1/deployments/') ? world.deploymentId : world.siteId;
-  const parts: Record<string, string> = { id: known, ...(await entry.path?.(world)) };
+  const known = pattern.startsWith('/v1/deployments/') ? fixture.deploymentId : fixture.siteId;
+  const parts: Record<string, string> = { id: known, ...(await entry.path?.(fixture)) };
   const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, part) => parts[part] ?? part);
-  const caller = world.calls[isOfTwo(entry.rule) ? 'payout owner' : 'collaborator'];
-  await blockAccount(world.deps.em(), world.deps, world.ownerId, 'Its sites ask for passwords.');
+  const caller = fixture.calls[isOfTwo(entry.rule) ? 'payout owner' : 'collaborator'];
+  await blockAccount(fixture.deps.em(), fixture.deps, fixture.ownerId, 'Its sites ask for passwords.');
   const answer = await caller(method, `${path}${entry.query ?? ''}`, {
     headers: { prefer: 'respond-async', ...(entry.file ? { 'content-type': 'application/octet-stream' } : {}) },
     ...(entry.file ? { raw: entry.file } : {}),
     ...(entry.body === undefined ? {} : { body: entry.body }),
   });
-  await unblockAccount(world.deps.em(), world.deps, world.ownerId);
+  await unblockAccount(fixture.deps.em(), fixture.deps, fixture.ownerId);
   if (answer.status < 400) return undefined;
   const { code, message } = errorOf(answer);
   return `${code}: ${message.includes('has been blocked by the operator') ? 'blocked' : message}`;
@@ -99,20 +99,20 @@ test.each(ofPeople)('%s goes on while the account of the owner is blocked', asyn
 });
 
 test('redirects that were judged before a block are not set after it', async () => {
-  const em = world.deps.em();
-  const before = (await em.findOneOrFail(Site, { id: world.siteId })).redirectsSha256;
+  const em = fixture.deps.em();
+  const before = (await em.findOneOrFail(Site, { id: fixture.siteId })).redirectsSha256;
   const store = {
-    ...world.deps.store,
+    ...fixture.deps.store,
     // The block comes between the judging and the writing.
     async flush() {
-      await world.deps.store.flush();
-      await blockAccount(world.deps.em(), world.deps, world.ownerId, 'Its sites ask for passwords.');
+      await fixture.deps.store.flush();
+      await blockAccount(fixture.deps.em(), fixture.deps, fixture.ownerId, 'Its sites ask for passwords.');
     },
   };
-  const actor = { accountId: world.collaboratorId, tokenId: 'tok' };
+  const actor = { accountId: fixture.collaboratorId, tokenId: 'tok' };
   const rules = [{ from: '/a', to: '/b', status: 301 }];
-  const setting = setRedirects(world.deps.em(), { ...world.deps, store }, actor, world.siteId, rules);
+  const setting = setRedirects(fixture.deps.em(), { ...fixture.deps, store }, actor, fixture.siteId, rules);
   await expect(setting).rejects.toMatchObject({ code: 'site_archived' });
-  await unblockAccount(world.deps.em(), world.deps, world.ownerId);
-  expect((await world.deps.em().findOneOrFail(Site, { id: world.siteId })).redirectsSha256).toBe(before);
+  await unblockAccount(fixture.deps.em(), fixture.deps, fixture.ownerId);
+  expect((await fixture.deps.em().findOneOrFail(Site, { id: fixture.siteId })).redirectsSha256).toBe(before);
 });

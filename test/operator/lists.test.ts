@@ -10,30 +10,30 @@ import type { Option } from '#operator/commands/command.ts';
 import { commands, readCommand } from '#operator/commands/commands.ts';
 import { listed } from '#operator/commands/listing.ts';
 import { createDiskStore } from '#providers/store/disk.ts';
-import { createSite } from '#test/api/world.ts';
-import { createWorld } from '#test/output/world.ts';
+import { createSite } from '#test/api/fixture.ts';
+import { createFixture } from '#test/output/fixture.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
+const fixture = await createFixture();
+afterAll(() => fixture.close());
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
 async function ask(...args: string[]): Promise<any> {
   const { command, given } = readCommand(args);
-  const { config, clock } = world;
+  const { config, clock } = fixture;
   return JSON.parse(
-    JSON.stringify(await command?.run({ em: world.deps.em(), config, clock }, given as Record<Option, string>)),
+    JSON.stringify(await command?.run({ em: fixture.deps.em(), config, clock }, given as Record<Option, string>)),
   );
 }
 
 const many = listed + 5;
 async function insert(sql: string, from = ''): Promise<void> {
-  const now = world.clock.now();
-  await world.deps.em().execute(`insert into ${sql} from ${from} generate_series(1, ${many}) n`, [now]);
+  const now = fixture.clock.now();
+  await fixture.deps.em().execute(`insert into ${sql} from ${from} generate_series(1, ${many}) n`, [now]);
 }
 const numbered = (prefix: string) => `'${prefix}_' || lpad(n::text, 4, '0')`;
 
 test('every list ends, and says where the next page begins: together they hold each thing once', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const { accountId } = owner;
   await insert(
     `account (id, name, email, created_at) select ${numbered('acct_many')}, 'Many', 'many' || n || '@example.com', ?`,
@@ -80,12 +80,12 @@ test('every list ends, and says where the next page begins: together they hold e
 });
 
 test('a sketch that was reported is taken down, by its id or by any address of it', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const show = async () => {
     const body = { title: 'A bank', directions: [{ name: 'One', html: '<h1>Your password</h1>' }] };
     return (await owner.call('POST', '/v1/sketches', { body })).body;
   };
-  const status = async (url: string) => (await world.visit(new URL(url).hostname.split('.')[0] ?? '', '/')).status;
+  const status = async (url: string) => (await fixture.visit(new URL(url).hostname.split('.')[0] ?? '', '/')).status;
   const [first, second, third] = [await show(), await show(), await show()];
   const page = second.directions[0].url;
   expect([await status(first.url), await status(page)]).toEqual([200, 200]);
@@ -113,7 +113,7 @@ test('a store with corrupt files is no success: it ends with 1, and says in word
   const script = join(import.meta.dirname, '../../operator/admin.ts');
   const env = {
     ...process.env,
-    DATABASE_URL: world.database.url,
+    DATABASE_URL: fixture.database.url,
     FRONTAGE_SECRET: 'a secret of the tests, long enough',
     FRONTAGE_DATA: data,
   };

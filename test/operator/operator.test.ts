@@ -5,11 +5,11 @@ import { afterAll, expect, test } from 'vitest';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import type { Option } from '#operator/commands/command.ts';
 import { commands, readCommand } from '#operator/commands/commands.ts';
-import { createSite } from '#test/api/world.ts';
-import { createWorld } from '#test/output/world.ts';
+import { createSite } from '#test/api/fixture.ts';
+import { createFixture } from '#test/output/fixture.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
+const fixture = await createFixture();
+afterAll(() => fixture.close());
 const script = join(import.meta.dirname, '../../operator/admin.ts');
 const page = '<!doctype html><title>T</title><h1>Hello</h1>';
 
@@ -17,7 +17,7 @@ type Ran = { exit: number; out: string; err: string };
 async function run(...args: string[]): Promise<Ran> {
   const env = {
     ...process.env,
-    DATABASE_URL: world.database.url,
+    DATABASE_URL: fixture.database.url,
     FRONTAGE_SECRET: 'a secret of the tests, long enough',
   };
   return await promisify(execFile)(process.execPath, [script, ...args], { env }).then(
@@ -29,8 +29,8 @@ async function run(...args: string[]): Promise<Ran> {
 /** What the command prints, without a process of its own. */
 async function print(...args: string[]): Promise<string> {
   const { command, given } = readCommand(args);
-  const em = world.deps.em();
-  const { config, clock } = world;
+  const em = fixture.deps.em();
+  const { config, clock } = fixture;
   return JSON.stringify(await command?.run({ em, config, clock }, given as Record<Option, string>));
 }
 const ask = async (...args: string[]) => JSON.parse(await print(...args));
@@ -71,7 +71,7 @@ test('its help teaches every command, and what is used wrongly is told the right
 });
 
 test('accounts are found by words and shown with what they have, and no secret is printed', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const { email } = (await owner.call('GET', '/v1/account')).body;
   const found = await ask('account', 'list', '--match', email.toUpperCase());
@@ -90,10 +90,10 @@ test('accounts are found by words and shown with what they have, and no secret i
 });
 
 test('a blocked site answers 451 at all its addresses, takes no enquiries, tells its owner why, and comes back as it was', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
-  await world.publish(site.id, owner.accountId, { 'index.html': page });
-  const status = async () => (await world.visit(site.name, '/')).status;
+  await fixture.publish(site.id, owner.accountId, { 'index.html': page });
+  const status = async () => (await fixture.visit(site.name, '/')).status;
   await expect.poll(status).toBe(200);
   const waiting = owner.call('GET', '/v1/inbox?wait=20');
   const blocked = await ask(
@@ -106,7 +106,7 @@ test('a blocked site answers 451 at all its addresses, takes no enquiries, tells
   );
   expect(blocked).toMatchObject({ site_id: site.id, name: site.name });
   await expect.poll(status).toBe(451);
-  const visit = await world.visit(site.name, '/');
+  const visit = await fixture.visit(site.name, '/');
   expect(visit.text).toContain('blocked');
   expect(visit.text).not.toContain('bank');
   const told = { reason: 'It asks visitors for passwords of a bank.', at: blocked.blocked_at };
@@ -117,17 +117,17 @@ test('a blocked site answers 451 at all its addresses, takes no enquiries, tells
   // Another reason does not make it a newer block; a publish does not undo it.
   const again = await ask('site', 'block', '--site', site.id, '--reason', 'It still does.');
   expect(again.blocked_at).toBe(blocked.blocked_at);
-  await world.publish(site.id, owner.accountId, { 'index.html': `${page}2` });
-  const another = await world.openEdge();
+  await fixture.publish(site.id, owner.accountId, { 'index.html': `${page}2` });
+  const another = await fixture.openEdge();
   expect((await another.visit(site.name, '/')).status).toBe(451);
   await another.close();
   expect(await ask('site', 'unblock', '--site', site.id)).toMatchObject({ blocked_at: null });
-  await expect.poll(async () => (await world.visit(site.name, '/')).text).toBe(`${page}2`);
+  await expect.poll(async () => (await fixture.visit(site.name, '/')).text).toBe(`${page}2`);
   expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
 });
 
 test('an account is blocked and let go on by its address or its id', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const { email } = (await owner.call('GET', '/v1/account')).body;
   const blocked = await ask('account', 'block', '--email', email.toUpperCase(), '--reason', 'It sends spam.');
   expect(blocked).toEqual({ account_id: owner.accountId, email, blocked_at: expect.any(String) });
@@ -143,8 +143,8 @@ test('an account is blocked and let go on by its address or its id', async () =>
 });
 
 test('what the outbox has not sent is listed with the cause, and what it has sent is sent again', async () => {
-  const em = world.deps.em();
-  const [now, workflowId] = [world.clock.now(), `gone:${Date.now()}`];
+  const em = fixture.deps.em();
+  const [now, workflowId] = [fixture.clock.now(), `gone:${Date.now()}`];
   const rest = { kind: 'signal', workflowId, message: { signal: 'check', input: 'not for operators' } } as const;
   em.create(OutboxEntry, { id: 'out_test_waits', ...rest, createdAt: now, attempts: 3, lastError: 'no engine' });
   em.create(OutboxEntry, { id: 'out_test_sent', ...rest, createdAt: now, sentAt: now, attempts: 1 });

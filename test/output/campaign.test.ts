@@ -3,13 +3,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
+import { createFixture, createSite, sha256, until } from './fixture.ts';
 import { named, type Output, sender } from './sending.ts';
-import { createSite, createWorld, sha256, until } from './world.ts';
 
 const count = Number(process.env.FRONTAGE_OUTPUT_FILES ?? 300);
-const world = await createWorld({ FRONTAGE_RATE_SCALE: '1000000' });
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createFixture({ FRONTAGE_RATE_SCALE: '1000000' });
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 const { begin, name, send, complete } = sender(owner);
 const ms = (since: number) => Math.round(performance.now() - since);
 const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
@@ -50,7 +50,7 @@ async function publish(site: { id: string; name: string }, files: Output, marked
   const done = await complete(upload);
   const completeMs = ms(completing);
   expect([done.status, done.body.status, done.body.file_count]).toEqual([200, 'live', Object.keys(files).length]);
-  await until(async () => (await world.visit(site.name, '/marked')).text === marked);
+  await until(async () => (await fixture.visit(site.name, '/marked')).text === marked);
   return { sent: missing.length, manifestMs, sendMs, completeMs, seenMs: ms(completing) };
 }
 

@@ -2,12 +2,12 @@ import { rm } from 'node:fs/promises';
 import { afterAll, expect, test } from 'vitest';
 import { goLive, takeTicket } from '#db/deployments/transitions.ts';
 import { blobPath } from '#providers/store/disk.ts';
+import { createFixture, createSite, errorOf, sha256, until } from './fixture.ts';
 import { isStored, named, sender } from './sending.ts';
-import { createSite, createWorld, errorOf, sha256, until } from './world.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 const { begin, name, send, complete, fill, publish } = sender(owner);
 const read = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body;
 let count = 0;
@@ -19,7 +19,7 @@ test('an upload that something newer overtakes while it is completed is supersed
   const site = await createSite(owner);
   const upload = await begin(site);
   await fill(upload, { 'index.html': unique() });
-  const { store } = world.deps;
+  const { store } = fixture.deps;
   const { flush } = store;
   let newer = '';
   store.flush = async () => {
@@ -28,7 +28,7 @@ test('an upload that something newer overtakes while it is completed is supersed
     // It has its ticket by the next flush, which is that of the manifest.
     store.flush = async () => {
       store.flush = flush;
-      newer = await world.publish(site.id, owner.accountId, { 'index.html': 'newer' });
+      newer = await fixture.publish(site.id, owner.accountId, { 'index.html': 'newer' });
       await flush();
     };
   };
@@ -38,14 +38,14 @@ test('an upload that something newer overtakes while it is completed is supersed
   expect(await read(upload.id)).toMatchObject({ status: 'superseded', superseded_by: newer });
   expect(refusal(await name(upload, named({ a: 'a' })))).toEqual([409, 'superseded']);
   expect(refusal(await complete(upload))).toEqual([409, 'superseded']);
-  await until(async () => (await world.visit(site.name, '/')).text === 'newer');
+  await until(async () => (await fixture.visit(site.name, '/')).text === 'newer');
 });
 
 test('one whose process died while it was completed is completed by the next call, in its own place', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   await fill(upload, { 'index.html': 'taken up' });
-  const { store } = world.deps;
+  const { store } = fixture.deps;
   const { put } = store;
   store.put = async () => {
     store.put = put;
@@ -54,7 +54,7 @@ test('one whose process died while it was completed is completed by the next cal
   expect((await complete(upload)).status).toBe(500);
   expect(refusal(await name(upload, named({ 'late.html': 'late' })))).toEqual(noUploads);
   expect((await complete(upload)).body).toMatchObject({ status: 'live', file_count: 1 });
-  world.logged.length = 0;
+  fixture.logged.length = 0;
 });
 
 test('calls that complete at the same moment make one version live', async () => {
@@ -70,14 +70,14 @@ test('bytes that a loss of power took are asked for again before the version is 
   const upload = await begin(site);
   const page = unique();
   await fill(upload, { 'index.html': page });
-  await rm(blobPath(world.config.storeDir as string, sha256(page)));
+  await rm(blobPath(fixture.config.storeDir as string, sha256(page)));
   // Where the bytes were not yet synced, that fails first.
   if (errorOf(await complete(upload)).code !== 'upload_incomplete') {
     expect(refusal(await complete(upload))).toEqual([409, 'upload_incomplete']);
   }
   expect((await send(upload, sha256(page), page)).status).toBe(200);
   expect((await complete(upload)).body.status).toBe('live');
-  await rm(blobPath(world.config.storeDir as string, sha256(page)));
+  await rm(blobPath(fixture.config.storeDir as string, sha256(page)));
   expect((await publish(site, { 'index.html': page })).sent).toBe(1);
 });
 
@@ -103,23 +103,23 @@ test('the order of tickets holds for uploads as for publishes', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   await fill(upload, { 'index.html': 'early ticket' });
-  await takeTicket(world.deps.em(), site.id);
+  await takeTicket(fixture.deps.em(), site.id);
   expect((await complete(upload)).body.status).toBe('live');
-  const live = await goLive(world.deps.em(), world.clock, upload.id);
+  const live = await goLive(fixture.deps.em(), fixture.clock, upload.id);
   expect(live.status).toBe('live');
-  expect(await isStored(world, 'early ticket')).toBe(true);
+  expect(await isStored(fixture, 'early ticket')).toBe(true);
 });
 
 test('rules in _redirects of the output hold, and those that cannot be used fail the version', async () => {
   const site = await createSite(owner);
   await publish(site, { 'index.html': 'front', _redirects: '/old / 301\n' });
-  await until(async () => (await world.visit(site.name, '/old')).status === 301);
-  expect((await world.visit(site.name, '/_redirects')).status).toBe(404);
+  await until(async () => (await fixture.visit(site.name, '/old')).status === 301);
+  expect((await fixture.visit(site.name, '/_redirects')).status).toBe(404);
   const upload = await begin(site);
   await fill(upload, { 'index.html': 'worse', _redirects: '/a /b\n/b /a\n' });
   const failed = await complete(upload);
   expect(refusal(failed)).toEqual([400, 'invalid_redirects']);
   expect(errorOf(failed).message).toContain('Line 1 of _redirects creates a loop');
   expect(await read(upload.id)).toMatchObject({ status: 'failed', error: { code: 'invalid_redirects' } });
-  expect((await world.visit(site.name, '/')).text).toBe('front');
+  expect((await fixture.visit(site.name, '/')).text).toBe('front');
 });

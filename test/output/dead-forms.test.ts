@@ -1,23 +1,23 @@
 /** The warning of a version whose pages send to forms that nobody receives: told as it is now, whenever the version was published. */
 import { afterAll, expect, test } from 'vitest';
-import { challengeEnv, forms } from '#test/forms/world.ts';
+import { challengeEnv, forms } from '#test/forms/fixture.ts';
+import { createFixture } from './fixture.ts';
 import { sender } from './sending.ts';
-import { createWorld } from './world.ts';
 
-const world = await createWorld(challengeEnv);
-afterAll(() => world.close());
-const ask = forms(world);
-const owner = await world.newCaller();
+const fixture = await createFixture(challengeEnv);
+afterAll(() => fixture.close());
+const ask = forms(fixture);
+const owner = await fixture.newCaller();
 const { publish } = sender(owner);
 const page = (body: string) => `<!doctype html><title>Page</title>${body}`;
-const { baseUrl } = world.config;
+const { baseUrl } = fixture.config;
 const warningsOf = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body.warnings;
 
 test('a form of a page that sends to no form of the site, or to a disabled one, is told, and the others are not', async () => {
   const site = await ask.newSite(owner);
   const [live, shut] = [await ask.newForm(owner, {}, site), await ask.newForm(owner, { name: 'Shut' }, site)];
   await owner.call('POST', `/v1/forms/${shut.id}/disable`);
-  const stranger = await world.newCaller();
+  const stranger = await fixture.newCaller();
   const foreign = await ask.newForm(stranger);
   const version = await publish(site, {
     'index.html':

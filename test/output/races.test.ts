@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
+import { createFixture, createSite, errorOf, sha256 } from './fixture.ts';
 import { sender } from './sending.ts';
-import { createSite, createWorld, errorOf, sha256 } from './world.ts';
 
-const world = await createWorld({ FRONTAGE_RATE_SCALE: '1000' });
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createFixture({ FRONTAGE_RATE_SCALE: '1000' });
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 const { begin, name, send, complete } = sender(owner);
 
 test('parts of manifests, files, completions and new uploads of one site at the same moment stand in nobody’s way', async () => {
@@ -28,5 +28,5 @@ test('parts of manifests, files, completions and new uploads of one site at the 
   const told = new Set(answers.map((answer) => (answer.status === 200 ? '200' : errorOf(answer).code)));
   const allowed = ['200', 'not_accepting_uploads', 'not_found', 'superseded', 'upload_incomplete', 'invalid_manifest'];
   expect([...told].filter((code) => !allowed.includes(code))).toEqual([]);
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 }, 60_000);

@@ -1,15 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { limitsIn } from '#test/api/world.ts';
+import { limitsIn } from '#test/api/fixture.ts';
+import { createFixture, createSite, errorOf, sha256 } from './fixture.ts';
 import { goodPng, hostileFiles } from './hostile-files.ts';
 import { goodPaths, hostilePaths } from './hostile-paths.ts';
 import { isStored, named, sender } from './sending.ts';
-import { createSite, createWorld, errorOf, sha256 } from './world.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 const { begin, name, send, complete, publish } = sender(owner);
 const refusal = (answer: Parameters<typeof errorOf>[0]) => [answer.status, errorOf(answer).code];
 const file = (path: string, content = path, bytes = Buffer.byteLength(content)) => ({
@@ -43,11 +43,11 @@ test('a corpus of 500 hostile paths and files is refused whole: none is named, s
   for (const [path, content] of hostileFiles) {
     const answer = await send(upload, sha256(content), content);
     expect([path, ...refusal(answer)]).toEqual([path, 400, 'invalid_file']);
-    expect([path, await isStored(world, content)]).toEqual([path, false]);
+    expect([path, await isStored(fixture, content)]).toEqual([path, false]);
   }
   expect(refusal(await complete(upload))).toEqual([409, 'upload_incomplete']);
-  expect(await readdir(join(world.config.storeDir as string, 'tmp'))).toEqual([]);
-  expect((await world.visit(site.name, '/')).status).toBe(404);
+  expect(await readdir(join(fixture.config.storeDir as string, 'tmp'))).toEqual([]);
+  expect((await fixture.visit(site.name, '/')).status).toBe(404);
 }, 120_000);
 
 test('bytes that go by many names are refused where one of them promises something else', async () => {
@@ -61,7 +61,7 @@ test('bytes that go by many names are refused where one of them promises somethi
   const answer = await send(upload, sha256(drawing), drawing);
   expect(refusal(answer)).toEqual([400, 'invalid_file']);
   expect(errorOf(answer).message).toContain('z/drawing.svg');
-  expect(await isStored(world, drawing)).toBe(false);
+  expect(await isStored(fixture, drawing)).toBe(false);
 });
 
 test('a name that promises nothing but is a word of the language is judged as any other', async () => {
@@ -84,9 +84,9 @@ test('names and files that sites have are taken', async () => {
     'a.svg': '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>',
   });
   expect(live.status).toBe('live');
-  expect((await world.visit(site.name, '/caf%C3%A9/men%C3%BC.html')).text).toBe('at café/menü.html');
-  expect((await world.visit(site.name, '/a%20b/100%25%20(true)')).text).toBe('at a b/100% (true).html');
-  expect((await world.visit(site.name, '/.well-known/security.txt')).status).toBe(200);
+  expect((await fixture.visit(site.name, '/caf%C3%A9/men%C3%BC.html')).text).toBe('at café/menü.html');
+  expect((await fixture.visit(site.name, '/a%20b/100%25%20(true)')).text).toBe('at a b/100% (true).html');
+  expect((await fixture.visit(site.name, '/.well-known/security.txt')).status).toBe(200);
 });
 
 test.each([
@@ -136,7 +136,7 @@ test('a length that is not that of the held bytes is invalid_manifest', async ()
 
 test('files and bytes over the plan are plan_limit, over all parts together', async () => {
   const upload = await newUpload();
-  const { file_bytes, site_bytes, site_files } = limitsIn(world.config);
+  const { file_bytes, site_bytes, site_files } = limitsIn(fixture.config);
   const big = (n: number, bytes: number) => ({ path: `big/${n}`, sha256: sha256(`big ${n}`), bytes });
   expect(refusal(await name(upload, [big(0, file_bytes + 1)]))).toEqual([402, 'plan_limit']);
   const fits = Math.floor(site_bytes / file_bytes);
@@ -169,10 +169,10 @@ test('other bytes than the path says are hash_mismatch, and other lengths than t
   await name(upload, [file('a.txt', content), file('b.txt', long), file('short.txt', 'z', 100)]);
   const wrong = content.replace('very', 'VERY');
   expect(refusal(await send(upload, sha256(content), wrong))).toEqual([400, 'hash_mismatch']);
-  expect(await isStored(world, wrong)).toBe(false);
+  expect(await isStored(fixture, wrong)).toBe(false);
   for (const body of [content.slice(1), `${content}!`, '', 'x'.repeat(5 * 1024 * 1024)]) {
     expect(refusal(await send(upload, sha256(content), body))).toEqual([400, 'size_mismatch']);
-    if (body) expect(await isStored(world, body)).toBe(false);
+    if (body) expect(await isStored(fixture, body)).toBe(false);
   }
   expect(refusal(await send(upload, sha256('z'), 'z'))).toEqual([400, 'size_mismatch']);
   expect(refusal(await send(upload, sha256(long), `${long.slice(1)}x`))).toEqual([400, 'hash_mismatch']);
@@ -185,13 +185,13 @@ test('a hash that nobody named is not_found, and one that is none invalid_input'
   expect(refusal(await send(upload, sha256('nobody'), 'nobody'))).toEqual([404, 'not_found']);
   expect(refusal(await send(upload, 'abc', 'abc'))).toEqual([400, 'invalid_input']);
   expect(refusal(await send(upload, '..%2f..%2fetc', 'abc'))).toEqual([400, 'invalid_input']);
-  expect(await isStored(world, 'nobody')).toBe(false);
+  expect(await isStored(fixture, 'nobody')).toBe(false);
 });
 
 test('a body over what a file may have is plan_limit before it is read', async () => {
   const upload = await newUpload();
   await name(upload, [file('a')]);
-  const { port } = new URL(world.url);
+  const { port } = new URL(fixture.url);
   const { connect } = await import('node:net');
   const { text } = await import('node:stream/consumers');
   const socket = connect(Number(port), '127.0.0.1');
@@ -208,21 +208,21 @@ test('a caller who goes away half-way leaves nothing, and may send the file agai
   const content = 'w'.repeat(400_000);
   await name(upload, [file('a.bin', content)]);
   const { connect } = await import('node:net');
-  const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+  const socket = connect(Number(new URL(fixture.url).port), '127.0.0.1');
   socket.write(
     `PUT /v1/deployments/${upload.id}/files/${sha256(content)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${owner.token}\r\ncontent-length: ${content.length}\r\n\r\n`,
   );
   socket.write(content.slice(0, 200_000));
-  const halves = async () => (await readdir(join(world.config.storeDir as string, 'tmp')).catch(() => [])).length;
+  const halves = async () => (await readdir(join(fixture.config.storeDir as string, 'tmp')).catch(() => [])).length;
   await expect.poll(halves, { interval: 5 }).toBe(1);
   socket.destroy();
   await expect.poll(halves, { interval: 5 }).toBe(0);
-  expect(await isStored(world, content)).toBe(false);
+  expect(await isStored(fixture, content)).toBe(false);
   expect((await send(upload, sha256(content), content)).status).toBe(200);
 });
 
 test('where no files are taken the calls say so before they look at anything', async () => {
-  const off = await (await import('#test/api/world.ts')).createWorld({ FRONTAGE_FILES: 'off' });
+  const off = await (await import('#test/api/fixture.ts')).createFixture({ FRONTAGE_FILES: 'off' });
   try {
     const caller = await off.newCaller();
     const calls = [
@@ -239,5 +239,5 @@ test('where no files are taken the calls say so before they look at anything', a
 });
 
 test('nothing of all this failed unexpectedly', () => {
-  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
 });

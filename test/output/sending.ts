@@ -1,7 +1,7 @@
 /** The hands of a caller who sends built output. */
 
-import type { Caller } from './world.ts';
-import { sha256, type World } from './world.ts';
+import type { Caller } from './fixture.ts';
+import { type Fixture, sha256 } from './fixture.ts';
 
 export type Output = Record<string, string | Buffer>;
 export const named = (files: Output) =>
@@ -51,6 +51,6 @@ export function sender(caller: Caller) {
 export type Sender = ReturnType<typeof sender>;
 
 /** What the store holds of these bytes. */
-export async function isStored({ deps }: World, content: string | Buffer): Promise<boolean> {
+export async function isStored({ deps }: Fixture, content: string | Buffer): Promise<boolean> {
   return (await deps.store.sizes([sha256(content)])).size > 0;
 }

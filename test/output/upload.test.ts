@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from 'vitest';
 import { sweepUploads } from '#db/deployments/uploads.ts';
+import { createFixture, createSite, errorOf, sha256, until } from './fixture.ts';
 import { named, sender } from './sending.ts';
-import { createSite, createWorld, errorOf, sha256, until } from './world.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
-const stranger = await world.newCaller();
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
+const stranger = await fixture.newCaller();
 const { begin, name, send, complete, fill, publish } = sender(owner);
 const other = sender(stranger);
 const front = (words: string) => `<!doctype html><title>${words}</title><p>${words}</p>`;
@@ -46,9 +46,9 @@ test('built output is named, sent and made live, and visitors are served its fil
   const done = await complete(upload);
   expect(done.body).toMatchObject({ id: upload.id, status: 'live', restorable: true, file_count: 4 });
   expect(done.body.next_action).toBeUndefined();
-  await until(async () => (await world.visit(site.name, '/')).text === files['index.html']);
-  expect((await world.visit(site.name, '/a/')).text).toBe(files['a/index.html']);
-  const page = await world.visit(site.name, '/', { 'accept-encoding': 'br' });
+  await until(async () => (await fixture.visit(site.name, '/')).text === files['index.html']);
+  expect((await fixture.visit(site.name, '/a/')).text).toBe(files['a/index.html']);
+  const page = await fixture.visit(site.name, '/', { 'accept-encoding': 'br' });
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
   expect((await owner.call('GET', `/v1/deployments/${upload.id}/files`)).body.items).toHaveLength(4);
 });
@@ -64,29 +64,29 @@ test('of a second version only what changed is sent, and the first can be restor
     against: first.id,
     counts: { added: 0, modified: 1, removed: 0 },
   });
-  await until(async () => (await world.visit(site.name, '/')).text === 'second');
+  await until(async () => (await fixture.visit(site.name, '/')).text === 'second');
   expect((await owner.call('POST', `/v1/deployments/${first.id}/restore`)).status).toBe(200);
-  await until(async () => (await world.visit(site.name, '/')).text === 'first');
+  await until(async () => (await fixture.visit(site.name, '/')).text === 'first');
 });
 
 test('bytes that a build of any site of the account brought are not asked for again', async () => {
   const [built, site] = [await createSite(owner), await createSite(owner)];
   const page = unique();
-  await world.publish(built.id, owner.accountId, { 'index.html': page });
+  await fixture.publish(built.id, owner.accountId, { 'index.html': page });
   expect((await publish(site, { 'index.html': page })).sent).toBe(0);
 });
 
 test('to name a hash gets nobody the bytes of another account', async () => {
   const secret = unique();
   await publish(await createSite(owner), { 'index.html': secret });
-  await world.publish((await createSite(owner)).id, owner.accountId, { 'index.html': `${secret}!` });
+  await fixture.publish((await createSite(owner)).id, owner.accountId, { 'index.html': `${secret}!` });
   const site = await createSite(stranger);
   const upload = await other.begin(site);
   const files = { 'index.html': secret, 'b.html': `${secret}!` };
   const { body } = await other.name(upload, named(files));
   expect(body.missing).toHaveLength(2);
   expect(refusal(await other.complete(upload))).toEqual([409, 'upload_incomplete']);
-  expect((await world.visit(site.name, '/')).status).toBe(404);
+  expect((await fixture.visit(site.name, '/')).status).toBe(404);
   // Whoever has them may send them.
   expect(await other.fill(await other.begin(site), files)).toBe(2);
 });
@@ -95,12 +95,12 @@ test('a collaborator gets at no bytes of the owner’s other sites through the s
   const secret = unique();
   await publish(await createSite(owner), { 'index.html': secret });
   const site = await createSite(owner);
-  await world.deps
+  await fixture.deps
     .em()
     .execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
       site.id,
       stranger.accountId,
-      world.clock.now(),
+      fixture.clock.now(),
     ]);
   const upload = await other.begin(site);
   expect((await other.name(upload, named({ 'index.html': secret }))).body.missing).toEqual([sha256(secret)]);
@@ -125,14 +125,14 @@ test('a manifest comes in parts, and what is missing can be read at any time', a
 });
 
 test('a part is named as fast as the first one, however many were named before it', async () => {
-  const caller = await world.newCaller();
+  const caller = await fixture.newCaller();
   const { begin, name } = sender(caller);
   const site = await createSite(caller);
   const part = (n: number) =>
     Array.from({ length: 5_000 }, (_, m) => ({ path: `${n}/${m}.html`, sha256: sha256(`${n}/${m}`), bytes: 10 }));
   await name(await begin(site), part(0));
   // The planner knows one deployment, and no other.
-  await world.deps.em().execute('analyze upload_file');
+  await fixture.deps.em().execute('analyze upload_file');
   const upload = await begin(site);
   const took = [];
   for (const n of [0, 1, 2]) {
@@ -178,7 +178,7 @@ test('completing again answers the same version, and it takes no more files', as
 
 test('a version that was built from source takes no files', async () => {
   const site = await createSite(owner);
-  const id = await world.publish(site.id, owner.accountId, { 'index.html': unique() });
+  const id = await fixture.publish(site.id, owner.accountId, { 'index.html': unique() });
   for (const answer of [
     await name({ id }, named({ a: 'a' })),
     await send({ id }, sha256('a'), 'a'),
@@ -194,7 +194,7 @@ test('an upload ends after 24 hours, at that very moment, and its rows go', asyn
   const upload = await begin(site);
   const page = unique();
   await fill(upload, { 'index.html': page });
-  world.skip(24 * 3600_000);
+  fixture.skip(24 * 3600_000);
   expect(await read(upload.id)).toMatchObject({ status: 'cancelled' });
   for (const answer of [
     await name(upload, named({ a: 'a' })),
@@ -203,8 +203,8 @@ test('an upload ends after 24 hours, at that very moment, and its rows go', asyn
   ]) {
     expect(refusal(answer)).toEqual(noUploads);
   }
-  expect(await sweepUploads(world.deps.em(), world.clock.now())).toBeGreaterThan(0);
-  const [row] = await world.deps
+  expect(await sweepUploads(fixture.deps.em(), fixture.clock.now())).toBeGreaterThan(0);
+  const [row] = await fixture.deps
     .em()
     .execute(
       'select status, (select count(*) from upload_file where deployment_id = id)::int as rows from deployment where id = ?',

@@ -4,12 +4,12 @@ import { inspect, isServed } from '#api/deployments/warnings/inspect.ts';
 import { readPage } from '#api/deployments/warnings/page.ts';
 import { renderManifest } from '#providers/manifest.ts';
 import { quickest } from '#test/stack/quickest.ts';
+import { createFixture, createSite, sha256, until } from './fixture.ts';
 import { sender } from './sending.ts';
-import { createSite, createWorld, sha256, until } from './world.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 const { publish } = sender(owner);
 const origin = 'http://site.test';
 const read = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body;
@@ -66,7 +66,7 @@ test('a version without a page at its root is published, and says so first', asy
 
 test('a version that was built has its warnings when it is read', async () => {
   const site = await createSite(owner);
-  const id = await world.publish(site.id, owner.accountId, { 'index.html': page('<a href="/gone">x</a>') });
+  const id = await fixture.publish(site.id, owner.accountId, { 'index.html': page('<a href="/gone">x</a>') });
   expect(kinds((await read(id)).warnings)).toEqual([['broken_link', 'index.html', '/gone']]);
 });
 
@@ -218,7 +218,7 @@ test('a version of hostile pages goes live, and says how many of them were read'
   );
   const warnings = await warned(files);
   expect(warnings.pages.all).toBe(Object.keys(files).length);
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 });
 
 test('a link is judged as the edge finds files', async () => {
@@ -234,12 +234,12 @@ test('a link is judged as the edge finds files', async () => {
     plain: 'x',
   };
   await publish(site, files);
-  await until(async () => (await world.visit(site.name, '/')).status === 200);
+  await until(async () => (await fixture.visit(site.name, '/')).status === 200);
   const served = new Set(Object.keys(files));
   const paths =
     ' a a/ a.html a.html/ b b/ b/index.html b/index c c/ d d/ d/e d/e/ index index/ index.html plain plain/ x x/';
   for (const path of paths.split(' ')) {
-    const { status } = await world.visit(site.name, `/${path}`);
+    const { status } = await fixture.visit(site.name, `/${path}`);
     expect([path, isServed(served, path)]).toEqual([path, status !== 404]);
   }
 });

@@ -7,10 +7,10 @@ import { hrefOf, readTarget } from '#edge/routing/paths.ts';
 import { outputFault, sourceFault } from '#providers/paths.ts';
 import { OutputRefused, openOutput } from '#providers/sandbox/output.ts';
 import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
-import { ask, createWorld, type World } from '#test/edge/world.ts';
+import { ask, createFixture, type Fixture } from '#test/edge/fixture.ts';
 import { hostilePaths } from '#test/output/hostile-paths.ts';
+import { roomy } from '#test/sandbox/fixture.ts';
 import { tarOf } from '#test/sandbox/tar.ts';
-import { roomy } from '#test/sandbox/world.ts';
 import { corpus, type Sample } from './corpus.ts';
 
 test('the list holds more than 300 paths that are refused somewhere, none of them twice', () => {
@@ -63,14 +63,14 @@ test('a build may write what is taken, and nothing else', async () => {
 });
 
 describe('a manifest that names them all', () => {
-  let world: World;
+  let fixture: Fixture;
   let port: number;
   beforeAll(async () => {
-    world = await createWorld();
-    await world.publish('all', Object.fromEntries(corpus.map(({ path }, index) => [path, `file ${index}.`])));
-    ({ port } = await world.openEdge());
+    fixture = await createFixture();
+    await fixture.publish('all', Object.fromEntries(corpus.map(({ path }, index) => [path, `file ${index}.`])));
+    ({ port } = await fixture.openEdge());
   });
-  afterAll(() => world?.close());
+  afterAll(() => fixture?.close());
 
   const href = ({ path, raw }: Sample) =>
     raw ? `/${[...raw].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')}` : hrefOf(path);

@@ -6,30 +6,30 @@ import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { openSessionsMax } from '#db/payments/transitions.ts';
 import { encryptKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
-import { attachAccount, type PayingWorld, usePayingWorld } from './world.ts';
+import { attachAccount, type PayingFixture, usePayingFixture } from './fixture.ts';
 
-let world: PayingWorld;
-usePayingWorld((made) => {
-  world = made;
+let fixture: PayingFixture;
+usePayingFixture((made) => {
+  fixture = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };
-const em = () => world.deps.em();
+const em = () => fixture.deps.em();
 
 test('a link that a robot opens again and again leaves no more than so many pages open, and they can be paid', async () => {
-  const { payUrl, id, statusOf } = await world.newPayment();
-  const opened = await Promise.all(Array.from({ length: openSessionsMax + 5 }, () => world.openLink(payUrl)));
+  const { payUrl, id, statusOf } = await fixture.newPayment();
+  const opened = await Promise.all(Array.from({ length: openSessionsMax + 5 }, () => fixture.openLink(payUrl)));
   expect(opened.filter(({ status }) => status === 303)).toHaveLength(openSessionsMax);
   const refused = opened.filter(({ status }) => status === 429);
   expect(refused.map(({ text }) => text.includes('opened too often'))).toEqual(Array(5).fill(true));
   expect(await em().count(PaymentAttempt, { payment: id })).toBe(openSessionsMax);
-  await world.press(opened.find(({ page }) => page)?.page ?? null);
+  await fixture.press(opened.find(({ page }) => page)?.page ?? null);
   await expect.poll(statusOf, soon).toBe('paid');
 });
 
 test('a HEAD, a link previewer, a prefetch and a subresource open no page, and are told what is to be paid', async () => {
-  const { id, payUrl } = await world.newPayment();
-  const link = `${world.url}${new URL(payUrl).pathname}`;
+  const { id, payUrl } = await fixture.newPayment();
+  const link = `${fixture.url}${new URL(payUrl).pathname}`;
   const previewer = 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)';
   const lookers: RequestInit[] = [
     { method: 'HEAD' },
@@ -47,16 +47,16 @@ test('a HEAD, a link previewer, a prefetch and a subresource open no page, and a
   // A person whose browser calls itself what it likes, by the button.
   const headers = { 'user-agent': previewer, 'sec-fetch-dest': 'document', 'sec-fetch-user': '?1' };
   expect((await fetch(link, { redirect: 'manual', headers })).status).toBe(303);
-  expect((await world.openLink(payUrl)).status).toBe(303);
+  expect((await fixture.openLink(payUrl)).status).toBe(303);
   expect(await em().count(PaymentAttempt, { payment: id })).toBe(2);
 });
 
 test('a refund that meets a key which its owner has revoked goes on with the new one', async () => {
-  const { payUrl, id, owner, account, statusOf } = await world.newPayment();
-  await world.press((await world.openLink(payUrl)).page);
+  const { payUrl, id, owner, account, statusOf } = await fixture.newPayment();
+  await fixture.press((await fixture.openLink(payUrl)).page);
   const { key } = account as { key: string };
   const withKey = (one: string) =>
-    em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: encryptKey(world.config, account.id, one) });
+    em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: encryptKey(fixture.config, account.id, one) });
   await withKey('rk_test_revoked0000');
   await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
   const fault = async () => (await em().findOneOrFail(PaymentAttempt, { payment: id })).refundFault;
@@ -64,25 +64,25 @@ test('a refund that meets a key which its owner has revoked goes on with the new
   expect(await statusOf()).toBe('refunding');
   await withKey(key);
   await expect.poll(statusOf, soon).toBe('refunded');
-  expect(world.heldFor(id)).toBe(0);
+  expect(fixture.heldFor(id)).toBe(0);
 });
 
 test('an account of the provider that is here twice is compared with the payments of both', async () => {
-  const one = await world.newPayment();
+  const one = await fixture.newPayment();
   const { key, id } = one.account as { key: string; id: string };
-  const { page } = await world.openLink(one.payUrl);
-  const other = await world.newCaller();
-  const site = await world.newSite(other);
-  const twin = await attachAccount(world, other, site.id, { key });
+  const { page } = await fixture.openLink(one.payUrl);
+  const other = await fixture.newCaller();
+  const site = await fixture.newSite(other);
+  const twin = await attachAccount(fixture, other, site.id, { key });
   await em().nativeUpdate(PayoutAccount, { id: { $in: [id, twin.id] } }, { providerAccount: `acct_of_${id}` });
   const body = { amount: 900, currency: 'EUR' };
   const two = await other.call('POST', `/v1/sites/${site.id}/payments`, { body });
-  await world.press((await world.openLink(two.body.pay_url)).page);
-  await world.press(page);
+  await fixture.press((await fixture.openLink(two.body.pay_url)).page);
+  await fixture.press(page);
   expect([await one.statusOf(), (await em().findOneOrFail(Payment, { id: two.body.id })).status]).toEqual([
     'paid',
     'paid',
   ]);
-  await world.deps.temporal.workflow.execute('checkLedger', { workflowId: 'ledger twice', taskQueue: 'platform' });
+  await fixture.deps.temporal.workflow.execute('checkLedger', { workflowId: 'ledger twice', taskQueue: 'platform' });
   expect(await em().find(LedgerFlag, { payoutAccountId: { $in: [id, twin.id] } })).toEqual([]);
 });

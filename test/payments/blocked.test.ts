@@ -5,36 +5,36 @@ import { Booking } from '#db/bookings/booking.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
+import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
-import { type PayingWorld, usePayingWorld } from './world.ts';
 
-let world: PayingWorld;
-usePayingWorld((made) => {
-  world = made;
+let fixture: PayingFixture;
+usePayingFixture((made) => {
+  fixture = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };
 const why = 'It sells what it has not.';
-const em = () => world.deps.em();
+const em = () => fixture.deps.em();
 const statusOf = async (id: string) => (await em().findOneOrFail(Payment, { id })).status;
-type Made = Awaited<ReturnType<PayingWorld['newPayment']>>;
+type Made = Awaited<ReturnType<PayingFixture['newPayment']>>;
 
 const blocks = {
-  'of the site': ({ site }: Made) => blockSite(em(), world.clock, site.id, why),
-  'of the account': ({ owner }: Made) => blockAccount(em(), world, owner.accountId, why),
+  'of the site': ({ site }: Made) => blockSite(em(), fixture.clock, site.id, why),
+  'of the account': ({ owner }: Made) => blockAccount(em(), fixture, owner.accountId, why),
   'of whose payout account it is': async ({ account }: Made) => {
-    const other = await world.newCaller();
+    const other = await fixture.newCaller();
     // The two have agreed on it, as by an offer.
     await em().execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);
-    await blockAccount(em(), world, other.accountId, why);
+    await blockAccount(em(), fixture, other.accountId, why);
   },
 };
 
 describe.each(Object.entries(blocks))('a block %s', (_whose, block) => {
   test('ends payments that are open, and closes their pages', async () => {
-    const made = await world.newPayment();
-    expect((await world.openLink(made.payUrl)).status).toBe(303);
-    await atRest(world, made.id);
+    const made = await fixture.newPayment();
+    expect((await fixture.openLink(made.payUrl)).status).toBe(303);
+    await atRest(fixture, made.id);
     await block(made);
     expect(await statusOf(made.id)).toBe('expired');
     const attempt = async () => (await em().findOneOrFail(PaymentAttempt, { payment: made.id })).status;
@@ -42,52 +42,52 @@ describe.each(Object.entries(blocks))('a block %s', (_whose, block) => {
   });
 
   test('gives back what was paid on a page that could not be closed', async () => {
-    const made = await world.newPayment();
-    const { page } = await world.openLink(made.payUrl);
-    await atRest(world, made.id);
-    world.stub.knobs.turnAway = 1;
+    const made = await fixture.newPayment();
+    const { page } = await fixture.openLink(made.payUrl);
+    await atRest(fixture, made.id);
+    fixture.stub.knobs.turnAway = 1;
     await block(made);
-    await world.press(page, 'pay', { comesBack: false });
-    world.stub.knobs.turnAway = 0;
-    await world.deps.temporal.workflow.getHandle(`payment:${made.id}`).signal('moved');
+    await fixture.press(page, 'pay', { comesBack: false });
+    fixture.stub.knobs.turnAway = 0;
+    await fixture.deps.temporal.workflow.getHandle(`payment:${made.id}`).signal('moved');
     await expect.poll(() => statusOf(made.id), soon).toBe('refunded');
-    expect(world.heldFor(made.id)).toBe(0);
+    expect(fixture.heldFor(made.id)).toBe(0);
   });
 });
 
 test('a booking on somebody else’s site that pays into a blocked account gets its money back and no seat, and is told', async () => {
-  const { account, payUrl, paymentId, id, owner, nudge } = await heldIn(world);
-  const other = await world.newCaller();
+  const { account, payUrl, paymentId, id, owner, nudge } = await heldIn(fixture);
+  const other = await fixture.newCaller();
   await em().execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);
-  const { page } = await world.openLink(payUrl);
-  await atRest(world, paymentId);
-  world.stub.knobs.turnAway = 1;
-  await blockAccount(em(), world, other.accountId, why);
-  await world.press(page, 'pay', { comesBack: false });
-  world.stub.knobs.turnAway = 0;
+  const { page } = await fixture.openLink(payUrl);
+  await atRest(fixture, paymentId);
+  fixture.stub.knobs.turnAway = 1;
+  await blockAccount(em(), fixture, other.accountId, why);
+  await fixture.press(page, 'pay', { comesBack: false });
+  fixture.stub.knobs.turnAway = 0;
   await nudge();
   await expect.poll(() => statusOf(paymentId), soon).toBe('refunded');
-  expect(world.heldFor(paymentId)).toBe(0);
+  expect(fixture.heldFor(paymentId)).toBe(0);
   expect(await em().findOneOrFail(Booking, { id })).toMatchObject({ status: 'expired', visitorSealed: null });
-  const told = (await mailsWaiting(world, 'money-returned', id)).map(({ to }) => to).sort();
-  expect(told).toEqual(['ada@example.org', await world.emailOf(owner)].sort());
+  const told = (await mailsWaiting(fixture, 'money-returned', id)).map(({ to }) => to).sort();
+  expect(told).toEqual(['ada@example.org', await fixture.emailOf(owner)].sort());
 });
 
 test('blocks at the same time, of accounts that pay into each other and of their sites, never wait for each other', async () => {
-  const [one, two] = [await heldIn(world), await heldIn(world)];
+  const [one, two] = [await heldIn(fixture), await heldIn(fixture)];
   const both = [one, two];
   const pays = (made: typeof one, into: typeof one) =>
     em().execute('update payout_account set account_id = ? where id = ?', [into.owner.accountId, made.account.id]);
   await Promise.all([pays(one, two), pays(two, one)]);
-  const later = new Date(world.clock.now().getTime() + 3600_000);
-  const account = ({ owner }: typeof one) => blockAccount(em(), world, owner.accountId, why);
-  const site = ({ site }: typeof one) => blockSite(em(), world.clock, site.id, why);
+  const later = new Date(fixture.clock.now().getTime() + 3600_000);
+  const account = ({ owner }: typeof one) => blockAccount(em(), fixture, owner.accountId, why);
+  const site = ({ site }: typeof one) => blockSite(em(), fixture.clock, site.id, why);
   for (let round = 0; round < 12; round++) {
     const acts = [() => account(one), () => (round % 3 === 2 ? site(two) : account(two))];
     await Promise.all((round % 2 === 0 ? acts : acts.reverse()).map((act) => act()));
     expect(await Promise.all(both.map(({ paymentId }) => statusOf(paymentId)))).toEqual(['expired', 'expired']);
     for (const { owner, site, id, paymentId } of both) {
-      await unblockAccount(em(), world, owner.accountId);
+      await unblockAccount(em(), fixture, owner.accountId);
       await unblockSite(em(), site.id);
       await em().execute(`update booking set status = 'held', hold_expires_at = ? where id = ?`, [later, id]);
       await em().execute(`update payment set status = 'open', expires_at = ? where id = ?`, [later, paymentId]);

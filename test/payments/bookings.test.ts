@@ -4,21 +4,21 @@ import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { withPayment } from '#db/payments/transitions.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
+import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
-import { type PayingWorld, usePayingWorld } from './world.ts';
 
-let world: PayingWorld;
-usePayingWorld((made) => {
-  world = made;
+let fixture: PayingFixture;
+usePayingFixture((made) => {
+  fixture = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };
 const minuteMs = 60_000;
 
-const held = () => heldIn(world);
-const row = (id: string) => world.deps.em().findOneOrFail(Booking, { id });
+const held = () => heldIn(fixture);
+const row = (id: string) => fixture.deps.em().findOneOrFail(Booking, { id });
 
 test('a priced service is held, paid at its link, and confirmed', async () => {
   const { booked, payUrl, read, payment, publicId, isOpen, id } = await held();
@@ -28,16 +28,16 @@ test('a priced service is held, paid at its link, and confirmed', async () => {
     hold_expires_at: expect.any(String),
     next_action: expect.stringContaining('pay_url'),
   });
-  expect((await world.anyone('GET', `/b/${publicId}`)).body.services[0]).toMatchObject({ open: true });
-  const { page } = await world.openLink(payUrl);
+  expect((await fixture.anyone('GET', `/b/${publicId}`)).body.services[0]).toMatchObject({ open: true });
+  const { page } = await fixture.openLink(payUrl);
   expect((await row(id)).paying).toBe(true);
-  const back = await world.press(page);
+  const back = await fixture.press(page);
   expect(back.text).toContain('Paid and booked');
   expect(back.text).toContain(booked.reference);
   expect(await read()).toMatchObject({ status: 'confirmed', pay_url: null, payment_id: payment.id, mail: 'queued' });
   expect(await payment.statusOf()).toBe('paid');
   for (const kind of ['booking-confirmed', 'booking-taken']) {
-    const [mail] = await mailsWaiting(world, kind, id);
+    const [mail] = await mailsWaiting(fixture, kind, id);
     expect(mail?.data).toMatchObject({ paid: expect.stringMatching(/^\d+\.\d\d EUR$/) });
   }
   expect(await isOpen()).toBe(false);
@@ -47,83 +47,83 @@ test('a priced service is held, paid at its link, and confirmed', async () => {
 
 test('the end of a hold closes its page before it frees the seat', async () => {
   const { payUrl, statusOf, isOpen, bookAnother, payment, id } = await held();
-  const { page } = await world.openLink(payUrl);
-  await atRest(world, payment.id);
+  const { page } = await fixture.openLink(payUrl);
+  await atRest(fixture, payment.id);
   // The provider does not answer, so nobody can say that the page is closed.
-  world.stub.knobs.turnAway = 1;
-  world.skip(15 * minuteMs + 1000);
+  fixture.stub.knobs.turnAway = 1;
+  fixture.skip(15 * minuteMs + 1000);
   expect([await statusOf(), await isOpen()]).toEqual(['held', false]);
   expect((await bookAnother()).body.error.code).toBe('slot_taken');
   expect(await payment.statusOf()).toBe('expired');
-  world.stub.knobs.turnAway = 0;
-  await world.deps.temporal.workflow.getHandle(`payment:${payment.id}`).signal('moved');
+  fixture.stub.knobs.turnAway = 0;
+  await fixture.deps.temporal.workflow.getHandle(`payment:${payment.id}`).signal('moved');
   await expect.poll(statusOf, soon).toBe('expired');
   expect((await fetch(page ?? '')).status).toBe(410);
   expect(await isOpen()).toBe(true);
   expect(await row(id)).toMatchObject({ paying: false, visitorSealed: null });
-  expect((await world.openLink(payUrl)).status).toBe(410);
+  expect((await fixture.openLink(payUrl)).status).toBe(410);
   expect((await bookAnother()).status).toBe(200);
 });
 
 test('who has paid when the hold ends has the seat, though it was not known yet', async () => {
   const { payUrl, statusOf, payment } = await held();
-  const { page } = await world.openLink(payUrl);
-  await atRest(world, payment.id);
-  world.stub.knobs.turnAway = 1;
-  await world.press(page, 'pay', { comesBack: false });
-  world.skip(15 * minuteMs + 1000);
-  world.stub.knobs.turnAway = 0;
-  await world.deps.temporal.workflow.getHandle(`payment:${payment.id}`).signal('moved');
+  const { page } = await fixture.openLink(payUrl);
+  await atRest(fixture, payment.id);
+  fixture.stub.knobs.turnAway = 1;
+  await fixture.press(page, 'pay', { comesBack: false });
+  fixture.skip(15 * minuteMs + 1000);
+  fixture.stub.knobs.turnAway = 0;
+  await fixture.deps.temporal.workflow.getHandle(`payment:${payment.id}`).signal('moved');
   await expect.poll(statusOf, soon).toBe('confirmed');
   expect(await payment.statusOf()).toBe('paid');
 });
 
 test('the holds of a site that is archived end, and late money goes back', async () => {
   const { payUrl, site, owner, paymentId, payment } = await held();
-  const { page } = await world.openLink(payUrl);
-  await atRest(world, payment.id);
-  world.stub.knobs.turnAway = 1;
+  const { page } = await fixture.openLink(payUrl);
+  await atRest(fixture, payment.id);
+  fixture.stub.knobs.turnAway = 1;
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
-  await world.press(page, 'pay', { comesBack: false });
-  world.stub.knobs.turnAway = 0;
-  await world.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
+  await fixture.press(page, 'pay', { comesBack: false });
+  fixture.stub.knobs.turnAway = 0;
+  await fixture.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
   await expect.poll(payment.statusOf, soon).toBe('refunded');
-  expect(world.heldFor(paymentId)).toBe(0);
+  expect(fixture.heldFor(paymentId)).toBe(0);
 });
 
 test('a site that a person takes off the web takes no money: links are over, holds end, and late money goes back', async () => {
   const { payUrl, site, owner, id, paymentId, payment, bookAnother } = await held();
   const ask = () => owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 700, currency: 'EUR' } });
   const { body: open } = await ask();
-  expect((await world.openLink(open.pay_url)).status).toBe(303);
-  const { page } = await world.openLink(payUrl);
-  await atRest(world, paymentId);
-  world.stub.knobs.turnAway = 1;
-  await blockSite(world.deps.em(), world.clock, site.id, 'It sells what it has not.');
-  await world.press(page, 'pay', { comesBack: false });
-  world.stub.knobs.turnAway = 0;
+  expect((await fixture.openLink(open.pay_url)).status).toBe(303);
+  const { page } = await fixture.openLink(payUrl);
+  await atRest(fixture, paymentId);
+  fixture.stub.knobs.turnAway = 1;
+  await blockSite(fixture.deps.em(), fixture.clock, site.id, 'It sells what it has not.');
+  await fixture.press(page, 'pay', { comesBack: false });
+  fixture.stub.knobs.turnAway = 0;
   expect((await row(id)).status).toBe('expired');
   for (const link of [payUrl, open.pay_url])
-    expect(await world.openLink(link)).toMatchObject({ status: 410, page: null });
+    expect(await fixture.openLink(link)).toMatchObject({ status: 410, page: null });
   const refused = await ask();
   expect([refused.status, errorOf(refused).code]).toEqual([409, 'site_archived']);
   expect(errorOf(await bookAnother()).code).toBe('bookings_unavailable');
-  await world.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
+  await fixture.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
   await expect.poll(payment.statusOf, soon).toBe('refunded');
-  expect([world.heldFor(paymentId), (await row(id)).status]).toEqual([0, 'expired']);
-  await unblockSite(world.deps.em(), site.id);
+  expect([fixture.heldFor(paymentId), (await row(id)).status]).toEqual([0, 'expired']);
+  await unblockSite(fixture.deps.em(), site.id);
   const { status, body: anew } = await ask();
-  expect([status, (await world.openLink(anew.pay_url)).status]).toEqual([200, 303]);
+  expect([status, (await fixture.openLink(anew.pay_url)).status]).toEqual([200, 303]);
   // What was open at the block has ended with it.
-  expect((await world.openLink(open.pay_url)).status).toBe(410);
+  expect((await fixture.openLink(open.pay_url)).status).toBe(410);
 });
 
 test('a site that is archived at the moment of a charge waits for it, and neither fails', async () => {
   const { owner, site, id, paymentId } = await held();
-  const { archiving } = await withPayment(world.deps.em(), paymentId, async ({ tx, booking }) => {
+  const { archiving } = await withPayment(fixture.deps.em(), paymentId, async ({ tx, booking }) => {
     const archived = owner.call('POST', `/v1/sites/${site.id}/archive`);
     const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await world.deps.em().execute(waits)).length, soon).toBeGreaterThan(0);
+    await expect.poll(async () => (await fixture.deps.em().execute(waits)).length, soon).toBeGreaterThan(0);
     Object.assign(booking ?? {}, { visitorName: 'Eve' });
     await tx.flush();
     return { archiving: () => archived };
@@ -133,8 +133,8 @@ test('a site that is archived at the moment of a charge waits for it, and neithe
 });
 
 test('a price that no card can be charged is no timetable', async () => {
-  const owner = await world.newCaller();
-  const site = await world.newSite(owner);
+  const owner = await fixture.newCaller();
+  const site = await fixture.newSite(owner);
   const body = timetable({ service: { price: { amount: 10, currency: 'EUR' } } });
   const answer = await owner.call('POST', `/v1/sites/${site.id}/bookable`, { body });
   expect(answer.body.error).toMatchObject({ code: 'invalid_timetable', message: expect.stringContaining('0.50 EUR') });
@@ -142,21 +142,21 @@ test('a price that no card can be charged is no timetable', async () => {
 
 test('no money goes to the account of somebody who is blocked, whoever’s site it is', async () => {
   const { owner, site, payUrl, account, paymentId, bookAnother } = await held();
-  const other = await world.newCaller();
+  const other = await fixture.newCaller();
   // The two have agreed on it, as by an offer.
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   await em.execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);
   const asked = { body: { amount: 700, currency: 'EUR' } };
   const ask = () => owner.call('POST', `/v1/sites/${site.id}/payments`, asked);
   expect((await ask()).status).toBe(200);
-  await atRest(world, paymentId);
-  await blockAccount(world.deps.em(), world, other.accountId, 'It sells what it has not.');
-  expect(await world.openLink(payUrl)).toMatchObject({ status: 410, page: null });
+  await atRest(fixture, paymentId);
+  await blockAccount(fixture.deps.em(), fixture, other.accountId, 'It sells what it has not.');
+  expect(await fixture.openLink(payUrl)).toMatchObject({ status: 410, page: null });
   const refused = await ask();
   expect([refused.status, errorOf(refused).code]).toEqual([409, 'payout_account_pending']);
   expect((await bookAnother()).status).toBeGreaterThanOrEqual(400);
-  await unblockAccount(world.deps.em(), world, other.accountId);
+  await unblockAccount(fixture.deps.em(), fixture, other.accountId);
   const { status, body: anew } = await ask();
-  expect([status, (await world.openLink(anew.pay_url)).status]).toEqual([200, 303]);
-  expect((await world.openLink(payUrl)).status).toBe(410);
+  expect([status, (await fixture.openLink(anew.pay_url)).status]).toEqual([200, 303]);
+  expect((await fixture.openLink(payUrl)).status).toBe(410);
 });

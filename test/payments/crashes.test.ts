@@ -5,14 +5,14 @@ import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { type Way, ways } from '#test/publishing/crash-ways.ts';
 import { aroundActivities } from '#test/stack/worker.ts';
+import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest } from './held.ts';
-import { type PayingWorld, usePayingWorld } from './world.ts';
 
 const { around, interceptors } = aroundActivities();
-let world: PayingWorld;
-usePayingWorld(
+let fixture: PayingFixture;
+usePayingFixture(
   (made) => {
-    world = made;
+    fixture = made;
   },
   { interceptors },
 );
@@ -20,86 +20,90 @@ usePayingWorld(
 const soon = { timeout: 20_000, interval: 50 };
 const each = Object.keys(ways) as Way[];
 const refundsOf = (id: string) =>
-  [...world.stub.stub.objects.values()].filter(
+  [...fixture.stub.stub.objects.values()].filter(
     (one) =>
-      one.object === 'refund' && world.chargesOf(id).some((charge) => 'id' in charge && charge.id === one.charge),
+      one.object === 'refund' && fixture.chargesOf(id).some((charge) => 'id' in charge && charge.id === one.charge),
   );
 
 test.each(each)('a payment is known to be paid when its asking %s', async (way) => {
-  const { payUrl, statusOf, id } = await world.newPayment();
-  const { page } = await world.openLink(payUrl);
-  await atRest(world, id);
+  const { payUrl, statusOf, id } = await fixture.newPayment();
+  const { page } = await fixture.openLink(payUrl);
+  await atRest(fixture, id);
   around.set('settlePayment', ways[way]);
-  await world.press(page, 'pay', { comesBack: false });
+  await fixture.press(page, 'pay', { comesBack: false });
   await expect.poll(statusOf, soon).toBe('paid');
   await expect.poll(() => around.size, soon).toBe(0);
-  expect([world.heldFor(id), world.chargesOf(id).length]).toEqual([1250, 1]);
+  expect([fixture.heldFor(id), fixture.chargesOf(id).length]).toEqual([1250, 1]);
 });
 
 test.each(each)('a charge goes back once when giving it back %s', async (way) => {
-  const { payUrl, id, owner } = await world.newPayment();
-  await world.press((await world.openLink(payUrl)).page);
+  const { payUrl, id, owner } = await fixture.newPayment();
+  await fixture.press((await fixture.openLink(payUrl)).page);
   around.set('giveBackCharge', ways[way]);
   const { body } = await owner.call('POST', `/v1/payments/${id}/refund`);
   expect(body.status).toBe('refunded');
   expect(around.size).toBe(0);
-  expect([world.heldFor(id), refundsOf(id).length]).toEqual([0, 1]);
+  expect([fixture.heldFor(id), refundsOf(id).length]).toEqual([0, 1]);
 });
 
 test.each(each)('a refund that cannot be had is given up when that %s, and may be asked for again', async (way) => {
-  const { payUrl, id, owner, account, statusOf } = await world.newPayment();
-  await world.press((await world.openLink(payUrl)).page);
-  const { sealedKey } = await world.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
+  const { payUrl, id, owner, account, statusOf } = await fixture.newPayment();
+  await fixture.press((await fixture.openLink(payUrl)).page);
+  const { sealedKey } = await fixture.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
   around.set('giveUpRefund', ways[way]);
   // The account goes between the owner's call and the giving back.
   around.set('giveBackCharge', async (act) => {
-    await world.deps
+    await fixture.deps
       .em()
-      .nativeUpdate(PayoutAccount, { id: account.id }, { status: 'gone', sealedKey: null, goneAt: world.clock.now() });
+      .nativeUpdate(
+        PayoutAccount,
+        { id: account.id },
+        { status: 'gone', sealedKey: null, goneAt: fixture.clock.now() },
+      );
     return await act();
   });
   await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
   await expect.poll(statusOf, soon).toBe('paid');
   await expect.poll(() => around.size, soon).toBe(0);
-  await world.deps
+  await fixture.deps
     .em()
     .nativeUpdate(PayoutAccount, { id: account.id }, { status: 'ready', sealedKey: sealedKey ?? null, goneAt: null });
   expect((await owner.call('POST', `/v1/payments/${id}/refund`)).body.status).toBe('refunded');
-  expect([world.heldFor(id), refundsOf(id).length]).toEqual([0, 1]);
+  expect([fixture.heldFor(id), refundsOf(id).length]).toEqual([0, 1]);
 });
 
 const check = (name: string) =>
-  world.deps.temporal.workflow.execute('checkLedger', {
+  fixture.deps.temporal.workflow.execute('checkLedger', {
     workflowId: `ledger ${name}`,
     taskQueue: 'platform',
   });
 
 test.each(each)('the ledger check finds what is lost when it %s', async (way) => {
-  const { payUrl, id, statusOf } = await world.newPayment();
-  const { page } = await world.openLink(payUrl);
-  await atRest(world, id);
-  const handle = world.deps.temporal.workflow.getHandle(`payment:${id}`);
+  const { payUrl, id, statusOf } = await fixture.newPayment();
+  const { page } = await fixture.openLink(payUrl);
+  await atRest(fixture, id);
+  const handle = fixture.deps.temporal.workflow.getHandle(`payment:${id}`);
   await handle.terminate('a test');
-  await world.press(page, 'pay', { comesBack: false });
+  await fixture.press(page, 'pay', { comesBack: false });
   around.set('checkLedger', ways[way]);
   await check(way);
   expect(around.size).toBe(0);
-  expect([await statusOf(), world.heldFor(id)]).toEqual(['paid', 1250]);
+  expect([await statusOf(), fixture.heldFor(id)]).toEqual(['paid', 1250]);
 });
 
 test('the ledger check flags what a person has to look at, once, and lets go of it when it is in order', async () => {
-  const { payUrl, id } = await world.newPayment();
-  await world.press((await world.openLink(payUrl)).page);
-  const em = () => world.deps.em();
+  const { payUrl, id } = await fixture.newPayment();
+  await fixture.press((await fixture.openLink(payUrl)).page);
+  const em = () => fixture.deps.em();
   const attempt = await em().findOneOrFail(PaymentAttempt, { payment: id });
   await em().nativeUpdate(PaymentAttempt, { id: attempt.id }, { charge: null, chargedAt: null, status: 'closed' });
   await em().execute(`update payment set payout_account_id = payout_account_id where id = ?`, [id]);
   const flagged = async () => (await em().find(LedgerFlag, { subject: id })).length;
-  world.stub.knobs.turnAway = 1;
+  fixture.stub.knobs.turnAway = 1;
   await check('one');
   await check('two');
   expect(await flagged()).toBe(1);
-  world.stub.knobs.turnAway = 0;
+  fixture.stub.knobs.turnAway = 0;
   await em().nativeUpdate(
     PaymentAttempt,
     { id: attempt.id },

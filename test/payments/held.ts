@@ -3,15 +3,15 @@ import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter } from '#db/mail/queue.ts';
 import { timetable } from '#test/bookings/timetable.ts';
 import { until } from '#test/stack/until.ts';
-import { attachAccount, type PayingWorld } from './world.ts';
+import { attachAccount, type PayingFixture } from './fixture.ts';
 
 /** A hold of the one seat there is, on a site of its own. */
-export async function heldIn(world: PayingWorld, { holdMinutes = 15 } = {}) {
+export async function heldIn(fixture: PayingFixture, { holdMinutes = 15 } = {}) {
   const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: holdMinutes };
-  const made = await world.newBookable(timetable({ service }));
-  const account = await attachAccount(world, made.owner, made.site.id);
-  const start = (await world.slots(made.publicId, world.dateIn(5)))[0]?.start ?? '';
-  const answer = await world.book(made.publicId, start);
+  const made = await fixture.newBookable(timetable({ service }));
+  const account = await attachAccount(fixture, made.owner, made.site.id);
+  const start = (await fixture.slots(made.publicId, fixture.dateIn(5)))[0]?.start ?? '';
+  const answer = await fixture.book(made.publicId, start);
   if (answer.status !== 200) throw new Error(`not booked: ${answer.text}`);
   const { id, pay_url, payment_id } = answer.body;
   const read = async () => (await made.owner.call('GET', `/v1/bookings/${id}`)).body;
@@ -25,25 +25,25 @@ export async function heldIn(world: PayingWorld, { holdMinutes = 15 } = {}) {
     paymentId: payment_id as string,
     read,
     statusOf: async () => (await read()).status,
-    payment: world.reading(made.owner, payment_id),
-    isOpen: async () => (await world.slots(made.publicId, start.slice(0, 10))).some((one) => one.start === start),
-    bookAnother: () => world.book(made.publicId, start, { visitor: { name: 'Bob', email: 'bob@example.org' } }),
+    payment: fixture.reading(made.owner, payment_id),
+    isOpen: async () => (await fixture.slots(made.publicId, start.slice(0, 10))).some((one) => one.start === start),
+    bookAnother: () => fixture.book(made.publicId, start, { visitor: { name: 'Bob', email: 'bob@example.org' } }),
     /** Has the payment's workflow look now. */
-    nudge: () => world.deps.temporal.workflow.getHandle(`payment:${payment_id}`).signal('moved'),
+    nudge: () => fixture.deps.temporal.workflow.getHandle(`payment:${payment_id}`).signal('moved'),
   };
 }
 
 /** The mails of the kind that wait about the booking: to whom, and what they say. */
-export async function mailsWaiting(world: PayingWorld, kind: string, bookingId: string) {
-  const mails = await world.deps.em().find(Mail, { kind, status: 'queued' } as never);
+export async function mailsWaiting(fixture: PayingFixture, kind: string, bookingId: string) {
+  const mails = await fixture.deps.em().find(Mail, { kind, status: 'queued' } as never);
   const letters = mails.flatMap(({ id, sealed }) =>
-    sealed ? [decryptLetter({ id, sealed }, world.config.sealing)] : [],
+    sealed ? [decryptLetter({ id, sealed }, fixture.config.sealing)] : [],
   );
   return letters.filter(({ data }) => (data as { id: string }).id === bookingId);
 }
 
 /** The payment's workflow has heard all that was told to it, and waits: the next asking is seconds away, and none is under way. */
-export async function atRest({ deps }: Pick<PayingWorld, 'deps'>, paymentId: string): Promise<void> {
+export async function atRest({ deps }: Pick<PayingFixture, 'deps'>, paymentId: string): Promise<void> {
   const workflowId = `payment:${paymentId}`;
   const untold = 'select 1 from outbox where workflow_id = ? and sent_at is null';
   const rests = async () => {

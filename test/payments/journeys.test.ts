@@ -6,41 +6,41 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { numbersFrom } from '#test/stack/chance.ts';
 import { startWorker } from '#test/stack/worker.ts';
-import { travelling } from './travelling.ts';
-import { createPayingWorld, type PayingWorld } from './world.ts';
+import { createPayingFixture, type PayingFixture } from './fixture.ts';
+import { travelling } from './time-travel.ts';
 
 const journeys = Number(process.env.FRONTAGE_PAYMENT_JOURNEYS ?? 24);
 const seed = Number(process.env.FRONTAGE_PAYMENT_SEED ?? 20261121);
 const random = numbersFrom(seed);
 let breaking = 0.15;
 
-let world: PayingWorld;
+let fixture: PayingFixture;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeAll(async () => {
-  world = await createPayingWorld({}, { random });
+  fixture = await createPayingFixture({}, { random });
   const execute = async (input: never, next: (input: never) => Promise<unknown>) => {
     if (random() < breaking) throw new Error('broken off before');
     const result = await next(input);
     if (random() < breaking) throw new Error('broken off after');
     return result;
   };
-  worker = await startWorker(world.deps, { interceptors: { activity: [() => ({ inbound: { execute } as never })] } });
+  worker = await startWorker(fixture.deps, { interceptors: { activity: [() => ({ inbound: { execute } as never })] } });
 });
 afterAll(async () => {
   await worker?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 test(`after ${journeys} random journeys each charge is a payment that is paid or has gone back, and each paid booking has a seat or its money back`, {
   timeout: 1_800_000,
 }, async () => {
-  const { goAll, settle, requireTrueLedger, chance } = travelling(world, { random, journeys });
+  const { goAll, settle, requireTrueLedger, chance } = travelling(fixture, { random, journeys });
   const share = breaking;
   const travel = async () => {
     breaking = share;
     await goAll(12, () => {
       // Now and then all holds run out, with their pages open.
-      if (chance(0.3)) world.skip(16 * 60_000);
+      if (chance(0.3)) fixture.skip(16 * 60_000);
     });
     breaking = 0;
     await settle();
@@ -51,6 +51,6 @@ test(`after ${journeys} random journeys each charge is a payment that is paid or
   const leadsToBoth = () => came.states.paid !== undefined && came.states.refunded !== undefined;
   for (let again = 0; again < 3 && !leadsToBoth(); again++) came = await travel();
   expect(leadsToBoth()).toBe(true);
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
   console.log(JSON.stringify({ seed, ...came }));
 });

@@ -9,15 +9,15 @@ import { numbersFrom } from '#test/stack/chance.ts';
 import { openProcesses, type Processes } from '#test/stack/processes.ts';
 import { createNamespace } from '#test/stack/worker.ts';
 import { freePort } from '#tools/local/ports.ts';
-import { travelling } from './travelling.ts';
-import { createPayingWorld, type PayingWorld, payingEnv } from './world.ts';
+import { createPayingFixture, type PayingFixture, payingEnv } from './fixture.ts';
+import { travelling } from './time-travel.ts';
 
 const journeys = Number(process.env.FRONTAGE_PAYMENT_KILLED ?? 6);
 const killsMax = Math.max(2, journeys / 10);
 const seed = Number(process.env.FRONTAGE_PAYMENT_SEED ?? 20261121);
 const draw = numbersFrom(seed);
 
-let world: PayingWorld;
+let fixture: PayingFixture;
 let processes: Processes;
 let port: number;
 const killed = { api: 0, worker: 0 };
@@ -53,24 +53,24 @@ function random(): number {
 beforeAll(async () => {
   port = await freePort();
   const namespace = await createNamespace();
-  world = await createPayingWorld(
+  fixture = await createPayingFixture(
     { TEMPORAL_NAMESPACE: namespace, FRONTAGE_RATE_SCALE: '1000000' },
     { random, at: `http://127.0.0.1:${port}` },
   );
-  const standInPort = Number(new URL(world.stub.url).port);
-  processes = openProcesses(world, { FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...payingEnv(standInPort) });
+  const standInPort = Number(new URL(fixture.stub.url).port);
+  processes = openProcesses(fixture, { FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...payingEnv(standInPort) });
   [running.api, running.worker] = await Promise.all([startOf.api(), startOf.worker()]);
 }, 60_000);
 afterAll(async () => {
   await restarting;
   processes?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 test(`after ${journeys} journeys through processes that are killed each charge is a payment that is paid or has gone back`, {
   timeout: 1_800_000,
 }, async () => {
-  const { goAll, settle, requireTrueLedger } = travelling(world, { random, journeys });
+  const { goAll, settle, requireTrueLedger } = travelling(fixture, { random, journeys });
   isStormy = true;
   await goAll(6, () => {});
   isStormy = false;

@@ -6,43 +6,43 @@ import { sweepHolds } from '#db/bookings/holds.ts';
 import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
-import { type PayingWorld, usePayingWorld } from './world.ts';
 
-let world: PayingWorld;
-usePayingWorld((made) => {
-  world = made;
+let fixture: PayingFixture;
+usePayingFixture((made) => {
+  fixture = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-const row = (id: string) => world.deps.em().findOneOrFail(Booking, { id });
+const row = (id: string) => fixture.deps.em().findOneOrFail(Booking, { id });
 const visitor = 'ada@example.org';
-const told = async (kind: string, id: string) => (await mailsWaiting(world, kind, id)).map(({ to }) => to).sort();
+const told = async (kind: string, id: string) => (await mailsWaiting(fixture, kind, id)).map(({ to }) => to).sort();
 
 describe('money that turns up when nobody could be asked for hours', () => {
   /** A page about which the provider was silent until an hour after its end: nobody is waited for any more. */
   async function unasked({ pays = true, holdMinutes = 15 } = {}) {
-    const made = await heldIn(world, { holdMinutes });
-    const { page } = await world.openLink(made.payUrl);
-    await atRest(world, made.paymentId);
-    world.stub.knobs.turnAway = 1;
-    if (pays) await world.press(page, 'pay', { comesBack: false });
-    world.skip(101 * minuteMs);
+    const made = await heldIn(fixture, { holdMinutes });
+    const { page } = await fixture.openLink(made.payUrl);
+    await atRest(fixture, made.paymentId);
+    fixture.stub.knobs.turnAway = 1;
+    if (pays) await fixture.press(page, 'pay', { comesBack: false });
+    fixture.skip(101 * minuteMs);
     await made.nudge();
-    const attempt = () => world.deps.em().findOneOrFail(PaymentAttempt, { payment: made.paymentId });
+    const attempt = () => fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: made.paymentId });
     await expect.poll(async () => (await attempt()).status, soon).toBe('unasked');
     const answered = async () => {
-      world.stub.knobs.turnAway = 0;
-      return await checkLedger(world.deps);
+      fixture.stub.knobs.turnAway = 0;
+      return await checkLedger(fixture.deps);
     };
     return { ...made, answered, attempt };
   }
   const nextUnasked = async (options?: Parameters<typeof unasked>[0]) => {
     const made = await unasked(options);
-    world.skip(15 * minuteMs);
+    fixture.skip(15 * minuteMs);
     await expect.poll(made.statusOf, soon).toBe('expired');
     expect(await made.isOpen()).toBe(true);
     return made;
@@ -60,16 +60,16 @@ describe('money that turns up when nobody could be asked for hours', () => {
     expect((await bookAnother()).status).toBe(200);
     await answered();
     await expect.poll(payment.statusOf, soon).toBe('refunded');
-    expect([await statusOf(), world.heldFor(paymentId)]).toEqual(['expired', 0]);
-    expect(await told('money-returned', id)).toEqual([visitor, await world.emailOf(owner)].sort());
+    expect([await statusOf(), fixture.heldFor(paymentId)]).toEqual(['expired', 0]);
+    expect(await told('money-returned', id)).toEqual([visitor, await fixture.emailOf(owner)].sort());
     expect((await row(id)).visitorSealed).toBe(null);
   });
 
   test('for a hold that lasts longer than the silence seats the visitor and tells them', async () => {
     const { answered, statusOf, id } = await unasked({ holdMinutes: 180 });
     expect(await statusOf()).toBe('held');
-    world.skip(80 * minuteMs);
-    await world.deps.temporal.workflow.getHandle(`booking:${id}`).signal('moved');
+    fixture.skip(80 * minuteMs);
+    await fixture.deps.temporal.workflow.getHandle(`booking:${id}`).signal('moved');
     await expect.poll(async () => (await row(id)).status, soon).toBe('expired');
     await answered();
     expect(await statusOf()).toBe('confirmed');
@@ -86,13 +86,13 @@ describe('money that turns up when nobody could be asked for hours', () => {
 
   test('goes back after eight days of silence, for the visitor is forgotten by then and would not come', async () => {
     const { answered, payment, statusOf, owner, id } = await nextUnasked();
-    world.skip(8 * dayMs);
-    await sweepHolds(world.deps.em(), world.clock.now());
+    fixture.skip(8 * dayMs);
+    await sweepHolds(fixture.deps.em(), fixture.clock.now());
     expect((await row(id)).visitorSealed).toBe(null);
     await answered();
     await expect.poll(payment.statusOf, soon).toBe('refunded');
     expect(await statusOf()).toBe('expired');
-    expect(await told('money-returned', id)).toEqual([await world.emailOf(owner)]);
+    expect(await told('money-returned', id)).toEqual([await fixture.emailOf(owner)]);
   });
 
   test('goes back where the hold was cancelled meanwhile, and the visitor is told', async () => {
@@ -107,8 +107,8 @@ describe('money that turns up when nobody could be asked for hours', () => {
 
 describe('cancelling', () => {
   const paid = async () => {
-    const made = await heldIn(world);
-    await world.press((await world.openLink(made.payUrl)).page);
+    const made = await heldIn(fixture);
+    await fixture.press((await fixture.openLink(made.payUrl)).page);
     const cancel = (by = made.owner) => by.call('POST', `/v1/bookings/${made.id}/cancel`);
     return { ...made, cancel };
   };
@@ -120,45 +120,45 @@ describe('cancelling', () => {
     expect(body).not.toHaveProperty('next_action');
     expect(await isOpen()).toBe(true);
     await expect.poll(payment.statusOf, soon).toBe('refunded');
-    expect(world.heldFor(paymentId)).toBe(0);
-    const [mail] = await mailsWaiting(world, 'booking-cancelled', id);
+    expect(fixture.heldFor(paymentId)).toBe(0);
+    const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
     expect(mail).toMatchObject({ to: visitor, data: { moneyBack: '25.00 EUR', moneyOwed: null } });
   });
 
   test('a held booking closes its page, and what is paid on it all the same goes back', async () => {
-    const { payUrl, id, owner, paymentId, payment, nudge } = await heldIn(world);
-    const { page } = await world.openLink(payUrl);
-    await atRest(world, paymentId);
-    world.stub.knobs.turnAway = 1;
+    const { payUrl, id, owner, paymentId, payment, nudge } = await heldIn(fixture);
+    const { page } = await fixture.openLink(payUrl);
+    await atRest(fixture, paymentId);
+    fixture.stub.knobs.turnAway = 1;
     await owner.call('POST', `/v1/bookings/${id}/cancel`);
-    await world.press(page, 'pay', { comesBack: false });
-    world.stub.knobs.turnAway = 0;
+    await fixture.press(page, 'pay', { comesBack: false });
+    fixture.stub.knobs.turnAway = 0;
     await nudge();
     await expect.poll(payment.statusOf, soon).toBe('refunded');
-    expect([world.heldFor(paymentId), (await row(id)).status]).toEqual([0, 'cancelled']);
+    expect([fixture.heldFor(paymentId), (await row(id)).status]).toEqual([0, 'cancelled']);
   });
 
   test('a booking whose money went into an account that is gone promises nothing, and says whose it is to give back', async () => {
     const { cancel, account, payment, isOpen, id } = await paid();
-    const gone = { status: 'gone' as const, sealedKey: null, goneAt: world.clock.now() };
-    await world.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);
+    const gone = { status: 'gone' as const, sealedKey: null, goneAt: fixture.clock.now() };
+    await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);
     const { body } = await cancel();
     expect(body).toMatchObject({ status: 'cancelled', next_action: expect.stringContaining('not lost') });
     expect(body.next_action).toContain('own dashboard');
     expect([await isOpen(), await payment.statusOf()]).toEqual([true, 'paid']);
-    const [mail] = await mailsWaiting(world, 'booking-cancelled', id);
+    const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
     expect(mail).toMatchObject({ to: visitor, data: { moneyBack: null, moneyOwed: '25.00 EUR' } });
-    await checkLedger(world.deps);
-    const flag = await world.deps.em().findOneOrFail(LedgerFlag, { subject: payment.id });
+    await checkLedger(fixture.deps);
+    const flag = await fixture.deps.em().findOneOrFail(LedgerFlag, { subject: payment.id });
     expect(flag.why).toContain('owed to the visitor');
   });
 
   test('is a collaborator’s too, with the money; once the booking has begun it only gives money back, which is the owner’s alone', async () => {
     const [one, two] = [await paid(), await paid()];
-    const guests = await Promise.all([one, two].map(({ owner, site }) => world.newCollaborator(owner, site.id)));
+    const guests = await Promise.all([one, two].map(({ owner, site }) => fixture.newCollaborator(owner, site.id)));
     expect((await one.cancel(guests[0])).body.status).toBe('cancelled');
     await expect.poll(one.payment.statusOf, soon).toBe('refunded');
-    world.skip(Date.parse(two.start) - world.clock.now().getTime() + minuteMs);
+    fixture.skip(Date.parse(two.start) - fixture.clock.now().getTime() + minuteMs);
     expect(errorOf(await two.cancel(guests[1])).code).toBe('owner_only');
     expect([await two.statusOf(), await two.payment.statusOf()]).toEqual(['confirmed', 'paid']);
     expect((await two.cancel()).body.status).toBe('cancelled');
@@ -167,14 +167,14 @@ describe('cancelling', () => {
 });
 
 test('a refund by itself leaves the booking its seat, and cancelling then promises no more money', async () => {
-  const { payUrl, owner, paymentId, payment, statusOf, isOpen, id } = await heldIn(world);
-  await world.press((await world.openLink(payUrl)).page);
+  const { payUrl, owner, paymentId, payment, statusOf, isOpen, id } = await heldIn(fixture);
+  await fixture.press((await fixture.openLink(payUrl)).page);
   expect((await owner.call('POST', `/v1/payments/${paymentId}/refund`)).body.status).toBe('refunded');
   expect([await statusOf(), await isOpen()]).toEqual(['confirmed', false]);
-  await checkLedger(world.deps);
-  expect(await world.deps.em().find(LedgerFlag, { subject: { $in: [paymentId, id] } })).toEqual([]);
+  await checkLedger(fixture.deps);
+  expect(await fixture.deps.em().find(LedgerFlag, { subject: { $in: [paymentId, id] } })).toEqual([]);
   expect((await owner.call('POST', `/v1/bookings/${id}/cancel`)).body.status).toBe('cancelled');
-  expect([await isOpen(), await payment.statusOf(), world.heldFor(paymentId)]).toEqual([true, 'refunded', 0]);
-  const [mail] = await mailsWaiting(world, 'booking-cancelled', id);
+  expect([await isOpen(), await payment.statusOf(), fixture.heldFor(paymentId)]).toEqual([true, 'refunded', 0]);
+  const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
   expect(mail).toMatchObject({ data: { moneyBack: null, moneyOwed: null } });
 });

@@ -9,67 +9,69 @@ import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { newId } from '#runtime/ids.ts';
-import { type PayingWorld, usePayingWorld } from './world.ts';
+import { type PayingFixture, usePayingFixture } from './fixture.ts';
 
-let world: PayingWorld;
-usePayingWorld((made) => {
-  world = made;
+let fixture: PayingFixture;
+usePayingFixture((made) => {
+  fixture = made;
 });
 
 const dayMs = 24 * 3600_000;
-const flagOf = (subject: string) => world.deps.em().findOne(LedgerFlag, { subject });
+const flagOf = (subject: string) => fixture.deps.em().findOne(LedgerFlag, { subject });
 
 /** A charge at the provider that names a page of which nothing is here. */
 async function foreignCharge() {
-  const made = await world.newPayment();
-  await world.press((await world.openLink(made.payUrl)).page);
-  const { charge } = await world.deps.em().findOneOrFail(PaymentAttempt, { payment: made.id });
-  const known = world.stub.stub.objects.get(charge ?? '');
+  const made = await fixture.newPayment();
+  await fixture.press((await fixture.openLink(made.payUrl)).page);
+  const { charge } = await fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: made.id });
+  const known = fixture.stub.stub.objects.get(charge ?? '');
   if (!known) throw new Error('nothing was charged');
   const latest_charge = { ...(known.latest_charge as object), refunded: false };
   const strange = { ...known, id: `pi_${newId('page')}`, latest_charge, metadata: { attempt: newId('page') } };
-  world.stub.stub.objects.set(strange.id, strange);
-  await checkLedger(world.deps);
+  fixture.stub.stub.objects.set(strange.id, strange);
+  await checkLedger(fixture.deps);
   expect((await flagOf(strange.id))?.why).toBe(found.foreign);
   return { ...made, subject: strange.id, latest_charge };
 }
 
 test('a flag of a charge stays while nobody answers and when the charge is long ago, and goes when it is in order', async () => {
   const { subject, latest_charge } = await foreignCharge();
-  world.stub.knobs.turnAway = 1;
-  await checkLedger(world.deps);
-  world.stub.knobs.turnAway = 0;
+  fixture.stub.knobs.turnAway = 1;
+  await checkLedger(fixture.deps);
+  fixture.stub.knobs.turnAway = 0;
   expect(await flagOf(subject)).not.toBe(null);
-  world.skip(10 * dayMs);
-  await checkLedger(world.deps);
+  fixture.skip(10 * dayMs);
+  await checkLedger(fixture.deps);
   expect(await flagOf(subject)).not.toBe(null);
   latest_charge.refunded = true;
-  await checkLedger(world.deps);
+  await checkLedger(fixture.deps);
   expect(await flagOf(subject)).toBe(null);
 });
 
 const operator = async (...args: string[]) => {
-  const env = { ...process.env, DATABASE_URL: world.database.url, FRONTAGE_SECRET: world.config.secret };
+  const env = { ...process.env, DATABASE_URL: fixture.database.url, FRONTAGE_SECRET: fixture.config.secret };
   const run = promisify(execFile)(process.execPath, ['operator/admin.ts', 'ledger', ...args], { env });
   return JSON.parse((await run).stdout);
 };
 
 test('an operator lists the flags with what each means, and settles one that the check cannot see to', async () => {
   const { subject, account } = await foreignCharge();
-  const gone = { status: 'gone' as const, sealedKey: null, goneAt: world.clock.now() };
-  await world.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);
-  const { flagged } = await checkLedger(world.deps);
+  const gone = { status: 'gone' as const, sealedKey: null, goneAt: fixture.clock.now() };
+  await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);
+  const { flagged } = await checkLedger(fixture.deps);
   const shown = (await operator('list')).items.find((one: { subject: string }) => one.subject === subject);
   expect(shown).toMatchObject({ ...explained(found.foreign), payout_account_id: account.id, why: found.foreign });
-  await expect(settleFlag(world.deps.em(), world.clock, 'pi_none', 'x')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(settleFlag(fixture.deps.em(), fixture.clock, 'pi_none', 'x')).rejects.toMatchObject({
+    code: 'not_found',
+  });
   await operator('settle', '--subject', subject, '--reason', 'refunded by its owner');
-  const left = await listFlags(world.deps.em(), { settled: false });
+  const left = await listFlags(fixture.deps.em(), { settled: false });
   expect(left.map((one) => one.subject)).not.toContain(subject);
   // It is found no more by the check, and told no more.
-  expect((await checkLedger(world.deps)).flagged).toBe(flagged - 1);
-  const all = await listFlags(world.deps.em(), { settled: true });
+  expect((await checkLedger(fixture.deps)).flagged).toBe(flagged - 1);
+  const all = await listFlags(fixture.deps.em(), { settled: true });
   expect(all.find((one) => one.subject === subject)).toMatchObject({ settled_because: 'refunded by its owner' });
-  await world.deps.em().nativeUpdate(LedgerFlag, { subject }, { settledAt: null, settledBecause: null });
+  await fixture.deps.em().nativeUpdate(LedgerFlag, { subject }, { settledAt: null, settledBecause: null });
 });
 
 test('every finding is explained, with its detail', () => {

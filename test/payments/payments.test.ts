@@ -3,12 +3,12 @@ import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { newId } from '#runtime/ids.ts';
-import { errorOf } from '#test/api/world.ts';
-import { type PayingWorld, usePayingWorld, webhookSecret } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { type PayingFixture, usePayingFixture, webhookSecret } from './fixture.ts';
 
-let world: PayingWorld;
-usePayingWorld((made) => {
-  world = made;
+let fixture: PayingFixture;
+usePayingFixture((made) => {
+  fixture = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };
@@ -16,7 +16,7 @@ const soon = { timeout: 20_000, interval: 50 };
 test.each(['own_key', 'connect'] as const)(
   'on the rail %s a link is opened, paid and known to be paid',
   async (rail) => {
-    const { read, payUrl, id, account } = await world.newPayment({ rail }, { reference: 'order 12' });
+    const { read, payUrl, id, account } = await fixture.newPayment({ rail }, { reference: 'order 12' });
     expect(await read()).toMatchObject({
       status: 'open',
       amount: 1250,
@@ -26,83 +26,83 @@ test.each(['own_key', 'connect'] as const)(
       paid_at: null,
       next_action: expect.stringContaining('pay_url'),
     });
-    const { status, page } = await world.openLink(payUrl);
+    const { status, page } = await fixture.openLink(payUrl);
     expect(status).toBe(303);
-    const back = await world.press(page);
+    const back = await fixture.press(page);
     expect(back.text).toContain('Paid, thank you');
     const shown = await read();
     expect(shown).toMatchObject({ status: 'paid', paid_at: expect.any(String) });
     expect(shown).not.toHaveProperty('next_action');
-    expect(world.heldFor(id)).toBe(1250);
-    const again = await world.openLink(payUrl);
+    expect(fixture.heldFor(id)).toBe(1250);
+    const again = await fixture.openLink(payUrl);
     expect([again.status, again.text]).toEqual([200, expect.stringContaining('Paid, thank you')]);
   },
 );
 
 test('the reference is kept as it came, whatever it holds', async () => {
   const reference = '{"pay":0} <b>%00</b> ../../ ☂';
-  const { read } = await world.newPayment({}, { reference });
+  const { read } = await fixture.newPayment({}, { reference });
   expect((await read()).reference).toBe(reference);
 });
 
 test('every opening leads to a fresh page', async () => {
-  const { payUrl } = await world.newPayment();
-  const opened = await Promise.all(Array.from({ length: 3 }, () => world.openLink(payUrl)));
+  const { payUrl } = await fixture.newPayment();
+  const opened = await Promise.all(Array.from({ length: 3 }, () => fixture.openLink(payUrl)));
   expect(new Set(opened.map(({ page }) => page)).size).toBe(3);
 });
 
 describe('that somebody has paid is found out', () => {
   test('by asking alone on own_key, though the payer never comes back', async () => {
-    const { payUrl, statusOf } = await world.newPayment({ rail: 'own_key' });
-    await world.press((await world.openLink(payUrl)).page, 'pay', { comesBack: false });
+    const { payUrl, statusOf } = await fixture.newPayment({ rail: 'own_key' });
+    await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { comesBack: false });
     await expect.poll(statusOf, soon).toBe('paid');
   });
 
   test('by a signed message at once on connect, and by asking where the message is lost', async () => {
-    const { payUrl, statusOf } = await world.newPayment({ rail: 'connect' });
-    world.stub.knobs.loseWebhooks = 1;
-    await world.press((await world.openLink(payUrl)).page, 'pay', { comesBack: false });
-    world.stub.knobs.loseWebhooks = 0;
+    const { payUrl, statusOf } = await fixture.newPayment({ rail: 'connect' });
+    fixture.stub.knobs.loseWebhooks = 1;
+    await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { comesBack: false });
+    fixture.stub.knobs.loseWebhooks = 0;
     await expect.poll(statusOf, soon).toBe('paid');
   });
 });
 
 test('a second completion, on another page of the same payment, goes back', async () => {
-  const { payUrl, id, statusOf } = await world.newPayment();
-  const pages = await Promise.all([world.openLink(payUrl), world.openLink(payUrl)]);
-  await Promise.all(pages.map(({ page }) => world.press(page, 'pay')));
-  await expect.poll(() => world.heldFor(id), soon).toBe(1250);
-  expect([world.chargesOf(id).length, await statusOf()]).toEqual([2, 'paid']);
+  const { payUrl, id, statusOf } = await fixture.newPayment();
+  const pages = await Promise.all([fixture.openLink(payUrl), fixture.openLink(payUrl)]);
+  await Promise.all(pages.map(({ page }) => fixture.press(page, 'pay')));
+  await expect.poll(() => fixture.heldFor(id), soon).toBe(1250);
+  expect([fixture.chargesOf(id).length, await statusOf()]).toEqual([2, 'paid']);
 });
 
 test('once it is paid, the other pages of the payment are closed', async () => {
-  const { payUrl } = await world.newPayment();
-  const [one, two] = await Promise.all([world.openLink(payUrl), world.openLink(payUrl)]);
-  await world.press(one?.page ?? null);
+  const { payUrl } = await fixture.newPayment();
+  const [one, two] = await Promise.all([fixture.openLink(payUrl), fixture.openLink(payUrl)]);
+  await fixture.press(one?.page ?? null);
   await expect.poll(async () => (await fetch(two?.page ?? '')).status, soon).toBe(410);
 });
 
 test('a card that is declined and a payer who leaves change nothing, and the link stays good', async () => {
-  const { payUrl, statusOf } = await world.newPayment();
-  const { page } = await world.openLink(payUrl);
-  expect((await world.press(page, 'decline')).status).toBe(402);
-  const left = await world.press(page, 'cancel');
+  const { payUrl, statusOf } = await fixture.newPayment();
+  const { page } = await fixture.openLink(payUrl);
+  expect((await fixture.press(page, 'decline')).status).toBe(402);
+  const left = await fixture.press(page, 'cancel');
   expect(left.text).toContain('Nothing was paid');
   expect(left.text).toContain(payUrl);
   expect(await statusOf()).toBe('open');
-  await world.press((await world.openLink(payUrl)).page);
+  await fixture.press((await fixture.openLink(payUrl)).page);
   expect(await statusOf()).toBe('paid');
 });
 
 test('an opening whose answer was lost leaves no page on which somebody could pay', async () => {
-  const { payUrl, id } = await world.newPayment();
-  world.stub.knobs.loseAnswers = 1;
-  const lost = await world.openLink(payUrl);
-  world.stub.knobs.loseAnswers = 0;
+  const { payUrl, id } = await fixture.newPayment();
+  fixture.stub.knobs.loseAnswers = 1;
+  const lost = await fixture.openLink(payUrl);
+  fixture.stub.knobs.loseAnswers = 0;
   expect(lost.status).toBe(502);
-  world.skip(31_000);
-  await world.openLink(payUrl);
-  const attempts = () => world.deps.em().find(PaymentAttempt, { payment: id }, { orderBy: { id: 'asc' } });
+  fixture.skip(31_000);
+  await fixture.openLink(payUrl);
+  const attempts = () => fixture.deps.em().find(PaymentAttempt, { payment: id }, { orderBy: { id: 'asc' } });
   await expect.poll(async () => (await attempts())[0]?.status, soon).toBe('open');
   expect(await attempts()).toMatchObject([{ page: expect.any(String) }, { status: 'open' }]);
 });
@@ -115,10 +115,10 @@ describe('what a payment takes', () => {
     [99_999_999, 'USD'],
     [1, 'XOF'],
   ])('%i %s', async (amount, currency) => {
-    const { payUrl, id, statusOf } = await world.newPayment({}, { amount, currency });
-    const { page } = await world.openLink(payUrl);
-    await world.press(page);
-    expect([await statusOf(), world.heldFor(id)]).toEqual(['paid', amount]);
+    const { payUrl, id, statusOf } = await fixture.newPayment({}, { amount, currency });
+    const { page } = await fixture.openLink(payUrl);
+    await fixture.press(page);
+    expect([await statusOf(), fixture.heldFor(id)]).toEqual(['paid', amount]);
   });
 
   test.each([
@@ -132,39 +132,39 @@ describe('what a payment takes', () => {
     [12.5, 'EUR'],
     [1_000_000, 'ISK'],
   ])('and not %d %s', async (amount, currency) => {
-    const { owner, site } = await world.newPaidSite();
+    const { owner, site } = await fixture.newPaidSite();
     const answer = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount, currency } });
     expect(errorOf(answer).code).toBe('invalid_payment');
   });
 });
 
 describe('where the money goes', () => {
-  const ask = async (made: Awaited<ReturnType<PayingWorld['newPaidSite']>>) =>
+  const ask = async (made: Awaited<ReturnType<PayingFixture['newPaidSite']>>) =>
     await made.owner.call('POST', `/v1/sites/${made.site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });
 
   test('has to be said first, may have to be waited for, and must have a currency', async () => {
-    const owner = await world.newCaller();
-    const site = await world.newSite(owner);
+    const owner = await fixture.newCaller();
+    const site = await fixture.newSite(owner);
     const none = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });
     expect(errorOf(none)).toMatchObject({
       code: 'no_payout_account',
       next_action: expect.stringContaining('payout-account'),
     });
-    expect(errorOf(await ask(await world.newPaidSite({ status: 'pending' }))).code).toBe('payout_account_pending');
-    expect(errorOf(await ask(await world.newPaidSite({ currency: null }))).code).toBe('payout_account_no_currency');
+    expect(errorOf(await ask(await fixture.newPaidSite({ status: 'pending' }))).code).toBe('payout_account_pending');
+    expect(errorOf(await ask(await fixture.newPaidSite({ currency: null }))).code).toBe('payout_account_no_currency');
   });
 
   test('is not an archived site’s to say, and its links lead nowhere', async () => {
-    const made = await world.newPayment();
+    const made = await fixture.newPayment();
     await made.owner.call('POST', `/v1/sites/${made.site.id}/archive`);
     expect(errorOf(await ask(made)).code).toBe('site_archived');
-    expect(await world.openLink(made.payUrl)).toMatchObject({ status: 410, page: null });
+    expect(await fixture.openLink(made.payUrl)).toMatchObject({ status: 410, page: null });
   });
 });
 
 test('the payments of a site are listed, by what they are now and by when they were opened', async () => {
-  const { owner, site, id, payUrl } = await world.newPayment();
-  await world.press((await world.openLink(payUrl)).page);
+  const { owner, site, id, payUrl } = await fixture.newPayment();
+  await fixture.press((await fixture.openLink(payUrl)).page);
   const { body: second } = await owner.call('POST', `/v1/sites/${site.id}/payments`, {
     body: { amount: 700, currency: 'EUR' },
   });
@@ -175,22 +175,22 @@ test('the payments of a site are listed, by what they are now and by when they w
   expect(await list(`?since=${new Date(second.created_at).toISOString()}`)).toEqual([second.id]);
   const wrong = async (query: string) => errorOf(await owner.call('GET', `/v1/sites/${site.id}/payments${query}`)).code;
   expect([await wrong('?status=lost'), await wrong('?since=monday')]).toEqual(['invalid_status', 'invalid_since']);
-  world.skip(31 * 24 * 3600_000);
+  fixture.skip(31 * 24 * 3600_000);
   expect([await list('?status=open'), await list('?status=expired')]).toEqual([[], [second.id]]);
 });
 
 test('a link of no payment says so, and one past its time leads nowhere', async () => {
-  expect((await world.openLink(`${world.url}/pay/${newId('pay')}`)).status).toBe(404);
-  const { payUrl } = await world.newPayment();
-  world.skip(31 * 24 * 3600_000);
-  const over = await world.openLink(payUrl);
+  expect((await fixture.openLink(`${fixture.url}/pay/${newId('pay')}`)).status).toBe(404);
+  const { payUrl } = await fixture.newPayment();
+  fixture.skip(31 * 24 * 3600_000);
+  const over = await fixture.openLink(payUrl);
   expect([over.status, over.text]).toEqual([410, expect.stringContaining('This payment link has expired')]);
 });
 
 describe('what is told to /hooks/payments', () => {
   const tell = (body: string, signature: string) =>
-    fetch(`${world.url}/hooks/payments`, { method: 'POST', body, headers: { 'stripe-signature': signature } });
-  const sign = (payload: string, secret: string, at = world.clock.now()) => {
+    fetch(`${fixture.url}/hooks/payments`, { method: 'POST', body, headers: { 'stripe-signature': signature } });
+  const sign = (payload: string, secret: string, at = fixture.clock.now()) => {
     const timestamp = Math.floor(at.getTime() / 1000);
     return Stripe.webhooks.generateTestHeaderStringAsync({ payload, secret, timestamp });
   };
@@ -202,21 +202,21 @@ describe('what is told to /hooks/payments', () => {
     expect((await tell(body, await signed('whsec_of_somebody'))).status).toBe(400);
     expect((await tell(body, 't=1,v1=00')).status).toBe(400);
     expect((await tell(`${body} `, await signed(webhookSecret))).status).toBe(400);
-    const longAgo = new Date(world.clock.now().getTime() - 301_000);
+    const longAgo = new Date(fixture.clock.now().getTime() - 301_000);
     expect((await tell(body, await sign(body, webhookSecret, longAgo))).status).toBe(400);
     expect((await tell(body, await signed(webhookSecret))).status).toBe(200);
     expect((await tell(body, await signed(webhookSecret))).status).toBe(200);
-    const heard = await world.deps.em().execute('select 1 from payment_event where id = ?', ['evt_1']);
+    const heard = await fixture.deps.em().execute('select 1 from payment_event where id = ?', ['evt_1']);
     expect(heard).toHaveLength(1);
   });
 
   test('moves nothing by itself: the provider is asked whether it is so', async () => {
-    const { payUrl, id, statusOf } = await world.newPayment();
-    await world.openLink(payUrl);
+    const { payUrl, id, statusOf } = await fixture.newPayment();
+    await fixture.openLink(payUrl);
     const object = { object: 'checkout.session', payment_status: 'paid', metadata: { payment: id } };
     const body = JSON.stringify({ id: 'evt_2', object: 'event', type: 'checkout.session.completed', data: { object } });
     expect((await tell(body, await sign(body, webhookSecret))).status).toBe(200);
-    const handle = world.deps.temporal.workflow.getHandle(`payment:${id}`);
+    const handle = fixture.deps.temporal.workflow.getHandle(`payment:${id}`);
     const asked = async () => {
       const { events } = await handle.fetchHistory();
       return events?.some((event) => event.workflowExecutionSignaledEventAttributes) ?? false;
@@ -228,15 +228,15 @@ describe('what is told to /hooks/payments', () => {
 
 test('no answer and no page of ours names the provider', async () => {
   const { read, payUrl, refund } = await (async () => {
-    const made = await world.newPayment();
+    const made = await fixture.newPayment();
     return { ...made, refund: () => made.owner.call('POST', `/v1/payments/${made.id}/refund`) };
   })();
-  const { page } = await world.openLink(payUrl);
-  const texts = [JSON.stringify(await read()), (await world.press(page)).text, (await refund()).text];
-  world.stub.knobs.turnAway = 1;
-  const other = await world.newPayment();
-  texts.push((await world.openLink(other.payUrl)).text);
-  world.stub.knobs.turnAway = 0;
+  const { page } = await fixture.openLink(payUrl);
+  const texts = [JSON.stringify(await read()), (await fixture.press(page)).text, (await refund()).text];
+  fixture.stub.knobs.turnAway = 1;
+  const other = await fixture.newPayment();
+  texts.push((await fixture.openLink(other.payUrl)).text);
+  fixture.stub.knobs.turnAway = 0;
   // An awning has stripes.
   const said = texts.map((text) => text.replace(/<style>.*?<\/style>|<svg.*?<\/svg>/gs, ''));
   for (const text of said) expect(text).not.toMatch(/stripe|cs_test|pi_[0-9a-f]|acct_[0-9a-f]{16}/i);

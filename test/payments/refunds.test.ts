@@ -4,28 +4,28 @@ import { checkLedger } from '#activities/ledger.ts';
 import { giveBackCharge, refundActivities } from '#activities/payments/refunds.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
-import { errorOf } from '#test/api/world.ts';
-import { type PayingWorld, usePayingWorld } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { type PayingFixture, usePayingFixture } from './fixture.ts';
 
-let world: PayingWorld;
-usePayingWorld((made) => {
-  world = made;
+let fixture: PayingFixture;
+usePayingFixture((made) => {
+  fixture = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };
 
-const attemptOf = (payment: string) => world.deps.em().findOneOrFail(PaymentAttempt, { payment });
+const attemptOf = (payment: string) => fixture.deps.em().findOneOrFail(PaymentAttempt, { payment });
 
 /** What DELETE of a payout account leaves of it. */
 const remove = async (id: string) =>
-  void (await world.deps
+  void (await fixture.deps
     .em()
-    .nativeUpdate(PayoutAccount, { id }, { status: 'gone', sealedKey: null, goneAt: world.clock.now() }));
+    .nativeUpdate(PayoutAccount, { id }, { status: 'gone', sealedKey: null, goneAt: fixture.clock.now() }));
 
 describe('a refund', () => {
-  const paid = async (more: Parameters<PayingWorld['newPayment']>[0] = {}) => {
-    const made = await world.newPayment(more);
-    await world.press((await world.openLink(made.payUrl)).page);
+  const paid = async (more: Parameters<PayingFixture['newPayment']>[0] = {}) => {
+    const made = await fixture.newPayment(more);
+    await fixture.press((await fixture.openLink(made.payUrl)).page);
     return { ...made, refund: () => made.owner.call('POST', `/v1/payments/${made.id}/refund`) };
   };
 
@@ -34,23 +34,23 @@ describe('a refund', () => {
     const answers = await Promise.all([refund(), refund(), refund()]);
     for (const { body } of answers) expect(body).toMatchObject({ status: 'refunded', refunded_at: expect.any(String) });
     expect((await refund()).body.status).toBe('refunded');
-    expect(world.heldFor(id)).toBe(0);
+    expect(fixture.heldFor(id)).toBe(0);
   });
 
   test('of what nobody paid is nothing_paid', async () => {
-    const { owner, id } = await world.newPayment();
+    const { owner, id } = await fixture.newPayment();
     expect(errorOf(await owner.call('POST', `/v1/payments/${id}/refund`)).code).toBe('nothing_paid');
-    world.skip(31 * 24 * 3600_000);
+    fixture.skip(31 * 24 * 3600_000);
     expect((await owner.call('GET', `/v1/payments/${id}`)).body.status).toBe('expired');
     expect(errorOf(await owner.call('POST', `/v1/payments/${id}/refund`)).code).toBe('nothing_paid');
   });
 
   test('is the owner’s alone, and strangers see no payment', async () => {
     const { owner, site, id, refund } = await paid();
-    const guest = await world.newCollaborator(owner, site.id);
+    const guest = await fixture.newCollaborator(owner, site.id);
     expect((await guest.call('GET', `/v1/payments/${id}`)).body.status).toBe('paid');
     expect(errorOf(await guest.call('POST', `/v1/payments/${id}/refund`)).code).toBe('owner_only');
-    const stranger = await world.newCaller();
+    const stranger = await fixture.newCaller();
     expect(errorOf(await stranger.call('GET', `/v1/payments/${id}`)).code).toBe('not_found');
     expect(errorOf(await stranger.call('POST', `/v1/payments/${id}/refund`)).code).toBe('not_found');
     expect((await refund()).body.status).toBe('refunded');
@@ -66,58 +66,58 @@ describe('a refund', () => {
     expect(await statusOf()).toBe('paid');
     const next = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });
     expect(errorOf(next).code).toBe('payout_account_gone');
-    expect((await world.openLink(payUrl)).text).toContain('Paid');
+    expect((await fixture.openLink(payUrl)).text).toContain('Paid');
   });
 
   test('with a key that cannot be read is payout_key_unreadable', async () => {
     const { account, refund } = await paid();
-    await world.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: Buffer.alloc(60, 1) });
+    await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: Buffer.alloc(60, 1) });
     expect(errorOf(await refund())).toMatchObject({ code: 'payout_key_unreadable', retryable: false });
   });
 
   test('that is not answered goes on by itself, once', async () => {
     const { id, owner, refund, statusOf } = await paid();
-    world.stub.knobs.loseAnswers = 1;
+    fixture.stub.knobs.loseAnswers = 1;
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', next_action: expect.stringContaining(id) });
-    world.stub.knobs.loseAnswers = 0;
+    fixture.stub.knobs.loseAnswers = 0;
     await expect.poll(statusOf, soon).toBe('refunded');
-    expect([world.heldFor(id), (await refund()).body.status]).toEqual([0, 'refunded']);
+    expect([fixture.heldFor(id), (await refund()).body.status]).toEqual([0, 'refunded']);
   });
   test('that the account cannot pay today is asked for anew, and done once the money is there', async () => {
     const { id, owner, statusOf } = await paid();
-    world.stub.knobs.failRefunds = true;
+    fixture.stub.knobs.failRefunds = true;
     await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('balance_insufficient');
-    world.stub.knobs.failRefunds = false;
+    fixture.stub.knobs.failRefunds = false;
     await expect.poll(statusOf, soon).toBe('refunded');
-    expect(world.heldFor(id)).toBe(0);
+    expect(fixture.heldFor(id)).toBe(0);
   });
 
   test('that the provider has in hand is under way until it is done', async () => {
     const { id, owner, statusOf } = await paid();
-    world.stub.knobs.holdRefunds = true;
+    fixture.stub.knobs.holdRefunds = true;
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', refunded_at: null });
     await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('in hand');
-    world.skip(3601_000);
-    await checkLedger(world.deps);
+    fixture.skip(3601_000);
+    await checkLedger(fixture.deps);
     expect(await statusOf()).toBe('refunding');
-    world.stub.knobs.holdRefunds = false;
-    await checkLedger(world.deps);
-    expect([await statusOf(), world.heldFor(id)]).toEqual(['refunded', 0]);
+    fixture.stub.knobs.holdRefunds = false;
+    await checkLedger(fixture.deps);
+    expect([await statusOf(), fixture.heldFor(id)]).toEqual(['refunded', 0]);
   });
 
   test('that another took the place of is neither done nor given up for it', async () => {
     const { id, owner, statusOf } = await paid();
-    world.stub.knobs.turnAway = 1;
+    fixture.stub.knobs.turnAway = 1;
     await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     const attempt = await attemptOf(id);
-    const steps = refundActivities(world.deps);
+    const steps = refundActivities(fixture.deps);
     expect(await steps.giveUpRefund(attempt.id, 'an earlier one')).toBe('kept');
-    expect(await giveBackCharge(world.deps, attempt.id, 'an earlier one')).toBe('replaced');
+    expect(await giveBackCharge(fixture.deps, attempt.id, 'an earlier one')).toBe('replaced');
     expect(await statusOf()).toBe('refunding');
-    world.stub.knobs.turnAway = 0;
+    fixture.stub.knobs.turnAway = 0;
     await expect.poll(statusOf, soon).toBe('refunded');
   });
 });

@@ -1,18 +1,18 @@
 /** Payout accounts as their owner has them: added by a key or to be connected, named, given another key, removed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf, limitsIn } from '#test/api/world.ts';
-import { answered, createPayoutWorld, newKey, outcome, type PayoutWorld } from './world.ts';
+import { errorOf, limitsIn } from '#test/api/fixture.ts';
+import { answered, createPayoutFixture, newKey, outcome, type PayoutFixture } from './fixture.ts';
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 beforeAll(async () => {
-  world = await createPayoutWorld();
+  fixture = await createPayoutFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('an account with its owner’s key is checked, takes money at once, and shows four characters of the key', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const key = newKey();
-  const added = answered(await world.add(owner, { name: 'Bakery', secret_key: ` ${key}\n` }));
+  const added = answered(await fixture.add(owner, { name: 'Bakery', secret_key: ` ${key}\n` }));
   expect(added).toEqual({
     id: expect.stringMatching(/^pout_/),
     name: 'Bakery',
@@ -25,7 +25,7 @@ test('an account with its owner’s key is checked, takes money at once, and sho
     created_at: expect.any(String),
     next_action: expect.stringContaining('POST /v1/sites/{id}/payout-account'),
   });
-  expect(await world.list(owner)).toEqual([added]);
+  expect(await fixture.list(owner)).toEqual([added]);
   const { payouts } = answered(await owner.call('GET', '/v1/account'));
   expect(payouts).toEqual({
     enabled: true,
@@ -35,16 +35,16 @@ test('an account with its owner’s key is checked, takes money at once, and sho
 });
 
 test('an account says what it waits for, in our words, and whether its currency is known', async () => {
-  const owner = await world.newCaller();
-  const pending = answered(await world.add(owner, { secret_key: newKey('pending') }));
+  const owner = await fixture.newCaller();
+  const pending = answered(await fixture.add(owner, { secret_key: newKey('pending') }));
   expect(pending).toMatchObject({
     status: 'pending',
     waiting_for: expect.arrayContaining(['a bank account for payouts']),
   });
   expect(pending.next_action).toContain('dashboard');
-  const unnamed = answered(await world.add(owner, { secret_key: newKey('nocurrency') }));
+  const unnamed = answered(await fixture.add(owner, { secret_key: newKey('nocurrency') }));
   expect(unnamed).toMatchObject({ status: 'ready', currency: null, next_action: expect.stringContaining('currency') });
-  const connected = answered(await world.add(owner, { rail: 'connect' }));
+  const connected = answered(await fixture.add(owner, { rail: 'connect' }));
   expect(connected).toMatchObject({ rail: 'connect', status: 'pending', key_last_four: null, currency: null });
   expect(connected.waiting_for).toEqual(['to be connected through its onboarding link']);
   expect(connected.next_action).toContain(`${connected.id}/onboarding`);
@@ -60,17 +60,17 @@ describe('a key that is not taken is told from a good one in plain words:', () =
     ['one that moves real money, where nothing is charged', `rk_live_${'a'.repeat(24)}`, /only accepts test keys/],
     ['one that was revoked', newKey('revoked'), /revoked/],
   ])('%s', async (_what, key, words) => {
-    const owner = await world.newCaller();
-    const error = errorOf(await world.add(owner, { secret_key: key }));
+    const owner = await fixture.newCaller();
+    const error = errorOf(await fixture.add(owner, { secret_key: key }));
     expect(error).toMatchObject({ code: 'invalid_payout_account', retryable: false });
     expect(error.message).toMatch(words);
     expect(JSON.stringify(error)).not.toMatch(/stripe|rk_|sk_|pk_/i);
-    expect(await world.list(owner)).toEqual([]);
+    expect(await fixture.list(owner)).toEqual([]);
   });
 });
 
 test('a key and a rail, neither, or of the wrong type: invalid_payout_account', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   for (const body of [
     {},
     { name: 'Empty' },
@@ -80,78 +80,78 @@ test('a key and a rail, neither, or of the wrong type: invalid_payout_account', 
     { secret_key: 1 },
     { secret_key: 'x'.repeat(501) },
   ]) {
-    expect(outcome(await world.add(owner, body))).toBe('invalid_payout_account');
+    expect(outcome(await fixture.add(owner, body))).toBe('invalid_payout_account');
   }
-  expect(outcome(await world.add(owner, { name: '', rail: 'connect' }))).toBe('invalid_name');
-  expect(outcome(await world.add(owner, { colour: 'red' }))).toBe('invalid_json');
+  expect(outcome(await fixture.add(owner, { name: '', rail: 'connect' }))).toBe('invalid_name');
+  expect(outcome(await fixture.add(owner, { colour: 'red' }))).toBe('invalid_json');
 });
 
 test('where the provider does not answer, a key is not taken and the call can be made again', async () => {
-  const owner = await world.newCaller();
-  world.stub.knobs.turnAway = 1;
-  const told = await world.add(owner);
-  world.stub.knobs.turnAway = 0;
+  const owner = await fixture.newCaller();
+  fixture.stub.knobs.turnAway = 1;
+  const told = await fixture.add(owner);
+  fixture.stub.knobs.turnAway = 0;
   expect(errorOf(told)).toMatchObject({ code: 'provider_error', retryable: true });
   expect(told.text).not.toMatch(/stripe/i);
-  expect(await world.list(owner)).toEqual([]);
+  expect(await fixture.list(owner)).toEqual([]);
 });
 
 test('an account is renamed, and a call that is repeated under its key makes one', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const add = () =>
-    owner.call('POST', world.accounts, { body: { rail: 'connect' }, headers: { 'idempotency-key': 'once' } });
+    owner.call('POST', fixture.accounts, { body: { rail: 'connect' }, headers: { 'idempotency-key': 'once' } });
   const [one, two] = [answered(await add()), answered(await add())];
   expect(two.id).toBe(one.id);
-  const renamed = answered(await owner.call('PATCH', `${world.accounts}/${one.id}`, { body: { name: 'The café' } }));
+  const renamed = answered(await owner.call('PATCH', `${fixture.accounts}/${one.id}`, { body: { name: 'The café' } }));
   expect(renamed).toMatchObject({ id: one.id, name: 'The café' });
-  expect(outcome(await owner.call('PATCH', `${world.accounts}/${one.id}`, { body: { name: ' ' } }))).toBe(
+  expect(outcome(await owner.call('PATCH', `${fixture.accounts}/${one.id}`, { body: { name: ' ' } }))).toBe(
     'invalid_name',
   );
 });
 
 test('a new key of the same account takes the place of the old one, one of another account does not', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const key = newKey();
-  const { id } = answered(await world.add(owner, { secret_key: key }));
+  const { id } = answered(await fixture.add(owner, { secret_key: key }));
   const replace = (secret_key: string, of = id) =>
-    owner.call('POST', `${world.accounts}/${of}/key`, { body: { secret_key } });
+    owner.call('POST', `${fixture.accounts}/${of}/key`, { body: { secret_key } });
   expect(answered(await replace(`${key}_second`))).toMatchObject({ id, key_last_four: 'cond', status: 'ready' });
   expect(errorOf(await replace(newKey()))).toMatchObject({
     code: 'invalid_payout_account',
     message: expect.stringContaining('a different account'),
   });
   expect(outcome(await replace('hello'))).toBe('invalid_payout_account');
-  const connected = answered(await world.add(owner, { rail: 'connect' }));
+  const connected = answered(await fixture.add(owner, { rail: 'connect' }));
   expect(outcome(await replace(newKey(), connected.id))).toBe('invalid_payout_account');
-  expect((await world.list(owner)).at(-1)).toMatchObject({ id, key_last_four: 'cond' });
+  expect((await fixture.list(owner)).at(-1)).toMatchObject({ id, key_last_four: 'cond' });
 });
 
 test('an account that is removed is gone: its key is destroyed, and nothing of it can be used', async () => {
-  const owner = await world.newCaller();
-  const { id } = await world.newAccount(owner);
-  const gone = answered(await owner.call('DELETE', `${world.accounts}/${id}`));
+  const owner = await fixture.newCaller();
+  const { id } = await fixture.newAccount(owner);
+  const gone = answered(await owner.call('DELETE', `${fixture.accounts}/${id}`));
   expect(gone).toMatchObject({ id, status: 'gone', waiting_for: [] });
-  expect(answered(await owner.call('DELETE', `${world.accounts}/${id}`))).toEqual(gone);
-  expect(await world.list(owner)).toMatchObject([{ id, status: 'gone' }]);
+  expect(answered(await owner.call('DELETE', `${fixture.accounts}/${id}`))).toEqual(gone);
+  expect(await fixture.list(owner)).toMatchObject([{ id, status: 'gone' }]);
   expect((await owner.call('GET', '/v1/account')).body.payouts.accounts).toEqual([]);
-  expect(await world.deps.em().execute('select sealed_key from payout_account where id = ?', [id])).toEqual([
+  expect(await fixture.deps.em().execute('select sealed_key from payout_account where id = ?', [id])).toEqual([
     { sealed_key: null },
   ]);
-  const site = await world.newSite(owner);
-  expect(outcome(await world.attach(owner, site.id, id))).toBe('payout_account_gone');
-  const replaced = owner.call('POST', `${world.accounts}/${id}/key`, { body: { secret_key: newKey() } });
+  const site = await fixture.newSite(owner);
+  expect(outcome(await fixture.attach(owner, site.id, id))).toBe('payout_account_gone');
+  const replaced = owner.call('POST', `${fixture.accounts}/${id}/key`, { body: { secret_key: newKey() } });
   expect(outcome(await replaced)).toBe('payout_account_gone');
-  expect(outcome(await owner.call('POST', `${world.accounts}/${id}/onboarding`))).toBe('payout_account_gone');
-  const renamed = owner.call('PATCH', `${world.accounts}/${id}`, { body: { name: 'Other' } });
+  expect(outcome(await owner.call('POST', `${fixture.accounts}/${id}/onboarding`))).toBe('payout_account_gone');
+  const renamed = owner.call('PATCH', `${fixture.accounts}/${id}`, { body: { name: 'Other' } });
   expect(outcome(await renamed)).toBe('payout_account_gone');
 });
 
 test('an account has as many as its cap, and those that are gone do not count', async () => {
-  const owner = await world.newCaller();
-  const limit = limitsIn(world.config).payout_accounts;
-  const told = await Promise.all(Array.from({ length: limit + 3 }, () => world.add(owner, { rail: 'connect' })));
+  const owner = await fixture.newCaller();
+  const limit = limitsIn(fixture.config).payout_accounts;
+  const told = await Promise.all(Array.from({ length: limit + 3 }, () => fixture.add(owner, { rail: 'connect' })));
   expect(told.filter(({ status }) => status === 200)).toHaveLength(limit);
   expect(errorOf(told.find(({ status }) => status !== 200) as (typeof told)[number]).code).toBe('plan_limit');
-  answered(await owner.call('DELETE', `${world.accounts}/${(await world.list(owner))[0].id}`));
-  answered(await world.add(owner, { rail: 'connect' }));
+  answered(await owner.call('DELETE', `${fixture.accounts}/${(await fixture.list(owner))[0].id}`));
+  answered(await fixture.add(owner, { rail: 'connect' }));
 });

@@ -3,53 +3,53 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { payoutActivities } from '#activities/payouts.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { payoutAccountChanged, refreshPayoutAccount } from '#db/payouts/provider-status.ts';
-import { callWith } from '#test/api/world.ts';
+import { callWith } from '#test/api/fixture.ts';
 import { completeAccount } from '#tools/local/payments/accounts.ts';
-import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
+import { answered, createPayoutFixture, newKey, type PayoutFixture } from './fixture.ts';
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 beforeAll(async () => {
-  world = await createPayoutWorld();
+  fixture = await createPayoutFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
-const objects = () => world.stub.stub.objects;
-const row = async (id: string) => await world.deps.em().findOneOrFail(PayoutAccount, { id });
+const objects = () => fixture.stub.stub.objects;
+const row = async (id: string) => await fixture.deps.em().findOneOrFail(PayoutAccount, { id });
 /** The owner completes at the provider what the account lacked. */
 async function completed(id: string): Promise<string> {
   const name = must((await row(id)).providerAccount);
-  completeAccount(world.stub.stub, name);
+  completeAccount(fixture.stub.stub, name);
   return name;
 }
 async function newPending() {
-  const owner = await world.newCaller();
-  const { id } = answered(await world.add(owner, { secret_key: newKey('pending') }));
+  const owner = await fixture.newCaller();
+  const { id } = answered(await fixture.add(owner, { secret_key: newKey('pending') }));
   return { owner, id };
 }
 
 test('an account that waits is asked for again when its owner reads the list, at most each five seconds', async () => {
   const { owner, id } = await newPending();
   await completed(id);
-  expect((await world.list(owner))[0].status).toBe('pending');
-  world.skip(6_000);
-  expect((await world.list(owner))[0]).toMatchObject({ id, status: 'ready', waiting_for: [] });
+  expect((await fixture.list(owner))[0].status).toBe('pending');
+  fixture.skip(6_000);
+  expect((await fixture.list(owner))[0]).toMatchObject({ id, status: 'ready', waiting_for: [] });
 });
 
 test('where the provider does not answer, the list says what is known', async () => {
   const { owner, id } = await newPending();
-  world.skip(6_000);
-  world.stub.knobs.turnAway = 1;
-  expect((await world.list(owner))[0]).toMatchObject({ id, status: 'pending' });
-  world.stub.knobs.turnAway = 0;
+  fixture.skip(6_000);
+  fixture.stub.knobs.turnAway = 1;
+  expect((await fixture.list(owner))[0]).toMatchObject({ id, status: 'pending' });
+  fixture.stub.knobs.turnAway = 0;
 });
 
 test('the schedule asks for those that wait, and daily for the others', async () => {
-  const { askForPayoutAccounts } = payoutActivities(world.deps);
+  const { askForPayoutAccounts } = payoutActivities(fixture.deps);
   const { id } = await newPending();
-  const owner = await world.newCaller();
-  const ready = await world.newAccount(owner);
+  const owner = await fixture.newCaller();
+  const ready = await fixture.newAccount(owner);
   await completed(id);
-  world.skip(10 * 60_000 + 1000);
+  fixture.skip(10 * 60_000 + 1000);
   const { unanswered } = await askForPayoutAccounts();
   expect(unanswered).toBe(0);
   expect(await row(id)).toMatchObject({ status: 'ready', currency: 'EUR' });
@@ -57,37 +57,37 @@ test('the schedule asks for those that wait, and daily for the others', async ()
   objects().set(name, { ...(objects().get(name) as object), default_currency: 'usd' } as never);
   await askForPayoutAccounts();
   expect((await row(ready.id)).currency).toBe('EUR');
-  world.skip(24 * 3600_000);
+  fixture.skip(24 * 3600_000);
   await askForPayoutAccounts();
   expect((await row(ready.id)).currency).toBe('USD');
 });
 
 test('a key that its owner revoked, and a connected account that was cut off, are pending for what mends them', async () => {
-  const owner = await world.newCaller();
-  const { id } = await world.newAccount(owner);
+  const owner = await fixture.newCaller();
+  const { id } = await fixture.newAccount(owner);
   const broken = {
-    ...world.deps,
-    payments: { ...must(world.deps.payments), readAccount: () => Promise.reject(gone()) },
+    ...fixture.deps,
+    payments: { ...must(fixture.deps.payments), readAccount: () => Promise.reject(gone()) },
   };
   await refreshPayoutAccount(broken, id);
   expect(await row(id)).toMatchObject({ status: 'pending', waitingFor: [expect.stringContaining('a new key')] });
-  await refreshPayoutAccount(world.deps, id);
+  await refreshPayoutAccount(fixture.deps, id);
   expect(await row(id)).toMatchObject({ status: 'ready', waitingFor: [] });
 });
 
 test('a message that a connected account moved brings its row up to date', async () => {
-  const owner = await world.newCaller();
-  const { id } = answered(await world.add(owner, { rail: 'connect' }));
-  const { url } = answered(await owner.call('POST', `${world.accounts}/${id}/onboarding`));
-  await callWith(world.url)('GET', new URL(url).pathname);
+  const owner = await fixture.newCaller();
+  const { id } = answered(await fixture.add(owner, { rail: 'connect' }));
+  const { url } = answered(await owner.call('POST', `${fixture.accounts}/${id}/onboarding`));
+  await callWith(fixture.url)('GET', new URL(url).pathname);
   // The stand-in sends it, signed, once the owner has completed the account.
   const name = await completed(id);
-  await world.stub.settled();
+  await fixture.stub.settled();
   expect(await row(id)).toMatchObject({ status: 'ready', currency: 'EUR' });
-  expect(await payoutAccountChanged(world.deps, 'acct_of_nobody')).toBe(true);
-  world.stub.knobs.turnAway = 1;
-  expect(await payoutAccountChanged(world.deps, name)).toBe(false);
-  world.stub.knobs.turnAway = 0;
+  expect(await payoutAccountChanged(fixture.deps, 'acct_of_nobody')).toBe(true);
+  fixture.stub.knobs.turnAway = 1;
+  expect(await payoutAccountChanged(fixture.deps, name)).toBe(false);
+  fixture.stub.knobs.turnAway = 0;
 });
 
 const must = <T>(value: T | null | undefined): T => {

@@ -3,39 +3,39 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { type Way, ways } from '#test/publishing/crash-ways.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
-import { answered, createPayoutWorld, type PayoutWorld } from './world.ts';
+import { answered, createPayoutFixture, type PayoutFixture } from './fixture.ts';
 
 const { around, interceptors } = aroundActivities();
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeAll(async () => {
-  world = await createPayoutWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
-  worker = await startWorker(world.deps, { interceptors });
+  fixture = await createPayoutFixture({ TEMPORAL_NAMESPACE: await createNamespace() });
+  worker = await startWorker(fixture.deps, { interceptors });
 });
 afterAll(async () => {
   await worker?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 const dayMs = 24 * 3600_000;
 const statusOf = async (id: string) => {
-  const [row] = await world.deps.em().execute('select status from payout_offer where id = ?', [id]);
+  const [row] = await fixture.deps.em().execute('select status from payout_offer where id = ?', [id]);
   return row?.status;
 };
 async function newOffer() {
-  const pair = await world.newPair();
-  const offer = answered(await world.offerFromSite(pair.owner, pair.site.id, pair.account.id));
+  const pair = await fixture.newPair();
+  const offer = answered(await fixture.offerFromSite(pair.owner, pair.site.id, pair.account.id));
   return {
     ...pair,
     id: offer.id as string,
-    handle: world.deps.temporal.workflow.getHandle(workflowIds.expireOffer(offer.id)),
+    handle: fixture.deps.temporal.workflow.getHandle(workflowIds.expireOffer(offer.id)),
   };
 }
 
 test.each(Object.keys(ways) as Way[])('is written down once, when its step %s', async (way) => {
   const { id, handle } = await newOffer();
-  world.skip(14 * dayMs);
+  fixture.skip(14 * dayMs);
   around.set('settleOffer', ways[way]);
   const signalled = async () => {
     await handle.signal('moved').catch(() => {});
@@ -48,9 +48,9 @@ test.each(Object.keys(ways) as Way[])('is written down once, when its step %s', 
 
 test('comes with its answer, and with its taking back', async () => {
   const accepted = await newOffer();
-  answered(await world.accept(accepted.payee, accepted.id));
+  answered(await fixture.accept(accepted.payee, accepted.id));
   const withdrawn = await newOffer();
-  answered(await world.endOffer(withdrawn.owner, withdrawn.id));
+  answered(await fixture.endOffer(withdrawn.owner, withdrawn.id));
   const ended = async ({ handle }: typeof accepted) => handle.result().catch(() => undefined);
   await expect.poll(() => ended(accepted), { timeout: 20_000 }).toEqual({ status: 'accepted' });
   await expect.poll(() => ended(withdrawn), { timeout: 20_000 }).toEqual({ status: 'withdrawn' });

@@ -1,18 +1,18 @@
 /** By what a payout owner names a site. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
-import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
+import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 beforeAll(async () => {
-  world = await createPayoutWorld();
+  fixture = await createPayoutFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('a site is named by a domain that it is attached to as well, and by none that it left', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const em = world.deps.em();
-  const now = world.clock.now();
+  const { owner, payee, site, account } = await fixture.newPair();
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
   const name = `${site.name}.example`;
   const domain = em.create(Domain, {
     id: `dom_${site.name}`,
@@ -32,10 +32,10 @@ test('a site is named by a domain that it is attached to as well, and by none th
     createdAt: now,
   });
   await em.flush();
-  const offer = answered(await world.offerFromAccount(payee, account.id, name));
+  const offer = answered(await fixture.offerFromAccount(payee, account.id, name));
   expect(offer.site.id).toBe(site.id);
-  answered(await world.endOffer(payee, offer.id));
+  answered(await fixture.endOffer(payee, offer.id));
   Object.assign(domain, { site: null, isPrimary: false, attachedAt: null });
   await em.flush();
-  expect(outcome(await world.offerFromAccount(payee, account.id, name))).toBe('invalid_payout_offer');
+  expect(outcome(await fixture.offerFromAccount(payee, account.id, name))).toBe('invalid_payout_offer');
 });

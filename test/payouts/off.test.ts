@@ -1,9 +1,9 @@
 /** A platform that takes no money, or not in every way, or cannot seal a key. */
 import { afterEach, expect, test } from 'vitest';
-import { createWorld, errorOf, type World } from '#test/api/world.ts';
+import { createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
 
-let world: World | undefined;
-afterEach(() => world?.close());
+let fixture: Fixture | undefined;
+afterEach(() => fixture?.close());
 
 const calls = [
   ['POST', '/v1/account/payout-accounts'],
@@ -17,8 +17,8 @@ const calls = [
 const bothRails = { FRONTAGE_PAYOUT_RAILS: 'own_key,connect', FRONTAGE_PAYMENTS_KEY: 'sk_test_platform0000' };
 
 async function codes(env: Record<string, string>): Promise<(string | number)[]> {
-  world = await createWorld(env);
-  const { call } = await world.newCaller();
+  fixture = await createFixture(env);
+  const { call } = await fixture.newCaller();
   const told = [];
   for (const [method, path] of calls) {
     const answer = await call(method, path, method === 'POST' ? { raw: '{' } : {});
@@ -29,7 +29,7 @@ async function codes(env: Record<string, string>): Promise<(string | number)[]> 
 
 test('a platform without payouts says so before it looks at a body, and lists nothing', async () => {
   expect(await codes({})).toEqual(calls.map(() => '501 payouts_disabled'));
-  const { body } = await (await (world as World).newCaller()).call('GET', '/v1/account');
+  const { body } = await (await (fixture as Fixture).newCaller()).call('GET', '/v1/account');
   expect(body.payouts).toEqual({ enabled: false, rails: [], accounts: [] });
   expect(body).toMatchObject({ offers_to_answer: 0, capabilities: { payouts: false } });
 });
@@ -41,15 +41,15 @@ test('a platform without a sealing key takes no keys: payouts_unavailable', asyn
 });
 
 test('a rail that is off is payout_rail_unavailable', async () => {
-  world = await createWorld({ ...bothRails, FRONTAGE_PAYOUT_RAILS: 'connect', FRONTAGE_SEALING_KEYS: 'none' });
-  const { call } = await world.newCaller();
+  fixture = await createFixture({ ...bothRails, FRONTAGE_PAYOUT_RAILS: 'connect', FRONTAGE_SEALING_KEYS: 'none' });
+  const { call } = await fixture.newCaller();
   const own = await call('POST', '/v1/account/payout-accounts', { body: { secret_key: 'rk_test_00000000' } });
   expect([own.status, errorOf(own).code]).toEqual([501, 'payout_rail_unavailable']);
   const connected = await call('POST', '/v1/account/payout-accounts', { body: { rail: 'connect' } });
   expect(connected.status).toBe(200);
-  await world.close();
-  world = await createWorld({ FRONTAGE_PAYOUT_RAILS: 'own_key' });
-  const caller = await world.newCaller();
+  await fixture.close();
+  fixture = await createFixture({ FRONTAGE_PAYOUT_RAILS: 'own_key' });
+  const caller = await fixture.newCaller();
   const other = await caller.call('POST', '/v1/account/payout-accounts', { body: { rail: 'connect' } });
   expect([other.status, errorOf(other).code]).toEqual([501, 'payout_rail_unavailable']);
 });

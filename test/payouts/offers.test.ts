@@ -1,24 +1,24 @@
 /** Who agrees with whom where a site's money lands, and who cannot. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Caller, errorOf, limitsIn } from '#test/api/world.ts';
-import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
+import { type Caller, errorOf, limitsIn } from '#test/api/fixture.ts';
+import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 beforeAll(async () => {
-  world = await createPayoutWorld();
+  fixture = await createPayoutFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const dayMs = 24 * 3600_000;
 const waiting = async (caller: Caller) => (await caller.call('GET', '/v1/payout-offers')).body.items;
 const counted = async (caller: Caller) => (await caller.call('GET', '/v1/account')).body.offers_to_answer;
 
 test('an offer from the site is accepted by the owner of the payout account, and the site pays into it', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const offer = answered(await world.offerFromSite(owner, site.id, account.id));
+  const { owner, payee, site, account } = await fixture.newPair();
+  const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
   expect(offer).toEqual({
     id: expect.stringMatching(/^offer_/),
-    site: { id: site.id, hostname: world.hostOf(site) },
+    site: { id: site.id, hostname: fixture.hostOf(site) },
     payout_account: { id: account.id, name: 'Bakery' },
     opened_by: 'site',
     status: 'open',
@@ -29,8 +29,8 @@ test('an offer from the site is accepted by the owner of the payout account, and
   });
   expect(await waiting(owner)).toEqual([]);
   expect(await waiting(payee)).toMatchObject([{ id: offer.id, yours_to_answer: true }]);
-  expect(outcome(await world.accept(payee, offer.id))).toBe('accepted');
-  expect(answered(await world.agreement(owner, site.id))).toEqual({
+  expect(outcome(await fixture.accept(payee, offer.id))).toBe('accepted');
+  expect(answered(await fixture.agreement(owner, site.id))).toEqual({
     site: offer.site,
     payout_account: offer.payout_account,
     status: 'standing',
@@ -38,10 +38,10 @@ test('an offer from the site is accepted by the owner of the payout account, and
     ended_at: null,
     ended_by: null,
   });
-  const { items } = answered(await payee.call('GET', `${world.accounts}/${account.id}/sites`));
+  const { items } = answered(await payee.call('GET', `${fixture.accounts}/${account.id}/sites`));
   expect(items).toMatchObject([{ site: offer.site, status: 'standing' }]);
-  expect((await world.list(payee))[0]).toMatchObject({ id: account.id, sites: 1 });
-  expect((await world.read(owner, offer.id)).body).toMatchObject({ status: 'accepted', yours_to_answer: false });
+  expect((await fixture.list(payee))[0]).toMatchObject({ id: account.id, sites: 1 });
+  expect((await fixture.read(owner, offer.id)).body).toMatchObject({ status: 'accepted', yours_to_answer: false });
 });
 
 test('an offer from outside names the site by a hostname, however it is written, and the owner of the site accepts it', async () => {
@@ -51,192 +51,192 @@ test('an offer from outside names the site by a hostname, however it is written,
     (host: string) => `https://${host}/about?x=1`,
     (host: string) => `${host}.:8080`,
   ]) {
-    const { owner, payee, site, account } = await world.newPair();
-    const offer = answered(await world.offerFromAccount(payee, account.id, write(world.hostOf(site))));
+    const { owner, payee, site, account } = await fixture.newPair();
+    const offer = answered(await fixture.offerFromAccount(payee, account.id, write(fixture.hostOf(site))));
     expect(offer).toMatchObject({ opened_by: 'payout_account', site: { id: site.id }, yours_to_answer: false });
     expect(await waiting(owner)).toMatchObject([{ id: offer.id, yours_to_answer: true }]);
-    expect(outcome(await world.accept(owner, offer.id))).toBe('accepted');
+    expect(outcome(await fixture.accept(owner, offer.id))).toBe('accepted');
   }
 });
 
 test('a site has one open offer: a second by the same side, or while an agreement stands, is invalid_payout_offer', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const other = await world.newAccount(payee, 'Other');
-  const first = answered(await world.offerFromSite(owner, site.id, account.id));
-  expect(outcome(await world.offerFromSite(owner, site.id, other.id))).toBe('invalid_payout_offer');
-  expect(outcome(await world.offerFromAccount(payee, other.id, world.hostOf(site)))).toBe('invalid_payout_offer');
-  answered(await world.accept(payee, first.id));
-  expect(outcome(await world.offerFromSite(owner, site.id, other.id))).toBe('invalid_payout_offer');
-  expect(outcome(await world.offerFromAccount(payee, other.id, world.hostOf(site)))).toBe('invalid_payout_offer');
+  const { owner, payee, site, account } = await fixture.newPair();
+  const other = await fixture.newAccount(payee, 'Other');
+  const first = answered(await fixture.offerFromSite(owner, site.id, account.id));
+  expect(outcome(await fixture.offerFromSite(owner, site.id, other.id))).toBe('invalid_payout_offer');
+  expect(outcome(await fixture.offerFromAccount(payee, other.id, fixture.hostOf(site)))).toBe('invalid_payout_offer');
+  answered(await fixture.accept(payee, first.id));
+  expect(outcome(await fixture.offerFromSite(owner, site.id, other.id))).toBe('invalid_payout_offer');
+  expect(outcome(await fixture.offerFromAccount(payee, other.id, fixture.hostOf(site)))).toBe('invalid_payout_offer');
   await expect(
-    world.deps
+    fixture.deps
       .em()
       .execute(`insert into payout_agreement (id, site_id, payout_account_id, began_at) values ('agr_x', ?, ?, ?)`, [
         site.id,
         other.id,
-        world.clock.now(),
+        fixture.clock.now(),
       ]),
   ).rejects.toThrow(/payout_agreement_one_open/);
 });
 
 test("a stranger's offer never stops the owner's own, and two strangers do not push each other out", async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const stranger = await world.newCaller();
-  const pushy = await world.newAccount(stranger, 'Pushy');
-  const unasked = answered(await world.offerFromAccount(stranger, pushy.id, world.hostOf(site)));
-  expect(outcome(await world.offerFromAccount(payee, account.id, world.hostOf(site)))).toBe('invalid_payout_offer');
-  const own = answered(await world.offerFromSite(owner, site.id, account.id));
-  expect(outcome(await world.read(stranger, unasked.id))).toBe('withdrawn');
-  expect(outcome(await world.accept(owner, unasked.id))).toBe('invalid_payout_offer');
-  expect(outcome(await world.accept(payee, own.id))).toBe('accepted');
+  const { owner, payee, site, account } = await fixture.newPair();
+  const stranger = await fixture.newCaller();
+  const pushy = await fixture.newAccount(stranger, 'Pushy');
+  const unasked = answered(await fixture.offerFromAccount(stranger, pushy.id, fixture.hostOf(site)));
+  expect(outcome(await fixture.offerFromAccount(payee, account.id, fixture.hostOf(site)))).toBe('invalid_payout_offer');
+  const own = answered(await fixture.offerFromSite(owner, site.id, account.id));
+  expect(outcome(await fixture.read(stranger, unasked.id))).toBe('withdrawn');
+  expect(outcome(await fixture.accept(owner, unasked.id))).toBe('invalid_payout_offer');
+  expect(outcome(await fixture.accept(payee, own.id))).toBe('accepted');
 });
 
 test('who offers again, or to a site that pays them already, hears where that stands, and a stranger hears nothing of it', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const stranger = await world.newCaller();
-  const pushy = await world.newAccount(stranger, 'Pushy');
+  const { owner, payee, site, account } = await fixture.newPair();
+  const stranger = await fixture.newCaller();
+  const pushy = await fixture.newAccount(stranger, 'Pushy');
   const again = async (caller: typeof payee, id: string) =>
-    errorOf(await world.offerFromAccount(caller, id, world.hostOf(site)));
-  const first = answered(await world.offerFromAccount(payee, account.id, world.hostOf(site)));
+    errorOf(await fixture.offerFromAccount(caller, id, fixture.hostOf(site)));
+  const first = answered(await fixture.offerFromAccount(payee, account.id, fixture.hostOf(site)));
   expect((await again(payee, account.id)).next_action).toContain(first.id);
   const asStranger = await again(stranger, pushy.id);
-  answered(await world.accept(owner, first.id));
+  answered(await fixture.accept(owner, first.id));
   expect((await again(payee, account.id)).next_action).toContain(`${account.id}/sites`);
   expect(await again(stranger, pushy.id)).toEqual(asStranger);
   expect(JSON.stringify(asStranger)).not.toMatch(/offer_|already/);
 });
 
 test('an offer is answered by the party that did not open it, and once', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const offer = answered(await world.offerFromSite(owner, site.id, account.id));
-  expect(outcome(await world.accept(owner, offer.id))).toBe('not_yours_to_answer');
-  answered(await world.accept(payee, offer.id));
+  const { owner, payee, site, account } = await fixture.newPair();
+  const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
+  expect(outcome(await fixture.accept(owner, offer.id))).toBe('not_yours_to_answer');
+  answered(await fixture.accept(payee, offer.id));
   for (const caller of [payee, owner]) {
-    const again = errorOf(await world.accept(caller, offer.id));
+    const again = errorOf(await fixture.accept(caller, offer.id));
     expect(again.code).toBe('offer_already_accepted');
     expect(again.next_action).toContain(`DELETE /v1/sites/${site.id}/payout-account`);
-    expect(outcome(await world.endOffer(caller, offer.id))).toBe('offer_already_accepted');
+    expect(outcome(await fixture.endOffer(caller, offer.id))).toBe('offer_already_accepted');
   }
 });
 
 test('an offer is over after 14 days for every reader, though nobody has written it down', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const offer = answered(await world.offerFromSite(owner, site.id, account.id));
-  world.skip(14 * dayMs - 60_000);
+  const { owner, payee, site, account } = await fixture.newPair();
+  const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
+  fixture.skip(14 * dayMs - 60_000);
   expect(await counted(payee)).toBe(1);
-  world.skip(60_000);
-  expect(await world.deps.em().execute('select status from payout_offer where id = ?', [offer.id])).toEqual([
+  fixture.skip(60_000);
+  expect(await fixture.deps.em().execute('select status from payout_offer where id = ?', [offer.id])).toEqual([
     { status: 'open' },
   ]);
   expect(await counted(payee)).toBe(0);
   expect(await waiting(payee)).toEqual([]);
-  expect(outcome(await world.accept(payee, offer.id))).toBe('offer_expired');
-  expect(outcome(await world.read(payee, offer.id))).toBe('expired');
-  expect(outcome(await world.endOffer(owner, offer.id))).toBe('expired');
-  expect(outcome(await world.offerFromSite(owner, site.id, account.id))).toBe('open');
+  expect(outcome(await fixture.accept(payee, offer.id))).toBe('offer_expired');
+  expect(outcome(await fixture.read(payee, offer.id))).toBe('expired');
+  expect(outcome(await fixture.endOffer(owner, offer.id))).toBe('expired');
+  expect(outcome(await fixture.offerFromSite(owner, site.id, account.id))).toBe('open');
 });
 
 test('the opener takes an offer back, the other declines it, and then nobody accepts it', async () => {
   for (const who of ['opener', 'other'] as const) {
-    const { owner, payee, site, account } = await world.newPair();
-    const offer = answered(await world.offerFromSite(owner, site.id, account.id));
+    const { owner, payee, site, account } = await fixture.newPair();
+    const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
     const caller = who === 'opener' ? owner : payee;
-    expect(outcome(await world.endOffer(caller, offer.id))).toBe('withdrawn');
-    expect(outcome(await world.endOffer(caller, offer.id))).toBe('withdrawn');
+    expect(outcome(await fixture.endOffer(caller, offer.id))).toBe('withdrawn');
+    expect(outcome(await fixture.endOffer(caller, offer.id))).toBe('withdrawn');
     // Whose turn it was does not matter any more.
-    for (const one of [owner, payee]) expect(errorOf(await world.accept(one, offer.id)).message).toContain('is over');
-    expect(outcome(await world.accept(payee, offer.id))).toBe('invalid_payout_offer');
-    expect(outcome(await world.offerFromAccount(payee, account.id, world.hostOf(site)))).toBe('open');
+    for (const one of [owner, payee]) expect(errorOf(await fixture.accept(one, offer.id)).message).toContain('is over');
+    expect(outcome(await fixture.accept(payee, offer.id))).toBe('invalid_payout_offer');
+    expect(outcome(await fixture.offerFromAccount(payee, account.id, fixture.hostOf(site)))).toBe('open');
   }
 });
 
 test('no mail is sent about an offer: it is counted, listed, and waits in the inbox', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const mails = async () => (await world.deps.em().execute('select id from mail')).length;
+  const { owner, payee, site, account } = await fixture.newPair();
+  const mails = async () => (await fixture.deps.em().execute('select id from mail')).length;
   const before = await mails();
   expect(await counted(payee)).toBe(0);
-  const offer = answered(await world.offerFromSite(owner, site.id, account.id));
+  const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
   expect([await counted(payee), await counted(owner)]).toEqual([1, 0]);
   const { items } = answered(await payee.call('GET', '/v1/inbox'));
   expect(items).toMatchObject([{ kind: 'payout_offer', id: offer.id, site: { id: site.id } }]);
   expect(answered(await owner.call('GET', '/v1/inbox')).items).toEqual([]);
-  answered(await world.accept(payee, offer.id));
+  answered(await fixture.accept(payee, offer.id));
   expect(await counted(payee)).toBe(0);
   expect(await mails()).toBe(before);
 });
 
 describe('who is not a party', () => {
   test('does not see an offer, and a collaborator has no part in it', async () => {
-    const { owner, payee, site, account } = await world.newPair();
-    const offer = answered(await world.offerFromSite(owner, site.id, account.id));
-    const helper = await world.newCollaborator(owner, site.id);
-    for (const caller of [await world.newCaller(), helper]) {
-      expect(outcome(await world.read(caller, offer.id))).toBe('not_found');
-      expect(outcome(await world.accept(caller, offer.id))).toBe('not_found');
-      expect(outcome(await world.endOffer(caller, offer.id))).toBe('not_found');
+    const { owner, payee, site, account } = await fixture.newPair();
+    const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
+    const helper = await fixture.newCollaborator(owner, site.id);
+    for (const caller of [await fixture.newCaller(), helper]) {
+      expect(outcome(await fixture.read(caller, offer.id))).toBe('not_found');
+      expect(outcome(await fixture.accept(caller, offer.id))).toBe('not_found');
+      expect(outcome(await fixture.endOffer(caller, offer.id))).toBe('not_found');
     }
-    const own = await world.newAccount(helper);
-    expect(outcome(await world.offerFromSite(helper, site.id, account.id))).toBe('owner_only');
-    expect(outcome(await world.attach(helper, site.id, own.id))).toBe('owner_only');
-    expect(outcome(await world.agreement(helper, site.id))).toBe('owner_only');
-    expect(outcome(await world.end(helper, site.id))).toBe('owner_only');
-    expect(outcome(await world.accept(payee, offer.id))).toBe('accepted');
-    expect(outcome(await world.end(helper, site.id))).toBe('owner_only');
+    const own = await fixture.newAccount(helper);
+    expect(outcome(await fixture.offerFromSite(helper, site.id, account.id))).toBe('owner_only');
+    expect(outcome(await fixture.attach(helper, site.id, own.id))).toBe('owner_only');
+    expect(outcome(await fixture.agreement(helper, site.id))).toBe('owner_only');
+    expect(outcome(await fixture.end(helper, site.id))).toBe('owner_only');
+    expect(outcome(await fixture.accept(payee, offer.id))).toBe('accepted');
+    expect(outcome(await fixture.end(helper, site.id))).toBe('owner_only');
   });
 
   test('cannot tell a site that takes money from one that has an offer to answer', async () => {
-    const [one, two] = [await world.newPair(), await world.newPair()];
-    answered(await world.offerFromSite(one.owner, one.site.id, one.account.id));
-    answered(await world.attach(two.owner, two.site.id, (await world.newAccount(two.owner)).id));
-    const stranger = await world.newCaller();
-    const { id } = await world.newAccount(stranger);
+    const [one, two] = [await fixture.newPair(), await fixture.newPair()];
+    answered(await fixture.offerFromSite(one.owner, one.site.id, one.account.id));
+    answered(await fixture.attach(two.owner, two.site.id, (await fixture.newAccount(two.owner)).id));
+    const stranger = await fixture.newCaller();
+    const { id } = await fixture.newAccount(stranger);
     const told = [one, two].map(async ({ site }) =>
-      errorOf(await world.offerFromAccount(stranger, id, world.hostOf(site))),
+      errorOf(await fixture.offerFromAccount(stranger, id, fixture.hostOf(site))),
     );
     const [first, second] = await Promise.all(told);
     expect(second).toEqual(first);
   });
 
   test('names no site of ours, an own one, or an account that is not there: the offer is refused', async () => {
-    const { owner, payee, site, account } = await world.newPair();
-    for (const host of ['nobody.example.com', `no-such-site.${world.config.baseDomain}`, '::', 'x y']) {
-      expect(outcome(await world.offerFromAccount(payee, account.id, host))).toBe('invalid_payout_offer');
+    const { owner, payee, site, account } = await fixture.newPair();
+    for (const host of ['nobody.example.com', `no-such-site.${fixture.config.baseDomain}`, '::', 'x y']) {
+      expect(outcome(await fixture.offerFromAccount(payee, account.id, host))).toBe('invalid_payout_offer');
     }
-    const own = await world.newAccount(owner);
-    expect(outcome(await world.offerFromAccount(owner, own.id, world.hostOf(site)))).toBe('invalid_payout_offer');
-    expect(outcome(await world.offerFromSite(owner, site.id, own.id))).toBe('invalid_payout_offer');
-    expect(outcome(await world.offerFromSite(owner, site.id, 'pout_01h455vb4pex5vsknk084sn02q'))).toBe(
+    const own = await fixture.newAccount(owner);
+    expect(outcome(await fixture.offerFromAccount(owner, own.id, fixture.hostOf(site)))).toBe('invalid_payout_offer');
+    expect(outcome(await fixture.offerFromSite(owner, site.id, own.id))).toBe('invalid_payout_offer');
+    expect(outcome(await fixture.offerFromSite(owner, site.id, 'pout_01h455vb4pex5vsknk084sn02q'))).toBe(
       'invalid_payout_account',
     );
-    expect(outcome(await world.offerFromAccount(owner, account.id, world.hostOf(site)))).toBe('not_found');
+    expect(outcome(await fixture.offerFromAccount(owner, account.id, fixture.hostOf(site)))).toBe('not_found');
   });
 });
 
 test('an archived site neither opens, takes nor accepts an offer, and no offer of it waits', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const offer = answered(await world.offerFromAccount(payee, account.id, world.hostOf(site)));
+  const { owner, payee, site, account } = await fixture.newPair();
+  const offer = answered(await fixture.offerFromAccount(payee, account.id, fixture.hostOf(site)));
   answered(await owner.call('POST', `/v1/sites/${site.id}/archive`));
-  expect(outcome(await world.accept(owner, offer.id))).toBe('site_archived');
+  expect(outcome(await fixture.accept(owner, offer.id))).toBe('site_archived');
   expect(await counted(owner)).toBe(0);
-  expect(outcome(await world.endOffer(payee, offer.id))).toBe('withdrawn');
-  expect(outcome(await world.offerFromAccount(payee, account.id, world.hostOf(site)))).toBe('site_archived');
-  expect(outcome(await world.offerFromSite(owner, site.id, account.id))).toBe('site_archived');
-  expect(outcome(await world.attach(owner, site.id, (await world.newAccount(owner)).id))).toBe('site_archived');
+  expect(outcome(await fixture.endOffer(payee, offer.id))).toBe('withdrawn');
+  expect(outcome(await fixture.offerFromAccount(payee, account.id, fixture.hostOf(site)))).toBe('site_archived');
+  expect(outcome(await fixture.offerFromSite(owner, site.id, account.id))).toBe('site_archived');
+  expect(outcome(await fixture.attach(owner, site.id, (await fixture.newAccount(owner)).id))).toBe('site_archived');
 });
 
 test('an account opens as many offers at a time as its cap', async () => {
-  const { payee, account } = await world.newPair();
-  const limit = limitsIn(world.config).open_payout_offers;
+  const { payee, account } = await fixture.newPair();
+  const limit = limitsIn(fixture.config).open_payout_offers;
   const sites = await Promise.all(
-    Array.from({ length: limit + 1 }, async () => world.newSite(await world.newCaller())),
+    Array.from({ length: limit + 1 }, async () => fixture.newSite(await fixture.newCaller())),
   );
   const told = [];
-  for (const site of sites) told.push(outcome(await world.offerFromAccount(payee, account.id, world.hostOf(site))));
+  for (const site of sites) told.push(outcome(await fixture.offerFromAccount(payee, account.id, fixture.hostOf(site))));
   expect(told).toEqual([...Array(limit).fill('open'), 'plan_limit']);
 });
 
 test('a call that is repeated under its key answers the offer that it made', async () => {
-  const { owner, site, account } = await world.newPair();
+  const { owner, site, account } = await fixture.newPair();
   const ask = () =>
     owner.call('POST', `/v1/sites/${site.id}/payout-offers`, {
       body: { payout_account_id: account.id },

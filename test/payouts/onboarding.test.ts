@@ -1,26 +1,26 @@
 /** The way of an owner through the provider's pages: our link, a fresh one of theirs at each opening, and the way back. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, callWith, errorOf } from '#test/api/world.ts';
-import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
+import { type Caller, callWith, errorOf } from '#test/api/fixture.ts';
+import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 beforeAll(async () => {
-  world = await createPayoutWorld();
+  fixture = await createPayoutFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const onboard = (owner: Caller, id: string, headers = {}) =>
-  owner.call('POST', `${world.accounts}/${id}/onboarding`, { headers });
+  owner.call('POST', `${fixture.accounts}/${id}/onboarding`, { headers });
 const pathOf = (url: string) => new URL(url).pathname;
 /** What a page says; its drawing has an awning. */
 const said = ({ text }: { text: string }) => text.slice(text.indexOf('<h1>'));
-const visit = (path: string) => callWith(world.url)('GET', path);
+const visit = (path: string) => callWith(fixture.url)('GET', path);
 
 async function newConnected() {
-  const owner = await world.newCaller();
-  const { id } = answered(await world.add(owner, { name: 'Bakery', rail: 'connect' }));
+  const owner = await fixture.newCaller();
+  const { id } = answered(await fixture.add(owner, { name: 'Bakery', rail: 'connect' }));
   const link = answered(await onboard(owner, id));
-  const read = async () => (await world.list(owner))[0];
+  const read = async () => (await fixture.list(owner))[0];
   return { owner, id, link, path: pathOf(link.url), read };
 }
 
@@ -32,13 +32,13 @@ async function complete(page: string): Promise<string> {
 
 test('each opening of the link mints a fresh page of the provider, and when it is completed the account takes money', async () => {
   const { path, read, link } = await newConnected();
-  expect(Date.parse(link.expires_at)).toBeGreaterThan(world.clock.now().getTime() + 23 * 3600_000);
+  expect(Date.parse(link.expires_at)).toBeGreaterThan(fixture.clock.now().getTime() + 23 * 3600_000);
   const [one, two] = [await visit(path), await visit(path)];
   expect([one.status, two.status, one.headers.get('cache-control')]).toEqual([303, 303, 'no-store']);
   const [first, second] = [one.headers.get('location') ?? '', two.headers.get('location') ?? ''];
-  expect(first).toContain(world.stub.url);
+  expect(first).toContain(fixture.stub.url);
   expect(second).not.toBe(first);
-  const accounts = [...world.stub.stub.objects.values()].filter((one) => one.byPlatform);
+  const accounts = [...fixture.stub.stub.objects.values()].filter((one) => one.byPlatform);
   expect(accounts).toHaveLength(1);
   const notYet = await visit(`${path}/done`);
   expect([notYet.status, notYet.text]).toEqual([200, expect.stringContaining('Not complete yet')]);
@@ -53,7 +53,7 @@ test('each opening of the link mints a fresh page of the provider, and when it i
 
 test('who only looks at the link makes no account there: it is told what the link is for', async () => {
   const { path, read } = await newConnected();
-  const count = () => [...world.stub.stub.objects.values()].filter((one) => one.byPlatform).length;
+  const count = () => [...fixture.stub.stub.objects.values()].filter((one) => one.byPlatform).length;
   const before = count();
   const lookers: RequestInit[] = [
     { method: 'HEAD' },
@@ -62,7 +62,7 @@ test('who only looks at the link makes no account there: it is told what the lin
     { headers: { 'sec-fetch-dest': 'image' } },
   ];
   for (const looker of lookers) {
-    const answer = await fetch(`${world.url}${path}`, { redirect: 'manual', ...looker });
+    const answer = await fetch(`${fixture.url}${path}`, { redirect: 'manual', ...looker });
     expect([answer.status, answer.headers.get('location')]).toEqual([200, null]);
     expect(await answer.text()).toContain(looker.method === 'HEAD' ? '' : 'Connect Bakery');
   }
@@ -73,8 +73,8 @@ test('who only looks at the link makes no account there: it is told what the lin
 });
 
 test('an account with its owner’s own key is refused onboarding', async () => {
-  const owner = await world.newCaller();
-  const { id } = await world.newAccount(owner);
+  const owner = await fixture.newCaller();
+  const { id } = await fixture.newAccount(owner);
   expect(errorOf(await onboard(owner, id))).toMatchObject({
     code: 'invalid_payout_account',
     message: expect.stringContaining('has its own key'),
@@ -86,12 +86,12 @@ test('a link is over after a day, when another takes its place, and when the acc
   const later = pathOf(answered(await onboard(owner, id)).url);
   expect((await visit(path)).status).toBe(404);
   expect((await visit(later)).status).toBe(303);
-  world.skip(24 * 3600_000);
+  fixture.skip(24 * 3600_000);
   const over = await visit(later);
   expect([over.status, over.text]).toEqual([410, expect.stringContaining('has expired')]);
   const last = pathOf(answered(await onboard(owner, id)).url);
   expect((await visit(last)).status).toBe(303);
-  answered(await owner.call('DELETE', `${world.accounts}/${id}`));
+  answered(await owner.call('DELETE', `${fixture.accounts}/${id}`));
   expect((await visit(last)).status).toBe(404);
   expect((await visit(`${last}/done`)).status).toBe(404);
   expect((await visit('/connect/frc_nothing')).status).toBe(404);
@@ -105,16 +105,16 @@ test('the link is shown to who asked, to a repetition of the call too, and stand
   ];
   expect(two.url).toBe(one.url);
   expect((await visit(pathOf(two.url))).status).toBe(303);
-  const rows = await world.deps.em().execute('select payout_onboarding::text as row from payout_onboarding');
+  const rows = await fixture.deps.em().execute('select payout_onboarding::text as row from payout_onboarding');
   expect(JSON.stringify(rows)).not.toContain(pathOf(one.url).split('/').at(-1));
-  expect(JSON.stringify(world.logged)).not.toContain(pathOf(one.url).split('/').at(-1));
+  expect(JSON.stringify(fixture.logged)).not.toContain(pathOf(one.url).split('/').at(-1));
 });
 
 test('where the provider does not answer, the page says so in our words, and the link stays good', async () => {
   const { path, read } = await newConnected();
-  world.stub.knobs.turnAway = 1;
+  fixture.stub.knobs.turnAway = 1;
   const away = await visit(path);
-  world.stub.knobs.turnAway = 0;
+  fixture.stub.knobs.turnAway = 0;
   expect([away.status, away.text]).toEqual([502, expect.stringContaining('could not be reached')]);
   expect(said(away)).not.toMatch(/stripe/i);
   expect((await visit(path)).status).toBe(303);
@@ -123,7 +123,7 @@ test('where the provider does not answer, the page says so in our words, and the
 
 test('openings at the same moment make one account there', async () => {
   const { path } = await newConnected();
-  const count = () => [...world.stub.stub.objects.values()].filter((one) => one.byPlatform).length;
+  const count = () => [...fixture.stub.stub.objects.values()].filter((one) => one.byPlatform).length;
   const before = count();
   const answers = await Promise.all(Array.from({ length: 20 }, () => visit(path)));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(303));
@@ -132,5 +132,5 @@ test('openings at the same moment make one account there', async () => {
 
 test('a stranger neither makes a link nor is told of the account', async () => {
   const { id } = await newConnected();
-  expect(outcome(await onboard(await world.newCaller(), id))).toBe('not_found');
+  expect(outcome(await onboard(await fixture.newCaller(), id))).toBe('not_found');
 });

@@ -1,29 +1,29 @@
 /** Money on the owner's page: what waits for an answer, and where it lands. */
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
-import { callWith } from '#test/api/world.ts';
+import { callWith } from '#test/api/fixture.ts';
 import { formsOf } from '#test/people/browser.ts';
-import { createPeopleWorld } from '#test/people/world.ts';
-import { answered, payouts } from './world.ts';
+import { createPeopleFixture } from '#test/people/fixture.ts';
+import { answered, payouts } from './fixture.ts';
 
-const world = await createPeopleWorld({
+const fixture = await createPeopleFixture({
   FRONTAGE_PAYOUT_RAILS: 'connect',
   FRONTAGE_PAYMENTS_KEY: 'sk_test_platform0000',
   FRONTAGE_PAYMENTS_URL: 'http://127.0.0.1:9',
 });
-afterAll(() => world.close());
-const act = payouts(world);
+afterAll(() => fixture.close());
+const act = payouts(fixture);
 
 async function signedIn() {
-  const owner = await world.newOwner();
-  const { secret } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'Laptop' });
-  const browser = world.browser();
+  const owner = await fixture.newOwner();
+  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Laptop' });
+  const browser = fixture.browser();
   await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
-  await browser.press(await browser.open(await world.linkTo(owner.email, 'signin-link')), 'Sign in');
-  return { accountId: owner.accountId, token: secret, call: callWith(world.url, secret), browser };
+  await browser.press(await browser.open(await fixture.linkTo(owner.email, 'signin-link')), 'Sign in');
+  return { accountId: owner.accountId, token: secret, call: callWith(fixture.url, secret), browser };
 }
 async function newOffer(name: string) {
-  const [owner, payee] = [await signedIn(), await world.newCaller()];
+  const [owner, payee] = [await signedIn(), await fixture.newCaller()];
   const site = await act.newSite(owner);
   const { id } = answered(await act.add(payee, { name, rail: 'connect' }));
   const offer = answered(await act.offerFromAccount(payee, id, act.hostOf(site)));

@@ -1,8 +1,8 @@
 /** Calls at the same moment. `FRONTAGE_LONG=1` runs the full numbers: 200 openings and acceptances, 300 races. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Answer, Caller } from '#test/api/world.ts';
-import { callWith } from '#test/api/world.ts';
-import { answered, createPayoutWorld, outcome, type PayoutWorld, tally } from './world.ts';
+import type { Answer, Caller } from '#test/api/fixture.ts';
+import { callWith } from '#test/api/fixture.ts';
+import { answered, createPayoutFixture, outcome, type PayoutFixture, tally } from './fixture.ts';
 
 const long = process.env.FRONTAGE_LONG === '1';
 const openings = long ? 200 : 30;
@@ -11,38 +11,38 @@ const acceptances = long ? 4 : 2;
 const rounds = long ? 300 : 30;
 const patienceMs = long ? 600_000 : 180_000;
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 let second: string;
 beforeAll(async () => {
-  world = await createPayoutWorld();
+  fixture = await createPayoutFixture();
   // Two API processes on one database.
-  second = (await world.start()).url;
+  second = (await fixture.start()).url;
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** Every other call goes to the second process. */
 const spread = (caller: Caller, at: number): Caller =>
   at % 2 === 0 ? caller : { ...caller, call: callWith(second, caller.token) };
 const standing = (siteId: string) =>
-  world.deps.em().execute('select id from payout_agreement where site_id = ? and ended_at is null', [siteId]);
+  fixture.deps.em().execute('select id from payout_agreement where site_id = ? and ended_at is null', [siteId]);
 const openOffers = (siteId: string) =>
-  world.deps.em().execute(`select id from payout_offer where site_id = ? and status = 'open'`, [siteId]);
+  fixture.deps.em().execute(`select id from payout_offer where site_id = ? and status = 'open'`, [siteId]);
 
 test(
   'of many openings and acceptances on one site at the same moment come one agreement and one answer each',
   async () => {
-    const { owner, payee, site, account } = await world.newPair();
+    const { owner, payee, site, account } = await fixture.newPair();
     const seen = new Set<string>();
     const accepted: Promise<Answer>[] = [];
     const open = async (at: number) => {
       const fromSite = at % 3 === 0;
       const answer = fromSite
-        ? await world.offerFromSite(spread(owner, at), site.id, account.id)
-        : await world.offerFromAccount(spread(payee, at), account.id, world.hostOf(site));
+        ? await fixture.offerFromSite(spread(owner, at), site.id, account.id)
+        : await fixture.offerFromAccount(spread(payee, at), account.id, fixture.hostOf(site));
       if (answer.status === 200) {
         seen.add(answer.body.id);
         for (let more = 0; more < acceptances; more++) {
-          accepted.push(world.accept(spread(fromSite ? payee : owner, at + more), answer.body.id));
+          accepted.push(fixture.accept(spread(fromSite ? payee : owner, at + more), answer.body.id));
         }
       }
       return answer;
@@ -69,10 +69,10 @@ test(
 test(
   'of many acceptances of one offer at the same moment one makes the agreement, the others are told so',
   async () => {
-    const { owner, payee, site, account } = await world.newPair();
-    const offer = answered(await world.offerFromSite(owner, site.id, account.id));
+    const { owner, payee, site, account } = await fixture.newPair();
+    const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
     const answers = await Promise.all(
-      Array.from({ length: openings }, (_, at) => world.accept(spread(payee, at), offer.id)),
+      Array.from({ length: openings }, (_, at) => fixture.accept(spread(payee, at), offer.id)),
     );
     expect(tally(answers.map(outcome))).toEqual({ accepted: 1, offer_already_accepted: openings - 1 });
     expect(await standing(site.id)).toHaveLength(1);
@@ -81,16 +81,16 @@ test(
 );
 
 test(
-  'payments that are opened while the account is attached and offered hinder nobody and are hindered by nobody',
+  'payments that are opened while the account is attached and offered hinder nobody and are faulty by nobody',
   async () => {
-    const { owner, site, payee, account } = await world.newPair();
-    const own = await world.newAccount(owner);
-    answered(await world.attach(owner, site.id, own.id));
+    const { owner, site, payee, account } = await fixture.newPair();
+    const own = await fixture.newAccount(owner);
+    answered(await fixture.attach(owner, site.id, own.id));
     const body = { amount: 1250, currency: 'EUR' };
     const acts = [
       (at: number) => spread(owner, at).call('POST', `/v1/sites/${site.id}/payments`, { body }),
-      (at: number) => world.attach(spread(owner, at), site.id, own.id),
-      (at: number) => world.offerFromAccount(spread(payee, at), account.id, world.hostOf(site)),
+      (at: number) => fixture.attach(spread(owner, at), site.id, own.id),
+      (at: number) => fixture.offerFromAccount(spread(payee, at), account.id, fixture.hostOf(site)),
     ];
     const answers = await Promise.all(Array.from({ length: 3 * openings }, (_, at) => (acts[at % 3] ?? acts[0])?.(at)));
     const told = tally(answers.map((answer) => outcome(answer as Answer)));
@@ -103,23 +103,23 @@ test(
   'an acceptance against a taking back, an attaching and a removal: all agree on what came of it',
   async () => {
     const won: string[] = [];
-    const { owner, payee } = await world.newPair();
+    const { owner, payee } = await fixture.newPair();
     for (let round = 0; round < rounds; round++) {
-      const [site, account] = [await world.newSite(owner), await world.newAccount(payee)];
-      const own = await world.newAccount(owner);
-      const offer = answered(await world.offerFromSite(owner, site.id, account.id));
+      const [site, account] = [await fixture.newSite(owner), await fixture.newAccount(payee)];
+      const own = await fixture.newAccount(owner);
+      const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
       const rival = [
-        () => world.endOffer(owner, offer.id),
-        () => world.attach(owner, site.id, own.id),
-        () => payee.call('DELETE', `${world.accounts}/${account.id}`),
+        () => fixture.endOffer(owner, offer.id),
+        () => fixture.attach(owner, site.id, own.id),
+        () => payee.call('DELETE', `${fixture.accounts}/${account.id}`),
       ][round % 3] as () => Promise<Answer>;
-      const acts = [() => world.accept(spread(payee, 1), offer.id), rival];
+      const acts = [() => fixture.accept(spread(payee, 1), offer.id), rival];
       if (round % 2 === 0) acts.reverse();
       const told = await Promise.all(acts.map((act) => act()));
       if (round % 2 === 0) told.reverse();
       const [accepted, other] = told.map(outcome);
       const rows = await standing(site.id);
-      const status = (await world.read(owner, offer.id)).body.status;
+      const status = (await fixture.read(owner, offer.id)).body.status;
       const kinds = ['taking back', 'attaching', 'removal'];
       won.push(`${kinds[round % 3]}: ${accepted}, ${other}`);
       expect(await openOffers(site.id)).toHaveLength(0);
@@ -132,8 +132,8 @@ test(
       }
       if (round % 3 === 1) expect(rows).toHaveLength(1);
       if (round % 3 === 2) expect(rows).toHaveLength(0);
-      await payee.call('DELETE', `${world.accounts}/${account.id}`);
-      await owner.call('DELETE', `${world.accounts}/${own.id}`);
+      await payee.call('DELETE', `${fixture.accounts}/${account.id}`);
+      await owner.call('DELETE', `${fixture.accounts}/${own.id}`);
     }
     console.info(JSON.stringify(tally(won)));
   },
@@ -143,18 +143,18 @@ test(
 test(
   'of different payout accounts on one site at the same moment one lands, and the others are told in our words',
   async () => {
-    const { owner, payee, account } = await world.newPair();
-    const own = [await world.newAccount(owner), await world.newAccount(owner)];
+    const { owner, payee, account } = await fixture.newPair();
+    const own = [await fixture.newAccount(owner), await fixture.newAccount(owner)];
     const won: string[] = [];
     for (let round = 0; round < rounds; round++) {
-      const site = await world.newSite(owner);
-      const offer = answered(await world.offerFromSite(owner, site.id, account.id));
+      const site = await fixture.newSite(owner);
+      const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
       const acts = own.map(
         ({ id }, at) =>
           () =>
-            world.attach(spread(owner, at), site.id, id),
+            fixture.attach(spread(owner, at), site.id, id),
       );
-      acts.splice(round % 3, 0, () => world.accept(spread(payee, round), offer.id));
+      acts.splice(round % 3, 0, () => fixture.accept(spread(payee, round), offer.id));
       const told = (await Promise.all(acts.map((act) => act()))).map(outcome);
       const [accepted = ''] = told.splice(round % 3, 1);
       const landed = [accepted, ...told].filter((word) => word === 'accepted' || word === 'standing');

@@ -6,29 +6,29 @@ import { agreementOf } from '#db/payouts/credentials.ts';
 import { endAgreements } from '#db/payouts/offer-transitions.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { newId } from '#runtime/ids.ts';
-import { callWith } from '#test/api/world.ts';
+import { callWith } from '#test/api/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
-import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
+import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeAll(async () => {
-  world = await createPayoutWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
-  worker = await startWorker(world.deps, {});
+  fixture = await createPayoutFixture({ TEMPORAL_NAMESPACE: await createNamespace() });
+  worker = await startWorker(fixture.deps, {});
 });
 afterAll(async () => {
   await worker?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 /** A site that pays into its owner's account, and a payer who has the provider's page open. */
 async function newPayer() {
-  const owner = await world.newCaller();
-  const [site, account] = [await world.newSite(owner), await world.newAccount(owner)];
-  answered(await world.attach(owner, site.id, account.id));
+  const owner = await fixture.newCaller();
+  const [site, account] = [await fixture.newSite(owner), await fixture.newAccount(owner)];
+  answered(await fixture.attach(owner, site.id, account.id));
   const input = { amount: 1250, currency: 'EUR' };
   const payment = answered(await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: input }));
-  const open = () => callWith(world.url)('GET', new URL(payment.pay_url).pathname);
+  const open = () => callWith(fixture.url)('GET', new URL(payment.pay_url).pathname);
   const page = (await open()).headers.get('location') ?? '';
   const pay = async () => (await fetch(`${page}/pay`, { method: 'POST', redirect: 'manual' })).status;
   const statusOf = async () => (await owner.call('GET', `/v1/payments/${payment.id}`)).body.status;
@@ -38,26 +38,26 @@ async function newPayer() {
 test('a payout account that is removed has its pages closed before its key is destroyed, in whatever hurry the caller is', async () => {
   const { owner, account, open, pay, statusOf } = await newPayer();
   const headers = { prefer: 'respond-async' };
-  expect(outcome(await owner.call('DELETE', `${world.accounts}/${account.id}`, { headers }))).toBe('gone');
+  expect(outcome(await owner.call('DELETE', `${fixture.accounts}/${account.id}`, { headers }))).toBe('gone');
   expect(await pay()).toBe(410);
   expect(await statusOf()).toBe('expired');
   expect((await open()).status).toBe(410);
-  const row = await world.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
+  const row = await fixture.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
   expect(row.sealedKey).toBe(null);
 }, 30_000);
 
 test('what is opened while a removal waits for a page to be closed is over with it', async () => {
   const { owner, site, account, pay } = await newPayer();
-  world.stub.knobs.turnAway = 1;
-  const removal = owner.call('DELETE', `${world.accounts}/${account.id}`);
-  await expect.poll(async () => agreementOf(world.deps.em(), site)).toBe(null);
-  answered(await world.attach(owner, site.id, account.id));
+  fixture.stub.knobs.turnAway = 1;
+  const removal = owner.call('DELETE', `${fixture.accounts}/${account.id}`);
+  await expect.poll(async () => agreementOf(fixture.deps.em(), site)).toBe(null);
+  answered(await fixture.attach(owner, site.id, account.id));
   const input = { amount: 900, currency: 'EUR' };
   const late = answered(await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: input }));
-  world.stub.knobs.turnAway = 0;
+  fixture.stub.knobs.turnAway = 0;
   expect(outcome(await removal)).toBe('gone');
   expect((await owner.call('GET', `/v1/payments/${late.id}`)).body.status).toBe('expired');
-  expect(await agreementOf(world.deps.em(), site)).toBe(null);
+  expect(await agreementOf(fixture.deps.em(), site)).toBe(null);
   expect(await pay()).toBe(410);
 }, 30_000);
 
@@ -69,14 +69,15 @@ test.each(['ends', 'is removed'])(
     const input = { amount: 900, currency: 'EUR' };
     const id = newId('pay');
     let isOver = false;
-    const [, ending] = await world.deps.em().transactional(async (tx) => {
-      await createPayment(tx, world.deps, actor, { id, siteId: site.id, input });
-      const act = way === 'ends' ? world.end(owner, site.id) : owner.call('DELETE', `${world.accounts}/${account.id}`);
+    const [, ending] = await fixture.deps.em().transactional(async (tx) => {
+      await createPayment(tx, fixture.deps, actor, { id, siteId: site.id, input });
+      const act =
+        way === 'ends' ? fixture.end(owner, site.id) : owner.call('DELETE', `${fixture.accounts}/${account.id}`);
       const ends = act.finally(() => {
         isOver = true;
       });
       const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(async () => isOver || (await world.deps.em().execute(waits)).length > 0).toBe(true);
+      await expect.poll(async () => isOver || (await fixture.deps.em().execute(waits)).length > 0).toBe(true);
       return [await tx.flush(), () => ends] as const;
     });
     expect((await ending()).status).toBe(200);
@@ -87,12 +88,12 @@ test.each(['ends', 'is removed'])(
 
 test('an agreement that ends has the pages of its site closed', async () => {
   const { owner, site, pay, statusOf, open } = await newPayer();
-  expect(outcome(await world.end(owner, site.id))).toBe('ended');
+  expect(outcome(await fixture.end(owner, site.id))).toBe('ended');
   expect(await statusOf()).toBe('expired');
   await expect.poll(async () => (await open()).status).toBe(410);
   const closed = async () =>
     (
-      await world.deps
+      await fixture.deps
         .em()
         .execute(
           `select 1 from payment_attempt a join payment p on p.id = a.payment_id where p.site_id = ? and a.status = 'open'`,
@@ -105,18 +106,18 @@ test('an agreement that ends has the pages of its site closed', async () => {
 
 test('a payment whose agreement is over leads nowhere, though nobody came to end it', async () => {
   const { site, open } = await newPayer();
-  const id = (await agreementOf(world.deps.em(), site))?.id ?? '';
-  await endAgreements(world.deps.em(), { id }, { by: 'site', now: world.clock.now() });
+  const id = (await agreementOf(fixture.deps.em(), site))?.id ?? '';
+  await endAgreements(fixture.deps.em(), { id }, { by: 'site', now: fixture.clock.now() });
   expect((await open()).status).toBe(410);
 }, 30_000);
 
 test('where the provider does not answer, the key is destroyed all the same', async () => {
   const { owner, account } = await newPayer();
-  world.stub.knobs.turnAway = 1;
+  fixture.stub.knobs.turnAway = 1;
   const person = { accountId: owner.accountId, tokenId: '' } as never;
-  const removed = await removePayoutAccount(world.deps.em(), world.deps, person, account.id, 400);
-  world.stub.knobs.turnAway = 0;
+  const removed = await removePayoutAccount(fixture.deps.em(), fixture.deps, person, account.id, 400);
+  fixture.stub.knobs.turnAway = 0;
   expect(removed.status).toBe('gone');
-  const row = await world.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
+  const row = await fixture.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
   expect(row.sealedKey).toBe(null);
 }, 30_000);

@@ -10,35 +10,35 @@ import { credentialsOf, encryptKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createEncryptionKeys } from '#runtime/encryption.ts';
-import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
+import { answered, createPayoutFixture, newKey, type PayoutFixture } from './fixture.ts';
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 beforeAll(async () => {
-  world = await createPayoutWorld();
+  fixture = await createPayoutFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const first = { version: 'v1', secret: 'the first sealing key of these tests' };
 const second = { version: 'v2', secret: 'the second sealing key of these tests' };
-const ringOf = (...versions: (typeof first)[]) => createEncryptionKeys(world.config.secret, versions);
-const deps = (sealing = world.config.sealing) => ({ clock: world.clock, config: { ...world.config, sealing } });
+const ringOf = (...versions: (typeof first)[]) => createEncryptionKeys(fixture.config.secret, versions);
+const deps = (sealing = fixture.config.sealing) => ({ clock: fixture.clock, config: { ...fixture.config, sealing } });
 
 /** Mails and payout accounts, sealed under the newest key of the ring. */
 async function fill(sealing: ReturnType<typeof ringOf>, mails: number): Promise<{ id: string; key: string }> {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   for (let at = 0; at < mails; at++) {
     queueMail(em, deps(sealing), { kind: 'signin-link', to: `p${at}@example.com`, data: {} as never });
   }
   await em.flush();
   const key = newKey();
-  const { id } = answered(await world.add(await world.newCaller(), { secret_key: key }));
+  const { id } = answered(await fixture.add(await fixture.newCaller(), { secret_key: key }));
   await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: encryptKey({ sealing }, id, key) });
   return { id, key };
 }
 const read = async (id: string, sealing: ReturnType<typeof ringOf>) =>
-  credentialsOf({ config: { sealing } }, await world.deps.em().findOneOrFail(PayoutAccount, { id }));
+  credentialsOf({ config: { sealing } }, await fixture.deps.em().findOneOrFail(PayoutAccount, { id }));
 async function clear() {
-  await world.deps.em().execute('delete from mail; delete from payout_account');
+  await fixture.deps.em().execute('delete from mail; delete from payout_account');
 }
 
 test('what was sealed before there were versions, and under each of them, opens; and all of it is sealed under the newest by one command', async () => {
@@ -48,14 +48,14 @@ test('what was sealed before there were versions, and under each of them, opens;
     { key: oldest.key },
     { key: older.key },
   ]);
-  expect(await countEncrypted(world.deps.em(), ring)).toMatchObject({
+  expect(await countEncrypted(fixture.deps.em(), ring)).toMatchObject({
     'mail.sealed': { secret: 3, v1: 2 },
     'payout_account.sealed_key': { secret: 1, v1: 1 },
   });
   const env = {
     ...process.env,
-    DATABASE_URL: world.database.url,
-    FRONTAGE_SECRET: world.config.secret,
+    DATABASE_URL: fixture.database.url,
+    FRONTAGE_SECRET: fixture.config.secret,
     FRONTAGE_SEALING_KEYS: `${first.version}:${first.secret},${second.version}:${second.secret}`,
   };
   const operator = async (command: string) =>
@@ -70,7 +70,7 @@ test('what was sealed before there were versions, and under each of them, opens;
   expect(await operator('reseal')).toMatchObject({ 'mail.sealed': { resealed: 0, unreadable: 0 } });
   const alone = createEncryptionKeys('the secret of the installation was changed', [second]);
   expect(await read(oldest.id, alone)).toMatchObject({ key: oldest.key });
-  const mails = await world.deps.em().find(Mail, {});
+  const mails = await fixture.deps.em().find(Mail, {});
   expect(
     mails.map(({ id, sealed }) => decryptLetter({ id, sealed: sealed ?? Buffer.alloc(0) }, alone).to).sort(),
   ).toHaveLength(5);
@@ -80,7 +80,7 @@ test('what was sealed before there were versions, and under each of them, opens;
 test('re-sealing that is broken off goes on where it was, and writes over nothing that moved meanwhile', async () => {
   await fill(ringOf(), 250);
   const { id } = await fill(ringOf(), 0);
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const moved = newKey();
   let writes = 0;
   const breaking = {
@@ -108,7 +108,7 @@ test('re-sealing that is broken off goes on where it was, and writes over nothin
 
 test('what is under a lost key stays as it is, and is counted', async () => {
   const { id, key } = await fill(ringOf(first), 2);
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   expect(await reencrypt(em, ringOf(second))).toMatchObject({
     'mail.sealed': { resealed: 0, unreadable: 2 },
     'payout_account.sealed_key': { resealed: 0, unreadable: 1 },
@@ -120,7 +120,7 @@ test('what is under a lost key stays as it is, and is counted', async () => {
 });
 
 test('every column that is sealed is known to the command', async () => {
-  const columns: { name: string }[] = await world.deps.em().execute(
+  const columns: { name: string }[] = await fixture.deps.em().execute(
     `select table_name || '.' || column_name as name from information_schema.columns
      where table_schema = 'public' and data_type = 'bytea' and (column_name like '%sealed%' or column_name like '%\\_key')`,
   );

@@ -4,21 +4,21 @@ import { credentialsOf } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { createEncryptionKeys } from '#runtime/encryption.ts';
 import { AppError } from '#runtime/errors.ts';
-import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
+import { answered, createPayoutFixture, newKey, type PayoutFixture } from './fixture.ts';
 
-let world: PayoutWorld;
+let fixture: PayoutFixture;
 beforeAll(async () => {
-  world = await createPayoutWorld({
+  fixture = await createPayoutFixture({
     FRONTAGE_SEALING_KEYS: `v1:${'first sealing key of the tests '.repeat(2)}`,
     FRONTAGE_LOG_LEVEL: 'trace',
   });
-  world.deps.log.level = 'trace';
+  fixture.deps.log.level = 'trace';
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** Every row of the database, as a dump of it has them. */
 async function dump(): Promise<string> {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const tables: { name: string }[] = await em.execute(
     `select table_name as name from information_schema.tables where table_schema = 'public'`,
   );
@@ -33,45 +33,45 @@ const spellings = (key: string) => [
 ];
 
 test('a key stands in no row, log or error in clear, and only its last four characters are shown', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const [key, next, bad] = [newKey(), newKey(), newKey('revoked')];
   const refused = `sk_test_${'unrestricted'.repeat(3)}`;
   const answers = [
-    await owner.call('POST', world.accounts, { body: { secret_key: key }, headers: { 'idempotency-key': 'k' } }),
-    await world.add(owner, { secret_key: bad }),
-    await world.add(owner, { secret_key: refused }),
-    await world.add(owner, { secret_key: key, rail: 'connect' }),
-    await owner.call('POST', world.accounts, { raw: `{"secret_key":"${key}"` }),
+    await owner.call('POST', fixture.accounts, { body: { secret_key: key }, headers: { 'idempotency-key': 'k' } }),
+    await fixture.add(owner, { secret_key: bad }),
+    await fixture.add(owner, { secret_key: refused }),
+    await fixture.add(owner, { secret_key: key, rail: 'connect' }),
+    await owner.call('POST', fixture.accounts, { raw: `{"secret_key":"${key}"` }),
   ];
   const { id } = answered(answers[0] as (typeof answers)[number]);
   answers.push(
-    await owner.call('POST', `${world.accounts}/${id}/key`, { body: { secret_key: `${key}_next` } }),
-    await owner.call('POST', `${world.accounts}/${id}/key`, { body: { secret_key: next } }),
-    await owner.call('GET', world.accounts),
+    await owner.call('POST', `${fixture.accounts}/${id}/key`, { body: { secret_key: `${key}_next` } }),
+    await owner.call('POST', `${fixture.accounts}/${id}/key`, { body: { secret_key: next } }),
+    await owner.call('GET', fixture.accounts),
     await owner.call('GET', '/v1/account'),
   );
-  world.stub.knobs.turnAway = 1;
-  answers.push(await world.add(owner, { secret_key: next }));
-  world.stub.knobs.turnAway = 0;
+  fixture.stub.knobs.turnAway = 1;
+  answers.push(await fixture.add(owner, { secret_key: next }));
+  fixture.stub.knobs.turnAway = 0;
   expect(answers.map(({ status }) => status)).toEqual([200, 400, 400, 400, 400, 200, 400, 200, 200, 502]);
   const rows = await dump();
   expect(rows).toContain(id);
   for (const secret of [key, `${key}_next`, next, bad, refused].flatMap(spellings)) {
     expect(rows).not.toContain(secret);
-    expect(JSON.stringify(world.logged)).not.toContain(secret);
+    expect(JSON.stringify(fixture.logged)).not.toContain(secret);
     expect(answers.map(({ text }) => text).join()).not.toContain(secret);
   }
-  const [shown] = await world.list(owner);
+  const [shown] = await fixture.list(owner);
   expect(shown.key_last_four).toBe('next');
 });
 
 test('a copy of the database opens no key without the sealing key, though the secret of the installation is known', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const key = newKey();
-  const { id } = answered(await world.add(owner, { secret_key: key }));
-  const account = await world.deps.em().findOneOrFail(PayoutAccount, { id });
-  expect(credentialsOf(world.deps, account)).toEqual({ rail: 'own_key', key });
-  const sealing = createEncryptionKeys(world.config.secret, [
+  const { id } = answered(await fixture.add(owner, { secret_key: key }));
+  const account = await fixture.deps.em().findOneOrFail(PayoutAccount, { id });
+  expect(credentialsOf(fixture.deps, account)).toEqual({ rail: 'own_key', key });
+  const sealing = createEncryptionKeys(fixture.config.secret, [
     { version: 'v1', secret: 'another key of forty characters and more' },
   ]);
   const told = (() => {
@@ -87,27 +87,27 @@ test('a copy of the database opens no key without the sealing key, though the se
 });
 
 test('a sealed key that is moved to another account does not open there', async () => {
-  const owner = await world.newCaller();
-  const [one, two] = [await world.newAccount(owner), await world.newAccount(owner)];
-  const em = world.deps.em();
+  const owner = await fixture.newCaller();
+  const [one, two] = [await fixture.newAccount(owner), await fixture.newAccount(owner)];
+  const em = fixture.deps.em();
   await em.execute(
     'update payout_account set sealed_key = (select sealed_key from payout_account where id = ?) where id = ?',
     [one.id, two.id],
   );
   const moved = await em.findOneOrFail(PayoutAccount, { id: two.id });
-  expect(() => credentialsOf(world.deps, moved)).toThrow(/can no longer decrypt/);
+  expect(() => credentialsOf(fixture.deps, moved)).toThrow(/can no longer decrypt/);
 });
 
 test('an owner whose key cannot be read any more is told so, and a new key mends it', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const key = newKey();
-  const { id } = answered(await world.add(owner, { secret_key: key }));
-  await world.deps
+  const { id } = answered(await fixture.add(owner, { secret_key: key }));
+  await fixture.deps
     .em()
     .execute(`update payout_account set sealed_key = decode(repeat('01', 60), 'hex') where id = ?`, [id]);
-  world.skip(16 * 60_000);
-  const [told] = await world.list(owner);
+  fixture.skip(16 * 60_000);
+  const [told] = await fixture.list(owner);
   expect(told).toMatchObject({ status: 'pending', waiting_for: [expect.stringContaining('can no longer decrypt')] });
-  const { body } = await owner.call('POST', `${world.accounts}/${id}/key`, { body: { secret_key: key } });
+  const { body } = await owner.call('POST', `${fixture.accounts}/${id}/key`, { body: { secret_key: key } });
   expect(body).toMatchObject({ status: 'ready', waiting_for: [] });
 });

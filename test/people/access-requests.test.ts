@@ -1,22 +1,22 @@
 import { afterAll, expect, test } from 'vitest';
-import { callWith, errorOf } from '#test/api/world.ts';
-import { createPeopleWorld } from './world.ts';
+import { callWith, errorOf } from '#test/api/fixture.ts';
+import { createPeopleFixture } from './fixture.ts';
 
-const world = await createPeopleWorld();
-const second = await world.start();
-afterAll(() => world.close());
+const fixture = await createPeopleFixture();
+const second = await fixture.start();
+afterAll(() => fixture.close());
 const minutes = (n: number) => n * 60_000;
 const outcome = async (asked: { id: string; secret: string }) => {
-  const answer = await world.redeem(asked);
+  const answer = await fixture.redeem(asked);
   return answer.status === 200 ? answer.body.status : errorOf(answer).code;
 };
 
 /** A request with the page that its mail leads to, and the buttons on it. */
 async function asked(email: string, more: Record<string, unknown> = {}) {
-  const { body, status, text } = await world.ask(email, more);
+  const { body, status, text } = await fixture.ask(email, more);
   if (status !== 200) throw new Error(text);
-  const browser = world.browser();
-  const link = await world.linkTo(email, 'access-request');
+  const browser = fixture.browser();
+  const link = await fixture.linkTo(email, 'access-request');
   return {
     ...body,
     link,
@@ -26,17 +26,17 @@ async function asked(email: string, more: Record<string, unknown> = {}) {
 }
 
 test('an agent asks, the owner types its code, and the agent gets a token that works', async () => {
-  const { email, accountId } = await world.newOwner();
+  const { email, accountId } = await fixture.newOwner();
   const request = await asked(email, { agent_name: 'Site builder' });
   expect(request).toMatchObject({ status: 'pending', interval_seconds: 5 });
   expect(request.user_code).toMatch(/^[B-Z]{8}$/);
   expect(request.next_action).toContain(`POST /v1/auth/requests/${request.id}/redeem`);
-  expect(Date.parse(request.expires_at) - world.clock.now().getTime()).toBeGreaterThan(minutes(14));
-  const waiting = await world.redeem(request);
+  expect(Date.parse(request.expires_at) - fixture.clock.now().getTime()).toBeGreaterThan(minutes(14));
+  const waiting = await fixture.redeem(request);
   expect(waiting.body).toMatchObject({ id: request.id, status: 'pending', interval_seconds: 5 });
   expect(waiting.body.next_action).toContain('every 5 seconds');
   expect((await request.approve()).text).toContain('Access granted');
-  const { body } = await world.redeem(request);
+  const { body } = await fixture.redeem(request);
   expect(body).toMatchObject({
     status: 'approved',
     token: { name: 'Site builder', last_four: body.access_token.slice(-4) },
@@ -46,7 +46,7 @@ test('an agent asks, the owner types its code, and the agent gets a token that w
 });
 
 test('a request is redeemed once', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const request = await asked(email);
   await request.approve();
   expect([await outcome(request), await outcome(request), await outcome(request)]).toEqual([
@@ -57,39 +57,39 @@ test('a request is redeemed once', async () => {
 });
 
 test('of 1,000 concurrent redemptions over two processes exactly one gets the token', async () => {
-  const { email, accountId } = await world.newOwner();
+  const { email, accountId } = await fixture.newOwner();
   const request = await asked(email);
   await request.approve();
-  const calls = [world.anyone, callWith(second.url)];
-  const answers = await Promise.all(Array.from({ length: 1000 }, (_, n) => world.redeem(request, calls[n % 2])));
+  const calls = [fixture.anyone, callWith(second.url)];
+  const answers = await Promise.all(Array.from({ length: 1000 }, (_, n) => fixture.redeem(request, calls[n % 2])));
   const won = answers.filter(({ status }) => status === 200);
   expect(won).toHaveLength(1);
   const codes = new Set(answers.filter((one) => !won.includes(one)).map((one) => errorOf(one).code));
   expect([...codes]).toEqual(['already_redeemed']);
-  const tokens = await world.deps.em().execute('select id from token where account_id = ?', [accountId]);
+  const tokens = await fixture.deps.em().execute('select id from token where account_id = ?', [accountId]);
   expect(tokens).toHaveLength(1);
-  expect((await callWith(world.url, won[0]?.body.access_token)('GET', '/v1/account')).status).toBe(200);
+  expect((await callWith(fixture.url, won[0]?.body.access_token)('GET', '/v1/account')).status).toBe(200);
 }, 120_000);
 
 test('the owner refuses without a code, and the agent is told', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const request = await asked(email);
   expect((await request.deny()).text).toContain('Access refused');
-  const answer = await world.redeem(request);
+  const answer = await fixture.redeem(request);
   expect([answer.status, errorOf(answer).code]).toEqual([403, 'access_denied']);
   expect((await request.approve().catch(() => ({ text: 'no form' }))).text).toBe('no form');
   expect(await outcome(request)).toBe('access_denied');
 });
 
 test('a request runs out after 15 minutes, for agent and owner alike', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const request = await asked(email);
-  const browser = world.browser();
+  const browser = fixture.browser();
   const page = await browser.open(request.link);
-  world.skip(minutes(15) - 2000);
+  fixture.skip(minutes(15) - 2000);
   expect(await outcome(request)).toBe('pending');
-  world.skip(2001);
-  const answer = await world.redeem(request);
+  fixture.skip(2001);
+  const answer = await fixture.redeem(request);
   expect([answer.status, errorOf(answer).code]).toEqual([410, 'expired']);
   const late = await browser.press(page, 'Give access', { code: request.user_code });
   expect([late.status, late.text]).toEqual([410, expect.stringContaining('This request has expired')]);
@@ -98,34 +98,34 @@ test('a request runs out after 15 minutes, for agent and owner alike', async () 
 });
 
 test('what was approved can be redeemed for 15 minutes more', async () => {
-  const { email } = await world.newOwner();
-  const [kept, lost] = [await asked(email), await asked((await world.newOwner()).email)];
-  world.skip(minutes(14));
+  const { email } = await fixture.newOwner();
+  const [kept, lost] = [await asked(email), await asked((await fixture.newOwner()).email)];
+  fixture.skip(minutes(14));
   await kept.approve();
   await lost.approve();
-  world.skip(minutes(14));
+  fixture.skip(minutes(14));
   expect(await outcome(kept)).toBe('approved');
-  world.skip(minutes(1) + 1);
+  fixture.skip(minutes(1) + 1);
   expect(await outcome(lost)).toBe('expired');
 });
 
 test('polling faster than the interval is rate_limited and says when to come back', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const request = await asked(email);
   expect(await outcome(request)).toBe('pending');
-  const answer = await world.redeem(request, callWith(second.url));
+  const answer = await fixture.redeem(request, callWith(second.url));
   expect([answer.status, errorOf(answer).code, errorOf(answer).retryable]).toEqual([429, 'rate_limited', true]);
   const seconds = Number(answer.headers.get('retry-after'));
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThanOrEqual(5);
-  world.skip(seconds * 1000);
+  fixture.skip(seconds * 1000);
   expect(await outcome(request)).toBe('pending');
 });
 
 test('a wrong secret, and the secret of another request, are not found', async () => {
-  const [mine, other] = [await asked((await world.newOwner()).email), await asked((await world.newOwner()).email)];
+  const [mine, other] = [await asked((await fixture.newOwner()).email), await asked((await fixture.newOwner()).email)];
   for (const secret of ['x', '', other.secret, mine.secret.slice(0, -1), `${mine.secret}A`, mine.user_code]) {
-    const answer = await world.redeem({ id: mine.id, secret });
+    const answer = await fixture.redeem({ id: mine.id, secret });
     expect([answer.status, errorOf(answer).code]).toEqual([404, 'not_found']);
   }
   expect(await outcome({ id: 'areq_01h455vb4pex5vsknk084sn02q', secret: mine.secret })).toBe('not_found');
@@ -133,11 +133,11 @@ test('a wrong secret, and the secret of another request, are not found', async (
 });
 
 test('a new request for an address takes the place of the open one, also when both come at once', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const first = await asked(email);
   const next = await asked(email);
   expect([await outcome(first), await outcome(next)]).toEqual(['expired', 'pending']);
-  const many = await Promise.all(Array.from({ length: 20 }, () => world.ask(email)));
+  const many = await Promise.all(Array.from({ length: 20 }, () => fixture.ask(email)));
   expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]));
   const outcomes = await Promise.all(many.map(({ body }) => outcome(body)));
   expect(outcomes.filter((one) => one === 'pending')).toHaveLength(1);
@@ -145,30 +145,30 @@ test('a new request for an address takes the place of the open one, also when bo
 });
 
 test('an address without an account gets the same answers and the same mail as one with', async () => {
-  const known = (await world.newOwner()).email;
-  const unknown = world.newAddress();
-  const [one, other] = [await world.ask(known), await world.ask(unknown)];
+  const known = (await fixture.newOwner()).email;
+  const unknown = fixture.newAddress();
+  const [one, other] = [await fixture.ask(known), await fixture.ask(unknown)];
   expect(Object.keys(one.body)).toEqual(Object.keys(other.body));
   expect(one.status).toBe(other.status);
   const shapes = await Promise.all(
-    [known, unknown].map(async (email) => (await world.lettersTo(email)).map(({ kind, subject }) => [kind, subject])),
+    [known, unknown].map(async (email) => (await fixture.lettersTo(email)).map(({ kind, subject }) => [kind, subject])),
   );
   expect(shapes[0]).toEqual(shapes[1]);
-  const polls = [await world.redeem(one.body), await world.redeem(other.body)];
+  const polls = [await fixture.redeem(one.body), await fixture.redeem(other.body)];
   expect(polls[0]?.body.status).toBe(polls[1]?.body.status);
 });
 
 test('an approval for an address without an account is signin_unavailable where no account is opened', async () => {
-  const request = await asked(world.newAddress());
+  const request = await asked(fixture.newAddress());
   expect((await request.approve()).text).toContain('There is no account here yet');
   for (let n = 0; n < 2; n++) {
-    const answer = await world.redeem(request);
+    const answer = await fixture.redeem(request);
     expect([answer.status, errorOf(answer).code]).toEqual([410, 'signin_unavailable']);
   }
 });
 
 test('where sign-up is open, the first approval opens the account and the next one finds it', async () => {
-  const open = await createPeopleWorld({ FRONTAGE_SIGNUP: 'open' });
+  const open = await createPeopleFixture({ FRONTAGE_SIGNUP: 'open' });
   try {
     const accounts: string[] = [];
     for (const account_name of ['The bakery', 'Another name']) {
@@ -188,16 +188,16 @@ test('where sign-up is open, the first approval opens the account and the next o
 });
 
 test('an account that has as many tokens as it may gets none, and the approval stays good', async () => {
-  const { email, accountId } = await world.newOwner();
-  const em = world.deps.em();
+  const { email, accountId } = await fixture.newOwner();
+  const em = fixture.deps.em();
   await em.execute(
     `insert into token (id, account_id, name, hash, last_four, created_at)
      select 'tok_' || n, ?, 'many', sha256(n::text::bytea), '0000', ? from generate_series(1, 100) n`,
-    [accountId, world.clock.now()],
+    [accountId, fixture.clock.now()],
   );
   const request = await asked(email);
   await request.approve();
   expect(await outcome(request)).toBe('plan_limit');
-  await em.execute(`update token set revoked_at = ? where id = 'tok_1'`, [world.clock.now()]);
+  await em.execute(`update token set revoked_at = ? where id = 'tok_1'`, [fixture.clock.now()]);
   expect(await outcome(request)).toBe('approved');
 });

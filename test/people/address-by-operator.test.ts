@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
-import { type Call, callWith, errorOf } from '#test/api/world.ts';
-import { createPeopleWorld } from './world.ts';
+import { type Call, callWith, errorOf } from '#test/api/fixture.ts';
+import { createPeopleFixture } from './fixture.ts';
 
 const change = (call: Call, body: unknown) => call('PATCH', '/v1/account', { body });
 const read = async (call: Call) => (await call('GET', '/v1/account')).body;
 
 test('without mail the call is auth_disabled, and an operator’s command changes the address', async () => {
-  const silent = await createPeopleWorld({ FRONTAGE_SMTP_URL: '' });
+  const silent = await createPeopleFixture({ FRONTAGE_SMTP_URL: '' });
   try {
     const { accountId } = await silent.newOwner();
     const taken = await silent.newOwner();

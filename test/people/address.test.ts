@@ -1,24 +1,24 @@
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
-import { type Call, callWith, errorOf } from '#test/api/world.ts';
+import { type Call, callWith, errorOf } from '#test/api/fixture.ts';
 import type { Shown } from './browser.ts';
-import { createPeopleWorld } from './world.ts';
+import { createPeopleFixture } from './fixture.ts';
 
-const world = await createPeopleWorld();
-afterAll(() => world.close());
+const fixture = await createPeopleFixture();
+afterAll(() => fixture.close());
 const day = 24 * 3600_000;
 
 async function newCaller() {
-  const owner = await world.newOwner();
-  const { secret } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'first' });
-  return { ...owner, call: callWith(world.url, secret) };
+  const owner = await fixture.newOwner();
+  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'first' });
+  return { ...owner, call: callWith(fixture.url, secret) };
 }
 const change = (call: Call, body: unknown) => call('PATCH', '/v1/account', { body });
 const read = async (call: Call) => (await call('GET', '/v1/account')).body;
 
 async function confirm(email: string) {
-  const browser = world.browser();
-  return browser.press(await browser.open(await world.linkTo(email, 'address-confirmation')), 'Use this address');
+  const browser = fixture.browser();
+  return browser.press(await browser.open(await fixture.linkTo(email, 'address-confirmation')), 'Use this address');
 }
 
 test('the name changes at once, and the answer says what changed', async () => {
@@ -31,26 +31,26 @@ test('the name changes at once, and the answer says what changed', async () => {
 
 test('a new address is in force only once it is confirmed, and the old one is told both times', async () => {
   const { call, email } = await newCaller();
-  const next = world.newAddress();
+  const next = fixture.newAddress();
   const { body } = await change(call, { name: 'Renamed', email: next.toUpperCase() });
   expect(body).toMatchObject({ changed: ['name'], pending: { email: next }, status: 'pending' });
   expect(body.next_action).toContain(next);
   expect(body.account).toMatchObject({ email, pending_email: next, name: 'Renamed' });
-  const [notice] = await world.lettersTo(email);
+  const [notice] = await fixture.lettersTo(email);
   expect([notice?.kind, notice?.text, notice?.link]).toEqual(['address-change', expect.stringContaining(next), '']);
   expect(await read(call)).toMatchObject({ email, pending_email: next });
   expect((await confirm(next)).text).toContain('Your e-mail address has changed');
   expect(await read(call)).toMatchObject({ email: next, pending_email: null });
-  expect((await world.lettersTo(email))[0]?.subject).toBe('Your account has a new e-mail address');
+  expect((await fixture.lettersTo(email))[0]?.subject).toBe('Your account has a new e-mail address');
 });
 
 test('opening the link confirms nothing, in no way a scanner has', async () => {
   const { call, email } = await newCaller();
-  const next = world.newAddress();
+  const next = fixture.newAddress();
   await change(call, { email: next });
-  const link = await world.linkTo(next, 'address-confirmation');
+  const link = await fixture.linkTo(next, 'address-confirmation');
   for (const method of ['GET', 'HEAD', 'POST', 'PUT'])
-    await world.browser().go(method, link, method === 'POST' ? {} : undefined);
+    await fixture.browser().go(method, link, method === 'POST' ? {} : undefined);
   expect(await read(call)).toMatchObject({ email, pending_email: next });
 });
 
@@ -84,14 +84,14 @@ test.each([
 
 test('the address of another account is email_taken at the call', async () => {
   const { call } = await newCaller();
-  const other = await world.newOwner();
+  const other = await fixture.newOwner();
   const answer = await change(call, { name: 'Not this', email: other.email });
   expect([answer.status, errorOf(answer).code]).toEqual([409, 'email_taken']);
   expect((await read(call)).name).not.toBe('Not this');
 });
 
 test('who has an account cannot be found out by trying address after address', async () => {
-  const strict = await createPeopleWorld({ FRONTAGE_RATE_SCALE: '1' });
+  const strict = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
   try {
     const { call } = await strict.newCaller();
     const codes = [];
@@ -106,7 +106,7 @@ test('who has an account cannot be found out by trying address after address', a
 });
 
 test('many accounts together write to one new address no oftener than one does', async () => {
-  const strict = await createPeopleWorld({ FRONTAGE_RATE_SCALE: '1' });
+  const strict = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
   try {
     const callers = await Promise.all(Array.from({ length: 7 }, () => strict.newCaller()));
     const answers = await Promise.all(callers.map(({ call }) => change(call, { email: 'flooded@example.com' })));
@@ -119,14 +119,14 @@ test('many accounts together write to one new address no oftener than one does',
 
 test('of two accounts that want one address, the first to confirm gets it, and the other is told at confirmation', async () => {
   const [one, two] = [await newCaller(), await newCaller()];
-  const next = world.newAddress();
+  const next = fixture.newAddress();
   await change(one.call, { email: next });
-  const first = await world.linkTo(next, 'address-confirmation');
+  const first = await fixture.linkTo(next, 'address-confirmation');
   await change(two.call, { email: next });
-  const second = await world.linkTo(next, 'address-confirmation');
+  const second = await fixture.linkTo(next, 'address-confirmation');
   const answers = await Promise.all(
     [first, second].map(async (link) => {
-      const browser = world.browser();
+      const browser = fixture.browser();
       return browser.press(await browser.open(link), 'Use this address');
     }),
   );
@@ -139,28 +139,28 @@ test('of two accounts that want one address, the first to confirm gets it, and t
 
 test('a later change takes the place of one that waits, and the present address withdraws it', async () => {
   const { call, email } = await newCaller();
-  const [first, second] = [world.newAddress(), world.newAddress()];
+  const [first, second] = [fixture.newAddress(), fixture.newAddress()];
   await change(call, { email: first });
   await change(call, { email: second });
-  expect((await world.browser().open(await world.linkTo(first, 'address-confirmation'))).status).toBe(410);
+  expect((await fixture.browser().open(await fixture.linkTo(first, 'address-confirmation'))).status).toBe(410);
   expect((await read(call)).pending_email).toBe(second);
   expect((await change(call, { email })).body).toMatchObject({ changed: ['pending_email'], pending: null });
-  expect((await world.browser().open(await world.linkTo(second, 'address-confirmation'))).status).toBe(410);
+  expect((await fixture.browser().open(await fixture.linkTo(second, 'address-confirmation'))).status).toBe(410);
   expect(await read(call)).toMatchObject({ email, pending_email: null });
 });
 
 test('a link confirms once, and for a day', async () => {
   const { call, email } = await newCaller();
-  const [first, second] = [world.newAddress(), world.newAddress()];
+  const [first, second] = [fixture.newAddress(), fixture.newAddress()];
   await change(call, { email: first });
   await confirm(first);
-  const browser = world.browser();
-  expect((await browser.open(await world.linkTo(first, 'address-confirmation'))).text).toContain(
+  const browser = fixture.browser();
+  expect((await browser.open(await fixture.linkTo(first, 'address-confirmation'))).text).toContain(
     'This link has expired',
   );
   await change(call, { email: second });
-  const page = await browser.open(await world.linkTo(second, 'address-confirmation'));
-  world.skip(day);
+  const page = await browser.open(await fixture.linkTo(second, 'address-confirmation'));
+  fixture.skip(day);
   expect((await read(call)).pending_email).toBe(null);
   expect((await browser.press(page, 'Use this address')).status).toBe(410);
   expect((await read(call)).email).toBe(first);
@@ -169,25 +169,25 @@ test('a link confirms once, and for a day', async () => {
 
 test('what was sent to the old address is good for nothing once it has changed', async () => {
   const { call, email } = await newCaller();
-  const browser = world.browser();
+  const browser = fixture.browser();
   const link = async () => {
     await browser.press(await browser.open('/signin'), 'Send me a link', { email });
-    return world.linkTo(email, 'signin-link');
+    return fixture.linkTo(email, 'signin-link');
   };
   await browser.press(await browser.open(await link()), 'Sign in');
   const unused = await link();
-  const asked = await world.ask(email);
-  const next = world.newAddress();
+  const asked = await fixture.ask(email);
+  const next = fixture.newAddress();
   await change(call, { email: next });
   await confirm(next);
   expect((await browser.open(unused)).status).toBe(410);
   expect((await browser.open('/account')).url).toBe('/signin');
-  expect((await browser.open(await world.linkTo(email, 'access-request'))).status).toBe(410);
-  expect(errorOf(await world.redeem(asked.body)).code).toBe('expired');
+  expect((await browser.open(await fixture.linkTo(email, 'access-request'))).status).toBe(410);
+  expect(errorOf(await fixture.redeem(asked.body)).code).toBe('expired');
 });
 
 test('an account may ask for five changes in an hour', async () => {
-  const strict = await createPeopleWorld({ FRONTAGE_RATE_SCALE: '1' });
+  const strict = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
   try {
     const { accountId } = await strict.newOwner();
     const { secret } = await issueToken(strict.deps.em(), strict.clock, accountId, { name: 'first' });
@@ -203,16 +203,16 @@ test('an account may ask for five changes in an hour', async () => {
 
 test('changes, confirmations, sign-ins and approvals of one account at once end without a failure of ours', async () => {
   const { call, email } = await newCaller();
-  const browser = world.browser();
+  const browser = fixture.browser();
   for (let round = 0; round < 4; round++) {
     const { email: now } = await read(call);
-    const next = round % 2 ? email : world.newAddress();
+    const next = round % 2 ? email : fixture.newAddress();
     await change(call, { email: next });
-    const asked = await world.ask(now);
+    const asked = await fixture.ask(now);
     await browser.press(await browser.open('/signin'), 'Send me a link', { email: now });
     const pages = await Promise.all(
       (['address-confirmation', 'access-request', 'signin-link'] as const).map(async (kind) =>
-        browser.open(await world.linkTo(kind === 'address-confirmation' ? next : now, kind)),
+        browser.open(await fixture.linkTo(kind === 'address-confirmation' ? next : now, kind)),
       ),
     );
     const [confirmation, request, link] = pages as [Shown, Shown, Shown];
@@ -222,9 +222,9 @@ test('changes, confirmations, sign-ins and approvals of one account at once end 
       browser.press(request, 'Give access', { code: asked.body.user_code }),
       browser.press(link, 'Sign in'),
     ]);
-    await Promise.all([change(call, { email: world.newAddress() }), change(call, { name: `Round ${round}` })]);
+    await Promise.all([change(call, { email: fixture.newAddress() }), change(call, { name: `Round ${round}` })]);
     expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
     expect((await read(call)).email).toBe(next);
   }
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 }, 60_000);

@@ -1,25 +1,25 @@
 import { afterAll, expect, test } from 'vitest';
 import { AccessRequest } from '#db/auth/access-request.ts';
-import { errorOf } from '#test/api/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
 import { formsOf, newBrowser } from './browser.ts';
-import { createPeopleWorld } from './world.ts';
+import { createPeopleFixture } from './fixture.ts';
 
-const world = await createPeopleWorld();
-const second = await world.start();
-afterAll(() => world.close());
+const fixture = await createPeopleFixture();
+const second = await fixture.start();
+afterAll(() => fixture.close());
 
 async function asked(more: Record<string, unknown> = {}) {
-  const { email, accountId } = await world.newOwner();
-  const { body } = await world.ask(email, more);
-  return { ...body, email, accountId, link: await world.linkTo(email, 'access-request') };
+  const { email, accountId } = await fixture.newOwner();
+  const { body } = await fixture.ask(email, more);
+  return { ...body, email, accountId, link: await fixture.linkTo(email, 'access-request') };
 }
-const statusOf = async (id: string) => (await world.deps.em().findOneOrFail(AccessRequest, id)).status;
-const sameOrigin = { 'sec-fetch-site': 'same-origin', origin: world.config.baseUrl };
+const statusOf = async (id: string) => (await fixture.deps.em().findOneOrFail(AccessRequest, id)).status;
+const sameOrigin = { 'sec-fetch-site': 'same-origin', origin: fixture.config.baseUrl };
 
 test('neither the mail nor the page holds the code, and both say who asks and from where', async () => {
   const { email, link, user_code } = await asked({ agent_name: 'Tinker & <Sons>' });
-  const [letter] = await world.lettersTo(email);
-  const page = await world.browser().open(link);
+  const [letter] = await fixture.lettersTo(email);
+  const page = await fixture.browser().open(link);
   for (const text of [letter?.text, letter?.html, letter?.subject, page.text]) {
     expect(text?.toUpperCase()).not.toContain(user_code);
   }
@@ -30,14 +30,14 @@ test('neither the mail nor the page holds the code, and both say who asks and fr
 
 test('a scanner that opens the link in every way, without the cookies of a browser, answers nothing', async () => {
   const { id, link, user_code } = await asked();
-  const page = await world.browser().open(link);
+  const page = await fixture.browser().open(link);
   const fields = formsOf(page)[0]?.fields ?? {};
   const bodies = [{}, { answer: 'approve', code: user_code }, { answer: 'deny' }, { ...fields, answer: 'deny' }];
   for (const method of ['HEAD', 'GET', 'OPTIONS', 'PUT', 'DELETE', 'PATCH'])
-    await newBrowser(world.url).go(method, link);
+    await newBrowser(fixture.url).go(method, link);
   for (const body of bodies) {
     for (const headers of [{}, sameOrigin]) {
-      const answer = await newBrowser(world.url).go('POST', link, { ...body }, headers);
+      const answer = await newBrowser(fixture.url).go('POST', link, { ...body }, headers);
       expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('Please open the page again')]);
     }
   }
@@ -46,7 +46,7 @@ test('a scanner that opens the link in every way, without the cookies of a brows
 
 test('a scanner that keeps cookies and presses the first button has no code', async () => {
   const { id, link } = await asked();
-  const scanner = world.browser();
+  const scanner = fixture.browser();
   const page = await scanner.open(link);
   expect((await scanner.press(page, 'Give access', { code: '' })).text).toContain('That code is not correct');
   expect(await statusOf(id)).toBe('pending');
@@ -59,7 +59,7 @@ test.each([
   ['a page without an origin', { origin: 'null' }],
 ])('a form that comes from %s answers nothing, with the cookie and the form’s own token', async (_what, headers) => {
   const { id, link } = await asked();
-  const browser = world.browser();
+  const browser = fixture.browser();
   const fields = formsOf(await browser.open(link))[0]?.fields;
   const answer = await browser.go('POST', link, { ...fields, answer: 'deny' }, headers as Record<string, string>);
   expect(answer.status).toBe(400);
@@ -68,7 +68,7 @@ test.each([
 
 test('a form’s token is good for the browser alone that it was shown to', async () => {
   const { id, link } = await asked();
-  const [mine, other] = [world.browser(), world.browser()];
+  const [mine, other] = [fixture.browser(), fixture.browser()];
   const theirs = formsOf(await other.open(link))[0]?.fields;
   await mine.open(link);
   expect((await mine.go('POST', link, { ...theirs, answer: 'deny' }, sameOrigin)).status).toBe(400);
@@ -77,7 +77,7 @@ test('a form’s token is good for the browser alone that it was shown to', asyn
 
 test('after five wrong codes the request is expired, however many are tried at once and wherever', async () => {
   const { id, link, user_code, secret } = await asked();
-  const browsers = [newBrowser(world.url), newBrowser(second.url)];
+  const browsers = [newBrowser(fixture.url), newBrowser(second.url)];
   const pages = await Promise.all(browsers.map((browser) => browser.open(link)));
   const tries = Array.from({ length: 40 }, (_, n) =>
     browsers[n % 2]?.press(pages[n % 2] as (typeof pages)[0], 'Give access', {
@@ -86,17 +86,17 @@ test('after five wrong codes the request is expired, however many are tried at o
   );
   const answers = await Promise.all(tries);
   expect(answers.filter((answer) => answer?.text.includes('That code is not correct'))).toHaveLength(4);
-  const { wrongCodes, status } = await world.deps.em().findOneOrFail(AccessRequest, id);
+  const { wrongCodes, status } = await fixture.deps.em().findOneOrFail(AccessRequest, id);
   expect([wrongCodes, status]).toEqual([5, 'expired']);
   const late = await browsers[0]?.press(pages[0] as (typeof pages)[0], 'Give access', { code: user_code });
   expect(late?.status).toBe(410);
   expect(late?.text).toContain('Too many wrong codes');
-  expect(errorOf(await world.redeem({ id, secret })).code).toBe('expired');
+  expect(errorOf(await fixture.redeem({ id, secret })).code).toBe('expired');
 }, 60_000);
 
 test('the owner is told how many tries are left, and a code is read as people write it', async () => {
   const { id, link, user_code } = await asked();
-  const browser = world.browser();
+  const browser = fixture.browser();
   const wrong = await browser.press(await browser.open(link), 'Give access', { code: 'nope' });
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 attempts left')]);
   const typed = ` ${user_code.slice(0, 4).toLowerCase()} – ${user_code.slice(4)} `;
@@ -106,14 +106,14 @@ test('the owner is told how many tries are left, and a code is read as people wr
 
 test('the code of one request approves no other', async () => {
   const [mine, other] = [await asked(), await asked()];
-  const browser = world.browser();
+  const browser = fixture.browser();
   await browser.press(await browser.open(mine.link), 'Give access', { code: other.user_code });
   expect([await statusOf(mine.id), await statusOf(other.id)]).toEqual(['pending', 'pending']);
 });
 
 test('a link is good for one answer', async () => {
   const { id, link, user_code } = await asked();
-  const browser = world.browser();
+  const browser = fixture.browser();
   const page = await browser.open(link);
   await browser.press(page, 'Give access', { code: user_code });
   const again = await browser.press(page, 'Refuse');
@@ -125,7 +125,7 @@ test('a link is good for one answer', async () => {
 test.each(['x', `fra_${'A'.repeat(43)}`, '%00', '..%2f..', 'x'.repeat(3000)])(
   'the link /access/%s is nobody’s',
   async (link) => {
-    const browser = world.browser();
+    const browser = fixture.browser();
     expect((await browser.open(`/access/${link}`)).status).toBeGreaterThanOrEqual(400);
     const own = await browser.open('/signin');
     const fields = formsOf(own)[0]?.fields;
@@ -137,7 +137,7 @@ test.each(['x', `fra_${'A'.repeat(43)}`, '%00', '..%2f..', 'x'.repeat(3000)])(
 
 test('pages are kept by no cache, framed by no page, and tell no one where they were', async () => {
   const { link } = await asked();
-  const { headers } = await world.browser().open(link);
+  const { headers } = await fixture.browser().open(link);
   expect(headers.get('cache-control')).toBe('no-store');
   expect(headers.get('content-security-policy')).toMatch(
     /^default-src 'none'; .*form-action 'self'; frame-ancestors 'none'$/,

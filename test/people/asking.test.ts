@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
-import { callWith, errorOf } from '#test/api/world.ts';
-import { createPeopleWorld } from './world.ts';
+import { callWith, errorOf } from '#test/api/fixture.ts';
+import { createPeopleFixture } from './fixture.ts';
 
-const world = await createPeopleWorld();
-afterAll(() => world.close());
+const fixture = await createPeopleFixture();
+afterAll(() => fixture.close());
 
 test.each([
   ['no address', {}, 'invalid_email'],
@@ -19,20 +19,20 @@ test.each([
   ['an account name of two lines', { email: 'a@example.com', account_name: 'a\u2028b' }, 'invalid_name'],
   ['an unknown field', { email: 'a@example.com', code: 1 }, 'invalid_json'],
 ])('a request with %s is refused', async (_what, body, code) => {
-  const answer = await world.anyone('POST', '/v1/auth/requests', { body: { agent_name: 'Claude', ...body } });
+  const answer = await fixture.anyone('POST', '/v1/auth/requests', { body: { agent_name: 'Claude', ...body } });
   expect([answer.status, errorOf(answer).code]).toEqual([400, code]);
 });
 
 test('the way an address is written makes no other address of it', async () => {
-  const { email } = await world.newOwner();
-  const first = await world.ask(email);
-  expect((await world.ask(` ${email.toUpperCase()} `)).status).toBe(200);
-  expect(errorOf(await world.redeem(first.body)).code).toBe('expired');
+  const { email } = await fixture.newOwner();
+  const first = await fixture.ask(email);
+  expect((await fixture.ask(` ${email.toUpperCase()} `)).status).toBe(200);
+  expect(errorOf(await fixture.redeem(first.body)).code).toBe('expired');
 });
 
 test('without email sign-in both calls and all pages answer auth_disabled', async () => {
   for (const env of [{ FRONTAGE_EMAIL_SIGNIN: 'off' }, { FRONTAGE_SMTP_URL: '' }]) {
-    const off = await createPeopleWorld(env);
+    const off = await createPeopleFixture(env);
     try {
       for (const path of ['/v1/auth/requests', '/v1/auth/requests/x/redeem']) {
         const answer = await off.anyone('POST', path, { raw: '{' });
@@ -46,7 +46,7 @@ test('without email sign-in both calls and all pages answer auth_disabled', asyn
 });
 
 test('an address is asked five times in an hour at most, over all processes', async () => {
-  const strict = await createPeopleWorld({ FRONTAGE_RATE_SCALE: '1' });
+  const strict = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
   const other = await strict.start();
   try {
     const calls = [strict.anyone, callWith(other.url)];

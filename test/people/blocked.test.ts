@@ -2,20 +2,20 @@
 import { afterAll, expect, test } from 'vitest';
 import { Account } from '#db/accounts/account.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
-import { errorOf } from '#test/api/world.ts';
-import { createOauthWorld, pkce } from '#test/oauth/world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { createOauthFixture, pkce } from '#test/oauth/fixture.ts';
 
-const world = await createOauthWorld({ FRONTAGE_SIGNUP: 'open' });
-afterAll(() => world.close());
+const fixture = await createOauthFixture({ FRONTAGE_SIGNUP: 'open' });
+afterAll(() => fixture.close());
 
 const reason = 'Its sites ask visitors for <b>passwords</b> of a bank.';
-const block = ({ accountId }: { accountId: string }) => blockAccount(world.deps.em(), world, accountId, reason);
-const unblock = ({ accountId }: { accountId: string }) => unblockAccount(world.deps.em(), world, accountId);
-const kindsTo = async (email: string) => (await world.lettersTo(email)).map(({ kind }) => kind);
+const block = ({ accountId }: { accountId: string }) => blockAccount(fixture.deps.em(), fixture, accountId, reason);
+const unblock = ({ accountId }: { accountId: string }) => unblockAccount(fixture.deps.em(), fixture, accountId);
+const kindsTo = async (email: string) => (await fixture.lettersTo(email)).map(({ kind }) => kind);
 
 test('a browser that is signed in is told the reason on every page, may sign out, and is in again afterwards', async () => {
-  const owner = await world.newSignedIn();
-  const wish = world.question((await world.register()).body.client_id, pkce().challenge);
+  const owner = await fixture.newSignedIn();
+  const wish = fixture.question((await fixture.register()).body.client_id, pkce().challenge);
   await block(owner);
   for (const path of ['/account', wish]) {
     const shown = await owner.browser.open(path);
@@ -31,34 +31,34 @@ test('a browser that is signed in is told the reason on every page, may sign out
 });
 
 test('who asks to sign in sees what everybody sees; the mail has the reason and no link, and no second account comes of it', async () => {
-  const owner = await world.newOwner();
+  const owner = await fixture.newOwner();
   await block(owner);
-  const browser = world.browser();
+  const browser = fixture.browser();
   const sent = await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
   expect([sent.status, sent.text.includes('Check your e-mail'), sent.text.includes('blocked')]).toEqual([
     200,
     true,
     false,
   ]);
-  const asked = await world.ask(owner.email);
+  const asked = await fixture.ask(owner.email);
   expect([asked.status, asked.body.status]).toEqual([200, 'pending']);
   expect(asked.text).not.toContain('blocked');
   expect(await kindsTo(owner.email)).toEqual(['account-blocked', 'account-blocked', 'account-blocked']);
-  const [letter] = await world.lettersTo(owner.email);
+  const [letter] = await fixture.lettersTo(owner.email);
   expect(letter?.text).toContain('passwords');
   expect(letter?.link).toBe('');
-  expect(await world.deps.em().count(Account, { email: owner.email })).toBe(1);
+  expect(await fixture.deps.em().count(Account, { email: owner.email })).toBe(1);
   // And what the agent holds stays a question.
-  expect((await world.redeem(asked.body)).body.status).toBe('pending');
+  expect((await fixture.redeem(asked.body)).body.status).toBe('pending');
 });
 
 test('links that went out before sign nobody in, let no agent in, and change no address', async () => {
-  const owner = await world.newOwner();
-  const browser = world.browser();
+  const owner = await fixture.newOwner();
+  const browser = fixture.browser();
   await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
-  const link = await world.linkTo(owner.email, 'signin-link');
-  const asked = (await world.ask(owner.email)).body;
-  const access = await world.linkTo(owner.email, 'access-request');
+  const link = await fixture.linkTo(owner.email, 'signin-link');
+  const asked = (await fixture.ask(owner.email)).body;
+  const access = await fixture.linkTo(owner.email, 'access-request');
   await block(owner);
   const told = await browser.press(await browser.open(link), 'Sign in');
   expect([told.status, told.text.includes('passwords')]).toEqual([403, true]);
@@ -70,27 +70,27 @@ test('links that went out before sign nobody in, let no agent in, and change no 
   // Nothing was used up.
   expect((await approve()).status).toBe(200);
   await block(owner);
-  expect(errorOf(await world.redeem(asked))).toMatchObject({ code: 'access_denied', retryable: false });
+  expect(errorOf(await fixture.redeem(asked))).toMatchObject({ code: 'access_denied', retryable: false });
   await unblock(owner);
-  expect((await world.redeem(asked)).body.status).toBe('approved');
+  expect((await fixture.redeem(asked)).body.status).toBe('approved');
   expect((await browser.press(await browser.open(link), 'Sign in')).status).toBe(200);
 });
 
 test('a change of address that waits is not confirmed meanwhile', async () => {
-  const owner = await world.newSignedIn();
-  const other = world.newAddress();
-  const asked = (await world.ask(owner.email)).body;
+  const owner = await fixture.newSignedIn();
+  const other = fixture.newAddress();
+  const asked = (await fixture.ask(owner.email)).body;
   const page = await owner.browser.open('/account');
   await owner.browser.press(page, 'Give access', { code: asked.user_code });
-  const { access_token } = (await world.redeem(asked)).body;
+  const { access_token } = (await fixture.redeem(asked)).body;
   const call = (body: object) =>
-    fetch(`${world.url}/v1/account`, {
+    fetch(`${fixture.url}/v1/account`, {
       method: 'PATCH',
       headers: { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
   expect((await call({ email: other })).status).toBe(200);
-  const link = await world.linkTo(other, 'address-confirmation');
+  const link = await fixture.linkTo(other, 'address-confirmation');
   await block(owner);
   const confirm = async () => {
     const shown = await owner.browser.open(link);
@@ -102,15 +102,15 @@ test('a change of address that waits is not confirmed meanwhile', async () => {
 });
 
 test('a connector gets no token and renews none, and goes on with what it held', async () => {
-  const owner = await world.newSignedIn();
-  const [first, second] = [await world.approve(owner.browser), await world.approve(owner.browser)];
-  const { body: tokens } = await world.exchange(first);
+  const owner = await fixture.newSignedIn();
+  const [first, second] = [await fixture.approve(owner.browser), await fixture.approve(owner.browser)];
+  const { body: tokens } = await fixture.exchange(first);
   await block(owner);
-  for (const refused of [await world.exchange(second), await world.renew(first.clientId, tokens.refresh_token)]) {
+  for (const refused of [await fixture.exchange(second), await fixture.renew(first.clientId, tokens.refresh_token)]) {
     expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     expect(refused.body.error_description).toContain('blocked');
   }
   await unblock(owner);
-  expect((await world.renew(first.clientId, tokens.refresh_token)).status).toBe(200);
-  expect((await world.exchange(second)).status).toBe(200);
+  expect((await fixture.renew(first.clientId, tokens.refresh_token)).status).toBe(200);
+  expect((await fixture.exchange(second)).status).toBe(200);
 });

@@ -1,30 +1,30 @@
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { blockSite } from '#db/sites/transitions.ts';
-import { callWith, createSite } from '#test/api/world.ts';
+import { callWith, createSite } from '#test/api/fixture.ts';
 import { formsOf, newBrowser } from './browser.ts';
-import { createPeopleWorld } from './world.ts';
+import { createPeopleFixture } from './fixture.ts';
 
-const world = await createPeopleWorld();
-const second = await world.start();
-afterAll(() => world.close());
+const fixture = await createPeopleFixture();
+const second = await fixture.start();
+afterAll(() => fixture.close());
 
 /** An owner with a token, signed in in a browser. */
 async function signedIn() {
-  const owner = await world.newOwner();
-  const { secret, token } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'Laptop <1>' });
-  const browser = world.browser();
+  const owner = await fixture.newOwner();
+  const { secret, token } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Laptop <1>' });
+  const browser = fixture.browser();
   await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
-  await browser.press(await browser.open(await world.linkTo(owner.email, 'signin-link')), 'Sign in');
-  return { ...owner, token: secret, tokenId: token.id, call: callWith(world.url, secret), browser };
+  await browser.press(await browser.open(await fixture.linkTo(owner.email, 'signin-link')), 'Sign in');
+  return { ...owner, token: secret, tokenId: token.id, call: callWith(fixture.url, secret), browser };
 }
 
 test('the owner sees sites, open requests and tokens, and nothing of anybody else', async () => {
   const [owner, stranger] = [await signedIn(), await signedIn()];
   const site = await createSite({ ...owner, call: owner.call }, { title: 'The <bakery>' });
   const hidden = await createSite({ ...stranger, call: stranger.call }, { title: 'A florist' });
-  await world.ask(owner.email, { agent_name: 'Tinker' });
-  await world.ask(stranger.email, { agent_name: 'Nosy' });
+  await fixture.ask(owner.email, { agent_name: 'Tinker' });
+  await fixture.ask(stranger.email, { agent_name: 'Nosy' });
   const { text, status } = await owner.browser.open('/account');
   expect(status).toBe(200);
   for (const part of [
@@ -58,7 +58,7 @@ test('the owner sees how many comments are open on each site', async () => {
 test('the owner reads why a site was taken off the web', async () => {
   const owner = await signedIn();
   const site = await createSite({ ...owner, call: owner.call });
-  await blockSite(world.deps.em(), world.clock, site.id, 'It asks for <passwords>.');
+  await blockSite(fixture.deps.em(), fixture.clock, site.id, 'It asks for <passwords>.');
   expect((await owner.browser.open('/account')).text).toContain(
     'operator of this service: It asks for &#60;passwords&#62;.',
   );
@@ -66,10 +66,10 @@ test('the owner reads why a site was taken off the web', async () => {
 
 test('tokens past their time are not on the page, however many there were', async () => {
   const owner = await signedIn();
-  const expiresAt = new Date(world.clock.now().getTime() + 60_000);
-  await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'Short-lived', expiresAt });
+  const expiresAt = new Date(fixture.clock.now().getTime() + 60_000);
+  await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Short-lived', expiresAt });
   expect((await owner.browser.open('/account')).text).toContain('Short-lived');
-  world.skip(60_000);
+  fixture.skip(60_000);
   expect((await owner.browser.open('/account')).text).not.toContain('Short-lived');
 });
 
@@ -85,7 +85,7 @@ test('a token is revoked by its button, at once on every process', async () => {
 
 test('an address of a page that names nothing is not found, whatever it holds', async () => {
   const owner = await signedIn();
-  await world.ask(owner.email);
+  await fixture.ask(owner.email);
   const page = await owner.browser.open('/account');
   const [form] = formsOf(page).filter(({ action }) => action.startsWith('/account/requests/'));
   for (const path of ['/account/requests/%00', '/account/tokens/%00/revoke', '/account/invitations/%00/accept']) {
@@ -96,19 +96,19 @@ test('an address of a page that names nothing is not found, whatever it holds', 
 
 test('an open request is approved and refused on the page too, with the code alone', async () => {
   const owner = await signedIn();
-  const { body: first } = await world.ask(owner.email);
+  const { body: first } = await fixture.ask(owner.email);
   const wrong = await owner.browser.press(await owner.browser.open('/account'), 'Give access', { code: 'BBBBBBBB' });
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 attempts left')]);
   await owner.browser.press(wrong, 'Give access', { code: first.user_code });
-  expect((await world.redeem(first)).body.status).toBe('approved');
-  const { body: next } = await world.ask(owner.email);
+  expect((await fixture.redeem(first)).body.status).toBe('approved');
+  const { body: next } = await fixture.ask(owner.email);
   await owner.browser.press(await owner.browser.open('/account'), 'Refuse');
-  expect((await world.redeem(next)).body.error.code).toBe('access_denied');
+  expect((await fixture.redeem(next)).body.error.code).toBe('access_denied');
 });
 
 test('what is another owner’s is not found, whatever of its ids is known', async () => {
   const [owner, stranger] = [await signedIn(), await signedIn()];
-  const { body } = await world.ask(stranger.email);
+  const { body } = await fixture.ask(stranger.email);
   const fields = formsOf(await owner.browser.open('/account'))[0]?.fields;
   const headers = { 'sec-fetch-site': 'same-origin' };
   for (const [path, more] of [
@@ -121,14 +121,14 @@ test('what is another owner’s is not found, whatever of its ids is known', asy
     expect([path, answer.status]).toEqual([path, 404]);
   }
   expect((await stranger.call('GET', '/v1/account')).status).toBe(200);
-  expect((await world.redeem(body)).body.status).toBe('pending');
+  expect((await fixture.redeem(body)).body.status).toBe('pending');
 });
 
 test('without a session every page of the owner leads to signing in, and no button does anything', async () => {
   const owner = await signedIn();
   const page = await owner.browser.open('/account');
   const path = formsOf(page).find(({ action }) => action.includes('/revoke'))?.action ?? '';
-  const nobody = newBrowser(world.url);
+  const nobody = newBrowser(fixture.url);
   expect((await nobody.open('/account')).url).toBe('/signin');
   expect((await nobody.go('POST', path, formsOf(page)[0]?.fields, { 'sec-fetch-site': 'same-origin' })).url).toBe(
     '/signin',
@@ -158,8 +158,8 @@ test('a button pressed by another site does nothing', async () => {
 test('a bearer token opens no page, and a session’s cookie no call', async () => {
   const owner = await signedIn();
   const cookie = [...owner.browser.cookies].map((pair) => pair.join('=')).join('; ');
-  expect((await world.anyone('GET', '/v1/account', { headers: { cookie } })).status).toBe(401);
-  const page = await fetch(`${world.url}/account`, {
+  expect((await fixture.anyone('GET', '/v1/account', { headers: { cookie } })).status).toBe(401);
+  const page = await fetch(`${fixture.url}/account`, {
     redirect: 'manual',
     headers: { authorization: `Bearer ${owner.token}` },
   });

@@ -2,15 +2,15 @@ import protos from '@temporalio/proto';
 import { afterAll, expect, test } from 'vitest';
 import { openAccount } from '#api/accounts/rules.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
-import { callWith, errorOf } from '#test/api/world.ts';
-import { createMailWorld } from '#test/mail/world.ts';
+import { callWith, errorOf } from '#test/api/fixture.ts';
+import { createMailFixture } from '#test/mail/fixture.ts';
 import { newBrowser } from './browser.ts';
 
-const world = await createMailWorld();
-afterAll(() => world.close());
-const anyone = callWith(world.url);
+const fixture = await createMailFixture();
+afterAll(() => fixture.close());
+const anyone = callWith(fixture.url);
 const email = 'owner@example.com';
-const { id: accountId } = await openAccount(world.deps.em(), world.clock, { email, name: 'Owner' });
+const { id: accountId } = await openAccount(fixture.deps.em(), fixture.clock, { email, name: 'Owner' });
 
 /** Everything that was secret, and all that was answered with an error. */
 const secrets = new Set<string>();
@@ -24,7 +24,7 @@ const lastPart = (path: string) => path.split('/').at(-1) ?? '';
 /** The path of the link that a mail to the address brought and nobody opened yet, as the mail server got it. */
 async function newLink(address: string): Promise<string> {
   const unread = () =>
-    world
+    fixture
       .mailsTo(address)
       .flatMap(({ text }) => text.match(/https?:\/\/\S+/)?.map((link) => new URL(link).pathname) ?? [])
       .find((path) => /^\/(access|signin|address)\/./.test(path) && !secrets.has(lastPart(path)));
@@ -47,7 +47,7 @@ async function redeem({ id, secret }: { id: string; secret: string }) {
 }
 
 async function grantAccess() {
-  const browser = newBrowser(world.url);
+  const browser = newBrowser(fixture.url);
   const request = await ask();
   const page = await browser.open(await newLink(email));
   const wrong = await browser.press(page, 'Give access', { code: 'BBBBBBBB' });
@@ -58,7 +58,7 @@ async function grantAccess() {
 }
 
 async function signIn() {
-  const browser = newBrowser(world.url);
+  const browser = newBrowser(fixture.url);
   const sent = await browser.press(await browser.open('/signin'), 'Send me a link', { email });
   keep(/<p class="code">([A-Z]{8})</.exec(sent.text)?.[1] ?? '');
   const link = await newLink(email);
@@ -69,11 +69,11 @@ async function signIn() {
 
 /** Whatever the engine keeps of the workflows that were started, as bytes. */
 async function histories(): Promise<Buffer[]> {
-  const entries = await world.deps.em().find(OutboxEntry, { kind: 'start' });
+  const entries = await fixture.deps.em().find(OutboxEntry, { kind: 'start' });
   const ids = [...new Set(entries.map(({ workflowId }) => workflowId))];
   return await Promise.all(
     ids.map(async (id) => {
-      const history = await world.deps.temporal.workflow.getHandle(id).fetchHistory();
+      const history = await fixture.deps.temporal.workflow.getHandle(id).fetchHistory();
       return Buffer.from(protos.temporal.api.history.v1.History.encode(history).finish());
     }),
   );
@@ -81,7 +81,7 @@ async function histories(): Promise<Buffer[]> {
 
 /** Every row of every table, as text. */
 async function rows(): Promise<string> {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const tables = await em.execute<{ name: string }[]>(
     `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
   );
@@ -98,7 +98,7 @@ test('tokens, links, codes and cookies stand in no log, no workflow history, no 
   const { browser, page } = await signIn();
   await browser.press(page, 'Sign in');
   keep(...browser.cookies.values());
-  const me = callWith(world.url, body.access_token);
+  const me = callWith(fixture.url, body.access_token);
   await me('PATCH', '/v1/account', { body: { email: 'new@example.com' } });
   const link = await newLink('new@example.com');
   await browser.press(await browser.open(link), 'Use this address');
@@ -106,12 +106,12 @@ test('tokens, links, codes and cookies stand in no log, no workflow history, no 
     (await browser.open(link)).text,
     (await anyone('POST', `/v1/auth/requests?x=${body.access_token}`)).text,
   );
-  for (const { html, subject } of world.mailsTo(email)) expect(`${html}${subject}`).not.toContain(request.user_code);
+  for (const { html, subject } of fixture.mailsTo(email)) expect(`${html}${subject}`).not.toContain(request.user_code);
   // 3 requests for mail to the owner, 1 to the new address, 1 notice each way, and the request's own.
   const kept = await histories();
   expect(kept.length).toBeGreaterThanOrEqual(6);
   expect(secrets.size).toBeGreaterThanOrEqual(11);
-  const places = { log: JSON.stringify(world.logged), rows: await rows(), refusals: refusals.join('\n') };
+  const places = { log: JSON.stringify(fixture.logged), rows: await rows(), refusals: refusals.join('\n') };
   for (const secret of secrets) {
     expect(secret.length).toBeGreaterThanOrEqual(8);
     for (const [place, text] of Object.entries(places)) expect([place, text.includes(secret)]).toEqual([place, false]);
@@ -123,17 +123,17 @@ test('tokens, links, codes and cookies stand in no log, no workflow history, no 
 });
 
 test('the workflow of a request ends with it, and says how', async () => {
-  await world.deps.em().execute('update account set email = ? where id = ?', [email, accountId]);
+  await fixture.deps.em().execute('update account set email = ? where id = ?', [email, accountId]);
   const request = await grantAccess();
   const { body } = await redeem(request);
   expect(body.status).toBe('approved');
   keep(body.access_token);
-  const handle = world.deps.temporal.workflow.getHandle(`access:${request.id}`);
+  const handle = fixture.deps.temporal.workflow.getHandle(`access:${request.id}`);
   expect(await handle.result()).toEqual({ status: 'redeemed' });
 });
 
 test('what fails unexpectedly half-way tells no secret either', async () => {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const request = await grantAccess();
   const { browser, page } = await signIn();
   await em.execute('alter table token rename column last_four to gone');
@@ -142,8 +142,8 @@ test('what fails unexpectedly half-way tells no secret either', async () => {
   await em.execute('alter table token rename column gone to last_four');
   await em.execute('alter table browser_session rename column gone to hash');
   expect(answers.map(({ status }) => status)).toEqual([500, 500]);
-  const log = JSON.stringify(world.logged);
-  expect(world.unexpected().length).toBeGreaterThanOrEqual(2);
+  const log = JSON.stringify(fixture.logged);
+  expect(fixture.unexpected().length).toBeGreaterThanOrEqual(2);
   for (const secret of secrets) {
     expect([log.includes(secret), answers.some(({ text }) => text.includes(secret))]).toEqual([false, false]);
   }

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
 import { SigninLink } from '#db/auth/signin-link.ts';
 import { newBrowser, type Shown } from './browser.ts';
-import { createPeopleWorld } from './world.ts';
+import { createPeopleFixture } from './fixture.ts';
 
-const world = await createPeopleWorld();
-const second = await world.start();
-afterAll(() => world.close());
+const fixture = await createPeopleFixture();
+const second = await fixture.start();
+afterAll(() => fixture.close());
 const minutes = (n: number) => n * 60_000;
 const codeOn = (page: Shown) => /<p class="code">([A-Z]{8})</.exec(page.text)?.[1] ?? '';
 
@@ -14,13 +14,13 @@ async function askIn(browser: ReturnType<typeof newBrowser>, email: string): Pro
   return browser.press(await browser.open('/signin'), 'Send me a link', { email });
 }
 
-async function linkFor(email: string, browser = world.browser()) {
+async function linkFor(email: string, browser = fixture.browser()) {
   const sent = await askIn(browser, email);
-  return { browser, sent, link: await world.linkTo(email, 'signin-link') };
+  return { browser, sent, link: await fixture.linkTo(email, 'signin-link') };
 }
 
 test('a mailed link and one button sign a browser in, on every process', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const { browser, sent, link } = await linkFor(email);
   expect(sent.text).toContain('Check your e-mail');
   const page = await browser.open(link);
@@ -34,11 +34,11 @@ test('a mailed link and one button sign a browser in, on every process', async (
 });
 
 test('the session’s cookie is for this host alone and out of the reach of scripts', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   const page = await browser.open(link);
   const fields = { form: /name="form" value="([^"]+)"/.exec(page.text)?.[1] ?? '' };
-  const answer = await fetch(`${world.url}${link}`, {
+  const answer = await fetch(`${fixture.url}${link}`, {
     method: 'POST',
     redirect: 'manual',
     body: new URLSearchParams(fields),
@@ -52,14 +52,14 @@ test('the session’s cookie is for this host alone and out of the reach of scri
 });
 
 test('opening a link signs nobody in, in no way a scanner has', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   for (const method of ['GET', 'HEAD', 'POST', 'PUT']) {
-    const scanner = newBrowser(world.url);
+    const scanner = newBrowser(fixture.url);
     await scanner.go(method, link, method === 'POST' ? {} : undefined);
     expect([...scanner.cookies.keys()].filter((name) => name.includes('session'))).toEqual([]);
   }
-  const clicking = world.browser();
+  const clicking = fixture.browser();
   const page = await clicking.open(link);
   expect((await clicking.press(page, 'Sign in', { code: '' })).status).toBe(400);
   expect((await clicking.open('/account')).url).toBe('/signin');
@@ -67,9 +67,9 @@ test('opening a link signs nobody in, in no way a scanner has', async () => {
 });
 
 test('another browser needs the code that stands where the link was asked for', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const { sent, link } = await linkFor(email);
-  const phone = world.browser();
+  const phone = fixture.browser();
   const page = await phone.open(link);
   expect(page.text).toContain('name="code"');
   expect(page.text).not.toContain(codeOn(sent));
@@ -78,23 +78,23 @@ test('another browser needs the code that stands where the link was asked for', 
 });
 
 test('five wrong codes end a link, for the right code and the right browser too', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const { browser, sent, link } = await linkFor(email);
-  const thief = world.browser();
+  const thief = fixture.browser();
   const page = await thief.open(link);
   await Promise.all(Array.from({ length: 20 }, () => thief.press(page, 'Sign in', { code: 'BBBBBBBB' })));
-  expect((await world.deps.em().findOneOrFail(SigninLink, { email })).wrongCodes).toBe(5);
+  expect((await fixture.deps.em().findOneOrFail(SigninLink, { email })).wrongCodes).toBe(5);
   expect((await thief.press(page, 'Sign in', { code: codeOn(sent) })).status).toBe(410);
   expect((await browser.open(link)).text).toContain('This link has expired');
 });
 
 test('a link signs in once, also when its button is pressed many times at once', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   const page = await browser.open(link);
   const answers = await Promise.all(
     Array.from({ length: 30 }, () => {
-      const same = newBrowser(world.url);
+      const same = newBrowser(fixture.url);
       for (const [name, value] of browser.cookies) same.cookies.set(name, value);
       return same.press(page, 'Sign in');
     }),
@@ -104,21 +104,21 @@ test('a link signs in once, also when its button is pressed many times at once',
 });
 
 test('a link is over after 15 minutes, and a session after 14 days', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   await browser.press(await browser.open(link), 'Sign in');
   const late = await linkFor(email);
   const page = await late.browser.open(late.link);
-  world.skip(minutes(15) + 1);
+  fixture.skip(minutes(15) + 1);
   expect((await late.browser.press(page, 'Sign in')).status).toBe(410);
-  world.skip(14 * 24 * minutes(60) - minutes(16));
+  fixture.skip(14 * 24 * minutes(60) - minutes(16));
   expect((await browser.open('/account')).url).toBe('/account');
-  world.skip(minutes(2));
+  fixture.skip(minutes(2));
   expect((await browser.open('/account')).url).toBe('/signin');
 });
 
 test('signing out ends the session for the cookie’s copies too', async () => {
-  const { email } = await world.newOwner();
+  const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   const account = await browser.press(await browser.open(link), 'Sign in');
   const copy = newBrowser(second.url);
@@ -128,20 +128,20 @@ test('signing out ends the session for the cookie’s copies too', async () => {
 });
 
 test('known and unknown addresses see the same, and the unknown one learns it by mail alone', async () => {
-  const known = (await world.newOwner()).email;
-  const unknown = world.newAddress();
-  const pages = await Promise.all([known, unknown].map((email) => askIn(world.browser(), email)));
+  const known = (await fixture.newOwner()).email;
+  const unknown = fixture.newAddress();
+  const pages = await Promise.all([known, unknown].map((email) => askIn(fixture.browser(), email)));
   const [one, other] = pages.map((page, n) =>
     page.text.replaceAll(n === 0 ? known : unknown, 'ADDRESS').replaceAll(codeOn(page), 'CODE'),
   );
   expect(one).toBe(other);
   expect(pages[0]?.status).toBe(pages[1]?.status);
-  const [letter] = await world.lettersTo(unknown);
+  const [letter] = await fixture.lettersTo(unknown);
   expect([letter?.subject, letter?.link]).toEqual(['There is no account for this address', '']);
 });
 
 test('where sign-up is open, the button opens the account', async () => {
-  const open = await createPeopleWorld({ FRONTAGE_SIGNUP: 'open' });
+  const open = await createPeopleFixture({ FRONTAGE_SIGNUP: 'open' });
   try {
     const browser = open.browser();
     await browser.press(await browser.open('/signin'), 'Send me a link', { email: 'florist@example.com' });
@@ -156,14 +156,14 @@ test('where sign-up is open, the button opens the account', async () => {
 test.each(['', 'owner', 'Owner <owner@example.com>', 'a@example.com, b@example.com', '"><script>@example.com'])(
   'the address %j is asked for again',
   async (email) => {
-    const page = await askIn(world.browser(), email);
+    const page = await askIn(fixture.browser(), email);
     expect([page.status, page.text]).toEqual([400, expect.stringContaining('Enter a complete e-mail address')]);
     expect(page.text).not.toContain('<script>');
   },
 );
 
 test('an address is mailed five links in an hour at most', async () => {
-  const strict = await createPeopleWorld({ FRONTAGE_RATE_SCALE: '1' });
+  const strict = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
   try {
     const browser = strict.browser();
     const form = await browser.open('/signin');
@@ -186,7 +186,7 @@ test('a form that is no form is told so on a page', async () => {
     ['application/x-www-form-urlencoded', `email=${'a'.repeat(20_000)}`],
     ['application/x-www-form-urlencoded', 'email=a%00@example.com&email=b&form=%ED%A0%80&__proto__=1'],
   ] as const) {
-    const answer = await fetch(`${world.url}/signin`, { method: 'POST', body, headers: { 'content-type': type } });
+    const answer = await fetch(`${fixture.url}/signin`, { method: 'POST', body, headers: { 'content-type': type } });
     expect([type, answer.status >= 400 && answer.status < 500]).toEqual([type, true]);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
   }

@@ -3,62 +3,62 @@ import { afterAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { settleMail } from '#db/mail/queue.ts';
-import { callWith } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
-import { createPeopleWorld } from './world.ts';
+import { callWith } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
+import { createPeopleFixture } from './fixture.ts';
 
-const world = await createPeopleWorld();
-afterAll(() => world.close());
+const fixture = await createPeopleFixture();
+afterAll(() => fixture.close());
 const monthMs = 31 * 24 * 3600_000;
 
-const sweep = () => reconciliationActivities(world.deps).sweepRows();
+const sweep = () => reconciliationActivities(fixture.deps).sweepRows();
 const count = async (table: string) => {
-  const [row] = await world.deps.em().execute<{ n: string }[]>(`select count(*) as n from ${table}`);
+  const [row] = await fixture.deps.em().execute<{ n: string }[]>(`select count(*) as n from ${table}`);
   return Number(row?.n);
 };
 
 test('tokens are forgotten a month after they have ended, and those that go on are not', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const issue = async (more: object = {}) =>
     (await owner.call('POST', '/v1/tokens', { body: { name: 'T', ...more } })).body.id;
-  const ends = (ms: number) => ({ expires_at: new Date(world.clock.now().getTime() + ms).toISOString() });
+  const ends = (ms: number) => ({ expires_at: new Date(fixture.clock.now().getTime() + ms).toISOString() });
   const [kept, revoked] = [await issue(), await issue()];
   const [soon, later] = [await issue(ends(60_000)), await issue(ends(3 * monthMs))];
   await owner.call('DELETE', `/v1/tokens/${revoked}`);
   const left = async () => {
-    const rows = await world.deps.em().execute<{ id: string }[]>('select id from token where name = ?', ['T']);
+    const rows = await fixture.deps.em().execute<{ id: string }[]>('select id from token where name = ?', ['T']);
     return rows.map(({ id }) => id).sort();
   };
-  world.skip(monthMs / 2);
+  fixture.skip(monthMs / 2);
   await sweep();
   expect(await left()).toEqual([kept, revoked, soon, later].sort());
-  world.skip(monthMs);
+  fixture.skip(monthMs);
   await sweep();
   expect(await left()).toEqual([kept, later].sort());
 });
 
 test('mails, links, requests and changes of address are forgotten a month after they are over, but for what a record still shows', async () => {
-  const ask = people(world);
-  const owner = await world.newCaller();
+  const ask = people(fixture);
+  const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
-  const { body: invited } = await ask.invite(owner, site.id, world.newAddress());
-  await owner.call('PATCH', '/v1/account', { body: { email: world.newAddress() } });
-  await world.ask(world.newAddress());
-  const browser = world.browser();
-  await browser.press(await browser.open('/signin'), 'Send me a link', { email: world.newAddress() });
-  const [waiting, ...others] = await world.deps.em().find(Mail, {}, { orderBy: { id: 'desc' } });
-  for (const { id } of others) await settleMail(world.deps.em(), world.clock, id, { status: 'sent' });
+  const { body: invited } = await ask.invite(owner, site.id, fixture.newAddress());
+  await owner.call('PATCH', '/v1/account', { body: { email: fixture.newAddress() } });
+  await fixture.ask(fixture.newAddress());
+  const browser = fixture.browser();
+  await browser.press(await browser.open('/signin'), 'Send me a link', { email: fixture.newAddress() });
+  const [waiting, ...others] = await fixture.deps.em().find(Mail, {}, { orderBy: { id: 'desc' } });
+  for (const { id } of others) await settleMail(fixture.deps.em(), fixture.clock, id, { status: 'sent' });
 
   const tables = ['mail', 'signin_link', 'access_request', 'email_change'];
   const before = await Promise.all(tables.map(count));
   expect(before).toEqual([5, 1, 1, 1]);
   await sweep();
   expect(await Promise.all(tables.map(count))).toEqual(before);
-  world.skip(monthMs);
+  fixture.skip(monthMs);
   await sweep();
   expect(await Promise.all(tables.map(count))).toEqual([2, 0, 0, 0]);
   // One waits to be sent, whatever its age; the other is the invitation's, which names its state.
-  expect(await world.deps.em().count(Mail, { id: waiting?.id ?? '' })).toBe(1);
-  const { body } = await callWith(world.url, owner.token)('GET', `/v1/sites/${site.id}/invitations`);
+  expect(await fixture.deps.em().count(Mail, { id: waiting?.id ?? '' })).toBe(1);
+  const { body } = await callWith(fixture.url, owner.token)('GET', `/v1/sites/${site.id}/invitations`);
   expect(body.items).toMatchObject([{ id: invited.id, mail: 'sent' }]);
 });

@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
-import { callWith } from '#test/api/world.ts';
-import { createPeopleWorld } from './world.ts';
+import { callWith } from '#test/api/fixture.ts';
+import { createPeopleFixture } from './fixture.ts';
 
-const world = await createPeopleWorld();
-const second = await world.start();
-afterAll(() => world.close());
+const fixture = await createPeopleFixture();
+const second = await fixture.start();
+afterAll(() => fixture.close());
 
 test('a token is looked up by its hash in one indexed read', async () => {
-  const { accountId } = await world.newOwner();
-  const em = world.deps.em();
+  const { accountId } = await fixture.newOwner();
+  const em = fixture.deps.em();
   await em.execute(
     `insert into token (id, account_id, name, hash, last_four, created_at)
      select 'tok_' || n, ?, 'many', sha256(n::text::bytea), '0000', ? from generate_series(1, 5000) n`,
-    [accountId, world.clock.now()],
+    [accountId, fixture.clock.now()],
   );
-  const { secret } = await issueToken(em, world.clock, accountId, { name: 'one of many' });
-  const call = callWith(world.url, secret);
+  const { secret } = await issueToken(em, fixture.clock, accountId, { name: 'one of many' });
+  const call = callWith(fixture.url, secret);
   await call('GET', '/v1/account');
-  const client = new pg.Client(world.database.url);
+  const client = new pg.Client(fixture.database.url);
   await client.connect();
   try {
     await client.query('analyze token');
@@ -37,7 +37,7 @@ test('a token is looked up by its hash in one indexed read', async () => {
 
 /** The statements that read tokens while `call` is answered: there is one before anything else is done. */
 async function statementOfLookup(call: ReturnType<typeof callWith>): Promise<string> {
-  const connection = world.deps.orm.em.getConnection();
+  const connection = fixture.deps.orm.em.getConnection();
   const seen: string[] = [];
   const execute = connection.execute.bind(connection);
   connection.execute = ((query: string, ...rest: unknown[]) => {
@@ -63,10 +63,10 @@ test('no code compares a token: the look-up is the whole check', () => {
 });
 
 test('a token that is revoked is good for nothing at once, on every process', async () => {
-  const { accountId } = await world.newOwner();
-  const issue = () => issueToken(world.deps.em(), world.clock, accountId, { name: 'laptop' });
+  const { accountId } = await fixture.newOwner();
+  const issue = () => issueToken(fixture.deps.em(), fixture.clock, accountId, { name: 'laptop' });
   const [kept, lost] = [await issue(), await issue()];
-  const everywhere = [callWith(world.url, lost.secret), callWith(second.url, lost.secret)];
+  const everywhere = [callWith(fixture.url, lost.secret), callWith(second.url, lost.secret)];
   const statuses = () => Promise.all(everywhere.map(async (call) => (await call('GET', '/v1/account')).status));
   expect(await statuses()).toEqual([200, 200]);
   expect((await callWith(second.url, kept.secret)('DELETE', `/v1/tokens/${lost.token.id}`)).status).toBe(200);

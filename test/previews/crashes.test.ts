@@ -5,12 +5,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { type Way, ways } from '#test/publishing/crash-ways.ts';
-import { createPreviewWorld, draftPost, type PreviewWorld } from './world.ts';
+import { createPreviewFixture, draftPost, type PreviewFixture } from './fixture.ts';
 
-let world: PreviewWorld;
+let fixture: PreviewFixture;
 beforeAll(async () => {
-  world = await createPreviewWorld();
-  await world.deps.em().execute(`
+  fixture = await createPreviewFixture();
+  await fixture.deps.em().execute(`
     create table move (at serial, deployment_id text, status text);
     create function note_move() returns trigger language plpgsql as $$
       begin insert into move (deployment_id, status) values (new.id, new.status); return null; end $$;
@@ -22,10 +22,10 @@ beforeAll(async () => {
       for each row when (old.live_deployment_id is distinct from new.live_deployment_id) execute function note_pointer();
   `);
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const column = async (question: string, value: string): Promise<string[]> => {
-  const rows: { value: string }[] = await world.deps.em().execute(question, [value]);
+  const rows: { value: string }[] = await fixture.deps.em().execute(question, [value]);
   return rows.map((row) => row.value);
 };
 const movesOf = (id: string) => column('select status as value from move where deployment_id = ? order by at', id);
@@ -37,14 +37,14 @@ test.each(cases)(
   '$activity $way: rows and repositories tell of one',
   { timeout: 60_000 },
   async ({ activity, way }) => {
-    world.around.set(activity, ways[way]);
-    const site = await world.newSite();
-    const source = await world.write(site, 'preview/1', { 'a.html': 'A' });
+    fixture.around.set(activity, ways[way]);
+    const site = await fixture.newSite();
+    const source = await fixture.write(site, 'preview/1', { 'a.html': 'A' });
     const posts = { 'posts/plans.md': draftPost('secret'), 'posts/b.md': '---\ntitle: B\n---\n' };
-    const content = await world.write(site, 'preview/1', posts, 'content');
-    const { body: slot } = await world.build(site, 1);
-    const { body: live } = await world.publish(site, 1);
-    expect(world.around.size).toBe(0);
+    const content = await fixture.write(site, 'preview/1', posts, 'content');
+    const { body: slot } = await fixture.build(site, 1);
+    const { body: live } = await fixture.publish(site, 1);
+    expect(fixture.around.size).toBe(0);
 
     expect([slot.status, live.status]).toEqual(['draft', 'live']);
     expect(await movesOf(slot.deployment_id)).toEqual(['queued', 'building', 'storing', 'ready']);
@@ -57,11 +57,11 @@ test.each(cases)(
       ['source', source],
       ['content', content],
     ] as const) {
-      expect(await world.repositories.head(site.id, repository)).toBe(commit);
+      expect(await fixture.repositories.head(site.id, repository)).toBe(commit);
     }
-    await world.deps.temporal.workflow.getHandle(workflowIds.buildPreview(slot.deployment_id)).result();
+    await fixture.deps.temporal.workflow.getHandle(workflowIds.buildPreview(slot.deployment_id)).result();
     for (const name of [`${slot.deployment_id}.tar`, `${slot.deployment_id}.drafts.tar`]) {
-      expect(await world.deps.store.scratch.read(name)).toBeUndefined();
+      expect(await fixture.deps.store.scratch.read(name)).toBeUndefined();
     }
   },
 );

@@ -2,20 +2,20 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Repository } from '#rules/states.ts';
+import { createPreviewFixture, type PreviewFixture, type Site } from './fixture.ts';
 import { type Hands, history, run } from './history.ts';
-import { createPreviewWorld, type PreviewWorld, type Site } from './world.ts';
 
 const count = Number(process.env.HISTORIES ?? 6);
 const atOnce = Math.min(count, 3);
 
-let world: PreviewWorld;
+let fixture: PreviewFixture;
 beforeAll(async () => {
-  world = await createPreviewWorld({ limits: { sites: 10_000, publishes_per_hour: 1_000_000 } });
+  fixture = await createPreviewFixture({ limits: { sites: 10_000, publishes_per_hour: 1_000_000 } });
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 function handsOn(site: Site): Hands {
-  const { owner, repositories } = world;
+  const { owner, repositories } = fixture;
   const paths = new Map<string, Promise<string[]>>();
   /** Neither a commit nor a deployment ever changes. */
   const known = (id: string, read: () => Promise<string[]>): Promise<string[]> => {
@@ -24,7 +24,7 @@ function handsOn(site: Site): Hands {
     return reading;
   };
   return {
-    push: async (branch, repository, files) => void (await world.write(site, branch, files, repository)),
+    push: async (branch, repository, files) => void (await fixture.write(site, branch, files, repository)),
     async filesAt(branch: string, repository: Repository) {
       const tip = await repositories.head(site.id, repository, branch);
       if (tip === null) return null;
@@ -44,7 +44,7 @@ function handsOn(site: Site): Hands {
 
 test('in random histories no work is lost without discard, and slots, drafts and the site agree with git', async () => {
   const property = fc.asyncProperty(history(14), async (steps) => {
-    const site = await world.newSite();
+    const site = await fixture.newSite();
     await run(handsOn(site), site.id, steps);
   });
   const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
@@ -52,5 +52,5 @@ test('in random histories no work is lost without discard, and slots, drafts and
     fc.assert(property, { numRuns: Math.ceil(count / atOnce), seed: seed + n }),
   );
   await Promise.all(runs);
-  expect(world.unexpected()).toEqual([]);
+  expect(fixture.unexpected()).toEqual([]);
 }, 3_600_000);

@@ -1,7 +1,7 @@
 /** Previews are a capability: calls of one that is off say so before anything else. */
 import { expect, test } from 'vitest';
-import { errorOf } from '#test/api/world.ts';
-import { createPreviewWorld, path } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { createPreviewFixture, path } from './fixture.ts';
 
 const calls = [
   ['GET', ''],
@@ -12,20 +12,20 @@ const calls = [
 ] as const;
 
 async function codesWith(env: Record<string, string>) {
-  const world = await createPreviewWorld({ env, worker: false });
+  const fixture = await createPreviewFixture({ env, worker: false });
   try {
-    const site = env.FRONTAGE_REPOSITORIES ? { id: 'site_x', name: 'x' } : await world.newSite();
-    const { body } = await world.owner.call('GET', '/v1/account');
+    const site = env.FRONTAGE_REPOSITORIES ? { id: 'site_x', name: 'x' } : await fixture.newSite();
+    const { body } = await fixture.owner.call('GET', '/v1/account');
     const codes = await Promise.all(
       calls.map(async ([method, act]) => {
         const sent = method === 'GET' ? {} : { body: { odd: 1 } };
-        const answer = await world.owner.call(method, path(site, 'x', act), sent);
+        const answer = await fixture.owner.call(method, path(site, 'x', act), sent);
         return errorOf(answer).code;
       }),
     );
     return { on: body.capabilities.previews, codes };
   } finally {
-    await world.close();
+    await fixture.close();
   }
 }
 

@@ -1,134 +1,134 @@
 /** What becomes of a slot's work, with builds that copy: it is published, and brought up to date. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf } from '#test/api/world.ts';
-import { createPreviewWorld, draftPost, type PreviewWorld, page, path } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { createPreviewFixture, draftPost, type PreviewFixture, page, path } from './fixture.ts';
 
-let world: PreviewWorld;
+let fixture: PreviewFixture;
 beforeAll(async () => {
-  world = await createPreviewWorld();
+  fixture = await createPreviewFixture();
 }, 60_000);
 afterAll(async () => {
-  expect(world.unexpected()).toEqual([]);
-  await world.close();
+  expect(fixture.unexpected()).toEqual([]);
+  await fixture.close();
 });
 
 const manifestOf = async (id: string) => {
-  const { body } = await world.owner.call('GET', `/v1/deployments/${id}/files?limit=200`);
+  const { body } = await fixture.owner.call('GET', `/v1/deployments/${id}/files?limit=200`);
   return new Map<string, string>(body.items.map((file: { path: string; sha256: string }) => [file.path, file.sha256]));
 };
 
 describe('publishing a slot', () => {
   test('puts its work on main of both repositories, and the bytes live that were built before, without drafts', async () => {
-    const site = await world.newSite();
-    await world.publishSite(site);
-    const source = await world.write(site, 'preview/2', { 'new.html': page('Ours') });
+    const site = await fixture.newSite();
+    await fixture.publishSite(site);
+    const source = await fixture.write(site, 'preview/2', { 'new.html': page('Ours') });
     const post = {
       'posts/plans.md': draftPost('the secret plans'),
       'posts/news.md': '---\ntitle: News\n---\nFresh.\n',
     };
-    const content = await world.write(site, 'preview/2', post, 'content');
-    const { body: slot } = await world.build(site, 2);
-    await world.isServed(slot.address, '/src/content/posts/plans.md', 'the secret plans');
-    const builds = world.copying.sandbox.builds;
-    const { status, body } = await world.publish(site, 2);
+    const content = await fixture.write(site, 'preview/2', post, 'content');
+    const { body: slot } = await fixture.build(site, 2);
+    await fixture.isServed(slot.address, '/src/content/posts/plans.md', 'the secret plans');
+    const builds = fixture.copying.sandbox.builds;
+    const { status, body } = await fixture.publish(site, 2);
     expect({ status, is: body.status }).toEqual({ status: 200, is: 'live' });
     expect(body).toMatchObject({ kind: 'preview', source_commit: source, content_commit: content, restorable: true });
-    expect(world.copying.sandbox.builds).toBe(builds);
-    expect(await world.repositories.head(site.id, 'source')).toBe(source);
-    expect(await world.repositories.head(site.id, 'content')).toBe(content);
+    expect(fixture.copying.sandbox.builds).toBe(builds);
+    expect(await fixture.repositories.head(site.id, 'source')).toBe(source);
+    expect(await fixture.repositories.head(site.id, 'content')).toBe(content);
     const [drafts, live] = [await manifestOf(slot.deployment_id), await manifestOf(body.id)];
     expect(drafts.has('src/content/posts/plans.md')).toBe(true);
     drafts.delete('src/content/posts/plans.md');
     expect(live).toEqual(drafts);
-    await world.isServed(site, '/new', 'Ours');
-    expect((await world.visit(site, '/src/content/posts/plans.md')).status).toBe(404);
-    const { body: read } = await world.owner.call('GET', `/v1/sites/${site.id}`);
+    await fixture.isServed(site, '/new', 'Ours');
+    expect((await fixture.visit(site, '/src/content/posts/plans.md')).status).toBe(404);
+    const { body: read } = await fixture.owner.call('GET', `/v1/sites/${site.id}`);
     expect(read).toMatchObject({ live_deployment_id: body.id, has_unpublished_changes: false });
-    expect((await world.read(site, 2)).body).toMatchObject({ status: 'draft', holds_work: false, behind: false });
-    expect(errorOf(await world.publish(site, 2)).code).toBe('slot_not_branched');
+    expect((await fixture.read(site, 2)).body).toMatchObject({ status: 'draft', holds_work: false, behind: false });
+    expect(errorOf(await fixture.publish(site, 2)).code).toBe('slot_not_branched');
   });
 
   test('is draft_behind when the site has moved, even where it would merge; an update brings it in', async () => {
-    const site = await world.newSite();
-    await world.write(site, 'preview/1', { 'ours.html': page('Ours') });
-    await world.build(site, 1);
-    await world.write(site, 'main', { 'theirs.html': page('Theirs') });
-    await world.write(site, 'main', { 'posts/theirs.md': '---\ntitle: T\n---\n' }, 'content');
-    expect((await world.read(site, 1)).body).toMatchObject({ behind: true, holds_work: true });
-    const refused = await world.publish(site, 1);
+    const site = await fixture.newSite();
+    await fixture.write(site, 'preview/1', { 'ours.html': page('Ours') });
+    await fixture.build(site, 1);
+    await fixture.write(site, 'main', { 'theirs.html': page('Theirs') });
+    await fixture.write(site, 'main', { 'posts/theirs.md': '---\ntitle: T\n---\n' }, 'content');
+    expect((await fixture.read(site, 1)).body).toMatchObject({ behind: true, holds_work: true });
+    const refused = await fixture.publish(site, 1);
     expect([refused.status, errorOf(refused).code]).toEqual([409, 'draft_behind']);
     expect(errorOf(refused).next_action).toContain(`POST ${path(site, 1)}/update`);
-    const { status, body } = await world.update(site, 1);
+    const { status, body } = await fixture.update(site, 1);
     expect([status, body]).toMatchObject([200, { status: 'draft', behind: false, holds_work: true }]);
-    await world.isServed(body.address, '/theirs', 'Theirs');
-    await world.isServed(body.address, '/ours', 'Ours');
-    expect((await world.update(site, 1)).body.deployment_id).toBe(body.deployment_id);
-    expect((await world.publish(site, 1)).body.status).toBe('live');
-    for (const name of ['ours', 'theirs']) expect((await world.visit(site, `/${name}`)).status).toBe(200);
+    await fixture.isServed(body.address, '/theirs', 'Theirs');
+    await fixture.isServed(body.address, '/ours', 'Ours');
+    expect((await fixture.update(site, 1)).body.deployment_id).toBe(body.deployment_id);
+    expect((await fixture.publish(site, 1)).body.status).toBe('live');
+    for (const name of ['ours', 'theirs']) expect((await fixture.visit(site, `/${name}`)).status).toBe(200);
   });
 
   test('of a site that has another name since is draft_behind: its pages name the old one', async () => {
-    const site = await world.newSite();
-    await world.write(site, 'preview/1', { 'ours.html': page('Ours') });
-    await world.build(site, 1);
-    await world.owner.call('PATCH', `/v1/sites/${site.id}`, { body: { name: `${site.name}-b` } });
-    expect(errorOf(await world.publish(site, 1)).code).toBe('draft_behind');
-    await world.update(site, 1);
-    expect((await world.publish(site, 1)).body.status).toBe('live');
+    const site = await fixture.newSite();
+    await fixture.write(site, 'preview/1', { 'ours.html': page('Ours') });
+    await fixture.build(site, 1);
+    await fixture.owner.call('PATCH', `/v1/sites/${site.id}`, { body: { name: `${site.name}-b` } });
+    expect(errorOf(await fixture.publish(site, 1)).code).toBe('draft_behind');
+    await fixture.update(site, 1);
+    expect((await fixture.publish(site, 1)).body.status).toBe('live');
   });
 
   test('under one Idempotency-Key is one, and so is a build', async () => {
-    const site = await world.newSite();
-    await world.write(site, 'preview/1', { 'a.html': page('Once') });
+    const site = await fixture.newSite();
+    await fixture.write(site, 'preview/1', { 'a.html': page('Once') });
     const headers = { prefer: 'wait=50', 'idempotency-key': 'one' };
     for (const act of ['', '/publish']) {
-      const [first, second] = [0, 1].map(() => world.owner.call('POST', path(site, 1, act), { headers }));
+      const [first, second] = [0, 1].map(() => fixture.owner.call('POST', path(site, 1, act), { headers }));
       expect((await first)?.status).toBe(200);
       // Warnings are told once they are known.
       const told = [(await first)?.body, (await second)?.body].map(({ warnings: _, ...rest }) => rest);
       expect(told[1]).toEqual(told[0]);
     }
-    const { body } = await world.owner.call('GET', `/v1/sites/${site.id}/deployments`);
+    const { body } = await fixture.owner.call('GET', `/v1/sites/${site.id}/deployments`);
     expect(body.items.map(({ status }: { status: string }) => status)).toEqual(['live', 'ready']);
   });
 
   test('leaves a push of later than the draft in the slot', async () => {
-    const site = await world.newSite();
-    const built = await world.write(site, 'preview/1', { 'a.html': page('Built') });
-    await world.build(site, 1);
-    const later = await world.write(site, 'preview/1', { 'a.html': page('Later') });
-    expect((await world.publish(site, 1)).body).toMatchObject({ status: 'live', source_commit: built });
-    expect(await world.repositories.head(site.id, 'source')).toBe(built);
-    expect(await world.repositories.head(site.id, 'source', 'preview/1')).toBe(later);
-    expect((await world.read(site, 1)).body).toMatchObject({ holds_work: true, behind: false });
+    const site = await fixture.newSite();
+    const built = await fixture.write(site, 'preview/1', { 'a.html': page('Built') });
+    await fixture.build(site, 1);
+    const later = await fixture.write(site, 'preview/1', { 'a.html': page('Later') });
+    expect((await fixture.publish(site, 1)).body).toMatchObject({ status: 'live', source_commit: built });
+    expect(await fixture.repositories.head(site.id, 'source')).toBe(built);
+    expect(await fixture.repositories.head(site.id, 'source', 'preview/1')).toBe(later);
+    expect((await fixture.read(site, 1)).body).toMatchObject({ holds_work: true, behind: false });
   });
 });
 
 describe('an update', () => {
   test('of files that both changed is draft_conflict, names them, and moves nothing in either repository', async () => {
-    const site = await world.newSite();
-    await world.write(site, 'main', { 'same.html': 'old' });
-    await world.write(site, 'main', { 'posts/same.md': 'old' }, 'content');
+    const site = await fixture.newSite();
+    await fixture.write(site, 'main', { 'same.html': 'old' });
+    await fixture.write(site, 'main', { 'posts/same.md': 'old' }, 'content');
     const tips = {
-      source: await world.write(site, 'preview/1', { 'same.html': 'ours' }),
-      content: await world.write(site, 'preview/1', { 'posts/other.md': 'ours' }, 'content'),
+      source: await fixture.write(site, 'preview/1', { 'same.html': 'ours' }),
+      content: await fixture.write(site, 'preview/1', { 'posts/other.md': 'ours' }, 'content'),
     };
-    await world.build(site, 1);
-    await world.write(site, 'main', { 'same.html': 'theirs' });
-    await world.write(site, 'main', { 'posts/same.md': 'theirs' }, 'content');
-    const answer = await world.update(site, 1);
+    await fixture.build(site, 1);
+    await fixture.write(site, 'main', { 'same.html': 'theirs' });
+    await fixture.write(site, 'main', { 'posts/same.md': 'theirs' }, 'content');
+    const answer = await fixture.update(site, 1);
     expect([answer.status, errorOf(answer).code]).toEqual([409, 'draft_conflict']);
     expect(errorOf(answer).message).toContain('same.html');
     expect(errorOf(answer).message).not.toContain('posts/');
-    expect(await world.repositories.head(site.id, 'source', 'preview/1')).toBe(tips.source);
-    expect(await world.repositories.head(site.id, 'content', 'preview/1')).toBe(tips.content);
-    await world.write(site, 'preview/1', { 'posts/same.md': 'ours' }, 'content');
-    expect(errorOf(await world.update(site, 1)).message).toContain('same.html, src/content/posts/same.md');
+    expect(await fixture.repositories.head(site.id, 'source', 'preview/1')).toBe(tips.source);
+    expect(await fixture.repositories.head(site.id, 'content', 'preview/1')).toBe(tips.content);
+    await fixture.write(site, 'preview/1', { 'posts/same.md': 'ours' }, 'content');
+    expect(errorOf(await fixture.update(site, 1)).message).toContain('same.html, src/content/posts/same.md');
   });
 
   test('that would leave more than a site may hold is refused by the rule of a push', async () => {
     const files = (name: string) => Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`${name}${n}.html`, 'x']));
-    const small = await createPreviewWorld({ limits: { site_files: 24 } });
+    const small = await createPreviewFixture({ limits: { site_files: 24 } });
     try {
       const site = await small.newSite();
       await small.write(site, 'preview/1', files('a'));

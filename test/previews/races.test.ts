@@ -1,47 +1,48 @@
 /** What comes between a slot's publish and the moment when its work is brought onto the site. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflowIds } from '#rules/workflow-ids.ts';
-import { errorOf } from '#test/api/world.ts';
-import { createPreviewWorld, draftPost, type PreviewWorld, path, type Site } from './world.ts';
+import { errorOf } from '#test/api/fixture.ts';
+import { createPreviewFixture, draftPost, type PreviewFixture, path, type Site } from './fixture.ts';
 
-let world: PreviewWorld;
+let fixture: PreviewFixture;
 beforeAll(async () => {
-  world = await createPreviewWorld();
+  fixture = await createPreviewFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const heads = async (site: Site, branch?: string) => [
-  await world.repositories.head(site.id, 'source', branch),
-  await world.repositories.head(site.id, 'content', branch),
+  await fixture.repositories.head(site.id, 'source', branch),
+  await fixture.repositories.head(site.id, 'content', branch),
 ];
 const liveOf = async (site: Site) => {
-  const { body } = await world.owner.call('GET', `/v1/sites/${site.id}`);
+  const { body } = await fixture.owner.call('GET', `/v1/sites/${site.id}`);
   return body.live_deployment_id;
 };
-const newest = async (site: Site) => (await world.owner.call('GET', `/v1/sites/${site.id}/deployments`)).body.items[0];
+const newest = async (site: Site) =>
+  (await fixture.owner.call('GET', `/v1/sites/${site.id}/deployments`)).body.items[0];
 
 /** A published site, and a slot with work in both repositories that is built. */
 async function prepared(slot = 1) {
-  const site = await world.newSite();
-  const { body: first } = await world.publishSite(site);
+  const site = await fixture.newSite();
+  const { body: first } = await fixture.publishSite(site);
   const tips = await fill(site, slot);
   return { site, first, tips };
 }
 
 async function fill(site: Site, slot: number) {
-  const source = await world.write(site, `preview/${slot}`, { [`slot${slot}.html`]: 'x' });
-  const content = await world.write(site, `preview/${slot}`, { [`posts/${slot}.md`]: draftPost('x') }, 'content');
-  await world.build(site, slot);
+  const source = await fixture.write(site, `preview/${slot}`, { [`slot${slot}.html`]: 'x' });
+  const content = await fixture.write(site, `preview/${slot}`, { [`posts/${slot}.md`]: draftPost('x') }, 'content');
+  await fixture.build(site, slot);
   return [source, content];
 }
 
 /** Publishes the slot, and does something else before the work is brought onto the site. */
 async function publishWhile(site: Site, slot: number, meanwhile: () => Promise<unknown>) {
-  world.around.set('publishSlot', async (act) => {
+  fixture.around.set('publishSlot', async (act) => {
     await meanwhile();
     return await act();
   });
-  return await world.publish(site, slot);
+  return await fixture.publish(site, slot);
 }
 
 test.each(['source', 'content'] as const)(
@@ -51,7 +52,7 @@ test.each(['source', 'content'] as const)(
     let pushed: string[] = [];
     const answer = await publishWhile(site, 1, async () => {
       const at = repository === 'source' ? 'pushed.html' : 'posts/pushed.md';
-      await world.write(site, 'main', { [at]: 'x' }, repository);
+      await fixture.write(site, 'main', { [at]: 'x' }, repository);
       pushed = (await heads(site)) as string[];
     });
     expect([answer.status, errorOf(answer).code]).toEqual([409, 'draft_behind']);
@@ -60,8 +61,8 @@ test.each(['source', 'content'] as const)(
     expect(await heads(site, 'preview/1')).toEqual(tips);
     expect(await liveOf(site)).toBe(first.id);
     expect(await newest(site)).toMatchObject({ status: 'failed', error: { code: 'draft_behind' } });
-    await world.update(site, 1);
-    expect((await world.publish(site, 1)).body.status).toBe('live');
+    await fixture.update(site, 1);
+    expect((await fixture.publish(site, 1)).body.status).toBe('live');
   },
 );
 
@@ -69,14 +70,14 @@ test('a kill between the two repositories is made good, also where others have b
   const { site, tips } = await prepared();
   const [before] = await heads(site);
   const answer = await publishWhile(site, 1, async () => {
-    await world.repositories.move(site.id, [
+    await fixture.repositories.move(site.id, [
       { repository: 'source', branch: 'main', from: before ?? null, to: tips[0] ?? null },
     ]);
-    await world.write(site, 'main', { 'upon.html': 'x' });
+    await fixture.write(site, 'main', { 'upon.html': 'x' });
   });
   expect(answer.body).toMatchObject({ status: 'live', source_commit: tips[0], content_commit: tips[1] });
   expect((await heads(site))[1]).toBe(tips[1]);
-  expect((await world.owner.call('GET', `/v1/sites/${site.id}`)).body.unpublished_changes).toEqual({
+  expect((await fixture.owner.call('GET', `/v1/sites/${site.id}`)).body.unpublished_changes).toEqual({
     source: true,
     content: false,
   });
@@ -87,77 +88,77 @@ test.each(['site', 'posts'])('a publish of the %s that is accepted after it has 
   const { promise, resolve } = Promise.withResolvers<{ body: { id: string } }>();
   const answer = await publishWhile(site, 1, async () => {
     const headers = { prefer: 'respond-async' };
-    resolve(await world.owner.call('POST', `/v1/sites/${site.id}/publish`, { body: { scope }, headers }));
+    resolve(await fixture.owner.call('POST', `/v1/sites/${site.id}/publish`, { body: { scope }, headers }));
   });
   expect(['live', 'retired', 'superseded']).toContain(answer.body.status);
   const { id } = (await promise).body;
   await expect.poll(() => liveOf(site), { timeout: 20_000 }).toBe(id);
   expect(await heads(site)).toEqual(tips);
-  const { body } = await world.owner.call('GET', `/v1/deployments/${id}`);
+  const { body } = await fixture.owner.call('GET', `/v1/deployments/${id}`);
   expect([body.source_commit, body.content_commit]).toEqual(tips);
 });
 
 test('a restore that is accepted after it wins, and the work stays in the slot', async () => {
   const { site, first, tips } = await prepared();
-  const answer = await publishWhile(site, 1, () => world.owner.call('POST', `/v1/deployments/${first.id}/restore`));
+  const answer = await publishWhile(site, 1, () => fixture.owner.call('POST', `/v1/deployments/${first.id}/restore`));
   expect([answer.status, answer.body]).toMatchObject([200, { status: 'superseded', superseded_by: first.id }]);
   expect(await heads(site)).not.toEqual(tips);
   expect(await liveOf(site)).toBe(first.id);
-  expect((await world.read(site, 1)).body).toMatchObject({ status: 'draft', holds_work: true });
+  expect((await fixture.read(site, 1)).body).toMatchObject({ status: 'draft', holds_work: true });
 });
 
 test('clearing the slot meanwhile needs discard, and takes nothing from what was promised', async () => {
   const { site, tips } = await prepared();
   const refused: unknown[] = [];
   const answer = await publishWhile(site, 1, async () => {
-    refused.push(errorOf(await world.clear(site, 1)).code);
-    expect((await world.clear(site, 1, '?discard=true')).status).toBe(200);
+    refused.push(errorOf(await fixture.clear(site, 1)).code);
+    expect((await fixture.clear(site, 1, '?discard=true')).status).toBe(200);
   });
   expect(refused).toEqual(['preview_holds_work']);
   expect(answer.body).toMatchObject({ status: 'live', source_commit: tips[0], content_commit: tips[1] });
   expect(await heads(site)).toEqual(tips);
   expect(await heads(site, 'preview/1')).toEqual([null, null]);
-  expect((await world.read(site, 1)).body).toMatchObject({ status: 'empty', holds_work: false });
+  expect((await fixture.read(site, 1)).body).toMatchObject({ status: 'empty', holds_work: false });
 });
 
 test('work that is pushed and built meanwhile stays in the slot, and is published after it', async () => {
   const { site, tips } = await prepared();
   const answer = await publishWhile(site, 1, async () => {
-    await world.write(site, 'preview/1', { 'later.html': 'x' });
-    expect((await world.build(site, 1)).body.status).toBe('draft');
+    await fixture.write(site, 'preview/1', { 'later.html': 'x' });
+    expect((await fixture.build(site, 1)).body.status).toBe('draft');
   });
   expect(answer.body).toMatchObject({ status: 'live', source_commit: tips[0] });
-  expect((await world.read(site, 1)).body).toMatchObject({ status: 'draft', holds_work: true, behind: false });
-  expect((await world.publish(site, 1)).body.status).toBe('live');
+  expect((await fixture.read(site, 1)).body).toMatchObject({ status: 'draft', holds_work: true, behind: false });
+  expect((await fixture.publish(site, 1)).body.status).toBe('live');
   expect(await heads(site)).toEqual(await heads(site, 'preview/1'));
 });
 
 test('archiving the site ends it, and the work stays in the slot', async () => {
   const { site, first, tips } = await prepared();
-  const answer = await publishWhile(site, 1, () => world.owner.call('POST', `/v1/sites/${site.id}/archive`));
+  const answer = await publishWhile(site, 1, () => fixture.owner.call('POST', `/v1/sites/${site.id}/archive`));
   expect(answer.body.status).toBe('cancelled');
   expect(await heads(site)).not.toEqual(tips);
-  await world.owner.call('POST', `/v1/sites/${site.id}/unarchive`);
+  await fixture.owner.call('POST', `/v1/sites/${site.id}/unarchive`);
   expect(await liveOf(site)).toBe(first.id);
-  expect((await world.publish(site, 1)).body.status).toBe('live');
+  expect((await fixture.publish(site, 1)).body.status).toBe('live');
   expect(await heads(site)).toEqual(tips);
 });
 
 test('of two slots at once one is published, and the other keeps its work', async () => {
   const { site } = await prepared(1);
   await fill(site, 2);
-  const answers = await Promise.all([world.publish(site, 1), world.publish(site, 2)]);
+  const answers = await Promise.all([fixture.publish(site, 1), fixture.publish(site, 2)]);
   const ends = answers.map((answer) => (answer.status === 200 ? answer.body.status : errorOf(answer).code));
   expect(ends).toContain('live');
   const lost = ends.indexOf('live') === 0 ? 2 : 1;
   // Behind what was brought onto the site first, or overtaken where that was accepted later.
   expect(['draft_behind', 'superseded']).toContain(ends[lost - 1]);
-  expect((await world.read(site, lost)).body).toMatchObject({ holds_work: true, behind: true });
+  expect((await fixture.read(site, lost)).body).toMatchObject({ holds_work: true, behind: true });
 });
 
 test('the same publish asked for many times at once is one', async () => {
   const { site } = await prepared();
-  const answers = await Promise.all(Array.from({ length: 6 }, () => world.publish(site, 1)));
+  const answers = await Promise.all(Array.from({ length: 6 }, () => fixture.publish(site, 1)));
   const ids = answers.flatMap(({ status, body }) => (status === 200 ? [body.id] : []));
   expect(new Set(ids).size).toBe(1);
   const refused = answers.filter(({ status }) => status !== 200).map((answer) => errorOf(answer).code);
@@ -165,27 +166,27 @@ test('the same publish asked for many times at once is one', async () => {
 });
 
 test('what has lost its workflow is begun again or failed, and the slot says so', async () => {
-  const em = world.deps.em();
-  const release = world.copying.hold();
-  const site = await world.newSite();
-  await world.owner.call('POST', path(site, 1), { headers: { prefer: 'wait=1' } });
+  const em = fixture.deps.em();
+  const release = fixture.copying.hold();
+  const site = await fixture.newSite();
+  await fixture.owner.call('POST', path(site, 1), { headers: { prefer: 'wait=1' } });
   const { id } = await newest(site);
-  await world.deps.temporal.workflow.getHandle(workflowIds.buildPreview(id)).terminate('a test');
+  await fixture.deps.temporal.workflow.getHandle(workflowIds.buildPreview(id)).terminate('a test');
   await em.execute(`update deployment set created_at = created_at - interval '5 minutes' where id = ?`, [id]);
   const run = { workflowId: `reconcile:${id}`, taskQueue: 'platform', args: [] };
-  expect(await world.deps.temporal.workflow.execute('reconcile', run)).toEqual({ restarted: 0, failed: 1 });
+  expect(await fixture.deps.temporal.workflow.execute('reconcile', run)).toEqual({ restarted: 0, failed: 1 });
   release();
   expect(await newest(site)).toMatchObject({ id, status: 'failed', error: { code: 'internal' } });
-  const { body } = await world.read(site, 1);
+  const { body } = await fixture.read(site, 1);
   expect(body).toMatchObject({ status: 'empty', next_action: expect.stringContaining(`GET /v1/deployments/${id}`) });
-  expect((await world.build(site, 1)).body.status).toBe('draft');
+  expect((await fixture.build(site, 1)).body.status).toBe('draft');
 });
 
 test('a draft whose site is archived while it is built is not kept', async () => {
-  const site = await world.newSite();
-  world.around.set('buildSite', async (act) => {
-    await world.owner.call('POST', `/v1/sites/${site.id}/archive`);
+  const site = await fixture.newSite();
+  fixture.around.set('buildSite', async (act) => {
+    await fixture.owner.call('POST', `/v1/sites/${site.id}/archive`);
     return await act();
   });
-  expect((await world.build(site, 1)).body).toMatchObject({ status: 'empty', address: null });
+  expect((await fixture.build(site, 1)).body).toMatchObject({ status: 'empty', address: null });
 });

@@ -5,68 +5,68 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from '#test/edge/world.ts';
-import { createPreviewWorld, type PreviewWorld } from './world.ts';
+import { until } from '#test/edge/fixture.ts';
+import { createPreviewFixture, type PreviewFixture } from './fixture.ts';
 
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
-let world: PreviewWorld;
+let fixture: PreviewFixture;
 let address: string;
 let name: string;
 beforeAll(async () => {
-  world = await createPreviewWorld();
-  const site = await world.newSite();
+  fixture = await createPreviewFixture();
+  const site = await fixture.newSite();
   ({ name } = site);
-  await world.write(site, 'preview/4', {
+  await fixture.write(site, 'preview/4', {
     'index.html': '<!doctype html><title>Shop</title><body><h1>Shop</h1></body></html>',
     '404.html': '<!doctype html><body>Not here</body>',
     'style.css': 'h1 { color: red }',
     'blog/index.html': '<body>Blog</body>',
     _redirects: '/old /blog/ 301\n',
   });
-  await world.owner.call('PUT', `/v1/sites/${site.id}/redirects`, {
+  await fixture.owner.call('PUT', `/v1/sites/${site.id}/redirects`, {
     body: { rules: [{ from: '/call', to: '/blog/', status: 302 }] },
   });
-  ({ address } = (await world.build(site, 4)).body);
-  await until(async () => (await world.visit(address, '/')).status === 200);
+  ({ address } = (await fixture.build(site, 4)).body);
+  await until(async () => (await fixture.visit(address, '/')).status === 200);
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('its host is of 130 random bits, and no site can be called so', async () => {
   expect(new URL(address).hostname).toMatch(/^p--[0-9a-hjkmnp-tv-z]{26}\./);
-  const { body } = await world.owner.call('POST', '/v1/sites', {
+  const { body } = await fixture.owner.call('POST', '/v1/sites', {
     body: { name: new URL(address).hostname.split('.')[0], title: 'T' },
   });
   expect(body.error.code).toBe('invalid_name');
   const other = address.replace(/p--./, (start) => (start.endsWith('0') ? 'p--1' : 'p--0'));
-  expect((await world.visit(other, '/')).status).toBe(404);
+  expect((await fixture.visit(other, '/')).status).toBe(404);
 });
 
 test('each page carries the bar that says it is a draft, at its end, with a way to the live site', async () => {
-  const { text, headers } = await world.visit(address, '/', { headers: { 'accept-encoding': 'br, gzip' } });
+  const { text, headers } = await fixture.visit(address, '/', { headers: { 'accept-encoding': 'br, gzip' } });
   expect(text).toMatch(/<h1>Shop<\/h1><frontage-draft>.*<\/frontage-draft><\/body><\/html>$/s);
   expect(text).toContain('Draft in preview 4, not published.');
-  expect(text).toContain(`href="//${name}.${world.config.baseDomain}:${new URL(address).port}/"`);
+  expect(text).toContain(`href="//${name}.${fixture.config.baseDomain}:${new URL(address).port}/"`);
   expect(headers['content-encoding']).toBeUndefined();
   expect(headers['cache-control']).toBe('private, no-cache');
-  const again = await world.visit(address, '/', { headers: { 'if-none-match': headers.etag as string } });
+  const again = await fixture.visit(address, '/', { headers: { 'if-none-match': headers.etag as string } });
   expect(again.status).toBe(304);
-  const missing = await world.visit(address, '/nowhere');
+  const missing = await fixture.visit(address, '/nowhere');
   expect([missing.status, missing.text]).toEqual([404, expect.stringMatching(/^<!doctype html><body>Not here<front/)]);
 });
 
 test.each(['/', '/style.css', '/nowhere', '/nowhere.png', '/old', '/call', '/blog', '/'])(
   'search engines are kept from %s',
   async (at) => {
-    expect((await world.visit(address, at)).headers['x-robots-tag']).toMatch(/^noindex/);
+    expect((await fixture.visit(address, at)).headers['x-robots-tag']).toMatch(/^noindex/);
   },
 );
 
 test('other files are served as the site would, and so are redirects, of the call and of the version', async () => {
-  const style = await world.visit(address, '/style.css');
+  const style = await fixture.visit(address, '/style.css');
   expect([style.text, style.headers['content-type']]).toEqual(['h1 { color: red }', 'text/css; charset=utf-8']);
   const found = async (at: string) => {
-    const { status, headers } = await world.visit(address, at);
+    const { status, headers } = await fixture.visit(address, at);
     return [status, headers.location];
   };
   expect(await found('/old')).toEqual([301, '/blog/']);
@@ -84,7 +84,7 @@ test('its host is told to no other site by a picture, a link or a form, and a sc
     answer.setHeader('access-control-allow-origin', '*').end();
   }).listen(0, '127.0.0.1');
   await once(other, 'listening');
-  const rules = `MAP *.${world.config.baseDomain} 127.0.0.1:${world.edgePort}`;
+  const rules = `MAP *.${fixture.config.baseDomain} 127.0.0.1:${fixture.edgePort}`;
   const args = ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=${rules}`];
   const chrome = await chromium.launch({ executablePath: browser as string, args });
   try {
@@ -119,11 +119,11 @@ test('its host is told to no other site by a picture, a link or a form, and a sc
 });
 
 test('the site itself carries neither bar nor word to search engines', async () => {
-  const site = await world.newSite();
-  await world.write(site, 'main', { 'index.html': '<body>Live</body>' });
-  await world.publishSite(site);
-  await expect.poll(async () => (await world.visit(site, '/')).status).toBe(200);
-  const { text, headers } = await world.visit(site, '/');
+  const site = await fixture.newSite();
+  await fixture.write(site, 'main', { 'index.html': '<body>Live</body>' });
+  await fixture.publishSite(site);
+  await expect.poll(async () => (await fixture.visit(site, '/')).status).toBe(200);
+  const { text, headers } = await fixture.visit(site, '/');
   expect(text).toBe('<body>Live</body>');
   expect(headers['x-robots-tag']).toBeUndefined();
   expect(headers['referrer-policy']).toBeUndefined();
@@ -135,7 +135,7 @@ test('in a browser the site’s style does not reach the bar, it lets clicks thr
   skip(!browser, 'no Chromium');
   const style =
     '<style>* { color: red !important; font-size: 90px !important; pointer-events: auto !important }</style>';
-  const { text } = await world.visit(address, '/');
+  const { text } = await fixture.visit(address, '/');
   const chrome = await chromium.launch({ executablePath: browser as string, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     const page = await chrome.newPage({ viewport: { width: 390, height: 700 } });
@@ -157,7 +157,7 @@ test('in a browser the site’s style does not reach the bar, it lets clicks thr
     expect(seen).toMatchObject({ width: 390, bottom: 700, under: 'body', link: 'frontage-draft' });
     const { height, href, color } = seen as { height: number; href: string; color: string };
     expect(height).toBeLessThan(40);
-    expect(new URL(href).hostname).toBe(`${name}.${world.config.baseDomain}`);
+    expect(new URL(href).hostname).toBe(`${name}.${fixture.config.baseDomain}`);
     expect(color).not.toBe('rgb(255, 0, 0)');
   } finally {
     await chrome.close();

@@ -5,7 +5,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { acceptDraft } from '#db/previews/transitions.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { newId } from '#runtime/ids.ts';
-import { withLimits } from '#test/api/world.ts';
+import { withLimits } from '#test/api/fixture.ts';
 
 type TestDeps = AcceptanceDeps & { em(): EntityManager };
 type Wanted = { siteId: string; createdBy: string; kind?: 'site' | 'posts'; contentCommit?: string };

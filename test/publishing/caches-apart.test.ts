@@ -1,8 +1,8 @@
 /** What builds leave for later ones, over the wire: it reaches the next build of the same site, and nobody else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
-import { type Caller, createSite, createWorld, type World } from '#test/api/world.ts';
-import { engineMissing, openKind } from '#test/sandbox/world.ts';
+import { type Caller, createFixture, createSite, type Fixture } from '#test/api/fixture.ts';
+import { engineMissing, openKind } from '#test/sandbox/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 
 /** Says in the log what it finds among the caches, and then writes there. */
@@ -15,21 +15,21 @@ const poisoning = (words: string) => `
   export default {};`;
 
 describe.skipIf(engineMissing)('the caches of builds', () => {
-  let world: World;
+  let fixture: Fixture;
   let worker: Awaited<ReturnType<typeof startWorker>>;
   let owner: Caller;
   let neighbour: Caller;
   const over = new Set<string>();
   beforeAll(async () => {
-    world = await createWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
-    [owner, neighbour] = [await world.newCaller(), await world.newCaller()];
+    fixture = await createFixture({ TEMPORAL_NAMESPACE: await createNamespace() });
+    [owner, neighbour] = [await fixture.newCaller(), await fixture.newCaller()];
     const real = await openKind('docker');
     const build: Sandbox['build'] = (request) => real.build(request).finally(() => over.add(request.deploymentId));
-    worker = await startWorker(world.deps, { sandbox: { ...real, build } });
+    worker = await startWorker(fixture.deps, { sandbox: { ...real, build } });
   }, 300_000);
   afterAll(async () => {
     await worker?.close();
-    await world?.close();
+    await fixture?.close();
   });
 
   let commits = 0;

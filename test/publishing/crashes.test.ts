@@ -12,7 +12,7 @@ import { createBuildActivities, createPlatformActivities } from '#activities/ind
 import type { BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Caller, createSite, createWorld, type World } from '#test/api/world.ts';
+import { type Caller, createFixture, createSite, type Fixture } from '#test/api/fixture.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { type Way, ways } from './crash-ways.ts';
 
@@ -42,14 +42,14 @@ const sandbox = {
   close: async () => {},
 } satisfies Sandbox & Record<string, unknown>;
 
-let world: World;
+let fixture: Fixture;
 let owner: Caller;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeAll(async () => {
-  world = await createWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
-  owner = await world.newCaller();
-  worker = await startWorker(world.deps, { sandbox: sandbox as Sandbox, interceptors });
-  await world.deps.em().execute(`
+  fixture = await createFixture({ TEMPORAL_NAMESPACE: await createNamespace() });
+  owner = await fixture.newCaller();
+  worker = await startWorker(fixture.deps, { sandbox: sandbox as Sandbox, interceptors });
+  await fixture.deps.em().execute(`
     create table move (at serial, deployment_id text, status text);
     create function note_move() returns trigger language plpgsql as $$
       begin insert into move (deployment_id, status) values (new.id, new.status); return null; end $$;
@@ -62,11 +62,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await worker?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 const column = async (question: string, values: unknown[]): Promise<string[]> => {
-  const rows: { value: string }[] = await world.deps.em().execute(question, values);
+  const rows: { value: string }[] = await fixture.deps.em().execute(question, values);
   return rows.map(({ value }) => value);
 };
 const movesOf = (id: string) => column('select status as value from move where deployment_id = ? order by at', [id]);
@@ -93,9 +93,9 @@ async function goesLive(): Promise<void> {
   expect(await pointersOf(site.id)).toEqual([body.id]);
   expect(await sentTo(body.id)).toEqual(['start']);
   // Visitors have it before the workflow has ended.
-  await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(body.id)).result();
+  await fixture.deps.temporal.workflow.getHandle(workflowIds.publishSite(body.id)).result();
   expect(await movesOf(body.id)).toHaveLength(4);
-  expect(await world.deps.store.scratch.read(`${body.id}.tar`)).toBeUndefined();
+  expect(await fixture.deps.store.scratch.read(`${body.id}.tar`)).toBeUndefined();
 }
 
 async function fails(): Promise<void> {
@@ -123,7 +123,7 @@ async function buildsOn() {
 
 async function isCancelled(): Promise<void> {
   const { id, site, publishing } = await buildsOn();
-  await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).cancel();
+  await fixture.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).cancel();
   expect((await publishing).body.status).toBe('cancelled');
   expect(await movesOf(id)).toEqual(['queued', 'building', 'cancelled']);
   expect(await pointersOf(site.id)).toEqual([]);
@@ -132,7 +132,11 @@ async function isCancelled(): Promise<void> {
 /** Runs a schedule's workflow, and once more where it failed, as the schedule would. */
 async function runSchedule(type: string): Promise<unknown> {
   const run = () =>
-    world.deps.temporal.workflow.execute(type, { workflowId: `run:${randomUUID()}`, taskQueue: 'platform', args: [] });
+    fixture.deps.temporal.workflow.execute(type, {
+      workflowId: `run:${randomUUID()}`,
+      taskQueue: 'platform',
+      args: [],
+    });
   return await run().catch((error) => {
     if (!(error instanceof WorkflowFailedError)) throw error;
     return run();
@@ -141,8 +145,8 @@ async function runSchedule(type: string): Promise<unknown> {
 
 async function isStartedAgain(): Promise<void> {
   const { id, site, publishing } = await buildsOn();
-  await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).terminate('a test');
-  await world.deps
+  await fixture.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).terminate('a test');
+  await fixture.deps
     .em()
     .execute(`update deployment set created_at = created_at - interval '5 minutes' where id = ?`, [id]);
   await runSchedule('reconcile');
@@ -153,7 +157,7 @@ async function isStartedAgain(): Promise<void> {
 }
 
 async function isSweptAway(): Promise<void> {
-  const em = world.deps.em();
+  const em = fixture.deps.em();
   const [old, young] = [newId('out'), newId('out')];
   for (const [id, age] of [
     [old, '8 days'],
@@ -173,7 +177,7 @@ async function isRemoved(): Promise<void> {
   sandbox.orphans = new Set([id, 'dep_gone']);
   await runSchedule('sweepOrphans');
   expect([...sandbox.orphans]).toEqual([id]);
-  await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).cancel();
+  await fixture.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).cancel();
   await publishing;
 }
 
@@ -222,8 +226,8 @@ const elsewhere: Record<string, string> = {
 
 test('every activity has its entry', () => {
   const activities = {
-    ...createPlatformActivities(world.deps),
-    ...createBuildActivities({ ...world.deps, sandbox: sandbox as Sandbox }),
+    ...createPlatformActivities(fixture.deps),
+    ...createBuildActivities({ ...fixture.deps, sandbox: sandbox as Sandbox }),
   };
   expect([...Object.keys(entries), ...Object.keys(elsewhere)].sort()).toEqual(Object.keys(activities).sort());
   const files = Object.values(elsewhere).map((file) => join(import.meta.dirname, '..', `${file}.test.ts`));

@@ -2,30 +2,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withoutControlCharacters } from '#providers/sandbox/log.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
-import { type Caller, createSite, createWorld, errorOf, limitsIn, type World } from '#test/api/world.ts';
-import { engineMissing, openKind, siteThatRuns, siteThatWrites } from '#test/sandbox/world.ts';
+import { type Caller, createFixture, createSite, errorOf, type Fixture, limitsIn } from '#test/api/fixture.ts';
+import { engineMissing, openKind, siteThatRuns, siteThatWrites } from '#test/sandbox/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 
 type Worker = Awaited<ReturnType<typeof startWorker>>;
 
 describe.skipIf(engineMissing)('a hostile site', () => {
-  let world: World;
+  let fixture: Fixture;
   let owner: Caller;
   let worker: Worker;
   /** The worker's own, so that what never ends ends soon. */
   let limits: Record<'site_files' | 'build_seconds', number>;
   beforeAll(async () => {
-    world = await createWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
-    owner = await world.newCaller();
-    limits = { ...limitsIn(world.config), site_files: 500, build_seconds: 200 };
+    fixture = await createFixture({ TEMPORAL_NAMESPACE: await createNamespace() });
+    owner = await fixture.newCaller();
+    limits = { ...limitsIn(fixture.config), site_files: 500, build_seconds: 200 };
     const sandbox = await openKind('docker');
-    const plans = world.config.plans.map((plan) => ({ ...plan, limits })) as unknown as World['config']['plans'];
-    const config = { ...world.config, plans };
-    worker = await startWorker({ ...world.deps, config }, { sandbox });
+    const plans = fixture.config.plans.map((plan) => ({ ...plan, limits })) as unknown as Fixture['config']['plans'];
+    const config = { ...fixture.config, plans };
+    worker = await startWorker({ ...fixture.deps, config }, { sandbox });
   }, 300_000);
   afterAll(async () => {
     await worker?.close();
-    await world?.close();
+    await fixture?.close();
   });
 
   /** Publishes a starter with these files put in. Answers its end: of the call, or of the deployment where the machine is slow. */

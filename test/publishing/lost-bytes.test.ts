@@ -3,17 +3,17 @@ import { rm } from 'node:fs/promises';
 import { afterAll, expect, test } from 'vitest';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { blobPath } from '#providers/store/disk.ts';
-import { createSite, createWorld, errorOf, sha256 } from '#test/output/world.ts';
+import { createFixture, createSite, errorOf, sha256 } from '#test/output/fixture.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
 
 test('a restore of a version whose bytes are lost is unarchived_content and names the file, and what is live stays', async () => {
   const site = await createSite(owner);
-  const old = await world.publish(site.id, owner.accountId, { 'index.html': 'the old page', 'same.txt': 'same' });
-  const live = await world.publish(site.id, owner.accountId, { 'index.html': 'the new page', 'same.txt': 'same' });
-  await rm(blobPath(world.config.storeDir as string, sha256('the old page')));
+  const old = await fixture.publish(site.id, owner.accountId, { 'index.html': 'the old page', 'same.txt': 'same' });
+  const live = await fixture.publish(site.id, owner.accountId, { 'index.html': 'the new page', 'same.txt': 'same' });
+  await rm(blobPath(fixture.config.storeDir as string, sha256('the old page')));
   const answer = await owner.call('POST', `/v1/deployments/${old}/restore`);
   expect([answer.status, errorOf(answer).code, errorOf(answer).retryable]).toEqual([409, 'unarchived_content', false]);
   expect(errorOf(answer).message).toContain('index.html');
@@ -22,9 +22,9 @@ test('a restore of a version whose bytes are lost is unarchived_content and name
 
 test('a list of files that the store does not give is a storage_error that may pass', async () => {
   const site = await createSite(owner);
-  const id = await world.publish(site.id, owner.accountId, { 'index.html': 'a page of its own' });
-  const { manifestSha256 } = await world.deps.em().findOneOrFail(Deployment, { id });
-  await rm(blobPath(world.config.storeDir as string, manifestSha256 as string));
+  const id = await fixture.publish(site.id, owner.accountId, { 'index.html': 'a page of its own' });
+  const { manifestSha256 } = await fixture.deps.em().findOneOrFail(Deployment, { id });
+  await rm(blobPath(fixture.config.storeDir as string, manifestSha256 as string));
   const answer = await owner.call('GET', `/v1/deployments/${id}/files`);
   expect([answer.status, errorOf(answer).code, errorOf(answer).retryable]).toEqual([502, 'storage_error', true]);
   expect(answer.text).not.toMatch(/sha256|ENOENT|store\//);

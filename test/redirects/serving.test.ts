@@ -1,31 +1,32 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readSitesFile, writeSitesFile } from '#edge/routing/sites-file.ts';
-import { createSite, createWorld, errorOf, until } from '#test/output/world.ts';
+import { createFixture, createSite, errorOf, until } from '#test/output/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
-const stranger = await world.newCaller();
-const second = await world.openEdge();
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
+const stranger = await fixture.newCaller();
+const second = await fixture.openEdge();
 afterAll(() => second.close());
 
 const set = (site: { id: string }, rules: unknown, caller = owner) =>
   caller.call('PUT', `/v1/sites/${site.id}/redirects`, { body: { rules } });
-const publish = (site: { id: string }, files: Record<string, string>) => world.publish(site.id, owner.accountId, files);
+const publish = (site: { id: string }, files: Record<string, string>) =>
+  fixture.publish(site.id, owner.accountId, files);
 const pages = { 'index.html': 'front', 'old.html': 'the old page', 'new.html': 'the new page', '404.html': 'nothing' };
 
 async function newSite(files: Record<string, string> = pages) {
   const site = await createSite(owner);
   await publish(site, files);
-  await until(async () => (await world.visit(site.name, '/')).status === 200);
+  await until(async () => (await fixture.visit(site.name, '/')).status === 200);
   return site;
 }
 /** Where a visitor is sent, as soon as that is the case. */
 async function expectSent(site: { name: string }, path: string, status: number, location?: string) {
   const seen = async () => {
-    const { status, headers } = await world.visit(site.name, path);
+    const { status, headers } = await fixture.visit(site.name, path);
     return { status, location: headers.location };
   };
   await expect.poll(seen, { interval: 10 }).toEqual({ status, location });
@@ -45,15 +46,15 @@ test('redirects are set as a whole, read back, and in effect on every edge withi
     const last = { from: '/last', to: `/try-${++tries}`, status: 301 };
     const answer = await set(site, [...rules, last]);
     expect([answer.status, answer.body]).toEqual([200, { rules: [...rules, last] }]);
-    for (const edge of [world, second])
+    for (const edge of [fixture, second])
       await until(async () => (await edge.visit(site.name, '/last')).headers.location === last.to);
     return performance.now() - began;
   };
   expect(await quickest(1_500, inEffect)).toBeLessThan(1_500);
   expect((await set(site, rules)).body).toEqual({ rules });
-  for (const edge of [world, second]) await until(async () => (await edge.visit(site.name, '/last')).status === 404);
+  for (const edge of [fixture, second]) await until(async () => (await edge.visit(site.name, '/last')).status === 404);
   expect((await owner.call('GET', `/v1/sites/${site.id}/redirects`)).body).toEqual({ rules });
-  const moved = await world.visit(site.name, '/old?a=1&b=%20');
+  const moved = await fixture.visit(site.name, '/old?a=1&b=%20');
   expect([moved.status, moved.headers.location]).toEqual([301, '/new?a=1&b=%20']);
   // A browser that kept it would not hear of the next change.
   expect(moved.headers['cache-control']).toBe('public, max-age=0, must-revalidate');
@@ -61,7 +62,7 @@ test('redirects are set as a whole, read back, and in effect on every edge withi
   await expectSent(site, '/shop', 302, 'https://shop.example/');
   await set(site, []);
   await expectSent(site, '/shop', 404);
-  expect((await world.visit(site.name, '/old')).text).toBe('the old page');
+  expect((await fixture.visit(site.name, '/old')).text).toBe('the old page');
 });
 
 test('a page that is gone answers 410 with a page, and a picture with a line', async () => {
@@ -71,10 +72,10 @@ test('a page that is gone answers 410 with a page, and a picture with a line', a
     { from: '/pictures/*', to: '/', status: 410 },
   ]);
   await expectSent(site, '/old', 410);
-  const gone = await world.visit(site.name, '/old');
+  const gone = await fixture.visit(site.name, '/old');
   expect(gone.headers['content-type']).toBe('text/html; charset=utf-8');
   expect(gone.text).toContain('This page is gone');
-  expect((await world.visit(site.name, '/pictures/a.png')).text).toBe('This page is gone.\n');
+  expect((await fixture.visit(site.name, '/pictures/a.png')).text).toBe('This page is gone.\n');
 });
 
 test('the rules of the call come before those of the deployment, and these before files', async () => {
@@ -103,12 +104,12 @@ test('_redirects is not served as a file, and belongs to its deployment', async 
 test('two lists that only together lead in a circle send nobody around', async () => {
   const site = await newSite({ ...pages, _redirects: '/new /old 301' });
   await set(site, [{ from: '/old', to: '/new', status: 301 }]);
-  await until(async () => (await world.visit(site.name, '/new')).status === 200);
-  expect((await world.visit(site.name, '/old')).status).toBe(200);
+  await until(async () => (await fixture.visit(site.name, '/new')).status === 200);
+  expect((await fixture.visit(site.name, '/old')).status).toBe(200);
 });
 
 test('an edge that starts without the database knows the redirects: they are in its file', async () => {
-  const file = join(world.config.dataDir, 'sites.json');
+  const file = join(fixture.config.dataDir, 'sites.json');
   const redirectsSha256 = 'a'.repeat(64);
   const row = { id: 'site_1', name: 'shop', status: 'active' as const, manifestSha256: null, redirectsSha256 };
   await writeSitesFile(file, [row, { ...row, id: 'site_2', redirectsSha256: null }]);

@@ -7,8 +7,8 @@ import { extract } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openOutput } from '#providers/sandbox/output.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
+import { type Asked, build, kinds, openKind, roomy, type Site, site, siteThatRuns } from './fixture.ts';
 import { type TarEntry, tarOf } from './tar.ts';
-import { type Asked, build, kinds, openKind, roomy, type Site, site, siteThatRuns } from './world.ts';
 
 const photo = readFileSync(join(import.meta.dirname, '../../providers/sandbox/image/rehearsal/src/photo.jpg'));
 const withPhoto: Site = {

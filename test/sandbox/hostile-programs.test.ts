@@ -7,11 +7,11 @@ import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
+import { type Built, build, kinds, listContainers, newOwner, openKind, roomy, type Site, site } from './fixture.ts';
 import { outside, verdicts } from './hostile/escapes.ts';
 import type { HostileProgram } from './hostile/program.ts';
 import { hostilePrograms } from './hostile/programs.ts';
 import { processes } from './hostile/resources.ts';
-import { type Built, build, kinds, listContainers, newOwner, openKind, roomy, type Site, site } from './world.ts';
 
 const rounds = Number(process.env.HOSTILE ?? 0);
 

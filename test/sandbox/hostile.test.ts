@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
-import { build, casesIn, kinds, openKind, site, siteThatRuns, siteThatWrites } from './world.ts';
+import { build, casesIn, kinds, openKind, site, siteThatRuns, siteThatWrites } from './fixture.ts';
 
 /** Command lines of this machine's processes that hold the text: what a build may have left running. */
 function listProcesses(text: string): string[] {

@@ -14,8 +14,8 @@ import { removeEarlierImages } from '#providers/sandbox/image/docker-image.ts';
 import { imageId, makeImageFolder } from '#providers/sandbox/image/image.ts';
 import { pruneVersions, removeAbandoned } from '#runtime/cached-versions.ts';
 import { workflowBundle } from '#worker/bundle.ts';
+import { dataDir, engine, engineMissing } from './fixture.ts';
 import { toTar } from './tar.ts';
-import { dataDir, engine, engineMissing } from './world.ts';
 
 test('an image that stands is found at once', { timeout: 300_000 }, async () => {
   const made = await makeImageFolder(dataDir, () => {});

@@ -16,7 +16,7 @@ import {
   request,
   site,
   siteThatRuns,
-} from './world.ts';
+} from './fixture.ts';
 
 const waits = siteThatRuns("console.log('I am waiting'); await new Promise((r) => setTimeout(r, 1e6));");
 

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 
 import { OutputRefused, openOutput } from '#providers/sandbox/output.ts';
 import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
+import { roomy } from './fixture.ts';
 import { type TarEntry, tarOf } from './tar.ts';
-import { roomy } from './world.ts';
 
 const readOutput = (tar: Readable, limits: typeof roomy, onFile: BuildRequest['onFile']) =>
   openOutput(tar, limits).readFiles({ onFile });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { openUnprotectedSandbox } from '#providers/sandbox/unprotected.ts';
 import { listTemplates, readTemplate } from '#templates/templates.ts';
-import { build, casesIn, dataDir, kinds, newOwner, openKind, site, siteThatRuns } from './world.ts';
+import { build, casesIn, dataDir, kinds, newOwner, openKind, site, siteThatRuns } from './fixture.ts';
 
 const names = ['blank', 'blog', 'business'];
 

@@ -1,6 +1,6 @@
 /** A worker that keeps a sandbox warm until it is killed; says so on stdout. The owner is the first argument. */
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
-import { dataDir, engine, roomy } from './world.ts';
+import { dataDir, engine, roomy } from './fixture.ts';
 
 const [owner = ''] = process.argv.slice(2);
 if (!engine) throw new Error('No container engine answers.');

@@ -17,7 +17,7 @@ import {
   roomy,
   site,
   siteThatRuns,
-} from './world.ts';
+} from './fixture.ts';
 
 const opened: Sandbox[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((sandbox) => sandbox.close())));

@@ -4,27 +4,27 @@ import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { blockDomain } from '#db/domains/transitions.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Caller, createSite } from '#test/api/world.ts';
-import { createScanningWorld, type ScanningWorld } from './world.ts';
+import { type Caller, createSite } from '#test/api/fixture.ts';
+import { createScanningFixture, type ScanningFixture } from './fixture.ts';
 
-let world: ScanningWorld;
+let fixture: ScanningFixture;
 beforeAll(async () => {
-  world = await createScanningWorld();
+  fixture = await createScanningFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const soon = { timeout: 15_000, interval: 50 };
 const untilScanned = async (id: string) => {
-  const read = async () => (await world.deps.em().findOneOrFail(Deployment, { id })).scannedAt;
+  const read = async () => (await fixture.deps.em().findOneOrFail(Deployment, { id })).scannedAt;
   await expect.poll(read, soon).toBeInstanceOf(Date);
 };
 const kindsOf = async (site: { id: string }) =>
-  (await world.flagsOf(site)).map(({ path, kind }: { path: string; kind: string }) => `${path} ${kind}`);
+  (await fixture.flagsOf(site)).map(({ path, kind }: { path: string; kind: string }) => `${path} ${kind}`);
 
 /** A domain of the owner's that leads here and shows the site. */
 async function attached({ accountId }: Caller, site: { id: string }): Promise<{ id: string; name: string }> {
-  const em = world.deps.em();
-  const now = world.clock.now();
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
   const later = new Date(now.getTime() + 3600_000);
   const name = `own-${newId('dom').slice(-12).toLowerCase()}.example`;
   const held = {
@@ -47,20 +47,20 @@ const ends = {
     expect((await owner.call('POST', `/v1/domains/${id}/detach`)).status).toBe(200);
   },
   blocked: async (_owner: Caller, { id }: { id: string }) => {
-    await blockDomain(world.deps.em(), world.clock, id, 'It is not theirs.');
+    await blockDomain(fixture.deps.em(), fixture.clock, id, 'It is not theirs.');
   },
 };
 
 test.each(Object.keys(ends) as (keyof typeof ends)[])(
   'a password for a domain that was the site’s own is flagged once that is %s',
   async (end) => {
-    const owner = await world.newCaller();
+    const owner = await fixture.newCaller();
     const site = await createSite(owner);
     const domain = await attached(owner, site);
     const files = { 'index.html': `<form action="https://${domain.name}/"><input type="password"></form>` };
-    const first = await world.publish(site.id, owner.accountId, files);
+    const first = await fixture.publish(site.id, owner.accountId, files);
     await untilScanned(first);
-    const later = await world.publish(site.id, owner.accountId, { ...files, 'a.html': '<p>a' });
+    const later = await fixture.publish(site.id, owner.accountId, { ...files, 'a.html': '<p>a' });
     await untilScanned(later);
     expect(await kindsOf(site)).toEqual([]);
     await ends[end](owner, domain);
@@ -69,7 +69,7 @@ test.each(Object.keys(ends) as (keyof typeof ends)[])(
 );
 
 test('rules that lead from a page to a foreign host are flagged when a call sets them, and no others', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const domain = await attached(owner, site);
   const set = async (...rules: { from: string; to: string; status?: number }[]) => {
@@ -79,15 +79,15 @@ test('rules that lead from a page to a foreign host are flagged when a call sets
   expect(await set({ from: '/*', to: `https://${domain.name}/:splat` }, { from: '/a', to: '/b' })).toEqual([200, []]);
   const away = { from: '/*', to: 'https://evil.example/:splat', status: 302 };
   expect(await set({ from: '/in', to: 'https://in.example/' }, away)).toEqual([200, ['/redirects redirect']]);
-  expect(await world.flagsOf(site)).toMatchObject([
+  expect(await fixture.flagsOf(site)).toMatchObject([
     { excerpt: '/* redirects to https://evil.example/:splat, and 1 more', open: true },
   ]);
 });
 
 test('rules that a version brings are flagged when it is published', async () => {
-  const owner = await world.newCaller();
+  const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const files = { 'index.html': '<p>x', _redirects: '/ https://evil.example/ 302' };
-  await untilScanned(await world.publish(site.id, owner.accountId, files));
+  await untilScanned(await fixture.publish(site.id, owner.accountId, files));
   expect(await kindsOf(site)).toEqual(['_redirects redirect']);
 });

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
-import { createWorld as createApiWorld } from '#test/api/world.ts';
-import { createWorld, errorOf, sha256 } from '#test/output/world.ts';
+import { createFixture as createApiFixture } from '#test/api/fixture.ts';
+import { createFixture, errorOf, sha256 } from '#test/output/fixture.ts';
 
-const world = await createWorld();
-afterAll(() => world.close());
-const owner = await world.newCaller();
-const stranger = await world.newCaller();
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const owner = await fixture.newCaller();
+const stranger = await fixture.newCaller();
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
 const loud = (
@@ -19,7 +19,7 @@ const loud = (
 const direction = (name: string, note?: string) => ({ name, html: loud(name), ...(note ? { note } : {}) });
 const show = (body: unknown, caller = owner) => caller.call('POST', '/v1/sketches', { body });
 const labelOf = (url: string) => new URL(url).hostname.split('.')[0] ?? '';
-const visit = (url: string, path = '/') => world.visit(labelOf(url), path);
+const visit = (url: string, path = '/') => fixture.visit(labelOf(url), path);
 
 test('each direction is on a host of its own that nobody can guess, and one page shows them all', async () => {
   const { status, body } = await show({
@@ -36,7 +36,7 @@ test('each direction is on a host of its own that nobody can guess, and one page
   expect(all.text).toContain('A bakery');
   expect(all.text).toContain('Serif, &#38; cream.');
   expect(all.text).toContain('Cool &#60;b&#62;');
-  for (const label of labels.slice(1)) expect(all.text).toContain(`src="//${label}.${world.config.baseDomain}/"`);
+  for (const label of labels.slice(1)) expect(all.text).toContain(`src="//${label}.${fixture.config.baseDomain}/"`);
 });
 
 test('no page of a sketch is found by searchers, kept, or lets anything run or be sent', async () => {
@@ -53,7 +53,7 @@ test('no page of a sketch is found by searchers, kept, or lets anything run or b
   }
   const policy = (await visit(body.directions[0].url)).headers['content-security-policy'];
   expect(policy).toMatch(/; sandbox$/);
-  expect(policy).toContain(`frame-ancestors ${labelOf(body.url)}.${world.config.baseDomain}:*;`);
+  expect(policy).toContain(`frame-ancestors ${labelOf(body.url)}.${fixture.config.baseDomain}:*;`);
   expect((await visit(body.url, '/other')).status).toBe(404);
   expect((await visit(body.directions[0].url, '/robots.txt')).status).toBe(404);
 });
@@ -92,27 +92,27 @@ test.each([
 });
 
 test('a repeated call shows the same sketch, and 50 are shown at most', async () => {
-  const caller = await world.newCaller();
+  const caller = await fixture.newCaller();
   const body = { title: 'T', directions: [direction('One')] };
   const once = () => caller.call('POST', '/v1/sketches', { body, headers: { 'idempotency-key': 'the-same' } });
   const first = (await once()).body;
   expect(first.status).toBe('shown');
   expect((await once()).body).toEqual(first);
-  await world.deps
+  await fixture.deps
     .em()
     .execute(
       `insert into sketch (id, account_id, title, status, created_at) select 'sketch_' || n, ?, 'T', 'shown', ? from generate_series(1, 49) n`,
-      [caller.accountId, world.clock.now()],
+      [caller.accountId, fixture.clock.now()],
     );
   const refused = { name: 'One too many', html: '<p>nobody keeps this page' };
   expect(errorOf(await show({ title: 'T', directions: [refused] }, caller)).code).toBe('plan_limit');
-  expect((await world.deps.store.sizes([sha256(refused.html)])).size).toBe(0);
+  expect((await fixture.deps.store.sizes([sha256(refused.html)])).size).toBe(0);
   await caller.call('DELETE', `/v1/sketches/${first.id}`);
   expect((await show(body, caller)).status).toBe(200);
 });
 
 test('where no sketches are hosted the calls say so before they look at anything', async () => {
-  const off = await createApiWorld({ FRONTAGE_SKETCHES: 'off' });
+  const off = await createApiFixture({ FRONTAGE_SKETCHES: 'off' });
   try {
     const caller = await off.newCaller();
     for (const [method, path] of [
@@ -136,7 +136,7 @@ test('hosts that look like a sketch’s and are none are answered as unknown', a
     's--x.y',
     `s--${"'".repeat(26)}`,
   ]) {
-    expect([404, 400]).toContain((await world.visit(label, '/')).status);
+    expect([404, 400]).toContain((await fixture.visit(label, '/')).status);
   }
 });
 
@@ -149,7 +149,7 @@ test.skipIf(!browser)(
       executablePath: browser ?? '',
       args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.localhost 127.0.0.1'],
     });
-    const at = (url: string) => `http://${new URL(url).hostname}:${world.port}/`;
+    const at = (url: string) => `http://${new URL(url).hostname}:${fixture.port}/`;
     try {
       const page = await chrome.newPage({ viewport: { width: 1280, height: 900 } });
       await page.goto(at(body.directions[0].url));

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '#api/capabilities.ts';
 import { inboxKinds } from '#api/inbox/item.ts';
 import { loadSkillTree, removeDisabledParts } from '#skill/tree.ts';
+import { callWith, createFixture, errorOf } from '#test/api/fixture.ts';
 import { routesOf } from '#test/api/samples.ts';
-import { callWith, createWorld, errorOf } from '#test/api/world.ts';
 
 const env = {
   FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
@@ -14,16 +14,16 @@ const env = {
   FRONTAGE_DOMAINS: 'cname',
   FRONTAGE_EDGE_ADDRESSES: '192.0.2.1',
 };
-const world = await createWorld(env);
-const bare = await createWorld({
+const fixture = await createFixture(env);
+const bare = await createFixture({
   FRONTAGE_PREVIEWS: 'off',
   FRONTAGE_BOOKINGS: 'off',
   FRONTAGE_SKETCHES: 'off',
   FRONTAGE_ANALYTICS: 'off',
 });
-afterAll(() => Promise.all([world.close(), bare.close()]));
-const agent = await world.newCaller();
-const anyone = callWith(world.url);
+afterAll(() => Promise.all([fixture.close(), bare.close()]));
+const agent = await fixture.newCaller();
+const anyone = callWith(fixture.url);
 type Listed = { path: string; bytes: number; sha256: string };
 const listOf = async (call = anyone, path = '/skill/'): Promise<Listed[]> => (await call('GET', path)).body.files;
 const textOf = async (call: typeof anyone) => {

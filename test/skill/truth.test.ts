@@ -8,12 +8,12 @@ import { catalog } from '#runtime/errors.ts';
 import { bundleClient } from '#skill/client-bundle.ts';
 import { loadSkillTree } from '#skill/tree.ts';
 import { listTemplates, readTemplate } from '#templates/templates.ts';
-import { callWith, createWorld } from '#test/api/world.ts';
+import { callWith, createFixture } from '#test/api/fixture.ts';
 
 const root = join(import.meta.dirname, '../..');
-const world = await createWorld({});
-afterAll(() => world.close());
-const description = (await callWith(world.url)('GET', '/openapi.json')).body;
+const fixture = await createFixture({});
+afterAll(() => fixture.close());
+const description = (await callWith(fixture.url)('GET', '/openapi.json')).body;
 const { files } = await loadSkillTree({ baseUrl: 'https://api.example.com', isOn: () => true });
 const pages = [...files.values()].filter(({ path }) => path.endsWith('.md'));
 const operations = Object.values<Record<string, { operationId: string }>>(description.paths)

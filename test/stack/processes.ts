@@ -1,9 +1,9 @@
-/** API processes and workers of a world of their own, to be killed. */
+/** API processes and workers of a fixture of their own, to be killed. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { World } from '#test/api/world.ts';
+import type { Fixture } from '#test/api/fixture.ts';
 import { bundleDir } from './database.ts';
 
 export type Processes = ReturnType<typeof openProcesses>;
@@ -16,7 +16,10 @@ function shareBundle(dataDir: string): void {
 }
 
 /** `more`: environment of every process, beside the world's database, secret, data and namespace. */
-export function openProcesses({ config, database }: Pick<World, 'config' | 'database'>, more: Record<string, string>) {
+export function openProcesses(
+  { config, database }: Pick<Fixture, 'config' | 'database'>,
+  more: Record<string, string>,
+) {
   const children = new Set<ChildProcess>();
   shareBundle(config.dataDir);
   const common = {

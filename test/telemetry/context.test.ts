@@ -4,25 +4,25 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requestLogger, withContextFields } from '#runtime/log.ts';
 import { propagatedContext, runWithContext } from '#runtime/telemetry/context.ts';
-import { createWorld, type World } from '#test/api/world.ts';
+import { createFixture, type Fixture } from '#test/api/fixture.ts';
 
 const ours = /^req_[0-9a-f]{24}$/;
 const id = 'proxy-0123456789';
 
 describe('behind a trusted proxy', () => {
-  let world: World;
+  let fixture: Fixture;
   let db: pg.Pool;
   beforeAll(async () => {
-    world = await createWorld({ FRONTAGE_TRUSTED_PROXIES: '127.0.0.1' });
-    db = new pg.Pool({ connectionString: world.database.url, max: 1 });
+    fixture = await createFixture({ FRONTAGE_TRUSTED_PROXIES: '127.0.0.1' });
+    db = new pg.Pool({ connectionString: fixture.database.url, max: 1 });
   });
   afterAll(async () => {
     await db?.end();
-    await world?.close();
+    await fixture?.close();
   });
 
   const answered = async (given: string) =>
-    (await fetch(`${world.url}/llms.txt`, { headers: { 'x-request-id': given } })).headers.get('x-request-id');
+    (await fetch(`${fixture.url}/llms.txt`, { headers: { 'x-request-id': given } })).headers.get('x-request-id');
 
   test('a request has the id that the proxy sent, if it is well-formed', async () => {
     expect(await answered(id)).toBe(id);
@@ -31,7 +31,7 @@ describe('behind a trusted proxy', () => {
   });
 
   test('an outbox entry has the id of the request that wrote it', async () => {
-    const { call } = await world.newCaller();
+    const { call } = await fixture.newCaller();
     const site = await call('POST', '/v1/sites', { body: { name: 'caused', title: 'Caused', template: 'blank' } });
     const { status, body } = await call('POST', `/v1/sites/${site.body.id}/publish`, {
       body: { scope: 'site' },
@@ -44,19 +44,19 @@ describe('behind a trusted proxy', () => {
 
   test('every log line of a request contains its id once', async () => {
     await answered('proxy-one-line-each');
-    const own = () => world.logged.filter((line) => JSON.stringify(line).includes('proxy-one-line-each'));
+    const own = () => fixture.logged.filter((line) => JSON.stringify(line).includes('proxy-one-line-each'));
     // It is logged after the response was sent.
     await expect.poll(own).toEqual([expect.objectContaining({ reqId: 'proxy-one-line-each', msg: 'answered' })]);
   });
 });
 
 test('an untrusted client cannot choose its request id', async () => {
-  const world = await createWorld({ FRONTAGE_TRUSTED_PROXIES: '192.0.2.1' });
+  const fixture = await createFixture({ FRONTAGE_TRUSTED_PROXIES: '192.0.2.1' });
   try {
-    const { headers } = await fetch(`${world.url}/llms.txt`, { headers: { 'x-request-id': id } });
+    const { headers } = await fetch(`${fixture.url}/llms.txt`, { headers: { 'x-request-id': id } });
     expect(headers.get('x-request-id')).toMatch(ours);
   } finally {
-    await world.close();
+    await fixture.close();
   }
 });
 

@@ -1,25 +1,25 @@
 /** Log lines of a mail, from the call that caused it to its delivery. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { people } from '#test/invitations/world.ts';
-import { createMailWorld, type MailWorld } from '#test/mail/world.ts';
+import { people } from '#test/invitations/fixture.ts';
+import { createMailFixture, type MailFixture } from '#test/mail/fixture.ts';
 import { until } from '#test/stack/until.ts';
 
 const refusing = new Map<string, number>();
-let world: MailWorld;
+let fixture: MailFixture;
 beforeAll(async () => {
-  world = await createMailWorld({ recipient: (address) => refusing.get(address) });
+  fixture = await createMailFixture({ recipient: (address) => refusing.get(address) });
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('log lines of a mail, also of a retried one, contain the id of the call that caused it', async () => {
   const to = 'guest@example.com';
   refusing.set(to, 451);
-  const ask = people(world);
-  const owner = await world.newCaller();
+  const ask = people(fixture);
+  const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const { headers } = await ask.invite(owner, site.id, to);
   const reqId = headers.get('x-request-id');
-  const lines = () => world.logged.filter((line) => line.reqId === reqId);
+  const lines = () => fixture.logged.filter((line) => line.reqId === reqId);
   await until(lines, (some) => some.some(({ msg }) => msg === 'a mail waits'));
   refusing.delete(to);
   const all = await until(lines, (some) =>

@@ -9,26 +9,26 @@ import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { callApi } from '#tools/local/client.ts';
 import { openAccount } from '#tools/local/owner.ts';
+import type { BenchSite, Fixture } from './publish-fixture.ts';
 import { post } from './publish-sites.ts';
-import type { BenchSite, World } from './publish-world.ts';
 
 const run = promisify(execFile);
-type Call = World['call'];
+type Call = Fixture['call'];
 type Tended = BenchSite & { call: Call; form: string; timetable: string; review: string };
 export type Done = Record<string, { done: number; failed: string[] }>;
 
 /** Sites of owners of their own, because an account may publish once a minute and no more. */
-export async function openSites(world: World, count: number): Promise<Tended[]> {
+export async function openSites(fixture: Fixture, count: number): Promise<Tended[]> {
   const sites: Tended[] = [];
   for (let n = 0; n < count; n++) {
     const email = `hour-${randomBytes(6).toString('hex')}@example.com`;
-    const { access_token: token } = await openAccount(world.stack.env, email, 'Hour');
+    const { access_token: token } = await openAccount(fixture.stack.env, email, 'Hour');
     const call: Call = async (path, body, headers = {}) => {
-      const answer = await callApi(world.stack.baseUrl, path, { token, body, headers });
+      const answer = await callApi(fixture.stack.baseUrl, path, { token, body, headers });
       if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
       return answer.body;
     };
-    const site = await world.newSite(call, 'blog');
+    const site = await fixture.newSite(call, 'blog');
     const at = `/v1/sites/${site.id}`;
     const fields = [{ name: 'email', label: 'Your address', kind: 'email', required: true }];
     const form = await call(`${at}/forms`, { name: 'Contact', fields });
@@ -48,31 +48,31 @@ export async function openSites(world: World, count: number): Promise<Tended[]> 
 }
 
 /** As a browser or a visitor's own agent does, without a token. */
-async function send(world: World, path: string, body: unknown, headers: Record<string, string> = {}) {
-  const answer = await callApi(world.stack.baseUrl, path, { body, headers });
+async function send(fixture: Fixture, path: string, body: unknown, headers: Record<string, string> = {}) {
+  const answer = await callApi(fixture.stack.baseUrl, path, { body, headers });
   if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer.body;
 }
 
-async function enquire(world: World, { form }: Tended): Promise<void> {
-  const { body: challenge } = await callApi(world.stack.baseUrl, `/f/${form}/challenge`, {});
+async function enquire(fixture: Fixture, { form }: Tended): Promise<void> {
+  const { body: challenge } = await callApi(fixture.stack.baseUrl, `/f/${form}/challenge`, {});
   const solution = await solveChallenge({ challenge: challenge as Challenge, deriveKey });
   const altcha = Buffer.from(JSON.stringify({ challenge, solution })).toString('base64');
-  await send(world, `/f/${form}`, { email: 'ada@example.com', altcha });
+  await send(fixture, `/f/${form}`, { email: 'ada@example.com', altcha });
 }
 
 /** Every other booking is cancelled by the site. */
-async function book(world: World, { timetable, call }: Tended, n: number): Promise<void> {
+async function book(fixture: Fixture, { timetable, call }: Tended, n: number): Promise<void> {
   const start = new Date(Math.ceil(Date.now() / 3_600_000 + 24 + (n % 2_000)) * 3_600_000).toISOString();
   const visitor = { name: 'Ada', email: 'ada@example.com' };
   const booking = { service: 'talk', calendar: 'room', start, visitor };
-  const { id } = await send(world, `/b/${timetable}`, booking, { 'idempotency-key': randomUUID() });
+  const { id } = await send(fixture, `/b/${timetable}`, booking, { 'idempotency-key': randomUUID() });
   if (n % 2 === 0) await call(`/v1/bookings/${id}/cancel`, {});
 }
 
-async function comment(world: World, { id, review, call }: Tended): Promise<void> {
+async function comment(fixture: Fixture, { id, review, call }: Tended): Promise<void> {
   const said = { page: '/', body: 'Larger, please.', position: {} };
-  const { thread } = await send(world, '/review/threads', said, { 'x-review': review });
+  const { thread } = await send(fixture, '/review/threads', said, { 'x-review': review });
   await call(`/v1/comments/${thread.id}/reply`, { message: 'It is larger now.' });
   await call(`/v1/sites/${id}/comments`, { thread_id: thread.id, action: 'resolve' });
 }
@@ -85,14 +85,14 @@ async function clone(site: Tended, dir: string): Promise<void> {
 }
 
 /** A push, a publish, and the visitor who sees it. */
-async function publish(world: World, site: Tended, n: number): Promise<void> {
+async function publish(fixture: Fixture, site: Tended, n: number): Promise<void> {
   const mark = `in-the-hour-${n}`;
-  await world.push(site.content, { 'posts/post-1.md': post(1, mark) });
+  await fixture.push(site.content, { 'posts/post-1.md': post(1, mark) });
   const { status } = await site.call(`/v1/sites/${site.id}/publish`, { scope: 'site' }, { prefer: 'wait=120' });
   // A restore that was asked for meanwhile is the newer wish.
   if (status === 'superseded') return;
   if (status !== 'live') throw new Error(`a publish ended ${status}`);
-  await world.visible(site, '/posts/post-1/', mark, 10_000);
+  await fixture.visible(site, '/posts/post-1/', mark, 10_000);
 }
 
 async function restore({ id, call }: Tended): Promise<void> {
@@ -101,9 +101,9 @@ async function restore({ id, call }: Tended): Promise<void> {
   if (retired) await call(`/v1/deployments/${retired.id}/restore`, {});
 }
 
-async function look(world: World, site: Tended, n: number): Promise<void> {
+async function look(fixture: Fixture, site: Tended, n: number): Promise<void> {
   const path = ['/', '/posts/', `/nowhere-${n % 100}/`][n % 3] as string;
-  await world.visible(site, path, '<html', 10_000);
+  await fixture.visible(site, path, '<html', 10_000);
 }
 
 async function readAround({ id, form, call }: Tended): Promise<void> {
@@ -113,15 +113,15 @@ async function readAround({ id, form, call }: Tended): Promise<void> {
 }
 
 /** Goes on until `end`; what each kind has done is in the answer from the start. */
-export function keepBusy(world: World, sites: Tended[], end: number): { done: Done; over: Promise<void> } {
+export function keepBusy(fixture: Fixture, sites: Tended[], end: number): { done: Done; over: Promise<void> } {
   const acts: Record<string, { everyMs: number; act: (site: Tended, n: number) => Promise<void> }> = {
-    visits: { everyMs: 150, act: (site, n) => look(world, site, n) },
+    visits: { everyMs: 150, act: (site, n) => look(fixture, site, n) },
     'readings of the API': { everyMs: 2_500, act: (site) => readAround(site) },
-    enquiries: { everyMs: 6_000, act: (site) => enquire(world, site) },
-    bookings: { everyMs: 8_000, act: (site, n) => book(world, site, n) },
-    comments: { everyMs: 12_000, act: (site) => comment(world, site) },
-    clones: { everyMs: 10_000, act: (site) => clone(site, world.dir) },
-    'pushes and publishes': { everyMs: 25_000, act: (site, n) => publish(world, site, n) },
+    enquiries: { everyMs: 6_000, act: (site) => enquire(fixture, site) },
+    bookings: { everyMs: 8_000, act: (site, n) => book(fixture, site, n) },
+    comments: { everyMs: 12_000, act: (site) => comment(fixture, site) },
+    clones: { everyMs: 10_000, act: (site) => clone(site, fixture.dir) },
+    'pushes and publishes': { everyMs: 25_000, act: (site, n) => publish(fixture, site, n) },
     restores: { everyMs: 130_000, act: (site) => restore(site) },
   };
   const done: Done = {};

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Done, keepBusy, openSites } from './hour-load.ts';
 import { containers, processes, type Sample, sample, unfinished, workflows } from './hour-samples.ts';
 import { median } from './measure.ts';
-import { openWorld, type World } from './publish-world.ts';
+import { type Fixture, openFixture } from './publish-fixture.ts';
 
 const minutes = Number(process.env.FRONTAGE_MINUTES ?? 60);
 /** What is held when caches are filled and pools are open; then the first ten minutes are over, or a sixth of a shorter run. */
@@ -16,26 +16,26 @@ const mib = (bytes: number) => bytes / 1024 ** 2;
 
 /** Answers the section of the results. */
 export async function benchHour(): Promise<string> {
-  const world = await openWorld({ FRONTAGE_CHALLENGE_ROUNDS: '20000' });
+  const fixture = await openFixture({ FRONTAGE_CHALLENGE_ROUNDS: '20000' });
   let left: string[] | undefined;
   try {
-    const sites = await openSites(world, 3);
+    const sites = await openSites(fixture, 3);
     const end = Date.now() + minutes * 60_000;
-    const { done, over } = keepBusy(world, sites, end);
+    const { done, over } = keepBusy(fixture, sites, end);
     const samples: Sample[] = [];
     const loads: number[] = [];
     for (let minute = 1; minute <= minutes; minute++) {
       await sleep(end - (minutes - minute) * 60_000 - Date.now());
-      samples.push(await sample(world.stack, minute));
+      samples.push(await sample(fixture.stack, minute));
       loads.push(loadavg()[0] as number);
       console.log(`… minute ${minute}: ${line(samples.at(-1) as Sample)}; load average ${loads.at(-1)?.toFixed(1)}`);
     }
     await over;
-    const rest = await untilQuiet(world);
-    const { running, stuck } = await workflows(world.stack);
-    const whileItRan = (await containers(world.stack)).filter((name) => !name.includes('.warm.'));
-    await world.stack.stop();
-    left = await containers(world.stack);
+    const rest = await untilQuiet(fixture);
+    const { running, stuck } = await workflows(fixture.stack);
+    const whileItRan = (await containers(fixture.stack)).filter((name) => !name.includes('.warm.'));
+    await fixture.stack.stop();
+    left = await containers(fixture.stack);
     return [
       `${minutes} minutes; load average ${median(loads).toFixed(1)} (median), ${Math.max(...loads).toFixed(1)} at most.`,
       reportDone(done),
@@ -48,7 +48,7 @@ export async function benchHour(): Promise<string> {
       `Workflows that ran on: ${list(running)}. Stuck: ${stuck.length > 0 ? stuck.join(', ') : 'none'}.`,
     ].join('\n\n');
   } finally {
-    await world.stop();
+    await fixture.stop();
   }
 }
 
@@ -60,9 +60,9 @@ const list = (counts: Record<string, number>) =>
     .join(', ') || 'none';
 
 /** What is under way may end: builds, mails. */
-async function untilQuiet(world: World): Promise<Record<string, number>> {
+async function untilQuiet(fixture: Fixture): Promise<Record<string, number>> {
   for (const end = Date.now() + 120_000; ; await sleep(1_000)) {
-    const rest = await unfinished(world.stack);
+    const rest = await unfinished(fixture.stack);
     if (Object.values(rest).every((count) => count === 0) || Date.now() > end) return rest;
   }
 }

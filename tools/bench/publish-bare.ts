@@ -5,7 +5,7 @@ import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeImageFolder } from '#providers/sandbox/image/image.ts';
 import { nodeBinary } from '#providers/sandbox/image/system.ts';
-import type { BenchSite } from './publish-world.ts';
+import type { BenchSite } from './publish-fixture.ts';
 
 export type Built = { ms: number; cpu: number };
 

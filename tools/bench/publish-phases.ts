@@ -1,14 +1,19 @@
 /** Where the time of a publish goes: Temporal's history says when each step began, the worker's log what the build was made of. */
 import { Client, Connection } from '@temporalio/client';
 import { median } from './measure.ts';
-import type { World } from './publish-world.ts';
+import type { Fixture } from './publish-fixture.ts';
 
 export type Phases = Record<string, number>;
 
 /** Milliseconds of each phase of a publish that was called at `calledAt` (Unix time) and took `totalMs` to be served. */
-export async function phasesOf(world: World, deploymentId: string, calledAt: number, totalMs: number): Promise<Phases> {
-  const began = await activityStarts(world, deploymentId);
-  const ms = await world.msOf(deploymentId);
+export async function phasesOf(
+  fixture: Fixture,
+  deploymentId: string,
+  calledAt: number,
+  totalMs: number,
+): Promise<Phases> {
+  const began = await activityStarts(fixture, deploymentId);
+  const ms = await fixture.msOf(deploymentId);
   const step = (name: string) => ms[name] ?? Number.NaN;
   const at = (name: string) => began.get(name) ?? Number.NaN;
   const before = at('buildSite') - calledAt;
@@ -27,7 +32,7 @@ export async function phasesOf(world: World, deploymentId: string, calledAt: num
   };
 }
 
-async function activityStarts({ stack }: World, deploymentId: string): Promise<Map<string, number>> {
+async function activityStarts({ stack }: Fixture, deploymentId: string): Promise<Map<string, number>> {
   const connection = await Connection.connect({ address: stack.temporalAddress });
   try {
     const handle = new Client({ connection }).workflow.getHandle(`publish:${deploymentId}`);

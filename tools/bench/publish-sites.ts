@@ -1,5 +1,5 @@
 /** The sites that the bench of publishing builds. */
-import type { BenchSite, World } from './publish-world.ts';
+import type { BenchSite, Fixture } from './publish-fixture.ts';
 
 const words =
   'the tide turns before the boats do and whoever waits on the quay learns to read the water by its colour a rope is worth more than a map here and a map more than a promise'.split(
@@ -18,17 +18,17 @@ export function post(n: number, mark = ''): string {
 }
 
 /** A blog of the template with so many posts beside its own, three of which have pictures. */
-export async function newBlog(world: World, posts: number): Promise<BenchSite> {
-  const site = await world.newSite(world.call, 'blog');
+export async function newBlog(fixture: Fixture, posts: number): Promise<BenchSite> {
+  const site = await fixture.newSite(fixture.call, 'blog');
   const files = Array.from({ length: posts }, (_, n) => [`posts/post-${n}.md`, post(n)] as const);
-  await world.push(site.content, Object.fromEntries(files));
+  await fixture.push(site.content, Object.fromEntries(files));
   return site;
 }
 
 /** A small site that makes so many files beside its pages. */
-export async function newShelf(world: World, files: number): Promise<BenchSite> {
-  const site = await world.newSite(world.call, 'blank');
-  await world.push(site.source, { 'src/pages/files/[n].txt.ts': shelf(files, '') });
+export async function newShelf(fixture: Fixture, files: number): Promise<BenchSite> {
+  const site = await fixture.newSite(fixture.call, 'blank');
+  await fixture.push(site.source, { 'src/pages/files/[n].txt.ts': shelf(files, '') });
   return site;
 }
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from './measure.ts';
 import { type Built, buildBare, checkOut, copyTrees } from './publish-bare.ts';
+import { type BenchSite, cpuOf, type Fixture, openFixture } from './publish-fixture.ts';
 import { medianPhases, ownPart, type Phases, phasesOf } from './publish-phases.ts';
 import { newBlog, newShelf, post, shelf } from './publish-sites.ts';
-import { type BenchSite, cpuOf, openWorld, type World } from './publish-world.ts';
 
 const quick = process.argv.includes('--quick');
 const rounds = quick ? 2 : 7;
@@ -20,69 +20,69 @@ const burst = quick ? 4 : 8;
 type Published = Built & { boxCpu: number; phases: Phases };
 
 /** Publishes and waits as a visitor until the words are served. The sandbox is warm before: `warm` says how many there must have been. */
-async function publish(world: World, site: BenchSite, path: string, mark: string): Promise<Published> {
-  const cpuBefore = await cpuOf(world.stack);
+async function publish(fixture: Fixture, site: BenchSite, path: string, mark: string): Promise<Published> {
+  const cpuBefore = await cpuOf(fixture.stack);
   const calledAt = Date.now();
   const from = performance.now();
   const [seen, deployment] = await Promise.all([
-    world.visible(site, path, mark),
-    world.call(`/v1/sites/${site.id}/publish`, { scope: 'site' }, { prefer: 'wait=120' }),
+    fixture.visible(site, path, mark),
+    fixture.call(`/v1/sites/${site.id}/publish`, { scope: 'site' }, { prefer: 'wait=120' }),
   ]);
   const ms = seen - from;
-  const { cpu = Number.NaN } = await world.msOf(deployment.id);
-  const ours = (await cpuOf(world.stack)) - cpuBefore;
-  return { ms, cpu: ours + cpu / 1000, boxCpu: cpu, phases: await phasesOf(world, deployment.id, calledAt, ms) };
+  const { cpu = Number.NaN } = await fixture.msOf(deployment.id);
+  const ours = (await cpuOf(fixture.stack)) - cpuBefore;
+  return { ms, cpu: ours + cpu / 1000, boxCpu: cpu, phases: await phasesOf(fixture, deployment.id, calledAt, ms) };
 }
 
 /** Waits until as many sandboxes are warm as are kept: each build used one up. */
-function warmth(world: World, kept: number) {
+function warmth(fixture: Fixture, kept: number) {
   let wanted = kept;
   return {
     used: () => {
       wanted += 1;
     },
     async untilWarm() {
-      for (const end = performance.now() + 600_000; (await world.warmed()) < wanted; await sleep(50))
+      for (const end = performance.now() + 600_000; (await fixture.warmed()) < wanted; await sleep(50))
         if (performance.now() > end) throw new Error('no sandbox became warm');
       await sleep(300);
     },
     /** After builds that took what there was. */
     async settle() {
       await sleep(1_000);
-      for (let seen = -1; seen !== (await world.warmed()); await sleep(8_000)) seen = await world.warmed();
-      wanted = await world.warmed();
+      for (let seen = -1; seen !== (await fixture.warmed()); await sleep(8_000)) seen = await fixture.warmed();
+      wanted = await fixture.warmed();
     },
   };
 }
 
 type Warmth = ReturnType<typeof warmth>;
 
-async function warmPublish(world: World, warm: Warmth, site: BenchSite, path: string, mark: string) {
+async function warmPublish(fixture: Fixture, warm: Warmth, site: BenchSite, path: string, mark: string) {
   await warm.untilWarm();
   warm.used();
-  return await publish(world, site, path, mark);
+  return await publish(fixture, site, path, mark);
 }
 
 /** One post changed, against both bare builds; and a site's first publish. */
-async function benchPairs(world: World, warm: Warmth) {
-  const site = await newBlog(world, posts);
-  await warmPublish(world, warm, site, '/posts/post-1/', 'tide');
-  const folder = join(world.dir, 'bare');
-  await checkOut(world.kept, site, folder);
+async function benchPairs(fixture: Fixture, warm: Warmth) {
+  const site = await newBlog(fixture, posts);
+  await warmPublish(fixture, warm, site, '/posts/post-1/', 'tide');
+  const folder = join(fixture.dir, 'bare');
+  await checkOut(fixture.kept, site, folder);
   await buildBare(folder, 'none');
   const taken = { none: [] as Built[], kept: [] as Built[], changed: [] as Published[], first: [] as Published[] };
   for (let round = 0; round < rounds; round++) {
     const mark = `changed-in-round-${round}`;
-    await world.push(site.content, { 'posts/post-1.md': post(1, mark) });
-    const fresh = await newBlog(world, posts);
+    await fixture.push(site.content, { 'posts/post-1.md': post(1, mark) });
+    const fresh = await newBlog(fixture, posts);
     await copyTrees(site, folder);
     await warm.untilWarm();
     taken.none.push(await buildBare(folder, 'none'));
-    await world.push(site.content, { 'posts/post-2.md': post(2, mark) });
+    await fixture.push(site.content, { 'posts/post-2.md': post(2, mark) });
     await copyTrees(site, folder);
     taken.kept.push(await buildBare(folder, 'kept'));
-    taken.changed.push(await warmPublish(world, warm, site, '/posts/post-1/', mark));
-    taken.first.push(await warmPublish(world, warm, fresh, '/posts/post-1/', 'tide'));
+    taken.changed.push(await warmPublish(fixture, warm, site, '/posts/post-1/', mark));
+    taken.first.push(await warmPublish(fixture, warm, fresh, '/posts/post-1/', 'tide'));
     console.log(
       `… round ${round + 1} of ${rounds}: ${Object.values(taken).map((all) => Math.round(all.at(-1)?.ms ?? 0))} ms`,
     );
@@ -92,7 +92,7 @@ async function benchPairs(world: World, warm: Warmth) {
 
 /** The platform's own part, as what is published grows. */
 async function benchGrowth(
-  world: World,
+  fixture: Fixture,
   warm: Warmth,
   make: (size: number) => Promise<BenchSite>,
   file: (site: BenchSite, mark: string, size: number) => Promise<string>,
@@ -101,11 +101,11 @@ async function benchGrowth(
   const rows: { size: number; all: Published[] }[] = [];
   for (const size of sizes) {
     const site = await make(size);
-    await warmPublish(world, warm, site, await file(site, 'at-first', size), 'at-first');
+    await warmPublish(fixture, warm, site, await file(site, 'at-first', size), 'at-first');
     const all: Published[] = [];
     for (let n = 0; n < growth.publishes; n++) {
       const path = await file(site, `change-${n}`, size);
-      all.push(await warmPublish(world, warm, site, path, `change-${n}`));
+      all.push(await warmPublish(fixture, warm, site, path, `change-${n}`));
     }
     rows.push({ size, all });
   }
@@ -113,8 +113,8 @@ async function benchGrowth(
 }
 
 /** From the call to the other version served. */
-async function benchRestore(world: World, site: BenchSite): Promise<number[]> {
-  const { items } = await world.call(`/v1/sites/${site.id}/deployments?limit=2`);
+async function benchRestore(fixture: Fixture, site: BenchSite): Promise<number[]> {
+  const { items } = await fixture.call(`/v1/sites/${site.id}/deployments?limit=2`);
   const [newer, older] = items;
   const mark = (n: number) => `changed-in-round-${rounds - 1 - n}`;
   const taken: number[] = [];
@@ -122,8 +122,8 @@ async function benchRestore(world: World, site: BenchSite): Promise<number[]> {
     const back = n % 2 === 0;
     const from = performance.now();
     const [seen] = await Promise.all([
-      world.visible(site, '/posts/post-1/', mark(back ? 1 : 0)),
-      world.call(`/v1/deployments/${(back ? older : newer)?.id}/restore`, {}),
+      fixture.visible(site, '/posts/post-1/', mark(back ? 1 : 0)),
+      fixture.call(`/v1/deployments/${(back ? older : newer)?.id}/restore`, {}),
     ]);
     taken.push(seen - from);
   }
@@ -131,16 +131,16 @@ async function benchRestore(world: World, site: BenchSite): Promise<number[]> {
 }
 
 /** Many publishes at once, each of another site. */
-async function benchBurst(world: World) {
+async function benchBurst(fixture: Fixture) {
   const sites: BenchSite[] = [];
-  for (let n = 0; n < burst; n++) sites.push(await newBlog(world, 1));
+  for (let n = 0; n < burst; n++) sites.push(await newBlog(fixture, 1));
   const from = performance.now();
   const ended = await Promise.all(
     sites.map(async (site) => {
-      const { status } = await world.call(`/v1/sites/${site.id}/publish`, { scope: 'site' }, { prefer: 'wait=0' });
+      const { status } = await fixture.call(`/v1/sites/${site.id}/publish`, { scope: 'site' }, { prefer: 'wait=0' });
       if (status !== 'queued' && status !== 'building' && status !== 'storing' && status !== 'live')
         throw new Error(status);
-      return (await world.visible(site, '/posts/post-0/', 'tide')) - from;
+      return (await fixture.visible(site, '/posts/post-0/', 'tide')) - from;
     }),
   );
   return ended.sort((a, b) => a - b);
@@ -148,40 +148,40 @@ async function benchBurst(world: World) {
 
 /** Measures all and answers the section of the results. */
 export async function benchPublish(): Promise<string> {
-  const world = await openWorld();
+  const fixture = await openFixture();
   try {
-    await world.newOwner();
-    const warm = warmth(world, 2);
-    const { site, taken } = await benchPairs(world, warm);
+    await fixture.newOwner();
+    const warm = warmth(fixture, 2);
+    const { site, taken } = await benchPairs(fixture, warm);
     if (process.argv.includes('--pairs')) return reportPairs(taken);
-    const restored = await benchRestore(world, site);
-    await world.newOwner();
+    const restored = await benchRestore(fixture, site);
+    await fixture.newOwner();
     const byPosts = await benchGrowth(
-      world,
+      fixture,
       warm,
-      (size) => newBlog(world, size),
+      (size) => newBlog(fixture, size),
       async (one, mark) => {
-        await world.push(one.content, { 'posts/post-1.md': post(1, mark) });
+        await fixture.push(one.content, { 'posts/post-1.md': post(1, mark) });
         return '/posts/post-1/';
       },
       growth.posts,
     );
     const byFiles = await benchGrowth(
-      world,
+      fixture,
       warm,
-      (size) => newShelf(world, size),
+      (size) => newShelf(fixture, size),
       async (one, mark, size) => {
-        await world.push(one.source, { 'src/pages/files/[n].txt.ts': shelf(size, mark) });
+        await fixture.push(one.source, { 'src/pages/files/[n].txt.ts': shelf(size, mark) });
         return '/files/0.txt';
       },
       growth.files,
     );
-    await world.newOwner();
+    await fixture.newOwner();
     await warm.untilWarm();
-    const queued = await benchBurst(world);
+    const queued = await benchBurst(fixture);
     return `${reportPairs(taken)}\n\n${reportRest(restored, byPosts, byFiles, queued)}`;
   } finally {
-    await world.stop();
+    await fixture.stop();
   }
 }
 

@@ -8,8 +8,8 @@ import { openAccount } from '#tools/local/owner.ts';
 import { startNodeProcess } from '#tools/local/services/node-process.ts';
 import { median } from './measure.ts';
 import { buildBare, checkOut } from './publish-bare.ts';
+import { type BenchSite, type Fixture, openFixture } from './publish-fixture.ts';
 import { newBlog } from './publish-sites.ts';
-import { type BenchSite, openWorld, type World } from './publish-world.ts';
 
 const quick = process.argv.includes('--quick');
 const rounds = quick ? 1 : 3;
@@ -20,32 +20,38 @@ const sitesCount = 4;
 
 type Owned = { site: BenchSite; token: string };
 
-async function openSites(world: World): Promise<Owned[]> {
+async function openSites(fixture: Fixture): Promise<Owned[]> {
   const sites: Owned[] = [];
   for (let n = 0; n < sitesCount; n++) {
-    const { access_token: token } = await openAccount(world.stack.env, `workers-${n}@example.com`, 'Bench');
-    const call: World['call'] = async (path, body) => (await callApi(world.stack.baseUrl, path, { token, body })).body;
-    sites.push({ site: await newBlog({ ...world, call }, 17), token });
+    const { access_token: token } = await openAccount(fixture.stack.env, `workers-${n}@example.com`, 'Bench');
+    const call: Fixture['call'] = async (path, body) =>
+      (await callApi(fixture.stack.baseUrl, path, { token, body })).body;
+    sites.push({ site: await newBlog({ ...fixture, call }, 17), token });
   }
   return sites;
 }
 
-async function publish(world: World, { site, token }: Owned): Promise<void> {
+async function publish(fixture: Fixture, { site, token }: Owned): Promise<void> {
   // Built anew: each is a whole build of the same commits.
   const headers = { prefer: 'wait=120', 'cache-control': 'no-cache' };
-  const { body } = await callApi(world.stack.baseUrl, `/v1/sites/${site.id}/publish`, { token, body: {}, headers });
+  const { body } = await callApi(fixture.stack.baseUrl, `/v1/sites/${site.id}/publish`, { token, body: {}, headers });
   if (body.status !== 'live') throw new Error(`a publish ended ${JSON.stringify(body)}`);
 }
 
 /** Those that take part run while `act` does. */
-async function withBuilders<T>(world: World, count: number, act: () => Promise<T>): Promise<T> {
+async function withBuilders<T>(fixture: Fixture, count: number, act: () => Promise<T>): Promise<T> {
   const builders = await Promise.all(
     Array.from({ length: count }, (_, n) =>
       startNodeProcess({
         name: `builds-${n}`,
         entry: 'worker/worker.ts',
-        env: { ...world.stack.env, FRONTAGE_QUEUES: 'builds', FRONTAGE_BUILD_SLOTS: '1', FRONTAGE_WARM_SANDBOXES: '0' },
-        logFile: join(world.dir, `builds-${n}.log`),
+        env: {
+          ...fixture.stack.env,
+          FRONTAGE_QUEUES: 'builds',
+          FRONTAGE_BUILD_SLOTS: '1',
+          FRONTAGE_WARM_SANDBOXES: '0',
+        },
+        logFile: join(fixture.dir, `builds-${n}.log`),
       }),
     ),
   );
@@ -58,12 +64,12 @@ async function withBuilders<T>(world: World, count: number, act: () => Promise<T
 
 const perMinute = (count: number, from: number) => (count / (performance.now() - from)) * 60_000;
 
-async function publishesPerMinute(world: World, sites: Owned[], builders: number): Promise<number> {
-  return await withBuilders(world, builders, async () => {
-    await Promise.all(sites.map((site) => publish(world, site)));
+async function publishesPerMinute(fixture: Fixture, sites: Owned[], builders: number): Promise<number> {
+  return await withBuilders(fixture, builders, async () => {
+    await Promise.all(sites.map((site) => publish(fixture, site)));
     const from = performance.now();
     const each = async (site: Owned) => {
-      for (let n = 0; n < publishes / sitesCount; n++) await publish(world, site);
+      for (let n = 0; n < publishes / sitesCount; n++) await publish(fixture, site);
     };
     await Promise.all(sites.map(each));
     return perMinute(publishes, from);
@@ -81,17 +87,17 @@ async function bareBuildsPerMinute(folders: string[]): Promise<number> {
 
 /** Answers the section of the results. */
 export async function benchWorkers(): Promise<string> {
-  const world = await openWorld({ FRONTAGE_QUEUES: 'platform' });
+  const fixture = await openFixture({ FRONTAGE_QUEUES: 'platform' });
   try {
-    const sites = await openSites(world);
-    const folders = [join(world.dir, 'bare-0'), join(world.dir, 'bare-1')];
-    for (const folder of folders) await checkOut(world.kept, (sites[0] as Owned).site, folder);
+    const sites = await openSites(fixture);
+    const folders = [join(fixture.dir, 'bare-0'), join(fixture.dir, 'bare-1')];
+    for (const folder of folders) await checkOut(fixture.kept, (sites[0] as Owned).site, folder);
     for (const folder of folders) await buildBare(folder, 'none');
     const taken = { one: [] as number[], two: [] as number[], bareOne: [] as number[], bareTwo: [] as number[] };
     for (let round = 0; round < rounds; round++) {
-      taken.one.push(await publishesPerMinute(world, sites, 1));
+      taken.one.push(await publishesPerMinute(fixture, sites, 1));
       taken.bareOne.push(await bareBuildsPerMinute(folders.slice(1)));
-      taken.two.push(await publishesPerMinute(world, sites, 2));
+      taken.two.push(await publishesPerMinute(fixture, sites, 2));
       taken.bareTwo.push(await bareBuildsPerMinute(folders));
       const line = Object.entries(taken).map(([what, all]) => `${what} ${all.at(-1)?.toFixed(1)}`);
       console.log(`… round ${round + 1} of ${rounds}, a minute: ${line.join(', ')}`);
@@ -110,6 +116,6 @@ export async function benchWorkers(): Promise<string> {
       ].join('\n'),
     ].join('\n\n');
   } finally {
-    await world.stop();
+    await fixture.stop();
   }
 }

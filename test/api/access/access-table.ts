@@ -3,9 +3,9 @@
  * that the call takes, and, where it names more than the site, how to make that.
  */
 import { timetable } from '#test/bookings/timetable.ts';
+import type { AccessFixture } from './access-fixture.ts';
 import type { Rule } from './access-rules.ts';
 import { payoutCalls } from './access-table-payouts.ts';
-import type { AccessWorld } from './access-world.ts';
 
 export type Entry = {
   rule: Rule;
@@ -14,7 +14,7 @@ export type Entry = {
   file?: Buffer;
   query?: string;
   /** Parts of the path; the site and its deployment are known. */
-  path?: (world: AccessWorld) => Promise<Record<string, string>> | Record<string, string>;
+  path?: (fixture: AccessFixture) => Promise<Record<string, string>> | Record<string, string>;
   /** What the caller who gets through is told, where the site has nothing to do it with. */
   refusal?: string;
 };
@@ -51,27 +51,27 @@ export const table: Record<string, Entry> = {
   'POST /v1/feedback': { rule: 'tokens', body: { kind: 'defect', message: 'Something is broken.' } },
   'POST /v1/tokens': { rule: 'tokens', body: { name: 'Another' } },
   'GET /v1/tokens': tokens,
-  'PATCH /v1/tokens/{id}': { rule: 'holder', body: { name: 'Other' }, path: (world) => world.ownersToken() },
-  'DELETE /v1/tokens/{id}': { rule: 'holder', path: (world) => world.ownersToken() },
+  'PATCH /v1/tokens/{id}': { rule: 'holder', body: { name: 'Other' }, path: (fixture) => fixture.ownersToken() },
+  'DELETE /v1/tokens/{id}': { rule: 'holder', path: (fixture) => fixture.ownersToken() },
   'GET /v1/templates': tokens,
   'POST /v1/sketches': { rule: 'tokens', body: { title: 'T', directions: [{ name: 'One', html: '<p>1' }] } },
-  'DELETE /v1/sketches/{id}': { rule: 'holder', path: (world) => world.ownersSketch() },
+  'DELETE /v1/sketches/{id}': { rule: 'holder', path: (fixture) => fixture.ownersSketch() },
   'POST /v1/photos/search': { rule: 'tokens', body: { query: 'bread' } },
 
   'POST /v1/sites': { rule: 'tokens', body: { name: 'admin', title: 'A title' }, refusal: 'invalid_name' },
   'GET /v1/sites': tokens,
   'GET /v1/sites/{id}': members,
   'PATCH /v1/sites/{id}': { rule: 'members', body: { title: 'A title' } },
-  'POST /v1/sites/{id}/archive': { rule: 'owner', path: (world) => world.anotherSite() },
-  'POST /v1/sites/{id}/unarchive': { rule: 'owner', path: (world) => world.anotherSite() },
+  'POST /v1/sites/{id}/archive': { rule: 'owner', path: (fixture) => fixture.anotherSite() },
+  'POST /v1/sites/{id}/unarchive': { rule: 'owner', path: (fixture) => fixture.anotherSite() },
 
   'GET /v1/sites/{id}/collaborators': members,
   'POST /v1/sites/{id}/collaborators': { rule: 'owner', body: { email: 'new@example.com' } },
-  'DELETE /v1/sites/{id}/collaborators/{account_id}': { rule: 'owner', path: (world) => world.member() },
+  'DELETE /v1/sites/{id}/collaborators/{account_id}': { rule: 'owner', path: (fixture) => fixture.member() },
   'GET /v1/sites/{id}/invitations': { rule: 'owner' },
-  'DELETE /v1/sites/{id}/invitations/{invitation_id}': { rule: 'owner', path: (world) => world.invitation() },
+  'DELETE /v1/sites/{id}/invitations/{invitation_id}': { rule: 'owner', path: (fixture) => fixture.invitation() },
   'GET /v1/invitations': tokens,
-  'POST /v1/invitations/{id}/accept': { rule: 'invitee', path: (world) => world.inviteesInvitation() },
+  'POST /v1/invitations/{id}/accept': { rule: 'invitee', path: (fixture) => fixture.inviteesInvitation() },
 
   'POST /v1/sites/{id}/git-credentials': { rule: 'members', body: { repository: 'source', access: 'read' } },
   'GET /v1/sites/{id}/files': members,
@@ -89,7 +89,7 @@ export const table: Record<string, Entry> = {
   },
   'POST /v1/sites/{id}/uploads': { rule: 'members', body: { expires_in_seconds: 60 } },
   'GET /v1/sites/{id}/uploads': members,
-  'DELETE /v1/uploads/{id}': { rule: 'members', path: (world) => world.uploadLink() },
+  'DELETE /v1/uploads/{id}': { rule: 'members', path: (fixture) => fixture.uploadLink() },
   'GET /v1/sites/{id}/redirects': members,
   'GET /v1/sites/{id}/analytics': members,
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
@@ -101,40 +101,44 @@ export const table: Record<string, Entry> = {
     body: { name: 'F', fields: [{ name: 'a', label: 'A', kind: 'text' }] },
   },
   'GET /v1/sites/{id}/forms': members,
-  'GET /v1/forms/{id}': { rule: 'members', path: (world) => world.form() },
-  'PATCH /v1/forms/{id}': { rule: 'members', body: { name: 'G' }, path: (world) => world.form() },
-  'DELETE /v1/forms/{id}': { rule: 'members', path: (world) => world.form(), refusal: 'confirm_required' },
-  'POST /v1/forms/{id}/disable': { rule: 'members', path: (world) => world.form() },
-  'POST /v1/forms/{id}/enable': { rule: 'members', path: (world) => world.form() },
-  'GET /v1/forms/{id}/submissions': { rule: 'members', path: (world) => world.form() },
+  'GET /v1/forms/{id}': { rule: 'members', path: (fixture) => fixture.form() },
+  'PATCH /v1/forms/{id}': { rule: 'members', body: { name: 'G' }, path: (fixture) => fixture.form() },
+  'DELETE /v1/forms/{id}': { rule: 'members', path: (fixture) => fixture.form(), refusal: 'confirm_required' },
+  'POST /v1/forms/{id}/disable': { rule: 'members', path: (fixture) => fixture.form() },
+  'POST /v1/forms/{id}/enable': { rule: 'members', path: (fixture) => fixture.form() },
+  'GET /v1/forms/{id}/submissions': { rule: 'members', path: (fixture) => fixture.form() },
   // Whoever has the id of a form may see what it asks and send to it: it stands in the site's pages.
-  'GET /f/{form_id}': { rule: 'all', path: (world) => world.form() },
-  'GET /f/{form_id}/challenge': { rule: 'all', path: (world) => world.form() },
-  'POST /f/{form_id}': { rule: 'all', body: { a: 'x' }, path: (world) => world.form(), refusal: 'not_a_person' },
+  'GET /f/{form_id}': { rule: 'all', path: (fixture) => fixture.form() },
+  'GET /f/{form_id}/challenge': { rule: 'all', path: (fixture) => fixture.form() },
+  'POST /f/{form_id}': { rule: 'all', body: { a: 'x' }, path: (fixture) => fixture.form(), refusal: 'not_a_person' },
 
   // A deployment without domains: what the calls do with some is in test/domains.
   'POST /v1/domains': { rule: 'tokens', body: { domain: 'example.com', mode: 'cname' }, refusal: 'invalid_mode' },
   'GET /v1/domains': tokens,
-  'GET /v1/domains/{id}': { rule: 'holder', path: (world) => world.domain() },
-  'DELETE /v1/domains/{id}': { rule: 'holder', path: (world) => world.domain() },
-  'POST /v1/domains/{id}/check': { rule: 'holder', path: (world) => world.domain(), refusal: 'check_unavailable' },
+  'GET /v1/domains/{id}': { rule: 'holder', path: (fixture) => fixture.domain() },
+  'DELETE /v1/domains/{id}': { rule: 'holder', path: (fixture) => fixture.domain() },
+  'POST /v1/domains/{id}/check': { rule: 'holder', path: (fixture) => fixture.domain(), refusal: 'check_unavailable' },
   'POST /v1/domains/{id}/attach': {
     rule: 'holder',
     body: { site_id: 'site_01h455vb4pex5vsknk084sn02q' },
-    path: (world) => world.domain(),
+    path: (fixture) => fixture.domain(),
     refusal: 'not_found',
   },
-  'POST /v1/domains/{id}/detach': { rule: 'holder', path: (world) => world.domain() },
-  'GET /v1/domains/{id}/records': { rule: 'holder', path: (world) => world.domain(), refusal: 'records_not_managed' },
+  'POST /v1/domains/{id}/detach': { rule: 'holder', path: (fixture) => fixture.domain() },
+  'GET /v1/domains/{id}/records': {
+    rule: 'holder',
+    path: (fixture) => fixture.domain(),
+    refusal: 'records_not_managed',
+  },
   'POST /v1/domains/{id}/records': {
     rule: 'holder',
     body: { type: 'A', name: 'www', content: '192.0.2.1' },
-    path: (world) => world.domain(),
+    path: (fixture) => fixture.domain(),
     refusal: 'records_not_managed',
   },
   'DELETE /v1/domains/{id}/records/{record_id}': {
     rule: 'holder',
-    path: async (world) => ({ ...(await world.domain()), record_id: 'rec_01h455vb4pex5vsknk084sn02q' }),
+    path: async (fixture) => ({ ...(await fixture.domain()), record_id: 'rec_01h455vb4pex5vsknk084sn02q' }),
     refusal: 'records_not_managed',
   },
 
@@ -147,39 +151,39 @@ export const table: Record<string, Entry> = {
     refusal: 'no_payout_account',
   },
   'GET /v1/sites/{id}/payments': members,
-  'GET /v1/payments/{id}': { rule: 'members', path: (world) => world.payment() },
+  'GET /v1/payments/{id}': { rule: 'members', path: (fixture) => fixture.payment() },
   'POST /v1/payments/{id}/refund': {
     rule: 'owner',
-    path: (world) => world.payment(),
+    path: (fixture) => fixture.payment(),
     refusal: 'nothing_paid',
   },
   'GET /v1/sites/{id}/bookings': members,
-  'GET /v1/bookings/{id}': { rule: 'members', path: (world) => world.booking() },
+  'GET /v1/bookings/{id}': { rule: 'members', path: (fixture) => fixture.booking() },
   'POST /v1/bookings/{id}/cancel': {
     rule: 'members',
-    path: (world) => world.cancelledBooking(),
+    path: (fixture) => fixture.cancelledBooking(),
     refusal: 'not_cancellable',
   },
-  'GET /b/{public_id}': { rule: 'all', path: (world) => world.bookable() },
-  'GET /b/{public_id}/days': { rule: 'all', query: '?service=talk', path: (world) => world.bookable() },
+  'GET /b/{public_id}': { rule: 'all', path: (fixture) => fixture.bookable() },
+  'GET /b/{public_id}/days': { rule: 'all', query: '?service=talk', path: (fixture) => fixture.bookable() },
   'GET /b/{public_id}/slots': {
     rule: 'all',
     query: '?service=talk&date=2026-01-01',
-    path: (world) => world.bookable(),
+    path: (fixture) => fixture.bookable(),
   },
   'POST /b/{public_id}': {
     rule: 'all',
     body: { service: 'talk', start: '2026-01-01T00:00:00Z', visitor: { name: 'V', email: 'v@example.com' } },
-    path: (world) => world.bookable(),
+    path: (fixture) => fixture.bookable(),
     refusal: 'invalid_slot',
   },
   'GET /v1/sites/{id}/comments': members,
   'POST /v1/sites/{id}/comments': { rule: 'members', body: { page: '/', body: 'Larger, please.' } },
-  'POST /v1/comments/{id}/reply': { rule: 'members', body: { message: 'Done.' }, path: (world) => world.thread() },
-  'GET /v1/comments/{id}/screenshot': { rule: 'members', path: (world) => world.thread(), refusal: 'not_found' },
+  'POST /v1/comments/{id}/reply': { rule: 'members', body: { message: 'Done.' }, path: (fixture) => fixture.thread() },
+  'GET /v1/comments/{id}/screenshot': { rule: 'members', path: (fixture) => fixture.thread(), refusal: 'not_found' },
   'POST /v1/sites/{id}/review-links': members,
   'GET /v1/sites/{id}/review-links': members,
-  'DELETE /v1/review-links/{id}': { rule: 'members', path: (world) => world.reviewLink() },
+  'DELETE /v1/review-links/{id}': { rule: 'members', path: (fixture) => fixture.reviewLink() },
 
   'POST /v1/sites/{id}/deployments': members,
   'POST /v1/deployments/{id}/manifest': {

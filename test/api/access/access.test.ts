@@ -1,16 +1,16 @@
 /** The access check: every route of the API, for everybody who may ask. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errorOf } from '#test/api/fixture.ts';
 import { routesOf } from '#test/api/samples.ts';
-import { errorOf } from '#test/api/world.ts';
+import { type AccessFixture, createAccessFixture } from './access-fixture.ts';
 import { expected, type Who } from './access-rules.ts';
 import { table } from './access-table.ts';
-import { type AccessWorld, createAccessWorld } from './access-world.ts';
 
-let world: AccessWorld;
+let fixture: AccessFixture;
 beforeAll(async () => {
-  world = await createAccessWorld();
+  fixture = await createAccessFixture();
 }, 60_000);
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** Those who get nothing come first: what they were refused is still there for those who get it. */
 const everybody: Who[] = [
@@ -25,12 +25,12 @@ const everybody: Who[] = [
 ];
 
 test('every route of the API has its entry in the table, and no entry is without its route', async () => {
-  const routes = routesOf(await world.document()).map(({ method, path }) => `${method} ${path}`);
+  const routes = routesOf(await fixture.document()).map(({ method, path }) => `${method} ${path}`);
   expect(Object.keys(table).sort()).toEqual(routes.sort());
 });
 
 test('what the description calls open is open, and nothing else', async () => {
-  const open = routesOf(await world.document())
+  const open = routesOf(await fixture.document())
     .filter(({ path, operation }) => path.startsWith('/v1/') && operation.security?.length === 0)
     .map(({ method, path }) => `${method} ${path}`);
   const listed = Object.keys(table).filter((name) => name.includes(' /v1/') && table[name]?.rule === 'all');
@@ -39,13 +39,13 @@ test('what the description calls open is open, and nothing else', async () => {
 
 test.each(Object.entries(table))('%s answers who asks as it must', async (name, entry) => {
   const [method = '', pattern = ''] = name.split(' ');
-  const known = pattern.startsWith('/v1/deployments/') ? world.deploymentId : world.siteId;
-  const parts: Record<string, string> = { id: known, ...(await entry.path?.(world)) };
+  const known = pattern.startsWith('/v1/deployments/') ? fixture.deploymentId : fixture.siteId;
+  const parts: Record<string, string> = { id: known, ...(await entry.path?.(fixture)) };
   const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, part) => parts[part] ?? part);
   const told: Partial<Record<Who, string | undefined>> = {};
   for (const who of everybody) {
     const headers = { prefer: 'respond-async', ...(entry.file ? { 'content-type': 'application/octet-stream' } : {}) };
-    const answer = await world.calls[who](method, `${path}${entry.query ?? ''}`, {
+    const answer = await fixture.calls[who](method, `${path}${entry.query ?? ''}`, {
       headers,
       ...(entry.file ? { raw: entry.file } : {}),
       ...(entry.body === undefined ? {} : { body: entry.body }),

@@ -1,6 +1,6 @@
 /** What a hostile program is, and the ways to write one. */
 import type { BuildLimits } from '#providers/sandbox/sandbox.ts';
-import { type Site, siteThatRuns, siteThatWrites } from '#test/sandbox/world.ts';
+import { type Site, siteThatRuns, siteThatWrites } from '#test/sandbox/fixture.ts';
 
 export type End = 'built' | 'build_failed' | 'build_timeout' | 'plan_limit';
 export type HostileProgram = {

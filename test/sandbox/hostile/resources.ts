@@ -1,6 +1,6 @@
 /** Programs that take time, processes and memory. */
 import { crc32, deflateSync } from 'node:zlib';
-import { site } from '#test/sandbox/world.ts';
+import { site } from '#test/sandbox/fixture.ts';
 import { type HostileProgram, megabyte, runs, short, tells, tried, writes } from './program.ts';
 
 export const time: HostileProgram[] = [

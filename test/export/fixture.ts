@@ -7,8 +7,8 @@ import { extract, pack } from 'tar-stream';
 import { openAccount } from '#api/accounts/rules.ts';
 import { exportSite } from '#operator/exports/archive-writer.ts';
 import type { SiteDocument } from '#operator/exports/document.ts';
+import { createFixture, openInstallation } from '#test/backup/fixture.ts';
 import { openLoad } from '#test/backup/load.ts';
-import { createWorld, openInstallation } from '#test/backup/world.ts';
 
 export type Entry = { name: string; bytes: Buffer; type?: 'file' | 'symlink' | 'directory'; linkname?: string };
 
@@ -50,20 +50,20 @@ export function withDocument(entries: readonly Entry[], change: (document: SiteD
 
 /** A site with a live version, and its archive. */
 export async function openExport() {
-  const [world, archives] = await Promise.all([createWorld(), openArchives()]);
-  const load = await openLoad(world);
+  const [fixture, archives] = await Promise.all([createFixture(), openArchives()]);
+  const load = await openLoad(fixture);
   await load.acts.publish();
   const exported = archives.path();
-  await exportSite(world, { siteId: load.site.id, into: exported, withVisitors: true });
+  await exportSite(fixture, { siteId: load.site.id, into: exported, withVisitors: true });
   return {
-    world,
+    fixture,
     archives,
     site: load.site,
     owner: load.owner,
     exported,
     async close() {
       await Promise.all([load.close(), archives.remove()]);
-      await world.close();
+      await fixture.close();
     },
   };
 }

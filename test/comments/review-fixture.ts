@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { createSite, createWorld } from '#test/output/world.ts';
-import { commentsOf } from './world.ts';
+import { createFixture, createSite } from '#test/output/fixture.ts';
+import { commentsOf } from './fixture.ts';
 
 export const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
@@ -17,9 +17,9 @@ const env = {
 export const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 export const desk: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 
-export async function createReviewWorld() {
-  const world = await createWorld(env);
-  const rules = `MAP platform.localhost 127.0.0.1:${new URL(world.url).port}, MAP *.sites.localhost 127.0.0.1:${world.port}`;
+export async function createReviewFixture() {
+  const fixture = await createFixture(env);
+  const rules = `MAP platform.localhost 127.0.0.1:${new URL(fixture.url).port}, MAP *.sites.localhost 127.0.0.1:${fixture.port}`;
   const browser = await chromium.launch({
     ...(executablePath ? { executablePath } : {}),
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', `--host-resolver-rules=${rules}`],
@@ -27,9 +27,9 @@ export async function createReviewWorld() {
 
   /** An owner whose site has these pages live, and the calls of his agent. */
   async function newSite(files: Record<string, string> = { 'index.html': bakery() }) {
-    const owner = await world.newCaller();
+    const owner = await fixture.newCaller();
     const site = await createSite(owner, { title: 'Bakery' });
-    const publish = (next: Record<string, string>) => world.publish(site.id, owner.accountId, next);
+    const publish = (next: Record<string, string>) => fixture.publish(site.id, owner.accountId, next);
     await publish(files);
     await served(site.name, files['index.html'] ?? '');
     return {
@@ -48,7 +48,7 @@ export async function createReviewWorld() {
   }
 
   async function served(name: string, page: string): Promise<void> {
-    for (let tries = 0; (await world.visit(name, '/')).text !== page; tries++) {
+    for (let tries = 0; (await fixture.visit(name, '/')).text !== page; tries++) {
       if (tries > 200) throw new Error('the edge does not serve the page');
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
@@ -61,17 +61,17 @@ export async function createReviewWorld() {
   }
 
   return {
-    ...world,
+    ...fixture,
     newSite,
     newContext,
     async close() {
       await browser.close();
-      await world.close();
+      await fixture.close();
     },
   };
 }
-export type ReviewWorld = Awaited<ReturnType<typeof createReviewWorld>>;
-export type ReviewSite = Awaited<ReturnType<ReviewWorld['newSite']>>;
+export type ReviewFixture = Awaited<ReturnType<typeof createReviewFixture>>;
+export type ReviewSite = Awaited<ReturnType<ReviewFixture['newSite']>>;
 
 /** A page as a site has it. */
 export function bakery({

@@ -1,33 +1,33 @@
-/** A world whose authority refuses and fails as a test wants, and whose clock can be put ahead. */
+/** A fixture whose authority refuses and fails as a test wants, and whose clock can be put ahead. */
 import { type Seen, startTestAuthority } from './authority.ts';
 import { lookFor } from './eyes.ts';
-import { createWorld } from './world.ts';
+import { createFixture } from './fixture.ts';
 
-export type HinderedWorld = Awaited<ReturnType<typeof createHinderedWorld>>;
+export type FaultyFixture = Awaited<ReturnType<typeof createFaultyFixture>>;
 
-export async function createHinderedWorld() {
+export async function createFaultyFixture() {
   let aheadMs = 0;
   let count = 0;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const skip = (ms: number) => {
     aheadMs += ms;
   };
-  const hindered = {
+  const faulty = {
     /** What the authority says of each name that it looks at; undefined where it says what it sees. */
     problem: undefined as string | undefined,
   };
-  const validate = async (seen: Seen) => hindered.problem ?? (await lookFor(world, seen));
+  const validate = async (seen: Seen) => faulty.problem ?? (await lookFor(fixture, seen));
   const authority = await startTestAuthority({ clock, validate });
-  const world = await createWorld({ clock, authority });
-  await world.openTlsEdge();
+  const fixture = await createFixture({ clock, authority });
+  await fixture.openTlsEdge();
   const newName = () => `d${++count}.failing.test`;
 
   async function newDomain(mode: 'nameservers' | 'cname' = 'cname', address = '127.0.0.1') {
     const name = newName();
-    await world.pointHere(name, address);
+    await fixture.pointHere(name, address);
     return {
       name,
-      id: await world.addDomain(name, { mode }),
+      id: await fixture.addDomain(name, { mode }),
       orders: () => authority.orders.filter(({ names }) => names.includes(name)),
     };
   }
@@ -35,12 +35,12 @@ export async function createHinderedWorld() {
   /** Calls again at each time that was answered, until a certificate stands. */
   async function untilActive(id: string, tries = 6): Promise<number> {
     for (let n = 1; n <= tries; n++) {
-      const { status, renewAt } = await world.renew(id);
+      const { status, renewAt } = await fixture.renew(id);
       if (status === 'active') return n;
       skip(Math.max(0, Date.parse(renewAt) - clock.now().getTime()));
     }
     throw new Error('no certificate came of it');
   }
 
-  return Object.assign(hindered, { world, authority, clock, skip, newName, newDomain, untilActive });
+  return Object.assign(faulty, { fixture, authority, clock, skip, newName, newDomain, untilActive });
 }

@@ -46,15 +46,15 @@ export async function startMachine(): Promise<Machine & { stop(): Promise<void> 
   };
 }
 
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 /** A site of an owner of its own in it, so that no cap of another campaign is met. */
-export async function openWorld({ stack, engine }: Machine, name: string) {
+export async function openFixture({ stack, engine }: Machine, name: string) {
   const owner = await stack.openOwner();
   const api: OwnStack['api'] = (path, call) => stack.api(path, { token: owner.token, ...call });
   const folder = await mkdtemp(join(tmpdir(), 'frontage-kills-'));
   const { body: site } = await api('/v1/sites', { body: { name, title: 'Kills', template: 'blank' } });
-  const world = {
+  const fixture = {
     stack: { ...stack, api },
     engine,
     site: site as { id: string; name: string },
@@ -66,8 +66,8 @@ export async function openWorld({ stack, engine }: Machine, name: string) {
     restart: (part: Part) => (part === 'engine' ? engine.restart() : stack.restart(part)),
     close: () => rm(folder, { recursive: true, force: true }),
   };
-  await cloneSource(world);
-  return world;
+  await cloneSource(fixture);
+  return fixture;
 }
 
 function openBook(file: string) {
@@ -84,12 +84,12 @@ function openBook(file: string) {
 type Asking = { stack: OwnStack; site: { id: string; name: string }; book: ReturnType<typeof openBook> };
 
 /** Commits the pages of a version. */
-export async function commitVersion(world: Asking, version: string): Promise<void> {
-  const { body } = await persist(world, `/v1/sites/${world.site.id}/commits`, {
+export async function commitVersion(fixture: Asking, version: string): Promise<void> {
+  const { body } = await persist(fixture, `/v1/sites/${fixture.site.id}/commits`, {
     message: version,
     changes: pagesOf(version),
   });
-  world.book.write({ kind: 'commit', id: body.commit });
+  fixture.book.write({ kind: 'commit', id: body.commit });
 }
 
 /** Asks once to publish or to restore. Answers the deployment that was promised, or undefined where nothing was. */
@@ -115,9 +115,9 @@ export async function persist({ stack }: Pick<Asking, 'stack'>, path: string, bo
 }
 
 /** Publishes what is committed, however long it takes until that is promised. */
-export async function publishPatiently(world: Asking): Promise<string> {
-  const { body } = await persist(world, `/v1/sites/${world.site.id}/publish`, {});
-  world.book.write({ kind: 'publish', id: body.id });
+export async function publishPatiently(fixture: Asking): Promise<string> {
+  const { body } = await persist(fixture, `/v1/sites/${fixture.site.id}/publish`, {});
+  fixture.book.write({ kind: 'publish', id: body.id });
   return body.id;
 }
 
@@ -147,49 +147,49 @@ async function cloneSource({ stack, site, clone }: Cloned): Promise<void> {
 }
 
 /** Makes a commit on what is there, ready to be pushed. */
-export async function prepareCommit(world: Cloned, text: string): Promise<string> {
-  await git(world, 'fetch', '-q');
-  await git(world, 'reset', '-q', '--hard', 'origin/main');
-  await writeFile(join(world.clone, 'src', 'pushed.ts'), `export const pushed = '${text}';\n`);
-  await git(world, 'add', '.');
-  await git(world, 'commit', '-q', '-m', text);
-  return await git(world, 'rev-parse', 'HEAD');
+export async function prepareCommit(fixture: Cloned, text: string): Promise<string> {
+  await git(fixture, 'fetch', '-q');
+  await git(fixture, 'reset', '-q', '--hard', 'origin/main');
+  await writeFile(join(fixture.clone, 'src', 'pushed.ts'), `export const pushed = '${text}';\n`);
+  await git(fixture, 'add', '.');
+  await git(fixture, 'commit', '-q', '-m', text);
+  return await git(fixture, 'rev-parse', 'HEAD');
 }
 
 /** Makes a commit of the version's pages on what is on the branch, or where that is not there yet on `main`. */
-export async function prepareVersion(world: Cloned, version: string, branch: string): Promise<string> {
-  await git(world, 'fetch', '-q');
-  const there = await git(world, 'branch', '-r', '--list', `origin/${branch}`);
-  await git(world, 'reset', '-q', '--hard', there === '' ? 'origin/main' : `origin/${branch}`);
-  for (const { path, text } of pagesOf(version)) await writeFile(join(world.clone, path), text);
-  await git(world, 'add', '.');
-  await git(world, 'commit', '-q', '-m', version);
-  return await git(world, 'rev-parse', 'HEAD');
+export async function prepareVersion(fixture: Cloned, version: string, branch: string): Promise<string> {
+  await git(fixture, 'fetch', '-q');
+  const there = await git(fixture, 'branch', '-r', '--list', `origin/${branch}`);
+  await git(fixture, 'reset', '-q', '--hard', there === '' ? 'origin/main' : `origin/${branch}`);
+  for (const { path, text } of pagesOf(version)) await writeFile(join(fixture.clone, path), text);
+  await git(fixture, 'add', '.');
+  await git(fixture, 'commit', '-q', '-m', version);
+  return await git(fixture, 'rev-parse', 'HEAD');
 }
 
 /** Where a branch stands. */
-export async function tipOf(world: Cloned, branch: string): Promise<string> {
-  await git(world, 'fetch', '-q');
-  return await git(world, 'rev-parse', `origin/${branch}`);
+export async function tipOf(fixture: Cloned, branch: string): Promise<string> {
+  await git(fixture, 'fetch', '-q');
+  return await git(fixture, 'rev-parse', `origin/${branch}`);
 }
 
 /** Pushes; true once it is promised. */
-export async function push(world: Cloned, commit: string, branch = 'main'): Promise<boolean> {
-  const pushed = await git(world, 'push', '-q', 'origin', `HEAD:refs/heads/${branch}`).then(
+export async function push(fixture: Cloned, commit: string, branch = 'main'): Promise<boolean> {
+  const pushed = await git(fixture, 'push', '-q', 'origin', `HEAD:refs/heads/${branch}`).then(
     () => true,
     () => false,
   );
-  if (pushed && branch === 'main') world.book.write({ kind: 'push', id: commit });
+  if (pushed && branch === 'main') fixture.book.write({ kind: 'push', id: commit });
   return pushed;
 }
 
 /** Promised commits that the history of `main` does not hold, promised deployments that are no rows. */
-export async function listLost(world: Cloned): Promise<Promised[]> {
-  await git(world, 'fetch', '-q');
-  const commits = (await git(world, 'log', '--format=%H', 'origin/main')).split('\n');
-  const rows = await withClient(world.stack.databaseUrl, (client) => client.query('select id from deployment'));
+export async function listLost(fixture: Cloned): Promise<Promised[]> {
+  await git(fixture, 'fetch', '-q');
+  const commits = (await git(fixture, 'log', '--format=%H', 'origin/main')).split('\n');
+  const rows = await withClient(fixture.stack.databaseUrl, (client) => client.query('select id from deployment'));
   const there = new Set([...commits, ...rows.rows.map((row) => row.id)]);
-  return world.book.promised.filter(({ id }) => !there.has(id));
+  return fixture.book.promised.filter(({ id }) => !there.has(id));
 }
 
 export type Row = { id: string; number: number; status: string; error: unknown };

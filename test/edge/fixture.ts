@@ -34,7 +34,7 @@ export type EdgeOptions = {
   listening?: Partial<Parameters<typeof listen>[1]>;
 };
 
-export async function createWorld() {
+export async function createFixture() {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-edge-'));
   const database = await createTestDatabase();
   const db = new pg.Pool({ connectionString: database.url, max: 4 });
@@ -130,7 +130,7 @@ export async function createWorld() {
   return { dir, database, db, store, logged, openEdge, addSite, keep, addDeployment, point, publish, close };
 }
 
-export type World = Awaited<ReturnType<typeof createWorld>>;
+export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 
 /** Asks the edge on the port, over a connection of its own. */
 export function ask(port: number, path: string, { host, method = 'GET', headers = {} }: Ask = {}): Promise<Answer> {

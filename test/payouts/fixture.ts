@@ -1,21 +1,21 @@
 /** The platform with payouts switched on, at a stand-in for the provider. */
 
-import { type Answer, type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
+import { type Answer, type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
 import { findMock } from '#tools/local/payments/stripe-mock.ts';
 import { startPaymentsStub } from '#tools/local/payments/stub.ts';
 
-export type PayoutWorld = Awaited<ReturnType<typeof createPayoutWorld>>;
+export type PayoutFixture = Awaited<ReturnType<typeof createPayoutFixture>>;
 
 const platformKey = 'sk_test_platform0000';
 const webhookSecret = 'whsec_of_the_tests';
 
-export async function createPayoutWorld(
+export async function createPayoutFixture(
   env: Record<string, string> = {},
-  options: Parameters<typeof createWorld>[1] = {},
+  options: Parameters<typeof createFixture>[1] = {},
 ) {
-  let world: World | undefined;
-  const clock = { now: () => world?.clock.now() ?? new Date() };
+  let fixture: Fixture | undefined;
+  const clock = { now: () => fixture?.clock.now() ?? new Date() };
   const connect = { url: '', secret: webhookSecret };
   const stub = await startPaymentsStub({
     clock,
@@ -23,7 +23,7 @@ export async function createPayoutWorld(
     mock: findMock(process.env),
     hooks: { connect },
   });
-  world = await createWorld(
+  fixture = await createFixture(
     {
       FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9',
       FRONTAGE_PAYOUT_RAILS: 'own_key,connect',
@@ -34,13 +34,13 @@ export async function createPayoutWorld(
     },
     options,
   );
-  connect.url = `${world.url}/hooks/payments`;
+  connect.url = `${fixture.url}/hooks/payments`;
   return {
-    ...world,
+    ...fixture,
     stub,
-    ...payouts(world),
+    ...payouts(fixture),
     async close() {
-      await world.close();
+      await fixture.close();
       await stub.close();
     },
   };
@@ -50,9 +50,9 @@ let keys = 0;
 /** A restricted key that no other test has. What follows the name says what its account is: see the stand-in. */
 export const newKey = (what = '') => `rk_test_${what}${process.pid}x${String(++keys).padStart(8, '0')}`;
 
-/** What tests of payouts do in a world. */
-export function payouts(world: Pick<World, 'deps' | 'clock' | 'newCaller' | 'config'>) {
-  const ask = people(world);
+/** What tests of payouts do in a fixture. */
+export function payouts(fixture: Pick<Fixture, 'deps' | 'clock' | 'newCaller' | 'config'>) {
+  const ask = people(fixture);
   const accounts = '/v1/account/payout-accounts';
 
   const add = (owner: Caller, body: unknown = { secret_key: newKey() }) => owner.call('POST', accounts, { body });
@@ -61,7 +61,7 @@ export function payouts(world: Pick<World, 'deps' | 'clock' | 'newCaller' | 'con
   async function newAccount(owner: Caller, name = 'Bakery'): Promise<{ id: string; name: string }> {
     return answered(await add(owner, { name, secret_key: newKey() }));
   }
-  const hostOf = ({ name }: { name: string }) => `${name}.${world.config.baseDomain}`;
+  const hostOf = ({ name }: { name: string }) => `${name}.${fixture.config.baseDomain}`;
 
   const offerFromSite = (owner: Caller, siteId: string, payoutAccountId: string) =>
     owner.call('POST', `/v1/sites/${siteId}/payout-offers`, { body: { payout_account_id: payoutAccountId } });
@@ -77,7 +77,7 @@ export function payouts(world: Pick<World, 'deps' | 'clock' | 'newCaller' | 'con
 
   /** A site, its owner, and somebody else with a payout account. */
   async function newPair() {
-    const [owner, payee] = [await world.newCaller(), await world.newCaller()];
+    const [owner, payee] = [await fixture.newCaller(), await fixture.newCaller()];
     return { owner, payee, site: await ask.newSite(owner), account: await newAccount(payee) };
   }
 

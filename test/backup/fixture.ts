@@ -11,19 +11,20 @@ import { type RestoreOptions, restoreBackup } from '#operator/backups/restore.ts
 import { systemClock } from '#runtime/clock.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createDeps } from '#runtime/deps.ts';
-import type { World as ApiWorld } from '#test/api/world.ts';
-import { challengeEnv } from '#test/forms/world.ts';
-import { createWorld as createOutputWorld, type World } from '#test/output/world.ts';
+import type { Fixture as ApiFixture } from '#test/api/fixture.ts';
+import { challengeEnv } from '#test/forms/fixture.ts';
+import { createFixture as createOutputFixture, type Fixture } from '#test/output/fixture.ts';
 import { createTestDatabase } from '#test/stack/database.ts';
 
-export type { World };
+export type { Fixture };
 export const env = { ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' };
 // Who works for an hour of the test reaches no cap of a plan.
 const limits = { publishes_per_hour: 100_000, files_per_day: 100_000 };
-export const createWorld = (more: Record<string, string> = {}) => createOutputWorld({ ...env, ...more }, { limits });
+export const createFixture = (more: Record<string, string> = {}) =>
+  createOutputFixture({ ...env, ...more }, { limits });
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-type Deps = Pick<ApiWorld, 'config' | 'clock'>;
+type Deps = Pick<ApiFixture, 'config' | 'clock'>;
 
 /** An installation that nobody serves yet: an empty database, and a folder. */
 export async function openInstallation(more: Record<string, string> = {}) {

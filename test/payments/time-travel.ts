@@ -8,10 +8,10 @@ import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { unknownAttempts } from '#rules/states.ts';
-import { type Answer, type Caller, callWith, type Sent } from '#test/api/world.ts';
+import { type Answer, type Caller, callWith, type Sent } from '#test/api/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
 import { completeAccount } from '#tools/local/payments/accounts.ts';
-import { attachAccount, attachConnected, type PayingWorld } from './world.ts';
+import { attachAccount, attachConnected, type PayingFixture } from './fixture.ts';
 
 export const storm = { turnAway: 0.1, loseAnswers: 0.1, loseWebhooks: 0.3, doubleWebhooks: 0.4, delayWebhooksMs: 600 };
 const calm = { turnAway: 0, loseAnswers: 0, loseWebhooks: 0, doubleWebhooks: 0 };
@@ -19,7 +19,7 @@ const calm = { turnAway: 0, loseAnswers: 0, loseWebhooks: 0, doubleWebhooks: 0 }
 export type Travelling = ReturnType<typeof travelling>;
 
 /** `journeys` in all. */
-export function travelling(world: PayingWorld, { random, journeys }: { random: () => number; journeys: number }) {
+export function travelling(fixture: PayingFixture, { random, journeys }: { random: () => number; journeys: number }) {
   const chance = (share: number) => random() < share;
   const did: Record<string, number> = {};
   const note = (what: string) => {
@@ -30,7 +30,7 @@ export function travelling(world: PayingWorld, { random, journeys }: { random: (
   async function answerOf(token: string | undefined, method: string, path: string, sent: Sent = {}): Promise<Answer> {
     const headers = { ...sent.headers, 'idempotency-key': randomUUID() };
     for (;;) {
-      const answer = await callWith(world.api, token)(method, path, { ...sent, headers }).catch(() => undefined);
+      const answer = await callWith(fixture.api, token)(method, path, { ...sent, headers }).catch(() => undefined);
       if (answer && answer.status < 500) return answer;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -40,18 +40,18 @@ export function travelling(world: PayingWorld, { random, journeys }: { random: (
   async function pay(payUrl: string): Promise<void> {
     const pages: (string | null)[] = [];
     for (let opening = 0; opening < 1 + Math.floor(random() * 3); opening++) {
-      pages.push((await world.openLink(payUrl).catch(() => null))?.page ?? null);
+      pages.push((await fixture.openLink(payUrl).catch(() => null))?.page ?? null);
     }
     for (const page of pages) {
       if (page === null || !chance(0.6)) continue;
-      const pressed = await world
+      const pressed = await fixture
         .press(page, chance(0.2) ? 'decline' : 'pay', { comesBack: chance(0.5) })
         .catch(() => null);
       note(pressed && pressed.status < 400 ? 'pages paid' : 'pages over or declined');
     }
   }
 
-  async function linkJourney({ owner, site }: Awaited<ReturnType<PayingWorld['newPaidSite']>>): Promise<void> {
+  async function linkJourney({ owner, site }: Awaited<ReturnType<PayingFixture['newPaidSite']>>): Promise<void> {
     const body = { amount: 100 + Math.floor(random() * 9000), currency: 'EUR' };
     const made = await answerOf(owner.token, 'POST', `/v1/sites/${site.id}/payments`, { body });
     const { id, pay_url } = made.body;
@@ -65,10 +65,10 @@ export function travelling(world: PayingWorld, { random, journeys }: { random: (
     for (const { status } of await Promise.all(asked)) note(`refunds answered ${status}`);
   }
 
-  type Shop = Awaited<ReturnType<PayingWorld['newBookable']>>;
+  type Shop = Awaited<ReturnType<PayingFixture['newBookable']>>;
 
   async function bookingJourney({ publicId, owner }: Shop, start: string, at: number): Promise<void> {
-    const body = world.wish(start, { visitor: { name: 'V', email: `v${at}@example.org` } });
+    const body = fixture.wish(start, { visitor: { name: 'V', email: `v${at}@example.org` } });
     const booked = await answerOf(undefined, 'POST', `/b/${publicId}`, { body });
     note(`bookings answered ${booked.status}`);
     if (booked.status !== 200) return;
@@ -80,17 +80,17 @@ export function travelling(world: PayingWorld, { random, journeys }: { random: (
 
   async function newShop(rail: 'own_key' | 'connect'): Promise<Shop> {
     const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: 15 };
-    const shop = await world.newBookable(timetable({ service, calendar: { capacity: 2 } }));
-    await (rail === 'own_key' ? attachAccount : attachConnected)(world, shop.owner as Caller, shop.site.id);
+    const shop = await fixture.newBookable(timetable({ service, calendar: { capacity: 2 } }));
+    await (rail === 'own_key' ? attachAccount : attachConnected)(fixture, shop.owner as Caller, shop.site.id);
     return shop;
   }
 
   /** All journeys, some at once; `between` is what happens after each wave. */
   async function goAll(atOnce: number, between: () => void): Promise<void> {
-    const sites = [await world.newPaidSite(), await world.newPaidSite({ rail: 'connect' })];
+    const sites = [await fixture.newPaidSite(), await fixture.newPaidSite({ rail: 'connect' })];
     const shops = [await newShop('own_key'), await newShop('connect')];
-    const starts = (await world.slots(shops[0]?.publicId ?? '', world.dateIn(5))).map(({ start }) => start);
-    const { stub, knobs } = world.stub;
+    const starts = (await fixture.slots(shops[0]?.publicId ?? '', fixture.dateIn(5))).map(({ start }) => start);
+    const { stub, knobs } = fixture.stub;
     // Who asks about the connected accounts hears that they may take money.
     for (const one of stub.objects.values()) if (one.byPlatform) completeAccount(stub, one.id);
     Object.assign(knobs, storm);
@@ -108,32 +108,32 @@ export function travelling(world: PayingWorld, { random, journeys }: { random: (
 
   /** Calm, hours later: what was lost is found, what was begun is finished; where no worker is left, by what the schedules do alone. */
   async function settle({ alone = false } = {}): Promise<void> {
-    Object.assign(world.stub.knobs, calm);
-    world.skip(3 * 3600_000);
+    Object.assign(fixture.stub.knobs, calm);
+    fixture.skip(3 * 3600_000);
     const left = async () => [
-      await world.deps.em().count(PaymentAttempt, { refundReason: { $ne: null }, refundedAt: null } as never),
-      await world.deps.em().count(PaymentAttempt, { status: { $in: [...unknownAttempts] } }),
+      await fixture.deps.em().count(PaymentAttempt, { refundReason: { $ne: null }, refundedAt: null } as never),
+      await fixture.deps.em().count(PaymentAttempt, { status: { $in: [...unknownAttempts] } }),
     ];
     for (let turn = 0; turn < 60 && (await left()).some((count) => count > 0); turn++) {
-      await checkLedger(world.deps);
-      await world.stub.settled();
-      if (alone) world.skip(3601_000);
+      await checkLedger(fixture.deps);
+      await fixture.stub.settled();
+      if (alone) fixture.skip(3601_000);
       else await new Promise((resolve) => setTimeout(resolve, 250));
     }
-    if (alone) await sweepHolds(world.deps.em(), world.clock.now());
+    if (alone) await sweepHolds(fixture.deps.em(), fixture.clock.now());
     expect(await left()).toEqual([0, 0]);
   }
 
   /** Each charge is a payment that is paid or has gone back, and each paid booking has a seat or its money back. Answers what came of all. */
   async function requireTrueLedger() {
-    const { charges, flagged } = await checkLedger(world.deps);
-    expect(await world.deps.em().find(LedgerFlag, {})).toEqual([]);
-    const payments = await world.deps.em().find(Payment, {});
-    const bookings = await world.deps.em().find(Booking, {});
+    const { charges, flagged } = await checkLedger(fixture.deps);
+    expect(await fixture.deps.em().find(LedgerFlag, {})).toEqual([]);
+    const payments = await fixture.deps.em().find(Payment, {});
+    const bookings = await fixture.deps.em().find(Booking, {});
     const states: Record<string, number> = {};
     for (const { id, amount, status } of payments) {
       states[status] = (states[status] ?? 0) + 1;
-      expect({ id, status, held: world.heldFor(id) }).toEqual({ id, status, held: status === 'paid' ? amount : 0 });
+      expect({ id, status, held: fixture.heldFor(id) }).toEqual({ id, status, held: status === 'paid' ? amount : 0 });
       const booking = bookings.find(({ paymentId }) => paymentId === id);
       if (booking) expect([booking.status === 'confirmed', booking.id]).toEqual([status === 'paid', booking.id]);
       if (booking) expect([booking.paying, booking.visitorSealed ?? null]).toEqual([false, null]);

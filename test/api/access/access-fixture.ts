@@ -3,18 +3,18 @@
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Call, callWith, createSite, createWorld } from '#test/api/world.ts';
+import { type Call, callWith, createFixture, createSite } from '#test/api/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
-import { challengeEnv } from '#test/forms/world.ts';
-import { people } from '#test/invitations/world.ts';
-import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import { challengeEnv } from '#test/forms/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
+import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { acceptedPublish } from '#test/publishing/acceptance.ts';
 import type { Who } from './access-rules.ts';
 
-export type AccessWorld = Awaited<ReturnType<typeof createAccessWorld>>;
+export type AccessFixture = Awaited<ReturnType<typeof createAccessFixture>>;
 
-export async function createAccessWorld() {
-  const world = await createWorld({
+export async function createAccessFixture() {
+  const fixture = await createFixture({
     FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
     FRONTAGE_PHOTOS: 'offline',
     // Nobody answers there.
@@ -22,14 +22,14 @@ export async function createAccessWorld() {
     ...challengeEnv,
     ...payingEnv(9),
   });
-  const ask = people(world);
+  const ask = people(fixture);
   const [owner, collaborator, former, invitee, stranger, payoutOwner] = (await Promise.all(
-    Array.from({ length: 6 }, () => world.newCaller()),
+    Array.from({ length: 6 }, () => fixture.newCaller()),
   )) as [Caller, Caller, Caller, Caller, Caller, Caller];
   const inviteeEmail = await ask.emailOf(invitee);
   const site: { id: string } = await createSite(owner);
   await surround(site.id);
-  const { id: deploymentId } = await acceptedPublish(world.deps, { siteId: site.id, createdBy: owner.accountId });
+  const { id: deploymentId } = await acceptedPublish(fixture.deps, { siteId: site.id, createdBy: owner.accountId });
 
   /** Its collaborator, its former one and its invitee. */
   async function surround(siteId: string): Promise<void> {
@@ -40,8 +40,8 @@ export async function createAccessWorld() {
   }
 
   async function join(siteId: string, accountId: string): Promise<void> {
-    const em = world.deps.em();
-    em.create(Collaborator, { site: siteId, account: accountId, since: world.clock.now() });
+    const em = fixture.deps.em();
+    em.create(Collaborator, { site: siteId, account: accountId, since: fixture.clock.now() });
     await em.flush();
   }
 
@@ -51,8 +51,8 @@ export async function createAccessWorld() {
   }
 
   const calls: Record<Who, Call> = {
-    'no token': callWith(world.url),
-    'wrong token': callWith(world.url, `fro_${'0'.repeat(43)}`),
+    'no token': callWith(fixture.url),
+    'wrong token': callWith(fixture.url, `fro_${'0'.repeat(43)}`),
     stranger: stranger.call,
     invitee: invitee.call,
     'payout owner': payoutOwner.call,
@@ -62,9 +62,9 @@ export async function createAccessWorld() {
   };
 
   return {
-    close: world.close,
-    url: world.url,
-    deps: world.deps,
+    close: fixture.close,
+    url: fixture.url,
+    deps: fixture.deps,
     ownerId: owner.accountId,
     collaboratorId: collaborator.accountId,
     /** Of the owner. */
@@ -97,7 +97,7 @@ export async function createAccessWorld() {
       return { id: siteId };
     },
     async member() {
-      const extra = await world.newCaller();
+      const extra = await fixture.newCaller();
       await join(site.id, extra.accountId);
       return { account_id: extra.accountId };
     },
@@ -138,7 +138,7 @@ export async function createAccessWorld() {
     async payment() {
       const { id } = await ask.newSite(owner);
       await surround(id);
-      await attachAccount(world, owner, id);
+      await attachAccount(fixture, owner, id);
       const body = { amount: 1250, currency: 'EUR' };
       return { id: (await owner.call('POST', `/v1/sites/${id}/payments`, { body })).body.id, siteId: id };
     },
@@ -161,10 +161,10 @@ export async function createAccessWorld() {
     },
     /** One that the owner brought while this deployment took domains. */
     async domain() {
-      const em = world.deps.em();
+      const em = fixture.deps.em();
       const id = newId('dom');
       const name = `${id.slice(-20)}.example.com`;
-      const now = world.clock.now();
+      const now = fixture.clock.now();
       const rest = { status: 'pending', statusSince: now, nextCheckAt: now, createdAt: now } as const;
       const registrable = 'example.com';
       em.create(Domain, {
@@ -187,4 +187,4 @@ export async function createAccessWorld() {
   };
 }
 
-type Caller = Awaited<ReturnType<Awaited<ReturnType<typeof createWorld>>['newCaller']>>;
+type Caller = Awaited<ReturnType<Awaited<ReturnType<typeof createFixture>>['newCaller']>>;

@@ -10,20 +10,20 @@ import { openEdgeDatabase } from '#edge/routing/database.ts';
 import { renderManifest } from '#providers/manifest.ts';
 import { isCompressible } from '#providers/media-types.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Caller, createWorld as createApiWorld } from '#test/api/world.ts';
-import { type Answer, ask, type Files } from '#test/edge/world.ts';
+import { type Caller, createFixture as createApiFixture } from '#test/api/fixture.ts';
+import { type Answer, ask, type Files } from '#test/edge/fixture.ts';
 
-export { createSite, errorOf } from '#test/api/world.ts';
-export { until } from '#test/edge/world.ts';
+export { createSite, errorOf } from '#test/api/fixture.ts';
+export { until } from '#test/edge/fixture.ts';
 export type { Answer, Caller };
 
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-export async function createWorld(
+export async function createFixture(
   env: Record<string, string> = {},
-  options: Parameters<typeof createApiWorld>[1] = {},
+  options: Parameters<typeof createApiFixture>[1] = {},
 ) {
-  const api = await createApiWorld(env, options);
+  const api = await createApiFixture(env, options);
   const { config, deps, clock } = api;
 
   /** Starts an edge; answers how to ask it. */
@@ -94,4 +94,4 @@ export async function createWorld(
     },
   };
 }
-export type World = Awaited<ReturnType<typeof createWorld>>;
+export type Fixture = Awaited<ReturnType<typeof createFixture>>;

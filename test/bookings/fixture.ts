@@ -1,26 +1,26 @@
 /** Sites that take bookings, and visitors who make them. */
-import { type Answer, type Caller, callWith, createWorld, type World } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
+import { type Answer, type Caller, callWith, createFixture, type Fixture } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
 import { timetable } from './timetable.ts';
 
-export type BookingWorld = Awaited<ReturnType<typeof createBookingWorld>>;
+export type BookingFixture = Awaited<ReturnType<typeof createBookingFixture>>;
 
-export async function createBookingWorld(
+export async function createBookingFixture(
   env: Record<string, string> = {},
-  options: Parameters<typeof createWorld>[1] = {},
+  options: Parameters<typeof createFixture>[1] = {},
 ) {
-  const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, options);
-  return { ...world, ...bookings(world) };
+  const fixture = await createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, options);
+  return { ...fixture, ...bookings(fixture) };
 }
 
-/** What tests of bookings do in a world. */
-export function bookings(world: Pick<World, 'url' | 'deps' | 'clock' | 'newCaller'>) {
-  const anyone = callWith(world.url);
-  const ask = people(world);
+/** What tests of bookings do in a fixture. */
+export function bookings(fixture: Pick<Fixture, 'url' | 'deps' | 'clock' | 'newCaller'>) {
+  const anyone = callWith(fixture.url);
+  const ask = people(fixture);
 
   /** A site of its own owner that takes bookings as declared. */
   async function newBookable(input: object = timetable(), given?: Caller) {
-    const owner = given ?? (await world.newCaller());
+    const owner = given ?? (await fixture.newCaller());
     const site = await ask.newSite(owner);
     const declared = await owner.call('POST', `/v1/sites/${site.id}/bookable`, { body: input });
     if (declared.status !== 200) throw new Error(`no timetable was declared: ${declared.text}`);
@@ -48,7 +48,8 @@ export function bookings(world: Pick<World, 'url' | 'deps' | 'clock' | 'newCalle
     (await anyone('GET', `/b/${publicId}/slots?service=talk&date=${date}${more}`)).body.slots;
 
   /** The date in so many days, far enough for every zone. */
-  const dateIn = (days: number) => new Date(world.clock.now().getTime() + days * 86_400_000).toISOString().slice(0, 10);
+  const dateIn = (days: number) =>
+    new Date(fixture.clock.now().getTime() + days * 86_400_000).toISOString().slice(0, 10);
 
   return { ...ask, anyone, newBookable, wish, book, slots, dateIn };
 }

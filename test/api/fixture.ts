@@ -34,7 +34,7 @@ export type Logged = {
   attempt?: number;
 };
 
-export async function createWorld(
+export async function createFixture(
   env: Record<string, string> = {},
   { builders = true, limits = {} }: { builders?: boolean; limits?: Partial<Limits> } = {},
 ) {
@@ -103,7 +103,7 @@ export async function createWorld(
     },
   };
 }
-export type World = Awaited<ReturnType<typeof createWorld>>;
+export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 
 /** The configuration with these limits on every plan. */
 export function withLimits(config: Config, limits: Partial<Limits>): Config {

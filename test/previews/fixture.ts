@@ -8,8 +8,8 @@ import { openEdgeDatabase } from '#edge/routing/database.ts';
 import type { Change } from '#providers/repositories.ts';
 import type { Limits } from '#rules/limits.ts';
 import type { Repository } from '#rules/states.ts';
-import { type Caller, createSite, createWorld } from '#test/api/world.ts';
-import { type Ask, ask } from '#test/edge/world.ts';
+import { type Caller, createFixture, createSite } from '#test/api/fixture.ts';
+import { type Ask, ask } from '#test/edge/fixture.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { createCopying } from './copying.ts';
 
@@ -22,9 +22,9 @@ type Options = { limits?: Partial<Limits>; env?: Record<string, string>; worker?
 const author = { name: 'Ada', email: 'ada@example.com' };
 export const path = (site: Site, slot: number | string, act = '') => `/v1/sites/${site.id}/previews/${slot}${act}`;
 
-export async function createPreviewWorld({ limits = {}, env = {}, worker = true }: Options = {}) {
+export async function createPreviewFixture({ limits = {}, env = {}, worker = true }: Options = {}) {
   const named = { TEMPORAL_NAMESPACE: await createNamespace(), ...env };
-  const api = await createWorld(named, { limits: { publishes_per_hour: 10_000, ...limits } });
+  const api = await createFixture(named, { limits: { publishes_per_hour: 10_000, ...limits } });
   const { deps, config } = api;
   const owner = await api.newCaller();
   const copying = createCopying();
@@ -106,7 +106,7 @@ export async function createPreviewWorld({ limits = {}, env = {}, worker = true 
     },
   };
 }
-export type PreviewWorld = Awaited<ReturnType<typeof createPreviewWorld>>;
+export type PreviewFixture = Awaited<ReturnType<typeof createPreviewFixture>>;
 
 export const page = (words: string) => `<!doctype html><body><h1>${words}</h1></body>`;
 export const draftPost = (words: string) => `---\ntitle: Plans\ndate: 2026-01-02\ndraft: true\n---\n${words}\n`;

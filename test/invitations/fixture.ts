@@ -1,22 +1,22 @@
 /** Owners, sites and invitations for tests that speak of people; sites without repositories, which are quick to make. */
 import { Site } from '#db/sites/site.ts';
 import { newId, newPublicId } from '#runtime/ids.ts';
-import { type Answer, type Caller, createWorld, freeName, type World } from '#test/api/world.ts';
+import { type Answer, type Caller, createFixture, type Fixture, freeName } from '#test/api/fixture.ts';
 
 /** The platform with mail switched on, and nobody to send it. */
-export function createUnsentWorld(
+export function createUnsentFixture(
   env: Record<string, string> = {},
-  options: Parameters<typeof createWorld>[1] = {},
-): Promise<World> {
-  return createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, options);
+  options: Parameters<typeof createFixture>[1] = {},
+): Promise<Fixture> {
+  return createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, options);
 }
 
 export type People = ReturnType<typeof people>;
 
-export function people(world: Pick<World, 'deps' | 'clock' | 'newCaller'>) {
+export function people(fixture: Pick<Fixture, 'deps' | 'clock' | 'newCaller'>) {
   /** A site of this owner, as data: `id`, `name`. */
   async function newSite(owner: Caller): Promise<{ id: string; name: string }> {
-    const em = world.deps.em();
+    const em = fixture.deps.em();
     const [id, name] = [newId('site'), freeName()];
     em.create(Site, {
       id,
@@ -26,7 +26,7 @@ export function people(world: Pick<World, 'deps' | 'clock' | 'newCaller'>) {
       template: 'blank',
       status: 'active',
       publicId: newPublicId(),
-      createdAt: world.clock.now(),
+      createdAt: fixture.clock.now(),
     });
     await em.flush();
     return { id, name };
@@ -46,7 +46,7 @@ export function people(world: Pick<World, 'deps' | 'clock' | 'newCaller'>) {
 
   /** An account that accepted an invitation to the site. */
   async function newCollaborator(owner: Caller, siteId: string): Promise<Caller> {
-    const guest = await world.newCaller();
+    const guest = await fixture.newCaller();
     const { body } = await invite(owner, siteId, await emailOf(guest));
     const { status, text } = await accept(guest, body.id);
     if (status !== 200) throw new Error(`no collaborator was made: ${text}`);

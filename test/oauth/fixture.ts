@@ -1,12 +1,12 @@
 /** Connectors around an API that sends no mail: what was queued is opened and read. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Browser, Shown } from '#test/people/browser.ts';
-import { createPeopleWorld } from '#test/people/world.ts';
+import { createPeopleFixture } from '#test/people/fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
 type Json = any;
 export type Told = { status: number; body: Json; headers: Headers };
-export type OauthWorld = Awaited<ReturnType<typeof createOauthWorld>>;
+export type OauthFixture = Awaited<ReturnType<typeof createOauthFixture>>;
 export const callback = 'https://connector.example/callback';
 
 export function pkce(): { verifier: string; challenge: string } {
@@ -14,12 +14,12 @@ export function pkce(): { verifier: string; challenge: string } {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-export async function createOauthWorld(env: Record<string, string> = {}) {
-  const world = await createPeopleWorld(env);
-  const resource = `${world.config.baseUrl}/mcp`;
+export async function createOauthFixture(env: Record<string, string> = {}) {
+  const fixture = await createPeopleFixture(env);
+  const resource = `${fixture.config.baseUrl}/mcp`;
 
   async function tell(path: string, init: RequestInit): Promise<Told> {
-    const answer = await fetch(`${world.url}${path}`, { method: 'POST', redirect: 'manual', ...init });
+    const answer = await fetch(`${fixture.url}${path}`, { method: 'POST', redirect: 'manual', ...init });
     return { status: answer.status, headers: answer.headers, body: await answer.json() };
   }
   const form = (path: string, fields: Record<string, string>) => tell(path, { body: new URLSearchParams(fields) });
@@ -48,12 +48,12 @@ export async function createOauthWorld(env: Record<string, string> = {}) {
   /** Signs the browser in by a mailed link, from the page that asks for the address; answers what it then sees. */
   async function signIn(browser: Browser, email: string, page?: Shown): Promise<Shown> {
     await browser.press(page ?? (await browser.open('/signin')), 'Send me a link', { email });
-    return browser.press(await browser.open(await world.linkTo(email, 'signin-link')), 'Sign in');
+    return browser.press(await browser.open(await fixture.linkTo(email, 'signin-link')), 'Sign in');
   }
 
   async function newSignedIn() {
-    const owner = await world.newOwner();
-    const browser = world.browser();
+    const owner = await fixture.newOwner();
+    const browser = fixture.browser();
     await signIn(browser, owner.email);
     return { ...owner, browser };
   }
@@ -85,7 +85,7 @@ export async function createOauthWorld(env: Record<string, string> = {}) {
     form('/oauth/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token, ...more });
 
   return {
-    ...world,
+    ...fixture,
     resource,
     tell,
     form,

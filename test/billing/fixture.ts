@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { WorkerInterceptors } from '@temporalio/worker';
 import { BillingSubscription } from '#db/billing/subscription.ts';
 import { ownCatalog, type Plan, readPlans } from '#rules/plans.ts';
-import { type Answer, type Caller, createWorld } from '#test/api/world.ts';
+import { type Answer, type Caller, createFixture } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import { portalActs, subscriptionsOf } from '#tools/local/payments/billing.ts';
@@ -17,7 +17,7 @@ export const dayMs = 86_400_000;
 const key = 'sk_test_platform0000';
 const webhookSecret = 'whsec_of_the_tests';
 
-export type BillingWorld = Awaited<ReturnType<typeof createBillingWorld>>;
+export type BillingFixture = Awaited<ReturnType<typeof createBillingFixture>>;
 export type PaymentsStub = Awaited<ReturnType<typeof startPaymentsStub>>;
 
 export type BillingOptions = {
@@ -44,7 +44,7 @@ export function writeCatalog(content: unknown): string {
   return path;
 }
 
-export async function createBillingWorld(options: BillingOptions = {}) {
+export async function createBillingFixture(options: BillingOptions = {}) {
   const { env = {}, worker = true, random, plans, interceptors } = options;
   let now = () => new Date();
   const hooks: Hooks = {};
@@ -56,7 +56,7 @@ export async function createBillingWorld(options: BillingOptions = {}) {
     mock,
     ...(random ? { random } : {}),
   });
-  const world = await createWorld({
+  const fixture = await createFixture({
     FRONTAGE_BILLING_KEY: key,
     FRONTAGE_BILLING_URL: provider.url,
     FRONTAGE_BILLING_WEBHOOK_SECRET: webhookSecret,
@@ -64,9 +64,9 @@ export async function createBillingWorld(options: BillingOptions = {}) {
     ...(worker ? { TEMPORAL_NAMESPACE: await createNamespace() } : {}),
     ...env,
   });
-  now = world.clock.now;
-  hooks.platform = { url: `${world.url}/hooks/billing`, secret: webhookSecret };
-  const running = worker ? await startWorker(world.deps, interceptors ? { interceptors } : {}) : undefined;
+  now = fixture.clock.now;
+  hooks.platform = { url: `${fixture.url}/hooks/billing`, secret: webhookSecret };
+  const running = worker ? await startWorker(fixture.deps, interceptors ? { interceptors } : {}) : undefined;
 
   const post = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' });
   const checkout = (caller: Caller, plan: string, headers: Record<string, string> = {}) =>
@@ -74,7 +74,7 @@ export async function createBillingWorld(options: BillingOptions = {}) {
   const read = async (caller: Caller) => (await caller.call('GET', '/v1/billing')).body;
 
   return {
-    ...world,
+    ...fixture,
     provider,
     knobs: provider.knobs,
     webhookSecret,
@@ -95,7 +95,7 @@ export async function createBillingWorld(options: BillingOptions = {}) {
     },
     /** What the account's subscription at the provider is, and what is done to it there. */
     async atProvider(caller: Caller) {
-      const [row] = await world.deps
+      const [row] = await fixture.deps
         .em()
         .execute<{ customer: string }[]>(
           'select provider_customer as customer from billing_customer where account_id = ?',
@@ -106,12 +106,12 @@ export async function createBillingWorld(options: BillingOptions = {}) {
       return { customer: row?.customer, live, act };
     },
     rows: (caller: Caller) =>
-      world.deps.em().find(BillingSubscription, { account: caller.accountId }, { orderBy: { id: 'asc' } }),
+      fixture.deps.em().find(BillingSubscription, { account: caller.accountId }, { orderBy: { id: 'asc' } }),
     until: <T>(look: () => Promise<T> | T, there: (seen: T) => boolean) => until(look, there),
     async close() {
       await running?.close();
       await provider.close();
-      await world.close();
+      await fixture.close();
     },
   };
 }

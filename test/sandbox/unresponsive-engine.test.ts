@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
-import { build, dataDir, engine, engineMissing, newOwner, site } from './world.ts';
+import { build, dataDir, engine, engineMissing, newOwner, site } from './fixture.ts';
 
 /** A socket that hands all on to the engine, but for removals: those are taken and never answered. */
 async function openDeafEngine(sound: Docker): Promise<Docker> {

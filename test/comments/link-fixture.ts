@@ -1,31 +1,31 @@
 /** An API and an edge with a site live on it, and the calls of whoever holds a review link. */
 import { expect } from 'vitest';
-import { callWith, createSite } from '#test/api/world.ts';
-import { createWorld } from '#test/output/world.ts';
-import { commentsOf } from './world.ts';
+import { callWith, createSite } from '#test/api/fixture.ts';
+import { createFixture } from '#test/output/fixture.ts';
+import { commentsOf } from './fixture.ts';
 
 export const page = '<!doctype html><html><head><title>T</title></head><body><h1>Hello</h1></body></html>';
 export const secretOf = (body: { url: string }) => body.url.split('/').at(-1) ?? '';
 
-export async function createLinkWorld() {
-  const world = await createWorld({
+export async function createLinkFixture() {
+  const fixture = await createFixture({
     FRONTAGE_EDGE_URL: 'http://sites.localhost',
     FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9',
   });
 
   async function newSite() {
-    const owner = await world.newCaller();
+    const owner = await fixture.newCaller();
     const site = await createSite(owner);
-    await world.publish(site.id, owner.accountId, { 'index.html': page, 'a.css': 'b{}', '404.html': page });
-    await expect.poll(async () => (await world.visit(site.name, '/')).text).toBe(page);
+    await fixture.publish(site.id, owner.accountId, { 'index.html': page, 'a.css': 'b{}', '404.html': page });
+    await expect.poll(async () => (await fixture.visit(site.name, '/')).text).toBe(page);
     return { ...owner, site, ...commentsOf(owner, site.id) };
   }
 
-  const open = (secret: string) => fetch(`${world.url}/review/${secret}`, { redirect: 'manual' });
+  const open = (secret: string) => fetch(`${fixture.url}/review/${secret}`, { redirect: 'manual' });
 
   /** Calls as the overlay's frame does. */
   const asFrame = (secret: string) => {
-    const call = callWith(world.url);
+    const call = callWith(fixture.url);
     const headers = { 'x-review': secret };
     return {
       threads: () => call('GET', '/review/threads', { headers }),
@@ -38,6 +38,6 @@ export async function createLinkWorld() {
     };
   };
 
-  return { ...world, newSite, open, asFrame };
+  return { ...fixture, newSite, open, asFrame };
 }
-export type LinkWorld = Awaited<ReturnType<typeof createLinkWorld>>;
+export type LinkFixture = Awaited<ReturnType<typeof createLinkFixture>>;

@@ -3,13 +3,13 @@
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
-import type { Answer, Caller } from '#test/api/world.ts';
-import { createUnsentWorld, people } from '#test/invitations/world.ts';
+import type { Answer, Caller } from '#test/api/fixture.ts';
+import { createUnsentFixture, people } from '#test/invitations/fixture.ts';
 import { acceptedDraft, acceptedPublish } from '#test/publishing/acceptance.ts';
 
-export async function createInboxWorld() {
-  const world = await createUnsentWorld();
-  const { deps, clock } = world;
+export async function createInboxFixture() {
+  const fixture = await createUnsentFixture();
+  const { deps, clock } = fixture;
 
   /** A publish that is accepted. */
   async function publish(owner: Caller, siteId: string): Promise<string> {
@@ -42,7 +42,7 @@ export async function createInboxWorld() {
     await goLive(deps.em(), clock, id);
   }
 
-  return { ...world, ask: people(world), publish, preview, fail, failedBuild, becomeLive };
+  return { ...fixture, ask: people(fixture), publish, preview, fail, failedBuild, becomeLive };
 }
 
 /** Ids of what an answer of the inbox lists. */

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Repositories } from '#providers/repositories.ts';
 import type { Limits } from '#rules/limits.ts';
-import { type Answer, type Caller, createSite, createWorld, errorOf } from '#test/api/world.ts';
+import { type Answer, type Caller, createFixture, createSite, errorOf } from '#test/api/fixture.ts';
 
 const run = promisify(execFile);
 
@@ -11,15 +11,15 @@ export async function createMaterial(
   env: Record<string, string> = {},
   { limits = {} }: { limits?: Partial<Limits> } = {},
 ) {
-  const world = await createWorld(env, { limits });
-  const repositories = world.deps.repositories as Repositories;
+  const fixture = await createFixture(env, { limits });
+  const repositories = fixture.deps.repositories as Repositories;
   const source = (siteId: string) => repositories.place(siteId, 'source').dir;
   return {
-    ...world,
+    ...fixture,
     repositories,
     /** An owner with a site of his own. */
     async owner() {
-      const caller = await world.newCaller();
+      const caller = await fixture.newCaller();
       const site = await createSite(caller);
       return { ...caller, siteId: site.id as string };
     },
@@ -62,11 +62,11 @@ export async function createMaterial(
       const answer = await caller.call('POST', `/v1/sites/${siteId}/uploads`, { body });
       if (answer.status !== 200) throw new Error(answer.text);
       const secret = new URL(answer.body.url).pathname.slice('/u/'.length);
-      return { ...answer.body, secret, address: `${world.url}/u/${secret}` };
+      return { ...answer.body, secret, address: `${fixture.url}/u/${secret}` };
     },
     /** Sends a file as the page's script does. */
     async send(link: { secret: string }, name: string, bytes: Buffer): Promise<Answer> {
-      const answer = await fetch(`${world.url}/u/${link.secret}`, {
+      const answer = await fetch(`${fixture.url}/u/${link.secret}`, {
         method: 'POST',
         headers: { 'x-file-name': encodeURIComponent(name), accept: 'application/json' },
         body: new Uint8Array(bytes),

@@ -1,12 +1,12 @@
-/** A world in which money is taken: the API, a worker and the stand-in for the provider, all on one clock. */
+/** A fixture in which money is taken: the API, a worker and the stand-in for the provider, all on one clock. */
 import { afterAll, beforeAll } from 'vitest';
 import { encryptKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import type { PayoutAccountStatus } from '#rules/states.ts';
 import { newId } from '#runtime/ids.ts';
-import type { Caller, World } from '#test/api/world.ts';
-import { createBookingWorld } from '#test/bookings/world.ts';
+import type { Caller, Fixture } from '#test/api/fixture.ts';
+import { createBookingFixture } from '#test/bookings/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import type { Knobs } from '#tools/local/payments/state.ts';
 import { findMock } from '#tools/local/payments/stripe-mock.ts';
@@ -28,21 +28,21 @@ type Given = { status?: PayoutAccountStatus; currency?: string | null; key?: str
 
 /** A payout account of the owner, attached to the site. */
 export async function attachAccount(
-  world: Pick<World, 'deps' | 'clock' | 'config'>,
+  fixture: Pick<Fixture, 'deps' | 'clock' | 'config'>,
   owner: Pick<Caller, 'accountId'>,
   siteId: string,
   { status = 'ready', currency = 'EUR', key }: Given = {},
 ): Promise<{ id: string; key: string }> {
   const id = newId('pout');
   const own = key ?? `rk_test_${id.slice(5)}`;
-  const now = world.clock.now();
-  await world.deps.em().transactional(async (tx) => {
+  const now = fixture.clock.now();
+  await fixture.deps.em().transactional(async (tx) => {
     tx.create(PayoutAccount, {
       id,
       account: owner.accountId,
       rail: 'own_key',
       name: 'Till',
-      sealedKey: encryptKey(world.config, id, own),
+      sealedKey: encryptKey(fixture.config, id, own),
       keyLastFour: own.slice(-4),
       providerAccount: `acct_of_${id}`,
       status,
@@ -58,14 +58,15 @@ export async function attachAccount(
 
 /** The same on the other rail: an account that is connected to ours. */
 export async function attachConnected(
-  world: Pick<World, 'deps' | 'clock'>,
+  fixture: Pick<Fixture, 'deps' | 'clock'>,
   owner: Pick<Caller, 'accountId'>,
   siteId: string,
 ): Promise<{ id: string; providerAccount: string }> {
-  const { providerAccount = '' } = (await world.deps.payments?.createAccount({ idempotencyKey: newId('pout') })) ?? {};
+  const { providerAccount = '' } =
+    (await fixture.deps.payments?.createAccount({ idempotencyKey: newId('pout') })) ?? {};
   const id = newId('pout');
-  const now = world.clock.now();
-  await world.deps.em().transactional(async (tx) => {
+  const now = fixture.clock.now();
+  await fixture.deps.em().transactional(async (tx) => {
     tx.create(PayoutAccount, {
       id,
       account: owner.accountId,
@@ -83,26 +84,30 @@ export async function attachConnected(
   return { id, providerAccount };
 }
 
-export type PayingWorld = Awaited<ReturnType<typeof createPayingWorld>>;
+export type PayingFixture = Awaited<ReturnType<typeof createPayingFixture>>;
 
-export async function createPayingWorld(
+export async function createPayingFixture(
   env: Record<string, string> | ((port: number) => Record<string, string>) = {},
   { knobs = {}, random, at }: { knobs?: Partial<Knobs>; random?: () => number; at?: string } = {},
 ) {
   const port = await freePort();
   const given = typeof env === 'function' ? env(port) : env;
-  const world = await createBookingWorld({ TEMPORAL_NAMESPACE: await createNamespace(), ...payingEnv(port), ...given });
+  const fixture = await createBookingFixture({
+    TEMPORAL_NAMESPACE: await createNamespace(),
+    ...payingEnv(port),
+    ...given,
+  });
   /** Where payers and the provider find the API: another process where one is named. */
-  const api = at ?? world.url;
+  const api = at ?? fixture.url;
   const stub = await startPaymentsStub({
-    clock: world.clock,
+    clock: fixture.clock,
     port,
     key: paymentsKey,
     mock: findMock(process.env),
     hooks: {
       connect: { url: `${api}/hooks/payments`, secret: webhookSecret },
-      ...(world.config.billing
-        ? { platform: { url: `${api}/hooks/billing`, secret: world.config.billing.webhookSecret } }
+      ...(fixture.config.billing
+        ? { platform: { url: `${api}/hooks/billing`, secret: fixture.config.billing.webhookSecret } }
         : {}),
     },
     knobs,
@@ -111,12 +116,12 @@ export async function createPayingWorld(
 
   /** A site of its own owner that is paid into an account of that owner. */
   async function newPaidSite(given: Given & { rail?: 'own_key' | 'connect' } = {}) {
-    const owner = await world.newCaller();
-    const site = await world.newSite(owner);
+    const owner = await fixture.newCaller();
+    const site = await fixture.newSite(owner);
     const account =
       given.rail === 'connect'
-        ? await attachConnected(world, owner, site.id)
-        : await attachAccount(world, owner, site.id, given);
+        ? await attachConnected(fixture, owner, site.id)
+        : await attachAccount(fixture, owner, site.id, given);
     return { owner, site, account };
   }
 
@@ -160,7 +165,7 @@ export async function createPayingWorld(
     chargesOf(paymentId).reduce((sum, { amount, amount_refunded }) => sum + amount - amount_refunded, 0);
 
   const paying = {
-    ...world,
+    ...fixture,
     api,
     stub,
     newPaidSite,
@@ -172,23 +177,26 @@ export async function createPayingWorld(
     heldFor,
     async close() {
       await stub.close();
-      await world.close();
+      await fixture.close();
     },
   };
   return paying;
 }
 
-/** Opens a paying world and its worker before the tests of a file, gives it to `take`, and closes both after them. */
-export function usePayingWorld(take: (world: PayingWorld) => void, options?: Parameters<typeof startWorker>[1]): void {
-  let world: PayingWorld | undefined;
+/** Opens a paying fixture and its worker before the tests of a file, gives it to `take`, and closes both after them. */
+export function usePayingFixture(
+  take: (fixture: PayingFixture) => void,
+  options?: Parameters<typeof startWorker>[1],
+): void {
+  let fixture: PayingFixture | undefined;
   let worker: Awaited<ReturnType<typeof startWorker>> | undefined;
   beforeAll(async () => {
-    world = await createPayingWorld();
-    take(world);
-    worker = await startWorker(world.deps, options);
+    fixture = await createPayingFixture();
+    take(fixture);
+    worker = await startWorker(fixture.deps, options);
   });
   afterAll(async () => {
     await worker?.close();
-    await world?.close();
+    await fixture?.close();
   });
 }

@@ -15,7 +15,7 @@ import { openAuthority } from '#providers/acme.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createDeps } from '#runtime/deps.ts';
 import { newId } from '#runtime/ids.ts';
-import { baseDomain, createWorld as createEdgeWorld, type World as EdgeWorld } from '#test/edge/world.ts';
+import { baseDomain, createFixture as createEdgeFixture, type Fixture as EdgeFixture } from '#test/edge/fixture.ts';
 import { startAuthority, startZones } from '#test/stack/zones.ts';
 import { freePort } from '#tools/local/ports.ts';
 
@@ -32,26 +32,26 @@ export type Options = {
   authority?: Pick<Pebble, 'root' | 'env' | 'close'> & Partial<Pebble>;
   env?: Record<string, string>;
   /** Made in place of an empty one. */
-  edgeWorld?: () => Promise<EdgeWorld>;
+  edgeFixture?: () => Promise<EdgeFixture>;
 };
 
-export async function createWorld({
+export async function createFixture({
   clock = { now: () => new Date() },
   pebble = {},
   resolver,
   authority: given,
   env = {},
-  edgeWorld: make = createEdgeWorld,
+  edgeFixture: make = createEdgeFixture,
 }: Options = {}) {
-  const edgeWorld = await make();
+  const edgeFixture = await make();
   const [httpPort, tlsPort] = [await freePort(), await freePort()];
   const names = await startZones();
   const between = await resolver?.(names.address);
   const authority =
     given ?? (await startAuthority({ resolver: between?.address ?? names.address, httpPort, ...pebble }));
   const settings = {
-    DATABASE_URL: edgeWorld.database.url,
-    FRONTAGE_DATA: edgeWorld.dir,
+    DATABASE_URL: edgeFixture.database.url,
+    FRONTAGE_DATA: edgeFixture.dir,
     FRONTAGE_SECRET: 'a secret of the tests, long enough',
     FRONTAGE_BASE_DOMAIN: baseDomain,
     FRONTAGE_EDGE_URL: `https://localhost:${tlsPort}`,
@@ -83,9 +83,9 @@ export async function createWorld({
     patience = {} as { handshakeMs?: number; stalledMs?: number },
   } = {}) {
     const { log } = deps;
-    const changes = openNotifications(edgeWorld.database.url, log);
-    const asked = through(openCertificatesDatabase(edgeWorld.database.url));
-    const database = openEdgeDatabase(edgeWorld.database.url);
+    const changes = openNotifications(edgeFixture.database.url, log);
+    const asked = through(openCertificatesDatabase(edgeFixture.database.url));
+    const database = openEdgeDatabase(edgeFixture.database.url);
     const certificates = openCertificates({
       database: asked,
       changes,
@@ -98,12 +98,12 @@ export async function createWorld({
       baseDomain,
       edgeUrl: config.edgeUrl,
       tls: { port: tlsPort, own: () => (overTls ? certificates.own() : undefined) },
-      store: edgeWorld.store,
+      store: edgeFixture.store,
       database,
       changes,
       clock,
       log,
-      sitesFile: join(edgeWorld.dir, 'edge', `${newId('site')}.json`),
+      sitesFile: join(edgeFixture.dir, 'edge', `${newId('site')}.json`),
       cacheBytes: 16 * 1024 * 1024,
     });
     await Promise.all([edge.ready, certificates.ready]);
@@ -144,9 +144,9 @@ export async function createWorld({
   ) {
     const { mode = 'cname', siteId = null, isPrimary = false, status = 'active' } = more;
     const id = newId('dom');
-    const [{ id: account }] = (await edgeWorld.db.query('select id from account limit 1')).rows;
+    const [{ id: account }] = (await edgeFixture.db.query('select id from account limit 1')).rows;
     const now = clock.now();
-    await edgeWorld.db.query(
+    await edgeFixture.db.query(
       `insert into domain (id, account_id, name, registrable, mode, status, status_since, proof, pair, proved_at, site_id, is_primary, attached_at, created_at, next_check_at, block_reason)
        values ($1, $2, $3, $3, $4, $5, $6::timestamptz, $1, $1, $6, $7, $8, case when $7::text is null then null else $6::timestamptz end, $6, $6, $9)`,
       [id, account, name, mode, status, now, siteId, isPrimary, status === 'Blocked' ? 'abuse' : null],
@@ -178,7 +178,7 @@ export async function createWorld({
   }
 
   const rowOf = async (name: string) =>
-    (await edgeWorld.db.query('select * from certificate where name = $1', [name])).rows[0];
+    (await edgeFixture.db.query('select * from certificate where name = $1', [name])).rows[0];
 
   async function close(): Promise<void> {
     await Promise.all(closing.map((end) => end()));
@@ -186,11 +186,11 @@ export async function createWorld({
     await authority.close();
     await between?.close();
     await names.close();
-    await edgeWorld.close();
+    await edgeFixture.close();
   }
 
   return {
-    ...edgeWorld,
+    ...edgeFixture,
     names,
     authority,
     config,
@@ -208,4 +208,4 @@ export async function createWorld({
     close,
   };
 }
-export type CertificateWorld = Awaited<ReturnType<typeof createWorld>>;
+export type CertificateFixture = Awaited<ReturnType<typeof createFixture>>;

@@ -24,10 +24,10 @@ export type BenchSite = {
   source: string;
   content: string;
 };
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 /** A system of its own in a temporary folder, safe against a power cut as in service. The sandbox's image is the project's. `env`: over what is usual. */
-export async function openWorld(env: NodeJS.ProcessEnv = {}) {
+export async function openFixture(env: NodeJS.ProcessEnv = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
   const kept = join(project, '.frontage');
   const dataDir = join(dir, 'stack');

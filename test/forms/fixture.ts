@@ -3,8 +3,8 @@ import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import type { FormField } from '#db/forms/form.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
-import { type Answer, type Caller, callWith, type Sent, type World } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
+import { type Answer, type Caller, callWith, type Fixture, type Sent } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
 
 /** A challenge that takes a test some milliseconds. */
 export const challengeEnv = { FRONTAGE_CHALLENGE_KEY: 'a key of the tests', FRONTAGE_CHALLENGE_ROUNDS: '20000' };
@@ -24,13 +24,13 @@ export async function solve(challenge: unknown): Promise<string> {
 
 export type FormMade = { id: string; site: { id: string; name: string; address: string }; action_url: string };
 
-export function forms(world: Pick<World, 'deps' | 'clock' | 'newCaller' | 'config' | 'url'>) {
-  const ask = people(world);
-  const visitor = callWith(world.url);
+export function forms(fixture: Pick<Fixture, 'deps' | 'clock' | 'newCaller' | 'config' | 'url'>) {
+  const ask = people(fixture);
+  const visitor = callWith(fixture.url);
 
   async function newSite(owner: Caller) {
     const site = await ask.newSite(owner);
-    return { ...site, address: siteAddress(world.config, site.name) };
+    return { ...site, address: siteAddress(fixture.config, site.name) };
   }
 
   async function newForm(owner: Caller, input: Record<string, unknown> = {}, onSite?: FormMade['site']) {

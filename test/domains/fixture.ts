@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { ensureCertificate } from '#db/certificates/transitions.ts';
 import { exchange } from '#providers/dns/exchange.ts';
-import { type Caller, createWorld } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
+import { type Caller, createFixture } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
 import { memoryRoot } from '#test/stack/run-folder.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import { type LocalDns, startLocalDns } from '#tools/local/dns/server.ts';
@@ -15,7 +15,7 @@ export const edgeAddresses = ['127.0.0.1', '::1'];
 const nameServers = 'ns.platform.test';
 export const cnameTarget = 'cname.platform.test';
 
-export type DomainWorld = Awaited<ReturnType<typeof createDomainWorld>>;
+export type DomainFixture = Awaited<ReturnType<typeof createDomainFixture>>;
 type WorkerOptions = Parameters<typeof startWorker>[1];
 
 /** Both name servers, as one thing to close. `env` binds the platform to them. */
@@ -47,25 +47,25 @@ export async function startNames() {
   };
 }
 
-export async function createDomainWorld(
+export async function createDomainFixture(
   env: Record<string, string> = {},
-  { worker: workerOptions, ...options }: Parameters<typeof createWorld>[1] & { worker?: WorkerOptions | false } = {},
+  { worker: workerOptions, ...options }: Parameters<typeof createFixture>[1] & { worker?: WorkerOptions | false } = {},
 ) {
   const names = await startNames();
-  const world = await createWorld(
+  const fixture = await createFixture(
     { FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...names.env, TEMPORAL_NAMESPACE: await createNamespace(), ...env },
     options,
   );
-  const worker = workerOptions === false ? undefined : await startWorker(world.deps, workerOptions);
+  const worker = workerOptions === false ? undefined : await startWorker(fixture.deps, workerOptions);
   return {
-    ...world,
+    ...fixture,
     ...names,
-    ...people(world),
-    ...domains(world, names.dns),
+    ...people(fixture),
+    ...domains(fixture, names.dns),
     /** As if its certificate had been got, or were stopped by this; without a chain that could be shown. */
     async certify({ id, domain: name }: Pick<Shown, 'id' | 'domain'>, more: Partial<Certificate> = {}) {
-      const em = world.deps.em();
-      const now = world.clock.now();
+      const em = fixture.deps.em();
+      const now = fixture.clock.now();
       const row = await ensureCertificate(em, now, { domainId: id, name });
       const end = new Date(now.getTime() + 90 * 86_400_000);
       const stands = {
@@ -88,7 +88,7 @@ export async function createDomainWorld(
     },
     async close() {
       await worker?.close();
-      await world.close();
+      await fixture.close();
       await names.close();
     },
   };
@@ -112,7 +112,7 @@ export type Shown = {
 };
 
 /** What an owner does, and what happens at the registrar and in the DNS. */
-export function domains(world: { skip(ms: number): void }, dns: LocalDns) {
+export function domains(fixture: { skip(ms: number): void }, dns: LocalDns) {
   async function bring(caller: Caller, mode: 'nameservers' | 'cname', domain = freeDomain()) {
     const { status, body, text } = await caller.call('POST', '/v1/domains', { body: { domain, mode } });
     if (status !== 200) throw new Error(`no domain was brought: ${text}`);
@@ -133,7 +133,7 @@ export function domains(world: { skip(ms: number): void }, dns: LocalDns) {
 
   /** Looks now, as a call does, when that is allowed again. */
   async function check(caller: Caller, { id }: { id: string }, afterMs = 5_000) {
-    world.skip(afterMs);
+    fixture.skip(afterMs);
     return await caller.call('POST', `/v1/domains/${id}/check`);
   }
 

@@ -1,25 +1,25 @@
 /** The API with a worker that scans, and the operator's commands. */
 import type { Option } from '#operator/commands/command.ts';
 import { readCommand } from '#operator/commands/commands.ts';
-import { type Caller, createWorld as createOutputWorld, sha256 } from '#test/output/world.ts';
+import { type Caller, createFixture as createOutputFixture, sha256 } from '#test/output/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 
-export async function createScanningWorld(options: Parameters<typeof startWorker>[1] = {}) {
-  const world = await createOutputWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
-  const worker = await startWorker(world.deps, options);
+export async function createScanningFixture(options: Parameters<typeof startWorker>[1] = {}) {
+  const fixture = await createOutputFixture({ TEMPORAL_NAMESPACE: await createNamespace() });
+  const worker = await startWorker(fixture.deps, options);
 
   /** What an operator's command answers. */
   // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
   async function operate(...args: string[]): Promise<any> {
     const { command, given } = readCommand(args);
-    const { config, clock } = world;
+    const { config, clock } = fixture;
     return JSON.parse(
-      JSON.stringify(await command?.run({ em: world.deps.em(), config, clock }, given as Record<Option, string>)),
+      JSON.stringify(await command?.run({ em: fixture.deps.em(), config, clock }, given as Record<Option, string>)),
     );
   }
 
   return {
-    ...world,
+    ...fixture,
     operate,
     flagsOf: async ({ id }: { id: string }) => (await operate('flags', 'list', '--site', id)).items,
     /** Uploads these files as built output, over the wire, and makes them live. */
@@ -42,8 +42,8 @@ export async function createScanningWorld(options: Parameters<typeof startWorker
     },
     async close() {
       await worker.close();
-      await world.close();
+      await fixture.close();
     },
   };
 }
-export type ScanningWorld = Awaited<ReturnType<typeof createScanningWorld>>;
+export type ScanningFixture = Awaited<ReturnType<typeof createScanningFixture>>;

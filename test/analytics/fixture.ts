@@ -12,8 +12,8 @@ import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
 import { renderManifest } from '#providers/manifest.ts';
-import { type Caller, createWorld } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
+import { type Caller, createFixture } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
 import { acceptedPublish } from '#test/publishing/acceptance.ts';
 
 export const agents = {
@@ -40,10 +40,10 @@ type EdgeOptions = {
   through?: (database: ViewsDatabase) => ViewsDatabase;
 };
 
-export async function createAnalyticsWorld(env: Record<string, string> = {}) {
-  const world = await createWorld(env);
-  const { deps, clock, config, database } = world;
-  const ask = people(world);
+export async function createAnalyticsFixture(env: Record<string, string> = {}) {
+  const fixture = await createFixture(env);
+  const { deps, clock, config, database } = fixture;
+  const ask = people(fixture);
   const closing: (() => Promise<void>)[] = [];
 
   /** A live site of these files. */
@@ -125,7 +125,7 @@ export async function createAnalyticsWorld(env: Record<string, string> = {}) {
     (await owner.call('GET', `/v1/sites/${site.id}/analytics?period=${period}`)).body;
 
   return {
-    ...world,
+    ...fixture,
     ask,
     publish,
     openEdge,
@@ -133,7 +133,7 @@ export async function createAnalyticsWorld(env: Record<string, string> = {}) {
     report,
     async close() {
       await Promise.all(closing.map((end) => end()));
-      await world.close();
+      await fixture.close();
     },
   };
 }

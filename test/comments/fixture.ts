@@ -1,23 +1,23 @@
 /** Sites with comments, for tests that need neither builds nor repositories. */
-import { type Caller, createWorld } from '#test/api/world.ts';
-import { people } from '#test/invitations/world.ts';
+import { type Caller, createFixture } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
 
-export async function createCommentWorld(env: Record<string, string> = {}, limits: Record<string, number> = {}) {
-  const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, { limits });
-  const around = people(world);
+export async function createCommentFixture(env: Record<string, string> = {}, limits: Record<string, number> = {}) {
+  const fixture = await createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, { limits });
+  const around = people(fixture);
   return {
-    ...world,
+    ...fixture,
     ...around,
     /** An owner with a site, and the calls on its comments. */
     async newOwner() {
-      const caller = await world.newCaller();
+      const caller = await fixture.newCaller();
       const site = await around.newSite(caller);
       return { ...caller, site, ...commentsOf(caller, site.id) };
     },
     commentsOf,
   };
 }
-export type CommentWorld = Awaited<ReturnType<typeof createCommentWorld>>;
+export type CommentFixture = Awaited<ReturnType<typeof createCommentFixture>>;
 
 export function commentsOf({ call }: Caller, siteId: string) {
   const post = (body: unknown, headers: Record<string, string> = {}) =>
