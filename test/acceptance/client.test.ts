@@ -130,7 +130,7 @@ test('help teaches every call, and shells complete them', async () => {
   const one = await run(['site', 'create', '--help']);
   expect([one.exit, one.out]).toEqual([
     0,
-    expect.stringMatching(/^frontage site create --name … --title … .*\n\nMake a site\./),
+    expect.stringMatching(/^frontage site create --name … --title … .*\n\nCreate a site\./),
   ]);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash's.
   const completing = 'source <(cat); COMP_WORDS=(frontage site pu); COMP_CWORD=2; _frontage; echo "${COMPREPLY[@]}"';

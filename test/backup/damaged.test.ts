@@ -52,7 +52,7 @@ test('repositories that are not there are missed by the backup, by its check and
   const { answer, alarm } = await ask(torn, 'backup', 'create', '--into', backups.where);
   const both = [`${site.id} source`, `${site.id} content`];
   expect(answer.missing).toEqual({ count: 2, first: both });
-  expect(alarm).toContain('2 repositories of sites were not there');
+  expect(alarm).toContain('2 repositories of sites are missing');
   expect((await backups.check(fixture)).faults).toEqual([
     `the source repository of ${site.id} is missing`,
     `the content repository of ${site.id} is missing`,
