@@ -194,7 +194,7 @@ test('a branch of a slot that was cleared while the backup was taken comes back 
   const [deployment, em] = [newId('dep'), fixture.deps.em()];
   await em.execute(
     `insert into deployment (id, site_id, number, kind, status, ticket, slot, source_commit, site_url, created_by_id, created_at)
-     values (?, ?, 900001, 'preview', 'cancelled', 0, 1, ?, 'http://site.test', ?, ?)`,
+     values (?, ?, 900001, 'draft', 'cancelled', 0, 1, ?, 'http://site.test', ?, ?)`,
     [deployment, site.id, commit, owner.accountId, fixture.clock.now()],
   );
   await em.execute('insert into preview (id, site_id, slot, label, latest_id, created_at) values (?, ?, 1, ?, ?, ?)', [
@@ -221,7 +221,7 @@ test('the commands say what they have done, and print no key', async () => {
     return (await command?.run(deps, given as Record<Option, string>)) as Record<string, unknown>;
   };
   const made = await ask(fixture, 'backup', 'create', '--into', backups.where);
-  expect(made.keys).toContain('FRONTAGE_SEALING_KEYS have to be kept apart');
+  expect(made.keys).toContain('store FRONTAGE_SECRET and FRONTAGE_SEALING_KEYS elsewhere');
   expect(await ask(fixture, 'backup', 'list', '--from', backups.where)).toMatchObject({
     items: [{ backup: made.backup }],
   });
