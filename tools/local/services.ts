@@ -9,9 +9,9 @@ import type { Service } from './supervisor.ts';
 
 /** With the modules that take longest to load and have no side effects. */
 const entries = {
-  api: { entry: 'api/server.ts', modules: ['deps.ts', 'api/app.ts'] },
-  worker: { entry: 'worker/worker.ts', modules: ['deps.ts', 'worker/bundle.ts', 'activities/index.ts'] },
-  edge: { entry: 'edge/server.ts', modules: ['config.ts', 'edge/cluster.ts'] },
+  api: { entry: 'api/server.ts', modules: ['runtime/deps.ts', 'api/app.ts'] },
+  worker: { entry: 'worker/worker.ts', modules: ['runtime/deps.ts', 'worker/bundle.ts', 'activities/index.ts'] },
+  edge: { entry: 'edge/server.ts', modules: ['runtime/config.ts', 'edge/cluster.ts'] },
 } satisfies Record<ProcessName, { entry: string; modules: string[] }>;
 
 export type ServiceName = ProcessName | 'postgres' | 'temporal' | 'mail' | 'payments' | DomainServiceName;

@@ -11,8 +11,7 @@ if (modules !== undefined) {
   );
   // Only the channel keeps the process alive while it waits.
   process.channel?.ref();
-  // The entry reports a module that cannot be loaded.
-  await Promise.all((JSON.parse(modules) as string[]).map((one) => import(one).catch(() => {})));
+  await Promise.all((JSON.parse(modules) as string[]).map((one) => import(one)));
   Object.assign(process.env, (await environment).env);
   process.channel?.unref();
 }
