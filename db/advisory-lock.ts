@@ -1,6 +1,6 @@
 /**
- * Session-level advisory locks of PostgreSQL, which end with the connection. For work without a transaction that must not run twice at
- * once, such as sending a mail.
+ * Session-level advisory locks of PostgreSQL, which end with the connection. For work without a transaction that must
+ * not run twice at once, such as sending a mail.
  */
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -12,7 +12,7 @@ export type AdvisoryLocks = {
 };
 
 const patienceMs = 5_000;
-/** The locks of a machine that lost its power end half a minute later (tcp(7)). */
+/** Locks of a machine that lost its power are released after half a minute (tcp(7)). */
 const session = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
 
 /** Connects at the first use, with one connection for all keys, and reconnects after a loss. */
@@ -68,7 +68,7 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
     try {
       return await ask(client, 'pg_try_advisory_lock', key);
     } catch (error) {
-      // The query may still succeed, and leave a lock that is never released.
+      // The query may still succeed, and its lock would never be released.
       giveUp(client);
       throw error;
     }

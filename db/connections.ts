@@ -1,6 +1,6 @@
 /**
- * Time-outs for a database that vanished without closing its connections: its machine lost power, or a firewall dropped them. TCP itself
- * retransmits for a quarter of an hour (tcp(7), tcp_retries2), and queries would wait that long.
+ * Time-outs for a database that is gone without closing its connections, after a power loss or behind a firewall. TCP
+ * itself retransmits for 15 minutes (tcp(7), tcp_retries2), and queries would wait that long.
  */
 import type { Socket } from 'node:net';
 import type pg from 'pg';
@@ -40,8 +40,8 @@ function destroySilent(client: Client, patienceMs: number): void {
 }
 
 /**
- * A transaction whose connection is lost cannot be rolled back, and Kysely's controlled transactions release only after the rollback. Ten
- * of them would exhaust the pool for good, so a lost connection is released here.
+ * A transaction whose connection is lost cannot be rolled back, and Kysely's controlled transactions release only after
+ * the rollback. Ten of them would exhaust the pool for good, so a lost connection is released here.
  */
 function releaseLost(pool: pg.Pool): void {
   const taken = new Set<pg.PoolClient>();

@@ -16,7 +16,7 @@ export const contextHeaderInterceptor: WorkflowClientInterceptor = {
   },
 };
 
-/** No trace is started for work that is not part of one. */
+/** A trace is continued, never started here. */
 const tracer = () => (currentContext()?.traceparent === undefined ? undefined : tracing()?.workflowClient);
 
 function withContext(headers: Headers): Headers {

@@ -1,4 +1,7 @@
-/** Rows with a deadline. Every reader compares the column with the clock; a workflow only records the expiry and its consequences. */
+/**
+ * Rows with a deadline. Readers compare the column with the clock; a workflow only records the expiry and its
+ * consequences.
+ */
 
 /** The current status of a row, and the time until it changes at the latest. `settled`: it does not change any more. */
 export type Settled = { settled: true; status: string } | { settled: false; status: string; leftMs: number };

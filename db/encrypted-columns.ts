@@ -19,7 +19,7 @@ export const contextOf = {
   acmeAccount: (directory: string) => `acme-account:${directory}`,
 } as const;
 
-/** Every column that stays encrypted for longer than a day, with the key of its row. Add new ones here. */
+/** Every column that stays encrypted for longer than a day, with its table's key. Add new ones here. */
 export const encryptedColumns = [
   { table: 'mail', column: 'sealed', key: 'id', context: contextOf.mail },
   { table: 'booking', column: 'visitor_sealed', key: 'id', context: contextOf.booking },
@@ -33,12 +33,13 @@ type EncryptedColumn = (typeof encryptedColumns)[number];
 const batchSize = 200;
 type Row = { id: string; sealed: Buffer };
 
-/** Of one column. `unreadable`: encrypted under an unknown key, or corrupt; such rows stay unchanged. */
+/** Counts for one column. `unreadable`: encrypted under an unknown key, or corrupt; these rows stay unchanged. */
 export type ReencryptedRows = { resealed: number; unreadable: number };
 
 /**
- * Encrypts everything under the newest key. It may be interrupted and run again, since the rows are its only state. It updates a row only
- * if that is unchanged since it was read, so it can run while the service does. Returns counts by `table.column`.
+ * Encrypts everything under the newest key. It may be interrupted and run again, since the rows are its only state. It
+ * updates a row only if that is unchanged since it was read, so it can run while the service does. Returns counts by
+ * `table.column`.
  */
 export async function reencrypt(em: EntityManager, keyring: EncryptionKeys): Promise<Record<string, ReencryptedRows>> {
   const answer: Record<string, ReencryptedRows> = {};
@@ -93,7 +94,7 @@ async function replace(
   return rows.length === 1;
 }
 
-/** The number of rows under each key, by `table.column` and the key's version; `lost` for unknown keys. */
+/** The number of rows under each key version, by `table.column`; `lost` counts unknown keys. */
 export async function countEncrypted(
   em: EntityManager,
   keyring: EncryptionKeys,

@@ -16,7 +16,7 @@ export type DatabaseMetrics = {
   flagsOpen: number;
   /** Age of the oldest published version that was not scanned. */
   unscannedOldestSeconds: number;
-  /** Of the renewed certificate that expires first; absent where there is none. */
+  /** For the renewed certificate that expires first; absent if there is none. */
   certificateDaysLeft: number | undefined;
 };
 
@@ -32,11 +32,14 @@ type Row = {
   certificate_until: string | Date | null;
 };
 
-/** Mails of a blocked account wait on purpose. */
+/** Mails of a blocked account wait intentionally. */
 const isNotStopped = `not exists (select 1 from account where blocked_at is not null
   and id in (mail.account_id, (select site.account_id from site where site.id = mail.site_id)))`;
 
-/** Ours, and of domains that are followed: nobody renews another's (activities/certificates.ts), nor is to be woken when it ends. */
+/**
+ * The platform's own certificates, and those of domains in use. Others are not renewed (activities/certificates.ts), so
+ * their expiry must raise no alert.
+ */
 const isRenewed = `(certificate.domain_id is null or exists (select 1 from domain join account on account.id = domain.account_id
   where domain.id = certificate.domain_id and domain.status = 'active' and domain.removed_at is null and account.blocked_at is null))`;
 

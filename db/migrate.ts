@@ -1,19 +1,24 @@
-/** Migrates a database to the newest schema. Safe to run from several processes at once, and while the previous release serves visitors. */
+/**
+ * Migrates a database to the newest schema. Safe to run from several processes at once, and while the previous release
+ * serves visitors.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { migrationsList } from './migrations.ts';
 import { openOrm } from './orm.ts';
 
-// Any constant works, as long as every process that migrates this database takes the same lock.
+// The value is arbitrary; every process that migrates a database takes this lock.
 const migrationLock = 4_711_001;
 
-/** Every later query queues behind a migration that waits for a table. So a migration gives up soon, rolls back and retries. */
+/**
+ * While a migration waits for a table lock, every later query on the table queues behind it. A migration therefore
+ * stops waiting early, rolls back and retries.
+ */
 const lockTimeoutMs = 3_000;
 const pauseMs = 1_000;
 const lockNotAvailable = '55P03';
 
-/** Names of all migrations of this version, in order. */
 export const knownMigrations: readonly string[] = migrationsList.map(({ name }) => name);
 
 /** The database was migrated by a version that is not an ancestor of this one. */
@@ -29,8 +34,9 @@ export class IncompatibleDatabase extends Error {
 }
 
 /**
- * Runs the pending migrations, each in its own transaction; with `to`, only those up to that one. Returns their names. Waits as long as another
- * session, such as a backup, locks a table that a migration needs. Throws IncompatibleDatabase without changing anything.
+ * Runs the pending migrations, each in its own transaction; with `to`, only those up to that one. Returns their names.
+ * Waits as long as another session, such as a backup, locks a table that a migration needs. Throws IncompatibleDatabase
+ * without changing anything.
  */
 export async function migrate(databaseUrl: string, options: { to?: string } = {}): Promise<string[]> {
   const guard = new pg.Client({ connectionString: databaseUrl });
@@ -48,7 +54,7 @@ export async function migrate(databaseUrl: string, options: { to?: string } = {}
   }
 }
 
-/** Names of the migrations that the database has had, in order; none where it is new. */
+/** Names of the applied migrations, in order; empty for a new database. */
 export async function appliedMigrations(client: pg.ClientBase): Promise<string[]> {
   const table = await client.query(`select to_regclass('public.mikro_orm_migrations') is not null as exists`);
   if (!table.rows[0]?.exists) return [];
@@ -62,7 +68,9 @@ function requireCompatible(applied: string[]): void {
     throw new IncompatibleDatabase();
 }
 
-/** Adds the names of the migrations that ran to `ran`. Returns false where another session locked a table for too long. */
+/**
+ * Adds the names of the migrations that ran to `ran`. Returns false where another session locked a table for too long.
+ */
 async function runPending(orm: MikroORM, options: { to?: string }, ran: string[]): Promise<boolean> {
   const pending = await orm.migrator.getPending();
   try {

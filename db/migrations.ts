@@ -22,7 +22,10 @@ import { Scanning } from './migrations/2026-11-22-scanning.ts';
 import { Sites } from './migrations/2026-11-22-sites.ts';
 import { Sketches } from './migrations/2026-11-22-sketches.ts';
 
-/** Only append. A migration of a released version never changes (test/upgrades): a restore compares the list by position. */
+/**
+ * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
+ * position.
+ */
 export const migrationsList = [
   { name: '2026-11-22-accounts', class: Accounts },
   { name: '2026-11-22-inbox', class: Inbox },

@@ -1,4 +1,7 @@
-/** Notifications of changes by other processes (LISTEN), over one connection. Only an optimisation: every waiter polls too. */
+/**
+ * Notifications of changes by other processes (LISTEN), over one connection. Only an optimisation: every waiter polls
+ * too.
+ */
 import pg from 'pg';
 import type { Logger } from 'pino';
 
@@ -94,8 +97,8 @@ function openClient(databaseUrl: string): pg.Client {
 }
 
 /**
- * Loads until `done`, until `timeoutMs` have passed or the process terminates, and returns the last value. Loads again at each
- * notification of `id`, and each second in case one was lost.
+ * Loads until `done`, until `timeoutMs` have passed or the process terminates, and returns the last value. Loads again
+ * at each notification of `id`, and each second in case one was lost.
  */
 export async function loadUntil<T>(
   changes: Notifications,

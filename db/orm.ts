@@ -1,4 +1,4 @@
-/** The connection to the database, and the list of its entities. */
+/** The database connection, and the list of entities. */
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { Account } from './accounts/account.ts';
@@ -46,8 +46,8 @@ import { Sketch, SketchHost } from './sketches/sketch.ts';
 export type { EntityManager, MikroORM };
 
 /**
- * Opens the database with a pool of `poolMax` connections. Connects at the first use. With `patienceMs` no statement runs for longer, and a
- * connection over which nothing comes for as long while it is asked something is given up.
+ * Opens the database with a pool of `poolMax` connections; it connects at the first use. With `patienceMs`, statements
+ * have that time limit, and a connection that stays silent for as long during a query is closed.
  */
 export function openOrm(
   databaseUrl: string,
@@ -110,13 +110,13 @@ export function openOrm(
         migrationsList,
         snapshot: false,
         transactional: true,
-        // Each by itself: none holds its tables for those after it.
+        // One transaction per migration, so that none holds its table locks during the following ones.
         allOrNothing: false,
       },
       pool: { min: 0, max: options.poolMax ?? 10 },
       driverOptions: connectionOptions(options),
       forceUtcTimezone: true,
-      // It would write to the terminal of whoever starts us; who migrates is told what ran.
+      // It would write to the terminal of the calling process; callers report the migrations themselves.
       logger: () => {},
     }),
   );

@@ -10,7 +10,7 @@ export const OutboxEntry = defineEntity({
     id: p.text().primary(),
     kind: p.text().$type<'start' | 'signal' | 'cancel'>(),
     workflowId: p.text(),
-    /** For a start: the workflow's type, its one argument, and the summary for operators. For a signal: its name. */
+    /** For a start: the workflow's type, its argument, and the summary for operators. For a signal: its name. */
     message: p.json().$type<OutboxMessage>(),
     createdAt: p.datetime(),
     sentAt: p.datetime().nullable(),
@@ -21,12 +21,12 @@ export const OutboxEntry = defineEntity({
 export type OutboxEntry = InferEntity<typeof OutboxEntry>;
 
 export type OutboxMessage = {
-  /** For what it is sent. */
+  /** The request context that the message belongs to. */
   cause?: PropagatedContext;
   type?: WorkflowName;
   input?: unknown;
   signal?: string;
-  /** For a start: also after a workflow of this id has ended. */
+  /** For a start: also if an earlier workflow with this id has ended. */
   mayRestart?: boolean;
   summary?: string;
   searchAttributes?: { SiteId?: string; AccountId?: string; Hostname?: string; Resource?: string };

@@ -1,6 +1,7 @@
 /**
- * The outbox: a transaction writes its messages to the workflow engine as rows, which are sent after it commits. Entries are sent at
- * least once, and repeating one is harmless: a workflow id is a business key, and workflows read the rows.
+ * The outbox: a transaction writes its messages to the workflow engine as rows, which are sent after it commits.
+ * Entries are sent at least once, and repeating one is harmless: a workflow id is a business key, and workflows read
+ * the rows.
  */
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
@@ -65,7 +66,7 @@ async function deliver(temporal: Client, { kind, workflowId, message }: OutboxEn
     else if (kind === 'cancel') await handle.cancel();
     else await start(temporal, workflowId, message);
   } catch (error) {
-    // A workflow that has ended has read the rows already; messages only make it read them sooner.
+    // A workflow that has ended has already read the rows; messages only make workflows read them earlier.
     if (error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError) return;
     throw error;
   }
@@ -86,8 +87,8 @@ async function start(temporal: Client, workflowId: string, message: OutboxMessag
 }
 
 /**
- * Sends waiting entries, oldest first, and returns how many were sent. Skips rows that another process is sending, and rows whose
- * workflow has an earlier unsent entry.
+ * Sends waiting entries, oldest first, and returns how many were sent. Skips rows that another process is sending, and
+ * rows whose workflow has an earlier unsent entry.
  */
 export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' | 'log'>): Promise<number> {
   return await deps.em().transactional(async (em) => {
@@ -117,7 +118,10 @@ export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' |
   });
 }
 
-/** Relays after each commit that adds an entry, and each second. Returns the function that stops it after the current round. */
+/**
+ * Relays after each commit that adds an entry, and each second. Returns the function that stops it after the current
+ * round.
+ */
 export function startRelay(deps: Deps): () => Promise<void> {
   let stopped = false;
   let wake: () => void = () => {};

@@ -1,6 +1,6 @@
 /**
- * Starts every workflow that the rows need, after a restore: the workflow engine of the new installation has none of them. A workflow
- * that is running already is not started twice, and one whose row is settled ends at once.
+ * Starts every workflow that the rows need, after a restore, because the new installation's workflow engine has none of
+ * them. Starting a running workflow has no effect, and a workflow whose row is settled ends at once.
  */
 import type pg from 'pg';
 import type { WorkflowInputs, WorkflowName } from '#rules/workflow-ids.ts';

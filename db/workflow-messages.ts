@@ -13,7 +13,7 @@ export type WorkflowAbout = {
   site?: string | undefined;
   account?: string | undefined;
   hostname?: string | undefined;
-  /** The id that it is found by, where that is not its row's. */
+  /** The search attribute, if it is not the id of the row. */
   resource?: string | undefined;
 };
 

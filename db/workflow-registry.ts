@@ -1,6 +1,6 @@
 /**
- * Every workflow that follows a row: its id, its task queue, and the rows that should have one running. The table is what a start reads
- * (workflow-messages.ts) and what a restore reads (resume-workflows.ts).
+ * Every workflow that follows a row: its id, its task queue, and the rows that should have one running. Used to start
+ * workflows (workflow-messages.ts) and to resume them after a restore (resume-workflows.ts).
  */
 import { queues, type WorkflowInputs, type WorkflowName, workflowIds } from '#rules/workflow-ids.ts';
 
@@ -12,11 +12,11 @@ type Workflow<Input> = {
   queue: (typeof queues)[keyof typeof queues];
   /** Whether it may start again after it has ended. */
   mayRestart: boolean;
-  /** The inputs of all that should be running. $1, where it occurs, is the time. */
+  /** Query for the inputs of all that should be running. $1, if present, is the current time. */
   unfinished: string;
 };
 
-/** A workflow whose id is made from the id of its row. */
+/** A workflow whose id is derived from the id of its row. */
 function followsRow<Key extends string>(
   key: Key,
   id: (rowId: string) => string,
@@ -79,7 +79,7 @@ export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs
       (select payment_id from payment_attempt where status in ('minting', 'open'))`,
   ),
   refundPayment: {
-    // One charge may be refunded again after a failure: each try has its own key.
+    // A charge may be refunded again after a failure; each attempt has its own key.
     id: ({ refundKey }) => workflowIds.refundPayment(refundKey),
     resource: ({ attemptId }) => attemptId,
     queue: queues.platform,

@@ -19,7 +19,7 @@ export class GitRefusal extends Error {
   }
 }
 
-/** The refusal as an answer. */
+/** Returns a refusal; rethrows any other error. */
 export function refusalOrThrow(error: unknown): GitRefusal {
   if (error instanceof GitRefusal) return error;
   throw error;
@@ -35,7 +35,7 @@ export type Address = { siteId: string; repository: Repository };
 
 const howToGetPassword = 'Call POST /v1/sites/{id}/git-credentials for a user name and a password.';
 
-/** Reads the part of the address behind `/git/`. Throws a 404 that tells nothing. */
+/** Parses the part of the address after `/git/`. Throws a 404 that does not say why. */
 export function parseAddress(name: string): Address {
   const match = /^(site_[0-9a-z]{26})(\.content)?\.git$/.exec(name);
   const siteId = match?.[1];
@@ -52,7 +52,10 @@ export function passwordHash(password: string): Buffer {
   return createHash('sha256').update(password).digest();
 }
 
-/** Throws a GitRefusal unless the header's credential grants this access to this repository now. Returns the site and the caller's role. */
+/**
+ * Throws a GitRefusal unless the header's credential grants this access to this repository now. Returns the site and
+ * the caller's role.
+ */
 export async function requireAccess(
   em: EntityManager,
   now: Date,
@@ -106,7 +109,7 @@ function parseBasic(authorization: string | undefined): { username: string; pass
   const colon = text.indexOf(':');
   if (colon < 1) throw new GitRefusal(401, howToGetPassword);
   const username = text.slice(0, colon);
-  // PostgreSQL takes no NUL in a text.
+  // PostgreSQL's text cannot contain NUL.
   if (username.includes('\0')) throw new GitRefusal(401, howToGetPassword);
   return { username, password: text.slice(colon + 1) };
 }

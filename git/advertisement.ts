@@ -1,17 +1,17 @@
-/** The first answer to every clone, fetch and push: what the service can do and, before version 2 of the protocol, which branches there are. */
+/** The first response to every clone, fetch and push: the capabilities and, before protocol version 2, the branches. */
 import { type Place, runGit } from '#providers/repositories/git.ts';
 import { flush, pktLine } from './pkt-line.ts';
 import type { Service } from './serve.ts';
 
 /**
- * What git says in version 2 names no branch and is the same for all our repositories: their settings are the environment's (gitprotocol-v2(5)). Asked once
- * in the life of a process.
+ * In version 2 the advertisement contains no branches and is the same for all repositories, because git is configured
+ * by the environment (gitprotocol-v2(5)). Read once per process.
  */
 let capabilities: Promise<Buffer> | undefined;
 
-/** The answer's body. `protocol` is `version=1`, `version=2` or absent. */
+/** The response body. `protocol` is `version=1`, `version=2` or undefined. */
 export async function readAdvertisement(place: Place, service: Service, protocol: string | undefined): Promise<Buffer> {
-  // Pushes have no version 2: a client that asks for it gets the first one.
+  // Pushes have no version 2: git then uses the first version.
   if (service === 'git-receive-pack' || protocol !== 'version=2') {
     const banner = pktLine(`# service=${service}\n`) + flush;
     return Buffer.concat([

@@ -1,6 +1,6 @@
 /**
- * Limits the git processes of one API process. Others wait in a bounded queue, then get a 503. Not p-limit: the limit is shared fairly among
- * sites, the queue is bounded, and a waiter times out.
+ * Limits the git processes of one API process. Others wait in a bounded queue, then get a 503. Not p-limit: the limit
+ * is shared fairly among sites, the queue is bounded, and a waiter times out.
  */
 import { gitOperations } from '#runtime/telemetry/metrics.ts';
 import { GitRefusal } from './access.ts';
@@ -11,15 +11,15 @@ export type GitConcurrency = {
 };
 
 export type GitConcurrencyLimits = {
-  /** Exchanges at the same time. */
+  /** Maximum number of concurrent exchanges. */
   running: number;
-  /** Of these, for one site, so that its clones do not delay all others. */
+  /** Maximum of these per site, so that the clones of one site do not delay all others. */
   perSite: number;
   waiting: number;
   waitMs: number;
 };
 
-// One site may fill only this part of the queue.
+// One site may fill only this share of the queue.
 const siteQueueShare = 1 / 2;
 
 type Waiter = { siteId: string; start: () => void };

@@ -6,13 +6,16 @@ import { hooksDir } from '#providers/repositories/git.ts';
 import type { RefUpdate } from './push.ts';
 import { sentence, type Violation } from './rules.ts';
 
-/** A push as the hook describes it. `quarantine` is the folder that holds its objects, inside `objects/`; none came with a mere deletion. */
+/**
+ * A push as the hook reports it. `quarantine` is the folder of its objects inside `objects/`; undefined if the push
+ * only deletes branches.
+ */
 export type Push = { quarantine: string | undefined; updates: RefUpdate[] };
 
 const linesMax = 20;
 const requestBytesMax = 1_048_576;
 
-/** Throws if git would pass over the hook: it ignores one that is missing or not executable, and all pushes would go in. */
+/** Throws if git would ignore the hook, because it is missing or not executable: then every push would be accepted. */
 export function assertHookRuns(): void {
   accessSync(join(hooksDir, 'pre-receive'), constants.X_OK);
 }
@@ -41,7 +44,7 @@ function parsePush(request: string): Push {
     const [from = '', to = '', ref = ''] = line.split(' ');
     return { ref, from: known(from), to: known(to) };
   });
-  // Its name alone: the way there is ours, and git writes it with links resolved.
+  // Only the folder's name: git reports the path with resolved links, and we join it to our own.
   return { quarantine: quarantine === '' ? undefined : basename(quarantine), updates };
 }
 
@@ -49,7 +52,7 @@ function known(sha: string): string | null {
   return /^0*$/.test(sha) ? null : sha;
 }
 
-/** What the pusher reads on the terminal: a line for each file, saying which, why and what to do. */
+/** The lines for the pusher's terminal: for each file the fault and the remedy. */
 export function refusalLines(verdicts: readonly Violation[]): string[] {
   if (verdicts.length === 0) return [];
   const shown = verdicts.slice(0, linesMax).flatMap((verdict) => [`  ${sentence(verdict)}`, `    ${verdict.remedy}`]);

@@ -36,10 +36,10 @@ const defaultTimeouts: GitTimeouts = {
   askMs: 5_000,
 };
 
-// What a fetch asks for: a line of 50 bytes for each commit that the client has.
+// The body of a fetch has a line of 50 bytes for each commit that the client has.
 const fetchBytesMax = 16_777_216;
 
-/** Adds the routes. They bring their own bodies, errors and access, and ask for no bearer token. */
+/** Adds the routes. They have their own body parsing, errors and authentication, and accept no bearer token. */
 export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, options: GitOptions = {}): void {
   assertHookRuns();
   const running = deps.config.gitSlots;
@@ -102,13 +102,13 @@ function parseService(service: unknown): Service {
   throw new GitRefusal(403, 'This repository only supports the smart HTTP protocol. Use git 1.6.6 or newer.');
 }
 
-/** Only a version goes on to git: the header is the caller's, and becomes a part of a process's environment. */
+/** Only a valid version is passed on: the header comes from the client and becomes an environment variable of git. */
 function parseProtocol(request: FastifyRequest): string | undefined {
   const header = request.headers['git-protocol'];
   return typeof header === 'string' && /^version=[12]$/.test(header) ? header : undefined;
 }
 
-/** The repository behind the address, for one who may use the service on it. */
+/** The repository at this address. Throws a GitRefusal if the caller may not use the service on it. */
 async function open(
   deps: GitDeps,
   request: FastifyRequest<Named>,
@@ -134,7 +134,7 @@ function bodyOf(request: FastifyRequest): Readable {
   const payload = request.body;
   if (!(payload instanceof Readable)) throw new GitRefusal(400, 'The request has no body.');
   const encoding = request.headers['content-encoding'] ?? 'identity';
-  // A client may leave before anybody reads what it sends.
+  // The client may disconnect before the body is read.
   payload.on('error', () => {});
   if (encoding === 'identity') return payload;
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
@@ -146,7 +146,7 @@ function bodyOf(request: FastifyRequest): Readable {
 }
 
 type PushContext = {
-  /** Asks for the access again. Throws a GitRefusal. */
+  /** Checks the access again. Throws a GitRefusal. */
   access: () => Promise<unknown>;
   caps: Caps;
   platform: ReadonlyMap<string, string>;
@@ -161,7 +161,7 @@ function pushOf(
   { access, caps: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: PushContext,
 ): Request {
   const judge = async ({ quarantine, updates }: Push): Promise<string[]> => {
-    // What is pushed may have been on its way for minutes, and the access may have ended meanwhile.
+    // The upload may have taken minutes, and the access may have been revoked meanwhile.
     const lost = await access().catch(refusalOrThrow);
     if (lost instanceof GitRefusal) return ['', 'Refused. Nothing has changed.', `  ${lost.message}`, ''];
     const main = (await deps.repositories?.head(siteId, repository)) ?? null;
@@ -190,7 +190,10 @@ function pushOf(
   };
 }
 
-/** Sends what git says. The status waits for its first words, so that a request which git cannot read is told so. */
+/**
+ * Streams git's output. The status is sent with the first chunk, so that a request which git cannot read gets an error
+ * status.
+ */
 async function answer(
   slots: GitConcurrency,
   { siteId }: Address,
@@ -233,7 +236,7 @@ function answerError(deps: GitDeps, error: unknown, request: FastifyRequest, rep
   if (status >= 500 && !known) deps.log.error({ err: error, reqId: request.id }, 'git over HTTP failed');
   if (known?.retryAfterSeconds !== undefined) reply.header('retry-after', known.retryAfterSeconds);
   if (status === 401) reply.header('www-authenticate', 'Basic realm="git", charset="UTF-8"');
-  // The rest of a body that nobody reads would stand before the next request.
+  // The unread rest of the body would be parsed as the next request.
   if (request.method === 'POST') reply.header('connection', 'close');
   const message = known?.message ?? (status < 500 ? 'This is not a git request.' : 'The service failed. Try again.');
   return neverCached(reply).code(status).type('text/plain; charset=utf-8').send(`${message}\n`);

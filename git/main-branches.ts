@@ -9,8 +9,8 @@ const triesMax = 20;
 const pauseMs = 50;
 
 /**
- * Moves both `main` from where they stood to these commits, or neither. What a killed process has moved already is left as it is, also
- * when others have built upon it since. False where one has gone another way meanwhile.
+ * Moves both `main` branches from these heads to these commits, or neither. A branch that an interrupted attempt has
+ * already moved stays, even if others have added commits since. Returns false if one has diverged.
  */
 export async function fastForwardMain(
   repositories: Repositories,

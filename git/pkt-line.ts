@@ -1,4 +1,4 @@
-/** Packet lines of the git protocol (gitprotocol-common(5)), as far as we write them ourselves. */
+/** Packet lines of the git protocol (gitprotocol-common(5)), for the responses that we write ourselves. */
 
 export const flush = '0000';
 
@@ -7,14 +7,14 @@ export function pktLine(text: string): string {
 }
 
 /**
- * The end of a push that we stop ourselves: progress lines for the terminal (band 2), then a fatal word (band 3), as the side-band
- * capability frames them (gitprotocol-pack(5)).
+ * The response to a push that we abort: progress lines for the terminal (band 2), then a fatal error (band 3), framed
+ * by the side-band capability (gitprotocol-pack(5)).
  */
 export function fatalAnswer(lines: readonly string[], last: string): string {
   return lines.map((line) => pktLine(`\x02${line}\n`)).join('') + pktLine(`\x03${last}\n`) + flush;
 }
 
-/** An answer that is nothing but a refusal, in the words of the service. */
+/** A response that contains only a refusal, in the format of the service. */
 export function refusalResponse(service: 'git-upload-pack' | 'git-receive-pack', message: string): string {
   return service === 'git-upload-pack'
     ? pktLine(`ERR ${message}\n`)

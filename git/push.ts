@@ -12,7 +12,7 @@ import {
 } from '#providers/repositories/objects.ts';
 import { checkContent, checkHistoricPath, checkTree, needsBytes, type Rules, type Violation } from './rules.ts';
 
-/** One branch of a push: from which commit to which; null where it does not exist before or after. */
+/** The update of one branch, from one commit to another; null if it does not exist before or after. */
 export type RefUpdate = { ref: string; from: string | null; to: string | null };
 
 /** All violations of a push; empty if it is accepted. `main` is the tip that a new branch is compared with. */
@@ -46,7 +46,7 @@ function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | 
   return refuse(ref, 'cannot be deleted by a push', 'Push commits that undo the work instead (git revert).');
 }
 
-/** All queries to git run at once: each is a process, and most of its time is start-up. */
+/** All git queries run concurrently: each is a process, and most of its time is start-up. */
 async function checkTip(
   rules: Rules,
   place: Place,
@@ -54,7 +54,7 @@ async function checkTip(
 ): Promise<Violation[]> {
   const asked = Promise.all([readFiles(place, to, rules.limits.site_files + 1), checkNewHistory(place, from, to)]);
   const answers = await asked.catch(async (error: unknown) => {
-    // git has no answers about what is no commit.
+    // git's queries fail for anything that is not a commit.
     if (await hasObject(place, to, 'commit')) throw error;
     return undefined;
   });
@@ -72,7 +72,7 @@ async function checkTip(
   return verdicts.length > 0 ? verdicts : checkContents(rules, place, differences);
 }
 
-/** The files of a tip, up to one more than the cap: a small pack can hold a tree of any size. */
+/** The files of a commit, at most `countMax`: a small pack can contain a tree of any size. */
 async function readFiles(place: Place, commit: string, countMax: number): Promise<TreeEntry[]> {
   const files: TreeEntry[] = [];
   for await (const file of walkTree(place, commit)) {
@@ -83,8 +83,8 @@ async function readFiles(place: Place, commit: string, countMax: number): Promis
 }
 
 /**
- * What a walk through the new commits tells: faults, and by the way that `to` is one of them, that one stands on `from`, and, where `to` is the only one and
- * stands on `from` alone, as most pushes have it, how the two differ.
+ * The result of one walk through the new commits. `isCommit`: `to` is among them. `isOnTop`: one of them has the parent
+ * `from`. `differences` is defined only for a single new commit on top of `from`, as in most pushes.
  */
 type History = { isCommit: boolean; isOnTop: boolean; differences: Difference[] | undefined; verdicts: Violation[] };
 

@@ -1,4 +1,7 @@
-/** The rules of a push, of a commit by the API, and of every other way a file comes into a site: one set, from here. */
+/**
+ * The rules for files: the same for a push, for a commit by the API, and for every other way of adding a file to a
+ * site.
+ */
 import { createHash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,28 +12,28 @@ import type { Repository } from '#rules/states.ts';
 import type { ErrorCode } from '#runtime/errors.ts';
 import { acceptsName, formatFault, placeOf } from './rules/formats.ts';
 
-/** Why a file is refused: `what` is the end of a sentence that begins with the path, `remedy` says what to do. */
+/** Why a file is refused: `what` completes a sentence that begins with the path, `remedy` says how to fix it. */
 export type Violation = { code: ErrorCode; path: string; what: string; remedy: string };
 
 /**
- * What the files are judged by: the repository they are for, the caps, and the platform's own files, each by the id of its blob, or `anyBytes` where another
- * release may have written it.
+ * What files are validated against: their repository, the limits, and the platform's own files by blob id. The id is
+ * `anyBytes` if another release may have written the file.
  */
 export type Rules = { repository: Repository; platform: ReadonlyMap<string, string> } & Pick<Caps, 'limits' | 'lift'>;
 
-/** The id that git gives a file of these bytes. */
+/** The git blob id of these bytes. */
 export function blobId(bytes: Uint8Array): string {
   return blobHash(bytes.length).update(bytes).digest('hex');
 }
 
-/** The same for a file that comes in pieces: its digest, once they are all in. */
+/** The same for a file that arrives in chunks: its digest, after all are added. */
 export function blobHash(bytes: number): Hash {
   return createHash('sha1').update(`blob ${bytes}\0`);
 }
 
 export const anyBytes = '*';
 
-/** The frozen files that the platform builds with, by their names at the root of a site. */
+/** The frozen files that the platform builds with, by name in the root of a site. */
 export function platformFiles(): ReadonlyMap<string, Buffer> {
   const names = ['package.json', 'package-lock.json'];
   return new Map(
@@ -38,14 +41,14 @@ export function platformFiles(): ReadonlyMap<string, Buffer> {
   );
 }
 
-/** The same by the ids of their blobs. A site may hold these very bytes. */
+/** The same files by blob id. A site may contain exactly these bytes. */
 export function readPlatformFiles(): ReadonlyMap<string, string> {
   return new Map([...platformFiles()].map(([name, bytes]) => [name, blobId(bytes)]));
 }
 
 /**
- * Validates the changes between the old and the new tip by names, modes and sizes, and the total size of the new tip. `files` is the new tip:
- * all of it, or one file more than the limit.
+ * Validates the changes between the old and the new tip by names, modes and sizes, and the total size of the new tip.
+ * `files` is the new tip: all of it, or one file more than the limit.
  */
 export function checkTree(rules: Rules, files: readonly TreeEntry[], differences: readonly Difference[]): Violation[] {
   const sizes = new Map(files.map((file) => [file.path, file.bytes]));
@@ -75,7 +78,7 @@ function checkDifference(rules: Rules, difference: Difference, bytes: number): V
   return checkPlace(rules.repository, path);
 }
 
-/** Unchanged ones stay whatever they are: the platform's own may have moved on since, and the build uses those. */
+/** Unchanged files are accepted whatever they contain: the platform's own may be newer, and the build uses those. */
 function checkFrozen(rules: Rules, { path, oid, mode }: Difference, bytes: number): Violation | undefined {
   const { repository, platform, limits } = rules;
   const kept = platform.get(path);
@@ -124,12 +127,12 @@ function checkTotals({ limits, lift, repository }: Rules, files: readonly TreeEn
   );
 }
 
-/** Whether the bytes of a file at this path have to be looked at. */
+/** Whether files at this path are validated by their bytes. */
 export function needsBytes(repository: Repository, path: string): boolean {
   return placeOf(repository, path) !== undefined;
 }
 
-/** Validates one file by its bytes, after `checkTree`. `content` may be left partly read. */
+/** Validates one file by its bytes, after `checkTree`. `content` may be left unread in part. */
 export async function checkContent(
   repository: Repository,
   path: string,
@@ -147,7 +150,7 @@ export function checkHistoricPath(path: string): Violation | undefined {
   return refuse('invalid_path', path, what, 'Remove it from the history (git rebase -i), then push.');
 }
 
-/** The verdict as a sentence. `folder` is where the repository stands in the site: '' or `src/content/`. */
+/** The violation as a sentence. `folder` is the path of the repository in the site: '' or `src/content/`. */
 export function sentence({ path, what }: Violation, folder = ''): string {
   return `${printable(folder + path)} ${what}.`;
 }

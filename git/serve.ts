@@ -1,6 +1,7 @@
 /**
- * One answer of git's smart HTTP protocol: `git upload-pack` or `git receive-pack` with `--stateless-rpc`, everything streamed. git's own
- * `http-backend` would be one more process for each request, and has no way to cut off a client or to hand the hook a descriptor.
+ * One exchange of git's smart HTTP protocol: `git upload-pack` or `git receive-pack` with `--stateless-rpc`, fully
+ * streamed. git's own `http-backend` would be another process per request, and can neither disconnect a client nor pass
+ * a descriptor to the hook.
  */
 import type { Duplex, Readable } from 'node:stream';
 import { gitEnvironment, withinMemory } from '#providers/repositories/git.ts';
@@ -10,8 +11,9 @@ import { fatalAnswer } from './pkt-line.ts';
 export type Service = 'git-upload-pack' | 'git-receive-pack';
 
 /**
- * Time-outs, in milliseconds: for a silent client (`idleMs`), for a received push (`workMs`), and for a client that sends or reads less than
- * `bytesPerSecondMin` on average (`slowMs`), which could otherwise occupy a process for ever. `askMs`: how often the access is checked again.
+ * Time-outs, in milliseconds: for a silent client (`idleMs`), for a received push (`workMs`), and for a client that
+ * sends or reads less than `bytesPerSecondMin` on average (`slowMs`), which could otherwise occupy a process for ever.
+ * `askMs`: how often the access is checked again.
  */
 export type GitTimeouts = { idleMs: number; workMs: number; slowMs: number; bytesPerSecondMin: number; askMs: number };
 
@@ -24,10 +26,10 @@ export type Exchange = {
   /** The request's body, decompressed. */
   body: Readable;
   bodyBytesMax: number;
-  /** What the pusher reads when the body is larger than that. */
+  /** Lines for the pusher if the body is larger than that. */
   tooLarge: string[];
   timeouts: GitTimeouts;
-  /** Answers the `pre-receive` hook; for pushes alone. */
+  /** Answers the `pre-receive` hook; only for pushes. */
   onHook?: (channel: Duplex) => void;
   /** Whether the access is still granted: an account may be blocked, a password may expire. */
   isStillAllowed: () => Promise<boolean>;
@@ -77,7 +79,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
   try {
     for await (const chunk of git.stdout.iterator({ destroyOnReturn: false })) {
       if (!isLarge.value) yield chunk as Buffer;
-      // After the reader has taken it.
+      // Counted only after the reader has received it.
       if (!isWorking) moved(chunk as Buffer);
     }
     await fed;
@@ -92,7 +94,10 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
   }
 }
 
-/** Writes the body to git with backpressure. What git no longer reads is discarded, so that the client receives the response. */
+/**
+ * Writes the body to git with backpressure. Input that git no longer reads is discarded, so that the client receives
+ * the response.
+ */
 async function writeBody(
   { body, bodyBytesMax }: Exchange,
   git: Git,
@@ -145,7 +150,8 @@ async function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: E
   if (git.channel) onHook?.(git.channel);
   return {
     ...git,
-    // First only the ends of its pipes: a receive-pack that is signalled while its unpacker dies can leave the quarantine behind.
+    // Closes only the pipes first: a receive-pack that is signalled while its unpacker exits can leave the quarantine
+    // behind.
     stop() {
       git.stdin.destroy();
       git.stdout.resume();

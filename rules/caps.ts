@@ -1,4 +1,7 @@
-/** The plan of an account and its limits. Deadlines are applied when reading: an expired grant or a long overdue payment has no effect. */
+/**
+ * The plan of an account and its limits. Deadlines are applied when reading: an expired grant or a long overdue payment
+ * has no effect.
+ */
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import type { LimitName, Limits } from './limits.ts';
@@ -13,7 +16,10 @@ export type PlanSubject = { subscriptions?: string | null | undefined };
 
 export type PlanContext = { config: Pick<Config, 'plans' | 'plan' | 'billing'>; clock: Clock };
 
-/** The larger of the paid and the granted plan, otherwise the first of the catalog. Without billing, every account has the default plan. */
+/**
+ * The larger of the paid and the granted plan, otherwise the first of the catalog. Without billing, every account has
+ * the default plan.
+ */
 export function planOf({ config, clock }: PlanContext, subject: PlanSubject): Plan {
   const { plans } = config;
   if (!config.billing) return planNamed(plans, config.plan) ?? plans[0];
@@ -54,7 +60,7 @@ export function planStatusOf(deps: PlanContext, subject: PlanSubject): PlanStatu
 /** The limits of an account, and the words for a caller that reaches one. */
 export type Caps = {
   limits: Limits;
-  /** "The plan", by its name where there are several. */
+  /** "The plan", with its name if there are several. */
   plan: string;
   /** The party that can raise the limit, and how: a sentence that follows the remedy. */
   lift(name: LimitName): string;

@@ -18,7 +18,10 @@ const digits: Record<string, number> = {
 /** Without a minor unit, but the provider counts them in hundredths. */
 const inHundredths = new Set(['ISK', 'UGX']);
 
-/** The smallest charge to a card, in the minor unit; for other currencies the provider decides when the session is created. */
+/**
+ * The smallest charge to a card, in the minor unit; for other currencies the provider decides when the session is
+ * created.
+ */
 const least: Record<string, number> = {
   USD: 50,
   AED: 200,
@@ -51,7 +54,7 @@ export function isCurrency(currency: string): boolean {
   return currencies.has(currency);
 }
 
-/** What is wrong with the amount, in words for the caller; undefined where it can be charged. */
+/** The fault of the amount, as text for the caller; undefined if it can be charged. */
 export function amountFault({ amount, currency }: { amount: number; currency: string }): string | undefined {
   if (!isCurrency(currency))
     return 'Payments are not taken in that currency. Name one of ISO 4217 in capitals, as EUR.';
@@ -66,7 +69,7 @@ export function amountFault({ amount, currency }: { amount: number; currency: st
   return undefined;
 }
 
-/** The amount as people read it, `12.50 EUR`. */
+/** The formatted amount, such as `12.50 EUR`. */
 export function written({ amount, currency }: { amount: number; currency: string }): string {
   const places = digits[currency] ?? 2;
   return `${(amount / 10 ** places).toFixed(places)} ${currency}`;

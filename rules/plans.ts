@@ -1,11 +1,14 @@
-/** The catalog of plans: prices, features and limits. It is the only source of prices; the billing provider is never asked for one. */
+/**
+ * The catalog of plans: prices, features and limits. It is the only source of prices; the billing provider is never
+ * queried for one.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { amountFault } from './currencies.ts';
 import { type LimitName, limitNames } from './limits.ts';
 
-/** A plan with this feature cannot be sold: the service adds domains but registers none. */
+/** A plan with this feature cannot be sold: the service connects domains but does not register them. */
 export const registeredDomain = 'domain';
 
 // The highest number of a preview slot in a hostname.
@@ -35,7 +38,7 @@ export type Catalog = readonly [Plan, ...Plan[]];
 
 const catalogSchema = z.array(planSchema).min(1);
 
-/** The catalog that comes with the project. */
+/** The project's own catalog. */
 export const ownCatalog = join(import.meta.dirname, 'plans.json');
 
 /** Reads a catalog. Throws with all its faults, one per line. */
@@ -60,7 +63,7 @@ function where(content: unknown, [at, ...rest]: readonly PropertyKey[]): string 
   return `${[typeof name === 'string' ? name : String(at), ...rest].join('.')}: `;
 }
 
-/** What is wrong with a plan; `smaller` is the one before it. */
+/** The faults of a plan; `smaller` is the previous plan. */
 function faultsOf(plan: Plan, smaller: Plan | undefined, before: readonly Plan[]): string[] {
   const { name, price, includes, sellable } = plan;
   const faults: string[] = [];

@@ -19,7 +19,7 @@ export const workflowIds = {
   schedule: (name: string) => `schedule:${name}`,
 } as const;
 
-/** The one argument of each workflow that follows a row. */
+/** The argument of each workflow that follows a row. */
 export type WorkflowInputs = {
   publishSite: { deploymentId: string };
   buildPreview: { deploymentId: string };
@@ -51,7 +51,10 @@ export type WorkflowSignals = {
   grantAccess: 'moved';
 };
 
-/** The workflow that finishes a deployment: a publish of the site, a draft's build, or the publish of a preview slot. */
+/**
+ * The type of the workflow that finishes a deployment: a publish of the site, a draft's build, or the publish of a
+ * preview slot.
+ */
 export function deploymentWorkflow({ kind }: { kind: DeploymentKind }) {
   if (kind === 'draft') return 'buildPreview';
   return kind === 'preview' ? 'publishPreview' : 'publishSite';
@@ -61,8 +64,10 @@ export function deploymentWorkflowId(deployment: { id: string; kind: DeploymentK
   return workflowIds[deploymentWorkflow(deployment)](deployment.id);
 }
 
-/** The two task queues: short work on rows and files, and builds on machines that have a sandbox. */
+/** The task queues: `platform` for short work on rows and files, `builds` for machines with a sandbox. */
 export const queues = { platform: 'platform', builds: 'builds' } as const;
 
-/** Headers with the request for which a workflow runs its activities, and the last request that sent it a signal. */
+/**
+ * Headers with the request context: of the request that started the workflow, and of the last one that signalled it.
+ */
 export const contextHeaders = { request: 'frontage-request', signal: 'frontage-signal' } as const;

@@ -7,12 +7,12 @@ const frozenDir = join(here, '../providers/sandbox/image');
 const frozenFiles = ['package.json', 'package-lock.json'];
 
 export type TemplateSummary = { name: string; title: string; description: string };
-/** Where a page finds the booking widget, and whose times it shows. */
+/** The address of the booking widget, and the site whose times it shows. */
 export type Bookings = { widget: string; site: string };
-/** Files by their path in the repository, with `/`. */
+/** Files by path in the repository, with `/`. */
 export type TemplateFiles = Map<string, Buffer>;
 
-/** The starters there are, by name. */
+/** All starters, by name. */
 export async function listTemplates(): Promise<TemplateSummary[]> {
   const items = await readdir(here, { withFileTypes: true });
   const names = items.filter((item) => item.isDirectory()).map((item) => item.name);
@@ -20,8 +20,9 @@ export async function listTemplates(): Promise<TemplateSummary[]> {
 }
 
 /**
- * Reads a starter as the first commits of a new site's two repositories, its title written in, and where its visitors book. The source includes the
- * platform's frozen files, so that a clone builds with `npm ci && npx astro build`. Unknown names answer `undefined`.
+ * Reads a starter as the first commits of a new site's two repositories, with its title and booking widget. The source
+ * includes the platform's frozen files, so that a clone builds with `npm ci && npx astro build`. Returns `undefined`
+ * for unknown names.
  */
 export async function readTemplate(
   name: string,
@@ -32,7 +33,7 @@ export async function readTemplate(
   const source = await readTree(join(here, name, 'source'));
   for (const file of frozenFiles) source.set(file, await readFile(join(frozenDir, file)));
   const facts = JSON.parse(String(source.get('src/site.json')));
-  // Only those that show them ask for them.
+  // Only templates with a booking widget use them.
   const visitors = facts.bookings === undefined || !bookings ? {} : { bookings };
   source.set('src/site.json', Buffer.from(`${JSON.stringify({ ...facts, title, ...visitors }, null, 2)}\n`));
   return { source, content: await readTree(join(here, name, 'content')) };

@@ -1,4 +1,4 @@
-/** The workflows as one file of JavaScript, made once for each version of the code and kept in the data folder. */
+/** The workflows as one JavaScript file, built once per version of the code and cached in the data folder. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ const rulesDir = join(import.meta.dirname, '../rules');
 const workflowsPath = join(workflowsDir, 'index.ts');
 export const workflowInterceptorModules = [join(workflowsDir, 'interceptors.ts')];
 
-/** The code of all workflows. Deterministic: equal sources give the kept bundle. */
+/** The code of all workflows. Deterministic: equal sources return the cached bundle. */
 export async function workflowBundle(
   dataDir: string,
   logger: Logger,
@@ -42,7 +42,7 @@ async function versionOf(moreInterceptors: string[]): Promise<string> {
     .update(process.version)
     .update(moreInterceptors.map((path) => basename(path)).join());
   hash.update(createRequire(import.meta.url)('@temporalio/worker/package.json').version);
-  // All that the workflows' code reaches: their own files and the pure rules.
+  // Everything that the workflows import: their own files and the pure rules.
   for (const folder of [workflowsDir, rulesDir]) {
     const files = await readdir(folder, { recursive: true, withFileTypes: true });
     const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));

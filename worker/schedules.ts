@@ -1,4 +1,7 @@
-/** Recurring work as Temporal Schedules. Each worker that starts creates or updates them, and removes those of other versions. */
+/**
+ * Recurring work as Temporal Schedules. Each worker that starts creates or updates them, and removes those of other
+ * versions.
+ */
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { queues, workflowIds } from '#rules/workflow-ids.ts';
 
@@ -55,7 +58,10 @@ export async function ensureSchedules(temporal: Client): Promise<void> {
   await removeUnknownSchedules(temporal);
 }
 
-/** Schedules of another version have no workflow here. The worker that starts last decides, in an upgrade and in a rollback. */
+/**
+ * Schedules of another version have no workflow here. The worker that starts last decides, in an upgrade and in a
+ * rollback.
+ */
 async function removeUnknownSchedules(temporal: Client): Promise<void> {
   const known: string[] = recurring.map(({ name }) => workflowIds.schedule(name));
   for await (const { scheduleId } of temporal.schedule.list()) {

@@ -3,8 +3,8 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 
 /**
- * The default for every unknown activity. Activities have few attempts, usually six, which old workers would use up in seconds. With a minute
- * between them, the attempts outlast the replacement of the workers.
+ * The default for every unknown activity. Activities have few attempts, usually six, which old workers would use up in
+ * seconds. With a minute between them, the attempts outlast the replacement of the workers.
  */
 export async function unknownActivity(): Promise<never> {
   const { activityType } = Context.current().info;

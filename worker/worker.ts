@@ -1,4 +1,4 @@
-/** The worker's process: it serves the task queues that the configuration names, and relays the outbox. */
+/** The worker process: it serves the configured task queues and relays the outbox. */
 import { createHash } from 'node:crypto';
 import {
   DefaultLogger,
@@ -49,7 +49,7 @@ Runtime.install({
 
 const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
 const isForPlatform = config.queues.includes('platform');
-// Side by side: each waits for others than the rest.
+// In parallel: they have no dependencies on each other.
 const [sandbox, connection, bundle] = await Promise.all([
   config.queues.includes('builds') ? openBuildSandbox(config, deps) : undefined,
   untilReachable(() => NativeConnection.connect({ address: config.temporal.address })),
@@ -116,7 +116,7 @@ async function createWorkers(): Promise<Worker[]> {
         taskQueue: queues.builds,
         activities: { ...createBuildActivities({ ...deps, sandbox }), default: unknownActivity },
         maxConcurrentActivityTaskExecutions: config.buildSlots,
-        // A build that is cut off begins again on the next worker: better at once than after a wait.
+        // An interrupted build restarts on another worker, and it should do so at once.
         shutdownGraceTime: '1 second',
         shutdownForceTime: '20 seconds',
       }),
@@ -125,7 +125,7 @@ async function createWorkers(): Promise<Worker[]> {
   return made;
 }
 
-/** Tries until the other side answers: a worker that starts first is no fault. */
+/** Retries until the server responds: a worker may start before its dependencies. */
 async function untilReachable<T>(act: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

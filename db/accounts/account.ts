@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { subscriptionsSql } from './subscription-sql.ts';
 
-/** A person or agent's owner: everything belongs to an account. `email` is kept in lower case. */
+/** An account, which owns sites and everything else. `email` is stored in lower case. */
 export const Account = defineEntity({
   name: 'Account',
   properties: {
@@ -9,7 +9,7 @@ export const Account = defineEntity({
     name: p.text(),
     email: p.text().unique(),
     createdAt: p.datetime(),
-    /** When an operator blocked it, and why, as its owner reads it. */
+    /** When an operator blocked the account, and the reason, which its owner can read. */
     blockedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
     /** Its plans, for `limitsOf` and `planOf`. */

@@ -1,6 +1,7 @@
 /**
- * Stopping an account, and letting it go on. Its row says so, and what it may not do follows by reading that: tokens, sessions, connectors and git
- * answer with the reason, its sites (`site.owner_blocked_at`) are closed, its mails wait, its domains are neither looked at nor certified.
+ * Blocking and unblocking of accounts. Every check reads the block state from the account's row. While blocked: tokens,
+ * sessions, OAuth clients and git are refused with the reason; its sites (`site.owner_blocked_at`) are closed; its
+ * mails wait; its domains are not checked and get no certificates.
  */
 
 import { expireHoldsAndPayments } from '#db/bookings/holds.ts';
@@ -18,9 +19,9 @@ import { Account } from './account.ts';
 type Deps = { clock: Clock; config: Config };
 
 /**
- * A person stops the account, with a reason for its owner, who is told by mail. What is being built for its sites is cancelled, their holds end,
- * and so does what is open to be paid there or into its payout accounts. Of an account that is blocked the reason changes alone. Throws
- * `not_found`.
+ * Blocks the account, and e-mails the reason to its owner. Cancels unfinished deployments of its sites and expires
+ * their holds. Expires open payments on its sites and into its payout accounts. If the account is already blocked, only
+ * the reason changes. Throws `not_found`.
  */
 export async function blockAccount(em: EntityManager, deps: Deps, id: string, reason: string): Promise<Account> {
   return await em.transactional(async (tx) => {
@@ -39,7 +40,7 @@ export async function blockAccount(em: EntityManager, deps: Deps, id: string, re
   });
 }
 
-/** A person lets it go on: all is as it was, and its domains are looked at. */
+/** Unblocks the account and checks its domains. */
 export async function unblockAccount(em: EntityManager, deps: Deps, id: string): Promise<Account> {
   return await em.transactional(async (tx) => {
     await lockSitesOf(tx, id);
@@ -53,7 +54,7 @@ export async function unblockAccount(em: EntityManager, deps: Deps, id: string):
   });
 }
 
-/** In the order in which everybody locks them: sites before their account. */
+/** Sites are locked before their account everywhere, which prevents deadlocks. */
 async function lockSitesOf(tx: EntityManager, account: string): Promise<Site[]> {
   await tx.execute('select 1 from site where account_id = ? order by id for update', [account]);
   return await tx.find(Site, { account }, { refresh: true, orderBy: { id: 'asc' } });
@@ -66,7 +67,7 @@ async function lockNamed(tx: EntityManager, id: string): Promise<Account> {
   throw errors.not_found('No such account. Find it with account list --match.');
 }
 
-/** `reason`: null once it goes on. */
+/** `reason` is null for an unblocked account. */
 function notifyOwner(tx: EntityManager, deps: Deps, { email, id }: Account, reason: string | null): void {
   if (!deps.config.mail) return;
   queueMail(tx, deps, { kind: 'account-blocked', to: email, data: { reason }, account: id });

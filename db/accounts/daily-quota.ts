@@ -1,4 +1,7 @@
-/** The daily quota of files: one row per account and day (UTC), updated in single statements, so concurrent calls never exceed it. */
+/**
+ * The daily quota of files: one row per account and day (UTC), updated in single statements, so concurrent calls never
+ * exceed it.
+ */
 
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
@@ -26,7 +29,7 @@ export async function useQuota(
   return rows.length > 0;
 }
 
-/** Returns quota of files that were not written. */
+/** Returns unused quota, of files that were not written. */
 export async function returnQuota(
   em: EntityManager,
   { accountId, day, files }: { accountId: string; day: string; files: number },

@@ -6,7 +6,9 @@ import { subscriptionsInForce } from '#rules/states.ts';
 
 const inForce = subscriptionsInForce.map((status) => `'${status}'`).join(', ');
 
-/** SQL for the text of a `Standing` (caps.ts) of the account whose id `account` is, an expression of the statement around it. */
+/**
+ * SQL for the `Subscriptions` (rules/caps.ts), as JSON text, of the account whose id is `account`, an SQL expression.
+ */
 export function subscriptionsSql(account: string): string {
   return `jsonb_build_object(
     'paid', (select jsonb_build_object('plan', plan, 'until', serves_until) from billing_subscription
@@ -15,15 +17,15 @@ export function subscriptionsSql(account: string): string {
                 where account_id = ${account} and ended_at is null))::text`;
 }
 
-/** SQL for the reason of the block of the account whose id is `account`, an SQL expression; null if it is not blocked. */
+/** SQL for the reason of an account's block; null if it is not blocked. `account` is an SQL expression for its id. */
 export function blockReasonSql(account: string): string {
   return `(select stopped.block_reason from account stopped where stopped.id = ${account})`;
 }
 
 /**
- * Locks the account until the transaction ends, so that everything that counts against its limits is serialised. Returns its plans.
- * `no key update` does not block rows that only reference the account, such as a deployment on another owner's site: two accounts that
- * work on each other's sites would deadlock.
+ * Locks the account until the transaction ends, so that everything that counts against its limits is serialised.
+ * Returns its plans. `no key update` does not block rows that only reference the account, such as a deployment on
+ * another owner's site: two accounts that work on each other's sites would deadlock.
  */
 export async function lockAccount(tx: EntityManager, accountId: string): Promise<PlanSubject> {
   const [row] = await tx.execute<{ subscriptions: string | null }[]>(

@@ -1,21 +1,22 @@
 /**
- * Counts distinct visitors without storing them: a HyperLogLog sketch (Flajolet et al. 2007) of 4,096 registers, read with
- * the estimator of Ertl 2017 (arXiv:1702.01284, algorithm 6), right within 1.6 % for any number and nearly exact for small ones. Pure.
+ * Counts distinct visitors without storing them: a HyperLogLog sketch (Flajolet et al. 2007) of 4,096 registers. The
+ * estimator is that of Ertl 2017 (arXiv:1702.01284, algorithm 6). Its error is about 1.6 % at any size, and less for
+ * small numbers. Pure.
  */
 
 const indexBits = 12;
 const registers = 1 << indexBits;
-/** Bits of a hash that its rank is read from. */
+/** Number of hash bits from which the rank is computed. */
 const rankBits = 32;
 
-/** One byte for each register. */
+/** One byte per register. */
 export type Sketch = Uint8Array;
 
 export function newSketch(): Sketch {
   return new Uint8Array(registers);
 }
 
-/** Adds a visitor, by at least 6 bytes of a hash. */
+/** Adds a visitor, given at least 6 bytes of a hash. */
 export function addToSketch(sketch: Sketch, hash: Buffer): void {
   const index = hash.readUInt16BE(0) >>> (16 - indexBits);
   const rank = Math.clz32(hash.readUInt32BE(2)) + 1;
@@ -61,7 +62,8 @@ function tau(x: number): number {
   return z / 3;
 }
 
-// An entry of a sparse sketch: two bytes of index, one of rank. Its length is never a whole sketch's, which three does not divide.
+// A sparse entry has two bytes of index and one of rank. A sparse sketch never has the length of a whole one, which is
+// not divisible by three.
 const entryBytes = 3;
 
 /** The stored form: a sparse sketch has three bytes per visitor. */

@@ -66,7 +66,7 @@ function viewed({ start, views, pages, referrers, countries, devices }: RawRow):
   };
 }
 
-/** The visitors by day: one who appears in several hours, or on several edges, counts once. */
+/** The visitors by day. A visitor who appears in several hours, or on several edges, counts once. */
 export function sketchesByDay(rows: readonly HourRow[]): Map<number, Sketch> {
   return sketchesBy(rows, (start) => dayOf(start).getTime());
 }

@@ -1,6 +1,6 @@
 /**
- * Rolls up hours into days and days into months, so that a year is a few rows. Each step is idempotent: it reads the rows, writes the
- * whole total, and deletes only rows that a total includes.
+ * Rolls up hours into days and days into months, so that a year is a few rows. Each step is idempotent: it reads the
+ * rows, writes the whole total, and deletes only rows that a total includes.
  */
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
@@ -9,7 +9,7 @@ import { addCounts, newTallied, rowOf, type Tallied } from './counts.ts';
 import { countOf } from './hyperloglog.ts';
 import { countColumns, hourColumns, hourRow, type RawRow, sketchesByDay } from './queries.ts';
 
-/** Days before today whose hours are stored: late writes of edges within this time are counted. */
+/** Number of past days whose hours are stored, so that late writes of edges are counted. */
 export const hoursKeptDays = 2;
 /** Days that are stored in addition to their month. */
 const daysKeptDays = 100;
@@ -50,7 +50,7 @@ async function unrolledDays(em: EntityManager, now: Date): Promise<Place[]> {
   );
 }
 
-/** False where the day's other hours are deleted already: such late counts are dropped. */
+/** False if the day's other hours are already deleted: such late counts are dropped. */
 async function rollUpDay(em: EntityManager, siteId: string, day: Date, now: Date): Promise<boolean> {
   return await em.transactional(async (tx) => {
     const raw: RawRow[] = await tx.execute(
@@ -82,7 +82,7 @@ async function hasTotal(tx: EntityManager, siteId: string, day: Date): Promise<b
   return rows.length > 0;
 }
 
-/** Months whose days cannot change any more. */
+/** Months whose days no longer change. */
 async function unrolledMonths(em: EntityManager, now: Date): Promise<Place[]> {
   return await em.execute(
     `select distinct site_id, date_trunc('month', start::timestamp)::date::text as start from view_total total
@@ -143,7 +143,9 @@ function keptFrom(now: Date): Date {
   return later(dayOf(now), -hoursKeptDays * dayMs);
 }
 
-/** Deletes hours that totals include, and the salts of past days: without these, a hash cannot be linked to a visitor. */
+/**
+ * Deletes hours that totals include, and the salts of past days: without these, a hash cannot be linked to a visitor.
+ */
 async function deleteRolled(em: EntityManager, now: Date): Promise<number> {
   const deletions: [sql: string, before: Date | string][] = [
     ['delete from view_hour where is_rolled and hour < ? returning 1', keptFrom(now)],

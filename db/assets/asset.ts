@@ -3,8 +3,8 @@ import { Site } from '#db/sites/site.ts';
 import type { AssetSource } from '#rules/states.ts';
 
 /**
- * A file that came without git. `oid` is git's id of its bytes: the row counts while the source repository has these at `path`, so it
- * may be written before the commit.
+ * A file that was added without git. `oid` is the git id of its bytes. The row counts only while the source repository
+ * has these bytes at `path`, so it may be written before the commit.
  */
 export const Asset = defineEntity({
   name: 'Asset',

@@ -1,6 +1,9 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
-/** A stock photo that a search has shown. `reference` is the library's own id of it; none of the library's addresses leaves us. */
+/**
+ * A stock photo from a search result. `reference` is the library's own id; responses never contain the library's
+ * addresses.
+ */
 export const Photo = defineEntity({
   name: 'Photo',
   properties: {

@@ -2,7 +2,10 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { Site } from '#db/sites/site.ts';
 
-/** Lets whoever holds its secret write files into one site. Made by `account`, and worth no more than that account's own access. */
+/**
+ * Anyone with its secret can upload files to one site. It is limited to the current access of `account`, which created
+ * it.
+ */
 export const UploadLink = defineEntity({
   name: 'UploadLink',
   properties: {

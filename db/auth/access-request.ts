@@ -4,20 +4,21 @@ import type { AccessRequestStatus } from '#rules/states.ts';
 import { Token } from './token.ts';
 
 /**
- * An agent's wish for a token, to be approved by the owner of the address. The agent holds the secret and the code, the mail the
- * link: here are their hashes. `expiresAt` is until when the owner can answer, and once approved, until when the agent can redeem.
+ * An agent's request for a token, to be approved by the owner of the e-mail address. The agent has the secret and the
+ * code; the e-mail contains the link. The row stores their hashes. `expiresAt` is the owner's deadline, and after
+ * approval the agent's deadline to redeem it.
  */
 export const AccessRequest = defineEntity({
   name: 'AccessRequest',
   properties: {
     id: p.text().primary(),
     email: p.text(),
-    /** From the approval on; none where the address has no account and none is opened. */
+    /** Set on approval; null if the address has no account and none is created. */
     account: () => p.manyToOne(Account).nullable(),
     agentName: p.text(),
-    /** Name of the account that the approval opens, if it does. */
+    /** Name of the account that the approval creates, if any. */
     accountName: p.text().nullable(),
-    /** Network address of who asks, for the owner to judge. */
+    /** Network address of the requester, shown to the owner. */
     askedFrom: p.text(),
     codeHash: p.blob(),
     secretHash: p.blob().unique(),

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 
-/** A browser that is signed in, by the hash of its cookie. It ends by being deleted. */
+/** A signed-in browser, stored by the hash of its cookie. Signing out deletes the row. */
 export const BrowserSession = defineEntity({
   name: 'BrowserSession',
   properties: {

@@ -4,7 +4,7 @@ import { blockReasonSql } from '#db/accounts/subscription-sql.ts';
 import { Site } from '#db/sites/site.ts';
 import type { GitAccess, Repository } from '#rules/states.ts';
 
-/** User name and password of one repository. The password is kept as its SHA-256 and shown once. */
+/** User name and password for one repository. The password is shown once and stored as its SHA-256. */
 export const GitCredential = defineEntity({
   name: 'GitCredential',
   properties: {
@@ -17,7 +17,7 @@ export const GitCredential = defineEntity({
     hash: p.blob(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
-    /** Why a person has stopped its account; null as a rule. */
+    /** Why an operator blocked the account; null if it is not blocked. */
     blockReason: p
       .text()
       .nullable()

@@ -3,8 +3,8 @@ import { Account } from '#db/accounts/account.ts';
 import { Token } from './token.ts';
 
 /**
- * What an owner let a connector have. Its access token is one of the account's, a single row that each refresh gives a new secret; whoever revokes that
- * ends the grant.
+ * What an owner granted to an OAuth client. Its access token is a token of the account: one row, which gets a new
+ * secret at each refresh. Revoking the token ends the grant.
  */
 export const OauthGrant = defineEntity({
   name: 'OauthGrant',
@@ -17,7 +17,7 @@ export const OauthGrant = defineEntity({
 });
 export type OauthGrant = InferEntity<typeof OauthGrant>;
 
-/** An authorization code, by its hash; good once, within a minute, for who knows the verifier. */
+/** An authorization code, stored as its hash. It can be redeemed once, within a minute, with the PKCE verifier. */
 export const OauthCode = defineEntity({
   name: 'OauthCode',
   properties: {
@@ -30,13 +30,13 @@ export const OauthCode = defineEntity({
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
     usedAt: p.datetime().nullable(),
-    /** What came of it. */
+    /** The grant that the code was redeemed for. */
     grant: () => p.oneToOne(OauthGrant).nullable(),
   },
 });
 export type OauthCode = InferEntity<typeof OauthCode>;
 
-/** A refresh token, by its hash. A used one is kept: who shows it again has stolen it, or was stolen from. */
+/** A refresh token, stored as its hash. Used tokens are retained to detect reuse, a sign of theft. */
 export const OauthRefresh = defineEntity({
   name: 'OauthRefresh',
   properties: {

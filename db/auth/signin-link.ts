@@ -1,8 +1,8 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
 /**
- * A mailed link that signs a browser in, once: the one that asked for it, or another one where the code is typed that the first
- * shows. An address without an account has one like any other.
+ * An e-mailed link that signs in one browser, once: the one that requested it, or another one if the user types the
+ * code shown by the first. Addresses without an account get the same link.
  */
 export const SigninLink = defineEntity({
   name: 'SigninLink',

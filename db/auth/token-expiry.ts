@@ -3,7 +3,10 @@ import type { EntityManager } from '#db/orm.ts';
 
 const keptMs = 30 * 24 * 3600_000;
 
-/** Deletes tokens that were revoked or expired long ago, except those that an access request references. Returns how many. */
+/**
+ * Deletes tokens that were revoked or expired long ago, except those that an access request references. Returns how
+ * many.
+ */
 export async function sweepTokens(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - keptMs);
   const gone = await em.execute<unknown[]>(

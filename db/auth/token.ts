@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { blockReasonSql } from '#db/accounts/subscription-sql.ts';
 
-/** A bearer token, kept as the SHA-256 of the secret; the secret itself is shown once and never stored. */
+/** A bearer token, stored as the SHA-256 of its secret. The secret is shown once. */
 export const Token = defineEntity({
   name: 'Token',
   properties: {
@@ -15,7 +15,7 @@ export const Token = defineEntity({
     lastUsedAt: p.datetime().nullable(),
     expiresAt: p.datetime().nullable(),
     revokedAt: p.datetime().nullable(),
-    /** Why a person has stopped its account; null as a rule. */
+    /** Why an operator blocked the account; null if it is not blocked. */
     blockReason: p
       .text()
       .nullable()

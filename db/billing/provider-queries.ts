@@ -11,13 +11,13 @@ import { applyReport, type Report } from './transitions.ts';
 
 export type BillingDeps = { config: Pick<Config, 'billing'>; clock: Clock; billing: Billing | undefined };
 
-/** The workflow queries when it is due; a row that is later than this has lost its workflow. */
+/** A workflow queries each row when it is due; if a row is later than this, its workflow was lost. */
 const lateMs = 2 * 60_000;
 const lateAtOnce = 100;
-/** Concurrency: a slow provider takes seconds per query. */
+/** Maximum concurrency: a slow provider takes seconds per query. */
 const askedAtOnce = 10;
 
-/** Queries one. Returns its status, and in how many milliseconds to query again. */
+/** Queries the provider about one subscription. Returns its status, and in how many milliseconds to query again. */
 export async function querySubscription(em: EntityManager, deps: BillingDeps, id: string): Promise<Settled> {
   const { billing, clock } = deps;
   const row = await em.findOneOrFail(BillingSubscription, { id }, { refresh: true });
@@ -35,7 +35,7 @@ export async function closeCheckout(em: EntityManager, deps: BillingDeps, row: B
   return await recordReport(em, deps, row, page ? await reportOfPage(billing, page) : { status: 'expired' });
 }
 
-/** Queries all that are overdue. Returns how many. */
+/** Queries the provider about all overdue subscriptions. Returns how many. */
 export async function queryOverdue(em: () => EntityManager, deps: BillingDeps): Promise<number> {
   const before = new Date(deps.clock.now().getTime() - lateMs);
   const late = await em().find(
@@ -46,7 +46,6 @@ export async function queryOverdue(em: () => EntityManager, deps: BillingDeps): 
   const faults: unknown[] = [];
   const left = late.map(({ id }) => id);
   const askOn = async () => {
-    // A failed query does not stop the others.
     for (let id = left.shift(); id; id = left.shift())
       await querySubscription(em(), deps, id).catch((fault) => faults.push(fault));
   };
@@ -73,7 +72,7 @@ async function recordReport(
 async function reportOf(billing: Billing, clock: Clock, row: BillingSubscription): Promise<Report> {
   const { status, providerCheckout, providerSubscription, checkoutEndsAt } = row;
   if (providerSubscription) return await reportOfBought(billing, providerSubscription, status === 'ending');
-  // Without an id, nobody has the address of the session.
+  // Without an id, the session's address was never returned to anyone.
   if (!providerCheckout) return { status: checkoutEndsAt > clock.now() ? 'open' : 'expired' };
   return await reportOfPage(billing, await billing.readCheckout(providerCheckout));
 }

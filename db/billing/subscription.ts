@@ -3,8 +3,8 @@ import { Account } from '#db/accounts/account.ts';
 import type { SubscriptionStatus } from '#rules/states.ts';
 
 /**
- * A paid subscription, from its checkout session to its end. `plan` is a name in the catalog of plans. The provider's ids of the session
- * and the subscription are never part of a response.
+ * A paid subscription, from its checkout session to its end. `plan` is a name in the catalog of plans. The provider's
+ * ids of the session and the subscription are never part of a response.
  */
 export const BillingSubscription = defineEntity({
   name: 'BillingSubscription',

@@ -1,6 +1,6 @@
 /**
- * The state transitions of a paid subscription. Each runs under the lock of its account and uses the provider's answer to a query: a
- * webhook only triggers a query.
+ * The state transitions of a paid subscription. Each runs under the lock of its account and uses the provider's answer
+ * to a query: a webhook only triggers a query.
  */
 
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
@@ -41,7 +41,10 @@ export async function planGrantOf(em: EntityManager, accountId: string): Promise
   return await em.findOne(PlanGrant, { account: accountId, endedAt: null }, { refresh: true });
 }
 
-/** Adds a checkout, before the provider creates its session, and starts its workflow. The account is locked and has no open checkout. */
+/**
+ * Adds a checkout, before the provider creates its session, and starts its workflow. The account is locked and has no
+ * open checkout.
+ */
 export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSubscription['account'], plan: string) {
   const now = clock.now();
   const id = newId('bsub');
@@ -59,8 +62,8 @@ export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSub
 }
 
 /**
- * Stores the id of the checkout session. False where the purchase was cancelled meanwhile. It increments `asked`, so the result of a query
- * that started before this is discarded.
+ * Stores the id of the checkout session. False where the purchase was cancelled meanwhile. It increments `asked`, so
+ * the result of a query that started before this is discarded.
  */
 export async function recordCheckout(em: EntityManager, id: string, page: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>(
@@ -72,8 +75,8 @@ export async function recordCheckout(em: EntityManager, id: string, page: string
 }
 
 /**
- * Stores the provider's answer to a query that started when the row had this `asked`. Returns the current row. If another query has
- * finished since, this answer is discarded.
+ * Stores the provider's answer to a query that started when the row had this `asked`. Returns the current row. If
+ * another query has finished since, this answer is discarded.
  */
 export async function applyReport(
   em: EntityManager,
@@ -139,7 +142,10 @@ function signalSubscription(tx: EntityManager, clock: Clock, id: string): void {
   signalWorkflow(tx, clock, 'followSubscription', { subscriptionId: id }, 'moved');
 }
 
-/** A webhook of the provider about a customer: all their open subscriptions are queried now. False for a repeated webhook. */
+/**
+ * A webhook of the provider about a customer: all their open subscriptions are queried now. False for a repeated
+ * webhook.
+ */
 export async function recordProviderEvent(
   em: EntityManager,
   clock: Clock,

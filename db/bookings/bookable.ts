@@ -17,7 +17,10 @@ export const Bookable = defineEntity({
 });
 export type Bookable = InferEntity<typeof Bookable>;
 
-/** A calendar of a timetable. Archived when the timetable no longer contains it; declaring the same key again restores it. */
+/**
+ * A calendar of a timetable. Archived when the timetable no longer contains it; declaring the same key again restores
+ * it.
+ */
 export const BookingCalendar = defineEntity({
   name: 'BookingCalendar',
   tableName: 'calendar',

@@ -5,7 +5,10 @@ import { Site } from '#db/sites/site.ts';
 import type { BookingStatus } from '#rules/states.ts';
 import { BookingCalendar } from './bookable.ts';
 
-/** A visitor's booking. `expired` may be written late: use `bookingStatusAt`. Of the visitor's address the row stores only a keyed hash. */
+/**
+ * A visitor's booking. `expired` may be written late: use `bookingStatusAt`. The row stores only a keyed hash of the
+ * visitor's address.
+ */
 export const Booking = defineEntity({
   name: 'Booking',
   properties: {

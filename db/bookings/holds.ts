@@ -1,4 +1,7 @@
-/** Seats held for visitors who have yet to pay, until the hold ends: for `holdBooking`, archived and blocked sites, and the sweep. */
+/**
+ * Seats held for visitors who have yet to pay, until the hold ends: for `holdBooking`, archived and blocked sites, and
+ * the sweep.
+ */
 
 import { textArray } from '#db/arrays.ts';
 import { type Settled, settledAt } from '#db/deadlines.ts';
@@ -13,10 +16,16 @@ import { Booking } from './booking.ts';
 import { expireDueHolds, lockCalendars, signalHoldBooking } from './seats.ts';
 import { retainedContact } from './visitor-contact.ts';
 
-/** The payment's workflow signals when a checkout session is closed; the hold is polled this often in case the signal is lost. */
+/**
+ * The payment's workflow signals when a checkout session is closed; the hold is polled this often in case the signal is
+ * lost.
+ */
 const closingMs = minuteMs;
 const lateMs = hourMs;
-/** How long an unknown charge may still arrive. Later the visitor's address is deleted, and a charge is refunded without a mail. */
+/**
+ * How long an unknown charge may still arrive. Later the visitor's address is deleted, and a charge is refunded without
+ * a mail.
+ */
 const contactRetentionMs = 8 * dayMs;
 
 /** Starts the workflow that watches the hold until it ends, when the transaction commits. */
@@ -36,9 +45,9 @@ export async function settleHold(em: EntityManager, now: Date, id: string): Prom
 }
 
 /**
- * Both functions below lock calendars first and then payments, like all code that settles payments. They lock all payments in one statement in
- * the order of their ids: otherwise two blocks whose accounts pay into each other would deadlock. The sites are locked, so no hold or payment is
- * created there meanwhile.
+ * The two functions below lock calendars first and then payments, like all code that settles payments. They lock all
+ * payments in one statement, in the order of their ids: otherwise blocks of two accounts that pay into each other would
+ * deadlock. The sites are locked, so they get no new holds or payments meanwhile.
  */
 
 /** Expires every hold of an archived site, and the payments for them. What is charged later is refunded. */
@@ -55,8 +64,8 @@ export async function expireHolds(tx: EntityManager, clock: Clock, siteId: strin
 }
 
 /**
- * Expires, in the transaction of a block, every hold and open payment: of the site; or of all sites of the account, and of other sites' payments
- * into its payout accounts. Call it last.
+ * Expires, in the transaction of a block, every hold and open payment: of the site; or of all sites of the account, and
+ * of other sites' payments into its payout accounts. Call it last.
  */
 export async function expireHoldsAndPayments(
   tx: EntityManager,
@@ -109,8 +118,8 @@ async function expireLockedPayments(tx: EntityManager, clock: Clock, locked: Row
 }
 
 /**
- * Expires holds that ran out an hour ago and whose workflow did not, and deletes contacts of visitors whose payment has stayed unknown for days.
- * Returns how many rows changed.
+ * Expires holds that ran out an hour ago and whose workflow did not, and deletes contacts of visitors whose payment has
+ * stayed unknown for days. Returns how many rows changed.
  */
 export async function sweepHolds(em: EntityManager, now: Date): Promise<number> {
   const before = (ms: number) => new Date(now.getTime() - ms);

@@ -19,7 +19,10 @@ import type { VisitorContact } from './visitor-contact.ts';
 
 type Deps = { clock: Clock; config: Config };
 
-/** Queues the mails of a confirmed booking: to the visitor, with a calendar file, and to the person who is notified on the site. */
+/**
+ * Queues the mails of a confirmed booking: to the visitor, with a calendar file, and to the person who is notified on
+ * the site.
+ */
 export async function queueBookingMails(
   tx: EntityManager,
   deps: Deps,

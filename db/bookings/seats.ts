@@ -1,6 +1,6 @@
 /**
- * State transitions of bookings. Seats are reserved under the lock of their calendar, after overdue holds are expired; the constraint trigger
- * `booking_seats` is the last guard of the capacity.
+ * State transitions of bookings. Seats are reserved under the lock of their calendar, after overdue holds are expired;
+ * the constraint trigger `booking_seats` is the last guard of the capacity.
  */
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '#db/orm.ts';
@@ -18,7 +18,10 @@ import { Booking, type WholeBooking } from './booking.ts';
 import { queueBookingMails } from './mails.ts';
 import { decryptContact, retainedContact } from './visitor-contact.ts';
 
-/** Locks the calendars until the transaction ends, in the order of their ids. Code that reserves seats or changes a calendar waits here. */
+/**
+ * Locks the calendars until the transaction ends, in the order of their ids. Code that reserves seats or changes a
+ * calendar waits here.
+ */
 export async function lockCalendars(tx: EntityManager, ids: readonly string[]): Promise<void> {
   for (const id of [...ids].sort()) await tx.execute('select 1 from calendar where id = ? for no key update', [id]);
 }
@@ -35,7 +38,7 @@ export async function expireDueHolds(em: EntityManager, now: Date, where: { id?:
   );
 }
 
-/** What is taken in the calendar during the span. Bookings of the same time are one entry. */
+/** Seats taken in the calendar during the span. Bookings of the same time are one entry. */
 export async function takenSeats(em: EntityManager, now: Date, calendarId: string, span: Span): Promise<Taken[]> {
   return await em.execute<Taken[]>(
     `select extract(epoch from busy_from)::float8 * 1000 as from, extract(epoch from busy_until)::float8 * 1000 as until, sum(seats)::int as seats
@@ -73,8 +76,8 @@ export function signalHoldBooking(tx: EntityManager, clock: Clock, id: string): 
 export type Reservation = { isReserved: true } | { isReserved: false; seatsLeft: number };
 
 /**
- * Whether the calendar has these seats for the whole span; overdue holds are expired first. The calendar is locked, so the seats stay free until
- * this transaction writes the booking that takes them.
+ * Whether the calendar has these seats for the whole span; overdue holds are expired first. The calendar is locked, so
+ * the seats stay free until this transaction writes the booking that takes them.
  */
 export async function reserveSeats(
   tx: EntityManager,
@@ -89,8 +92,9 @@ export async function reserveSeats(
 }
 
 /**
- * Confirms a paid booking and queues its mails: a hold, or an expired one if its seats are still free. Returns false where they are taken, where
- * the booking was cancelled, or where the visitor's address was deleted. The calendar is locked.
+ * Confirms a paid booking and queues its mails: a hold, or an expired one if its seats are still free. Returns false
+ * where they are taken, where the booking was cancelled, or where the visitor's address was deleted. The calendar is
+ * locked.
  */
 export async function confirmPaid(
   tx: EntityManager,

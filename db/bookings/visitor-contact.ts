@@ -19,6 +19,8 @@ export function decryptContact(
   return JSON.parse(decrypt(sealing, sealed, contextOf.booking(bookingId)).toString());
 }
 
-/** SQL for visitor_sealed of a booking that is no longer held: retained while a charge may still arrive, otherwise null. */
+/**
+ * SQL for visitor_sealed of a booking that is no longer held: retained while a charge may still arrive, otherwise null.
+ */
 export const retainedContact = `case when exists (select 1 from payment_attempt a where a.payment_id = booking.payment_id
   and a.status in (${unknownAttempts.map((status) => `'${status}'`).join(', ')})) then visitor_sealed end`;

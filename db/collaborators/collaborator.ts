@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { Site } from '#db/sites/site.ts';
 
-/** An account that may act on another owner's site. The row is its only permission. */
+/** An account with access to another owner's site. This row is its only permission. */
 export const Collaborator = defineEntity({
   name: 'Collaborator',
   properties: {

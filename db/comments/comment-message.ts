@@ -3,7 +3,7 @@ import { Account } from '#db/accounts/account.ts';
 import type { AuthorKind } from '#rules/states.ts';
 import { CommentThread } from './comment-thread.ts';
 
-/** A message in a thread. `agent` wrote it with a token, `owner` and `collaborator` in a browser. */
+/** A message in a thread. `agent`: written with a token; `owner` and `collaborator`: written in a browser. */
 export const CommentMessage = defineEntity({
   name: 'CommentMessage',
   properties: {

@@ -4,8 +4,8 @@ import type { CommentPosition, CommentStatus } from '#rules/states.ts';
 import { CommentMessage } from './comment-message.ts';
 
 /**
- * A conversation about a place on a page. Its screenshot is a blob of the store, or `pictureMissing` has the reason why there is none.
- * `changedAt` is set by every message and every change of state.
+ * A thread about a place on a page. Its screenshot is a blob of the store; if there is none, `pictureMissing` is the
+ * reason. Each message and each change of state sets `changedAt`.
  */
 export const CommentThread = defineEntity({
   name: 'CommentThread',

@@ -1,4 +1,7 @@
-/** The acceptance of deployments: limits are checked, numbers assigned, and the workflow that finishes the deployment is started. */
+/**
+ * The acceptance of deployments: limits are checked, numbers assigned, and the workflow that finishes the deployment is
+ * started.
+ */
 import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -32,8 +35,8 @@ type Optional =
 export type NewDeployment = Pick<Deployment, Required> & Partial<Pick<Deployment, Optional>> & { createdBy: string };
 
 /**
- * Adds a deployment of the site, whose row the transaction has locked and which is changeable. Drafts and uploads have no ticket: a draft
- * never goes live, and an upload gets its ticket when it is complete. Throws `rate_limited`.
+ * Adds a deployment of the site, whose row the transaction has locked and which is changeable. Drafts and uploads have
+ * no ticket: a draft never goes live, and an upload gets its ticket when it is complete. Throws `rate_limited`.
  */
 export async function acceptDeployment(
   tx: EntityManager,
@@ -75,8 +78,8 @@ function start(tx: EntityManager, { clock, config }: AcceptanceDeps, deployment:
 }
 
 /**
- * Throws `rate_limited` where the owner's sites have reached the hourly limit. Holds the owner's account until the transaction ends, so
- * that concurrent calls on several of their sites are all counted.
+ * Throws `rate_limited` where the owner's sites have reached the hourly limit. Holds the owner's account until the
+ * transaction ends, so that concurrent calls on several of their sites are all counted.
  */
 export async function requirePublishRate(tx: EntityManager, deps: AcceptanceDeps, site: Site): Promise<void> {
   const owner = await lockAccount(tx, site.account.id);
@@ -103,7 +106,10 @@ export type NewPublish = Pick<
   kind: (typeof publishKinds)[number];
 };
 
-/** Accepts a publish. It supersedes those of the same scope that still wait; a whole `site` supersedes waiting `posts` too. */
+/**
+ * Accepts a publish. It supersedes those of the same scope that still wait; a whole `site` supersedes waiting `posts`
+ * too.
+ */
 export async function acceptPublish(
   tx: EntityManager,
   deps: AcceptanceDeps,

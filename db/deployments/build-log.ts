@@ -1,7 +1,7 @@
-/** The log of a build, in numbered pieces that are appended while the build runs. */
+/** The log of a build, in numbered chunks that are appended while it runs. */
 import type { EntityManager } from '#db/orm.ts';
 
-/** Adds a piece, or replaces the one that an interrupted attempt wrote. */
+/** Adds a chunk, or replaces the one that an interrupted attempt wrote. */
 export async function appendLog(em: EntityManager, deploymentId: string, seq: number, text: string): Promise<void> {
   // PostgreSQL's text cannot contain NUL.
   await em.execute(
@@ -16,7 +16,7 @@ export async function clearLog(em: EntityManager, deploymentId: string): Promise
   await em.execute('delete from build_log where deployment_id = ?', [deploymentId]);
 }
 
-/** Pieces after `afterSeq`, oldest first. */
+/** Chunks after `afterSeq`, oldest first. */
 export async function readLog(
   em: EntityManager,
   deploymentId: string,

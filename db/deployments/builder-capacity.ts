@@ -4,10 +4,9 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Clock } from '#runtime/clock.ts';
 
 const everyMs = 60_000;
-/** While builders are away for less than this, publishes wait instead of being refused. */
+/** If the last builder was seen within this time, publishes wait instead of being refused. */
 const goneAfterMs = 24 * 3600_000;
 
-/** Records a heartbeat. */
 export async function recordBuilder(em: EntityManager, clock: Clock): Promise<void> {
   await em.execute(
     `insert into capacity (name, seen_at) values ('builds', ?)

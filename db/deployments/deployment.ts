@@ -36,8 +36,9 @@ export type Output = { manifestSha256: string; fileCount: number; totalBytes: nu
 export type BranchHeads = { source: string | null; content: string | null };
 
 /**
- * One version of a site, from the call that requested it to the files that are served. Its manifest is a blob in the store.
- * `ticket` orders it against every other publish and restore of its site; it is 0 for a draft and for an unfinished upload.
+ * One version of a site, from the call that requested it to the files that are served. Its manifest is a blob in the
+ * store. `ticket` orders it against every other publish and restore of its site; it is 0 for a draft and for an
+ * unfinished upload.
  */
 export const Deployment = defineEntity({
   name: 'Deployment',
@@ -56,7 +57,10 @@ export const Deployment = defineEntity({
     slot: p.integer().nullable(),
     /** For a draft of a site with draft posts: the output without them, which a publish uses. */
     publishedOutput: p.json().$type<Output>().nullable(),
-    /** For the publish of a slot: the heads of both `main` branches at acceptance. The publish fast-forwards them to its commits. */
+    /**
+     * For the publish of a slot: the heads of both `main` branches at acceptance. The publish fast-forwards them to its
+     * commits.
+     */
     expectedHeads: p.json().$type<BranchHeads>().nullable(),
     /** Whether it is built without the cache of earlier builds. */
     noCache: p.boolean().default(false),

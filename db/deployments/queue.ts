@@ -31,7 +31,7 @@ export async function supersede(
   for (const { id } of losers) cancelWorkflow(tx, clock, 'publishSite', { deploymentId: id });
 }
 
-/** Signals the oldest queued publish of the site that it may be its turn. */
+/** Signals the oldest queued publish of the site, which then tries to claim the build. */
 export async function signalNextInQueue(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
   const [next]: { id: string }[] = await tx.execute(
     `select id from deployment where site_id = ? and status = 'queued' and kind = any(?) order by ticket limit 1`,

@@ -1,6 +1,6 @@
 /**
- * The state transitions of a deployment. Each is one transaction under the lock of the site's row, so concurrent calls and retried
- * activities all follow the order of the tickets.
+ * The state transitions of a deployment. Each is one transaction under the lock of the site's row, so concurrent calls
+ * and retried activities all follow the order of the tickets.
  */
 
 import type { EntityManager } from '#db/orm.ts';
@@ -48,7 +48,7 @@ export async function goLive(
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
     const site = await lockSite(tx, reference.id);
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
-    // A retry after a crash between commit and report: nothing is left to do.
+    // A retry after a crash between commit and report: there is nothing left to do.
     if (restoreTicket === undefined && isSettled(deployment.status) && deployment.status !== 'ready') return deployment;
     if (restoreTicket === undefined && (await supersedeIfStale(tx, clock, site, deployment))) return deployment;
     const ticket = restoreTicket ?? deployment.ticket;
@@ -57,7 +57,10 @@ export async function goLive(
   });
 }
 
-/** Settles a deployment that can no longer go live, because a later one is live or the site is closed. Returns whether it did. */
+/**
+ * Settles a deployment that can no longer go live, because a later one is live or the site is closed. Returns whether
+ * it did.
+ */
 export async function supersedeIfStale(
   tx: EntityManager,
   clock: Clock,
@@ -127,7 +130,10 @@ export async function settle(
   });
 }
 
-/** Text that PostgreSQL's jsonb accepts: messages contain text of the site's code, and jsonb rejects NUL and lone surrogates. */
+/**
+ * Text that PostgreSQL's jsonb accepts: messages contain text of the site's code, and jsonb rejects NUL and lone
+ * surrogates.
+ */
 function storable(text: string): string {
   return text.slice(0, 4000).replaceAll('\0', '\u{FFFD}').toWellFormed();
 }

@@ -22,7 +22,10 @@ export async function acceptUpload(
   return await acceptDeployment(tx, deps, site, { ...upload, kind: 'upload' });
 }
 
-/** Assigns a ticket to a complete upload, whose manifest is final from then on. Idempotent. False where it is incomplete or settled. */
+/**
+ * Assigns a ticket to a complete upload, whose manifest is final from then on. Idempotent. False where it is incomplete
+ * or settled.
+ */
 export async function acceptCompletion(em: EntityManager, deploymentId: string, now: Date): Promise<boolean> {
   return await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });

@@ -1,4 +1,4 @@
-/** The canonical address of a site, for its pages, search engines, mails and people. */
+/** The canonical address of a site, for its pages, search engines, e-mails and display. */
 
 import { Certificate } from '#db/certificates/certificate.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -10,7 +10,7 @@ import { domainAddress, siteAddress, siteHostname } from '#runtime/site-addresse
 import { Domain } from './domain.ts';
 
 export type CanonicalUrl = {
-  /** In the form for people, with Unicode letters. */
+  /** With Unicode letters, for display. */
   hostname: string;
   /** Scheme, host and port, without a path. */
   address: string;

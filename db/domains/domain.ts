@@ -20,7 +20,10 @@ export const Domain = defineEntity({
     mode: p.text().$type<DomainMode>(),
     status: p.text().$type<DomainStatus>(),
     statusSince: p.datetime(),
-    /** The value of the TXT record that proves this onboarding, and the first label of the pair of name servers that does. */
+    /**
+     * The value of the TXT record that proves this onboarding, and the first label of the pair of name servers that
+     * does.
+     */
     proof: p.text(),
     pair: p.text(),
     provedAt: p.datetime().nullable(),

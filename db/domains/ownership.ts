@@ -1,4 +1,6 @@
-/** Ownership of names: the SQL of `ownsName`. The trigger `domain_held` and the index `domain_one_holder` enforce it. */
+/**
+ * Ownership of names: the SQL of `ownsName`. The trigger `domain_held` and the index `domain_one_holder` enforce it.
+ */
 import type { EntityManager } from '#db/orm.ts';
 
 /** SQL: this row of `domain` owns its name. */
@@ -24,7 +26,7 @@ export async function isOwnedByAnother(
   return held.length > 0;
 }
 
-/** Those of the domains whose name, or a name above it, is owned by another account, and since when. */
+/** The domains whose name, or a name above it, is owned by another account, and since when. */
 export async function ownedByOthers(em: EntityManager, ids: readonly string[]): Promise<Map<string, Date>> {
   if (ids.length === 0) return new Map();
   const rows: { id: string; since: Date }[] = await em.execute(

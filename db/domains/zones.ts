@@ -15,7 +15,10 @@ export async function lockZone(tx: EntityManager, name: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`zone:${name}`]);
 }
 
-/** Synchronises the zone of this name with the rows: absent, SOA and NS only, or with its records. Also unproved zones below it. */
+/**
+ * Synchronises the zone of this name with the rows: it is absent, has only SOA and NS, or has its records. Does the
+ * same for unproved zones below it.
+ */
 export async function syncZone(em: EntityManager, deps: ZoneDeps, name: string): Promise<void> {
   if (!deps.zones) return;
   const { zones } = deps;
@@ -35,7 +38,10 @@ async function unprovedBelow(em: EntityManager, name: string): Promise<string[]>
   return rows.map((row) => row.name);
 }
 
-/** The closest zone above that is owned here. It contains what is below it: a separate zone of ours would be answered first. */
+/**
+ * The closest zone above whose name an account owns here. Records below belong in it, because a separate zone of ours
+ * would be answered first.
+ */
 async function zoneAbove(tx: EntityManager, { name, registrable }: { name: string; registrable: string }) {
   const [above] = await tx.execute<{ id: string; status: DomainStatus }[]>(
     `select id, status from domain where registrable = ? and ? like '%.' || name and mode = 'nameservers' and ${isOwnerSql('domain')}
@@ -56,7 +62,7 @@ export async function ownDelegation(
   return found.length > 0 ? { found: found.map(({ content }) => content) } : { none: true };
 }
 
-/** The same in a transaction that has locked the name and changed the rows. */
+/** The same as `syncZone`, in a transaction that has locked the name and changed the rows. */
 export async function writeZone(tx: EntityManager, deps: ZoneDeps & { zones: Zones }, name: string): Promise<void> {
   const wanted = await expectedZone(tx, deps, name);
   const there = await deps.zones.read(name);

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import type { FeedbackKind } from '#rules/states.ts';
 
-/** A note about the platform itself, for whoever runs it. */
+/** Feedback about the platform itself, for the operator. */
 export const Feedback = defineEntity({
   name: 'Feedback',
   properties: {
@@ -10,7 +10,7 @@ export const Feedback = defineEntity({
     account: () => p.manyToOne(Account),
     kind: p.text().$type<FeedbackKind>(),
     message: p.text(),
-    /** JSON as it was sent, as text: nothing here looks inside. */
+    /** The JSON that was sent, as text; it is never parsed. */
     context: p.text().nullable(),
     createdAt: p.datetime(),
   },

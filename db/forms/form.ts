@@ -9,7 +9,7 @@ export type FormField = {
   required: boolean;
   /** Only for `select`, `radio` and `checkboxes`. */
   options?: string[] | undefined;
-  /** Only for kinds that are typed. */
+  /** Only for text kinds. */
   max_length?: number | undefined;
 };
 

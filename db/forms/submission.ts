@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Mail } from '#db/mail/mail.ts';
 import { Form } from './form.ts';
 
-/** An answer: a text, or several where the field accepts several. */
+/** A field's value: a text, or several if the field accepts several. */
 export type SubmittedValue = [name: string, value: string | string[]];
 
 /** A submission. After `expiresAt` it is hidden, even if not deleted yet. */

@@ -15,7 +15,7 @@ export async function countSubmissions(em: EntityManager, formIds: string[], now
   return new Map(rows.map(({ form_id, count }) => [form_id, Number(count)]));
 }
 
-/** Names of fields that have an answer in any submission. */
+/** Names of the fields that have a value in any submission. */
 export async function namesAnswered(em: EntityManager, formId: string, now: Date): Promise<Set<string>> {
   const rows = await em.execute<{ name: string }[]>(
     `select distinct answer ->> 0 as name from submission, jsonb_array_elements("values") as answer

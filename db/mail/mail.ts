@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { MailStatus } from '#rules/states.ts';
 import type { MailKind } from '#web/mails/mails.ts';
 
-/** One mail to one address. Address and words stand sealed in it until it is sent or given up, and nowhere after. */
+/** One e-mail to one address. Address and text are stored only here, encrypted, until it is sent or has failed. */
 export const Mail = defineEntity({
   name: 'Mail',
   properties: {
@@ -10,9 +10,9 @@ export const Mail = defineEntity({
     kind: p.text().$type<MailKind>(),
     status: p.text().$type<MailStatus>(),
     sealed: p.blob().nullable(),
-    /** Why it was given up, in our own words. */
+    /** Why sending was abandoned, in our own words. */
     failure: p.text().nullable(),
-    /** Whose it is: of a site, of an account, or of nobody who has one. */
+    /** The site or account that it belongs to; both are null where the recipient has neither. */
     siteId: p.text().nullable(),
     accountId: p.text().nullable(),
     createdAt: p.datetime(),

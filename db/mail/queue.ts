@@ -1,4 +1,4 @@
-/** E-mails: queued in the transaction that causes them, sent by the workflow `notify`, erased once settled. */
+/** E-mails are queued in the transaction that causes them, sent by the workflow `notify`, and erased once settled. */
 
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -14,14 +14,14 @@ const keptMs = 30 * 24 * 3600_000;
 
 export type MailTo<Kind extends MailKind> = {
   kind: Kind;
-  /** One plain address. */
+  /** A plain address, without a name. */
   to: string;
   data: MailData<Kind>;
   /** Reply-To; the sender's address by default. */
   replyTo?: string;
   /** When it expires and is not sent any more, because its link has expired. */
   until?: Date;
-  /** The mail waits while the account, or the owner of the site, is blocked. */
+  /** If set, the mail waits while this account, or the owner of this site, is blocked. */
   site?: string;
   account?: string;
 };
@@ -30,8 +30,8 @@ export type MailTo<Kind extends MailKind> = {
 export type Letter = { to: string; replyTo?: string; until?: string; data: unknown };
 
 /**
- * Adds the mail and the start of its workflow to the caller's transaction. Call it only if mail is configured. Store the returned id on
- * the record that caused the mail, to read its status later.
+ * Adds the mail and the start of its workflow to the caller's transaction. Call it only if mail is configured. Store
+ * the returned id on the record that caused the mail, to read its status later.
  */
 export function queueMail<Kind extends MailKind>(
   em: EntityManager,
@@ -61,7 +61,7 @@ export function startNotify(
   startWorkflow(em, clock, 'notify', { mailId: id }, { summary: `Mail: ${kind}`, site, account });
 }
 
-/** What a waiting mail holds. Throws DecryptionFault if its key is missing. */
+/** The decrypted contents of a queued mail. Throws DecryptionFault if its key is missing. */
 export function decryptLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, sealing: EncryptionKeys): Letter {
   return JSON.parse(decrypt(sealing, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
 }
@@ -90,7 +90,10 @@ export async function settleMail(
   return (await em.nativeUpdate(Mail, { id, status: 'queued' }, settled)) === 1;
 }
 
-/** Deletes old settled mails, except those whose status an invitation, a booking or a submission shows. Returns how many. */
+/**
+ * Deletes old settled mails, except those whose status an invitation, a booking or a submission shows. Returns how
+ * many.
+ */
 export async function sweepMails(em: EntityManager, now: Date): Promise<number> {
   const gone = await em.execute<unknown[]>(
     `delete from mail m where settled_at < ? and not exists (select 1 from invitation i where i.mail_id = m.id)

@@ -46,8 +46,8 @@ export async function recordCharge(em: EntityManager, deps: Deps, found: Found, 
 }
 
 /**
- * Delivers what was paid for. Returns false where that is impossible; for a booking, the visitor and the owner are
- * then told about the refund.
+ * Delivers what was paid for. Returns false where that is impossible; for a booking, the visitor and the owner then get
+ * an e-mail about the refund.
  */
 async function fulfil({ tx, payment, booking }: Locked, deps: Deps): Promise<boolean> {
   const mayStay = await isPayable(tx, payment);
@@ -60,7 +60,7 @@ async function fulfil({ tx, payment, booking }: Locked, deps: Deps): Promise<boo
   return false;
 }
 
-/** Not for a site that is archived or blocked, nor into a blocked account's payout account. */
+/** Not payable: a site that is archived or blocked, or one whose payout account belongs to a blocked account. */
 async function isPayable(tx: EntityManager, payment: Payment): Promise<boolean> {
   const site = await tx.findOneOrFail(Site, payment.site.id, { refresh: true });
   const account = await tx.findOneOrFail(PayoutAccount, payment.payoutAccount.id, { refresh: true });

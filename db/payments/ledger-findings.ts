@@ -1,4 +1,4 @@
-/** The findings of the ledger check as stored in its flags, and what each asks the operator to do. Pure. */
+/** The findings of the ledger check as stored in flags, and the operator's remedy for each. Pure. */
 
 export const found = {
   noCharge: 'is paid, and no charge is kept for it',
@@ -59,7 +59,7 @@ const explanations: Record<(typeof found)[keyof typeof found], Explained> = {
   },
 };
 
-/** What a flag means and what to do about it. */
+/** The meaning of a flag, and its remedy. */
 export function explained(why: string): Explained {
   const known = Object.entries(explanations).find(([words]) => why === words || why.startsWith(`${words}: `));
   return known?.[1] ?? { means: why, do: 'Look at the payment and at its account at the provider.' };

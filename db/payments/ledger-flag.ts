@@ -1,6 +1,9 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
-/** What the ledger check found and could not repair, for the operator. Deleted when a later check no longer finds it. */
+/**
+ * A finding of the ledger check that it could not repair, for the operator. Deleted when a later check no longer finds
+ * it.
+ */
 export const LedgerFlag = defineEntity({
   name: 'LedgerFlag',
   properties: {
@@ -10,7 +13,7 @@ export const LedgerFlag = defineEntity({
     why: p.text(),
     foundAt: p.datetime(),
     seenAt: p.datetime(),
-    /** Settled by the operator, and the reason, which the check cannot see. */
+    /** When and why the operator settled it. */
     settledAt: p.datetime().nullable(),
     settledBecause: p.text().nullable(),
   },

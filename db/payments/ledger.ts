@@ -8,10 +8,10 @@ import { LedgerFlag } from './ledger-flag.ts';
 
 export type Finding = { subject: string; payoutAccountId: string | null; why: string };
 
-/** Anything newer may still settle by itself. */
+/** Newer rows may still settle without help. */
 const settlingMs = 3600_000;
 
-/** Rows that contradict each other or wait for too long: money that is neither captured nor being refunded. */
+/** Rows that contradict each other or have waited too long: a charge is neither captured nor being refunded. */
 export async function findContradictions(em: EntityManager, now: Date): Promise<Finding[]> {
   const before = new Date(now.getTime() - settlingMs);
   return await em.execute<Finding[]>(
@@ -62,15 +62,18 @@ export async function chargedSince(em: EntityManager, since: Date): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** Flags of charges that exist only at the provider. Flags of our own rows have the id of a payment, a checkout session or a booking. */
+/**
+ * Flags of charges that exist only at the provider. Flags of our own rows have the id of a payment, a checkout session
+ * or a booking.
+ */
 export async function flaggedCharges(em: EntityManager): Promise<LedgerFlag[]> {
   return (await em.find(LedgerFlag, {})).filter(({ subject }) => !isOurs(subject));
 }
 const isOurs = (subject: string) => /^(pay|page|book)_/.test(subject);
 
 /**
- * Stores what was found and deletes flags whose cause is gone; of charges, only those that were checked. Returns the
- * new findings and the number of unsettled flags.
+ * Stores what was found and deletes flags whose cause is gone. Flags of charges are deleted only if the charge was
+ * checked. Returns the new findings and the number of unsettled flags.
  */
 export async function recordFlags(
   em: EntityManager,
@@ -100,8 +103,8 @@ export async function recordFlags(
 const unsettled = { settledAt: null, settledBecause: null };
 
 /**
- * Flags for the operator, oldest first, with their meaning and remedy; those behind the subject `after`. Throws
- * `not_found` where that flag no longer exists.
+ * Flags for the operator, oldest first, with their meaning and remedy. With `after`, only those behind that subject;
+ * throws `not_found` if that flag no longer exists.
  */
 export async function listFlags(
   em: EntityManager,

@@ -3,7 +3,7 @@ import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { Site } from '#db/sites/site.ts';
 import type { PaymentStatus } from '#rules/states.ts';
 
-/** A payment that is due once. `expired` may be written late: use `paymentStatusAt`. */
+/** A one-time payment. `expired` may be written late: use `paymentStatusAt`. */
 export const Payment = defineEntity({
   name: 'Payment',
   properties: {

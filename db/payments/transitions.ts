@@ -109,7 +109,9 @@ export async function recordOpenSession(em: EntityManager, id: string, page: str
   return (await em.count(PaymentAttempt, { id, status: 'open', page })) === 1;
 }
 
-/** Marks a session as closed, or as unknown (`unasked`) where the provider could not be reached, and releases the hold. */
+/**
+ * Marks a session as closed, or as unknown (`unasked`) where the provider could not be reached, and releases the hold.
+ */
 export async function closeCheckoutSession(
   em: EntityManager,
   clock: Clock,
@@ -138,7 +140,10 @@ export function expireNow(tx: EntityManager, clock: Clock, payment: Payment): vo
   signalSettlePayment(tx, clock, payment.id);
 }
 
-/** Releases the seats of a booking whose hold is over and whose sessions are all closed, and deletes the visitor's contact. */
+/**
+ * Releases the seats of a booking whose hold is over and whose sessions are all closed, and deletes the visitor's
+ * contact.
+ */
 export async function releaseHold({ tx, payment, booking }: Locked, clock: Clock): Promise<void> {
   if (!booking) return;
   await tx.flush();
@@ -151,7 +156,10 @@ export async function releaseHold({ tx, payment, booking }: Locked, clock: Clock
   await deleteContact(tx, booking);
 }
 
-/** Deletes the contact of a booking that is no longer held, unless a charge may still arrive and the visitor must be told of a refund. */
+/**
+ * Deletes the contact of a booking that is no longer held, unless a charge may still arrive and the visitor must be
+ * told of a refund.
+ */
 export async function deleteContact(tx: EntityManager, booking: Booking): Promise<void> {
   if (booking.status === 'held' || !booking.visitorSealed) return;
   if (booking.paymentId && (await hasAttempts(tx, booking.paymentId, unknownAttempts))) return;

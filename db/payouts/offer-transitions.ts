@@ -58,18 +58,18 @@ export async function withdrawOffers(
   await tx.flush();
 }
 
-/** Starts the workflow that writes down the offer's end, when the transaction commits. */
+/** Starts the workflow that records the offer's expiry, when the transaction commits. */
 export function startOffer(tx: EntityManager, clock: Clock, { id, site }: { id: string; site: string }): void {
   const about = { summary: 'An offer of a payout account for a site', site };
   startWorkflow(tx, clock, 'expireOffer', { offerId: id }, about);
 }
 
-/** Tells the offer's workflow, when the transaction commits, that the row has moved. */
+/** Signals the offer's workflow, when the transaction commits, that the row has changed. */
 export function signalPayoutOffer(tx: EntityManager, clock: Clock, id: string): void {
   signalWorkflow(tx, clock, 'expireOffer', { offerId: id }, 'moved');
 }
 
-/** Writes down that an offer has run out, if it has. Answers what it is, and for how long it stays so at most. */
+/** Marks an offer as expired if it is overdue. Returns its status, and for how long at most that lasts. */
 export async function settleOffer(em: EntityManager, now: Date, id: string): Promise<Settled> {
   await em.nativeUpdate(PayoutOffer, { id, status: 'open', expiresAt: { $lte: now } }, { status: 'expired' });
   const offer = await em.findOne(PayoutOffer, { id });
@@ -78,7 +78,7 @@ export async function settleOffer(em: EntityManager, now: Date, id: string): Pro
   return settledAt(now, { status, endsAt: status === 'open' ? offer.expiresAt : undefined });
 }
 
-/** The condition of a query for offers that wait for this account's answer. Of an archived site none can be answered. */
+/** The condition of a query for offers that this account can answer. Offers for an archived site cannot be answered. */
 export function openOffersFor(accountId: string, now: Date) {
   const site = { status: 'active' as const };
   return {

@@ -1,4 +1,6 @@
-/** What becomes of payments that are open where no money is to land any more: nothing is paid any more, and pages are closed. */
+/**
+ * Open payments after an agreement or payout account has ended: they expire, and their checkout sessions are closed.
+ */
 
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
@@ -9,7 +11,7 @@ import type { Clock } from '#runtime/clock.ts';
 
 type Where = { payoutAccount: string; site?: string };
 
-/** Call it after the agreement has ended, outside of its transaction: each payment is locked in its own order. */
+/** Call it after the agreement has ended, outside of its transaction, because each payment needs its own lock order. */
 export async function expireOpenPayments(em: EntityManager, clock: Clock, where: Where): Promise<void> {
   const open = await em.find(Payment, { ...where, status: 'open' }, { fields: ['id'] });
   for (const { id } of open) {
@@ -17,7 +19,7 @@ export async function expireOpenPayments(em: EntityManager, clock: Clock, where:
   }
 }
 
-/** Whether somebody may still pay on a page of the account. */
+/** Whether the payout account has checkout sessions that may still be paid. */
 export async function hasOpenSessions(em: EntityManager, payoutAccount: string): Promise<boolean> {
   const open = { payment: { payoutAccount }, status: { $in: [...unsettledAttempts] } };
   return (await em.count(PaymentAttempt, open)) > 0;

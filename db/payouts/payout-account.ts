@@ -3,7 +3,10 @@ import { Account } from '#db/accounts/account.ts';
 import { blockReasonSql } from '#db/accounts/subscription-sql.ts';
 import type { PayoutAccountStatus, PayoutRail } from '#rules/states.ts';
 
-/** Where a visitor's money can land. Its key stands sealed in it and nowhere else; what the provider says of it is as old as `checkedAt`. */
+/**
+ * An account that visitors' payments go to. Its key is stored only here, encrypted. The provider's data is as old as
+ * `checkedAt`.
+ */
 export const PayoutAccount = defineEntity({
   name: 'PayoutAccount',
   properties: {
@@ -11,20 +14,20 @@ export const PayoutAccount = defineEntity({
     account: () => p.manyToOne(Account),
     rail: p.text().$type<PayoutRail>(),
     name: p.text(),
-    /** Of the rail `own_key`, until the account is gone. Open it with `credentialsOf`. */
+    /** For the rail `own_key`, until the account is gone. Decrypt it with `credentialsOf`. */
     sealedKey: p.blob().nullable(),
     keyLastFour: p.text().nullable(),
-    /** The provider's id for it: shown nowhere. */
+    /** The provider's id of the account; never part of a response. */
     providerAccount: p.text().nullable(),
     status: p.text().$type<PayoutAccountStatus>(),
-    /** ISO 4217, in capitals; null where the provider has not said. */
+    /** ISO 4217, in capitals; null if the provider has not reported it. */
     currency: p.text().nullable(),
-    /** What it waits for before it takes money, in our words. */
+    /** What is missing before it can accept payments, in our own words. */
     waitingFor: p.json().$type<string[]>(),
     checkedAt: p.datetime().nullable(),
     createdAt: p.datetime(),
     goneAt: p.datetime().nullable(),
-    /** Why a person has stopped its account; null as a rule. */
+    /** Why an operator blocked the owning account; null if it is not blocked. */
     blockReason: p
       .text()
       .nullable()

@@ -4,14 +4,14 @@ import type { PayoutParty } from '#rules/states.ts';
 import { PayoutAccount } from './payout-account.ts';
 import { PayoutOffer } from './payout-offer.ts';
 
-/** A site pays into a payout account: at most one at a time. Those that ended are kept. */
+/** A site's agreement with a payout account: at most one active per site. Ended agreements are retained. */
 export const PayoutAgreement = defineEntity({
   name: 'PayoutAgreement',
   properties: {
     id: p.text().primary(),
     site: () => p.manyToOne(Site),
     payoutAccount: () => p.manyToOne(PayoutAccount),
-    /** What both agreed to; null where the owner attached his own. */
+    /** The accepted offer; null where owners attached their own payout account. */
     offer: () => p.manyToOne(PayoutOffer).nullable(),
     beganAt: p.datetime(),
     endedAt: p.datetime().nullable(),

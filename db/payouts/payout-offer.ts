@@ -3,7 +3,9 @@ import { Site } from '#db/sites/site.ts';
 import type { PayoutOfferStatus, PayoutParty } from '#rules/states.ts';
 import { PayoutAccount } from './payout-account.ts';
 
-/** One party asks the other to agree that a site pays into a payout account. `expired` may be written late: ask `payoutOfferStatusAt`. */
+/**
+ * One party's offer that a site pays into a payout account. `expired` may be written late: use `payoutOfferStatusAt`.
+ */
 export const PayoutOffer = defineEntity({
   name: 'PayoutOffer',
   properties: {
@@ -14,7 +16,7 @@ export const PayoutOffer = defineEntity({
     status: p.text().$type<PayoutOfferStatus>(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
-    /** When it was accepted, taken back or declined. */
+    /** When it was accepted, withdrawn or declined. */
     answeredAt: p.datetime().nullable(),
   },
 });

@@ -96,7 +96,10 @@ export async function refreshPayoutAccounts(asking: Asking): Promise<{ asked: nu
   return { asked: ids.length - unanswered, unanswered };
 }
 
-/** Handles a signed event of the provider about an account by querying its state. Returns false where the provider does not respond. */
+/**
+ * Handles a signed event of the provider about an account by querying its state. Returns false where the provider does
+ * not respond.
+ */
 export async function payoutAccountChanged(asking: Asking, providerAccount: string): Promise<boolean> {
   const rows = await asking.em().find(PayoutAccount, { providerAccount, rail: 'connect', status: { $ne: 'gone' } });
   const answered = await Promise.all(rows.map(({ id }) => refreshPayoutAccount(asking, id)));

@@ -2,8 +2,8 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Site } from '#db/sites/site.ts';
 
 /**
- * The preview of a slot, from its first build until it is cleared or removed. `deploymentId` is the draft that is served at the host
- * `label`; `latestId` is the build that was requested last, whatever its outcome.
+ * The preview of a slot, from its first build until it is cleared or removed. `deploymentId` is the draft that is
+ * served at the host `label`; `latestId` is the most recently requested build, whatever its outcome.
  */
 export const Preview = defineEntity({
   name: 'Preview',

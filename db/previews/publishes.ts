@@ -17,7 +17,7 @@ export type NewPreviewPublish = Pick<NewDeployment, 'id' | 'createdBy'> & {
   mains: BranchHeads;
 };
 
-/** Accepts the publish of a preview slot. Where the same draft is already being published, that deployment is returned. */
+/** Accepts the publish of a preview slot. If the same draft is already being published, that deployment is returned. */
 export async function acceptPreviewPublish(
   tx: EntityManager,
   deps: AcceptanceDeps,
@@ -45,8 +45,8 @@ function isOf(publish: Deployment, draft: Deployment): boolean {
 }
 
 /**
- * Makes the publish of a slot live, after its commits are on `main`. If a later deployment is live or the site is archived, it is settled
- * before that, and its work stays in its slot. Idempotent.
+ * Makes the publish of a slot live, after its commits are on `main`. If a later deployment is live or the site is
+ * archived, it is settled instead, and its commits stay in the slot. Idempotent.
  */
 export async function publishPreview(
   em: EntityManager,

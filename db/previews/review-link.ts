@@ -2,7 +2,10 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { Site } from '#db/sites/site.ts';
 
-/** Lets whoever holds its secret comment on one site, in the name of `account` who made it, and for no longer than that account may. */
+/**
+ * Anyone with its secret can comment on one site on behalf of `account`, which created it, while that account has
+ * access.
+ */
 export const ReviewLink = defineEntity({
   name: 'ReviewLink',
   properties: {

@@ -38,8 +38,8 @@ export type NewDraft = Pick<NewDeployment, 'id' | 'createdBy' | 'siteUrl'> & {
 };
 
 /**
- * Accepts the build of a slot's draft; it supersedes an unfinished one. Where that one has the same commits, it is returned instead. A slot
- * whose draft has expired gets a new host.
+ * Accepts the build of a slot's draft; it supersedes an unfinished one. Where that one has the same commits, it is
+ * returned instead. A slot whose draft has expired gets a new host.
  */
 export async function acceptDraft(
   tx: EntityManager,
@@ -74,7 +74,10 @@ async function supersedeDraft(tx: EntityManager, clock: Clock, latest: Deploymen
   await tx.flush();
 }
 
-/** Gives the slot a preview with the build as its latest: the current one if it is shown (or has the status `also`), else a new one. */
+/**
+ * Sets the build as the latest of the slot's preview. Creates a preview unless there is one that is shown or has the
+ * status `also`.
+ */
 async function ensurePreview(
   tx: EntityManager,
   clock: Clock,
@@ -107,7 +110,7 @@ function signalExpiry(tx: EntityManager, clock: Clock, { id, deploymentId }: Pre
   signalWorkflow(tx, clock, 'expirePreview', { previewId: id }, 'moved');
 }
 
-/** Makes a built draft the one that its slot serves, for 14 days. Does nothing where the deployment is settled. */
+/** Serves a built draft in its slot for 14 days. Does nothing if the deployment is settled. */
 export async function storeDraft(
   em: EntityManager,
   clock: Clock,
@@ -119,7 +122,7 @@ export async function storeDraft(
     const site = await lockSite(tx, reference.id);
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
     if (isSettled(deployment.status)) return;
-    // The preview may have been removed while builders were away for days: then the slot gets a new one, with a new host.
+    // If the preview was removed while builders were away for days, the slot gets a new one with a new host.
     await ensurePreview(tx, clock, site, deployment, 'expired');
     const preview = await tx.findOneOrFail(Preview, { latestId: deploymentId, removedAt: null });
     const { publishedOutput, image, output } = built;

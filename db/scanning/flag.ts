@@ -14,7 +14,10 @@ export const flagKinds = [
 ] as const;
 export type FlagKind = (typeof flagKinds)[number];
 
-/** What a scan found in a file of a site or a sketch, for review by the operator: one flag per file and kind, with the newest bytes. */
+/**
+ * What a scan found in a file of a site or a sketch, for review by the operator: one flag per file and kind, with the
+ * newest bytes.
+ */
 export const Flag = defineEntity({
   name: 'Flag',
   properties: {
@@ -28,7 +31,9 @@ export const Flag = defineEntity({
     sha256: p.text(),
     excerpt: p.text(),
     foundAt: p.datetime(),
-    /** Hashes that the operator dismissed, the newest last. The flag is open while its current hash is not among them. */
+    /**
+     * Hashes that the operator dismissed, the newest last. The flag is open while its current hash is not among them.
+     */
     dismissed: p.array<string>(),
     dismissedAt: p.datetime().nullable(),
     dismissedBecause: p.text().nullable(),

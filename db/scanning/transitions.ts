@@ -74,7 +74,10 @@ export async function raiseFlags(
   }
 }
 
-/** Flags redirects that a call set, by the hash of all rules: they act at once, under each version. No file has their path. */
+/**
+ * Flags redirects that a call set, by the hash of all rules: they act at once, under each version. No file has their
+ * path.
+ */
 export async function raiseForRules(
   tx: EntityManager,
   clock: Clock,

@@ -1,4 +1,4 @@
-/** What a person of the platform has stopped, and what follows of it for a site: the one place for both. Pure. */
+/** Blocks of sites by an operator, and their consequences. All other code uses these functions. Pure. */
 import type { SiteStatus } from '#rules/states.ts';
 
 type Blockable = {
@@ -7,23 +7,23 @@ type Blockable = {
   ownerBlockedAt?: Date | null | undefined;
 };
 
-/** What is said of a site where the reason is its owner's to read. */
+/** Shown to anyone but the owner, who alone can read the reason of the account's block. */
 export const ownerBlockedReason = 'The account of its owner is blocked.';
 
-/** Since when a person of the platform has the site off the web, itself or with its owner's account, and why; null as a rule. */
+/** Since when and why the site, or its owner's account, is blocked; null if neither is. */
 export function blockOf({ blockedAt, blockReason, ownerBlockedAt }: Blockable): { at: Date; reason: string } | null {
   if (blockedAt && blockReason) return { at: blockedAt, reason: blockReason };
   return ownerBlockedAt ? { at: ownerBlockedAt, reason: ownerBlockedReason } : null;
 }
 
-/** Whether the site is off the web, by its owner or by a person of the platform: it takes nothing from strangers then. */
+/** Whether the site is archived or blocked. A closed site accepts nothing from visitors. */
 export function isClosed(site: { status: SiteStatus } & Blockable): boolean {
   return site.status === 'archived' || blockOf(site) !== null;
 }
 
 /**
- * Whether what its visitors see may change. With its owner's account blocked a site comes back as it was; one that is blocked by itself is
- * mended meanwhile.
+ * Whether the content for visitors may change. Not while the owner's account is blocked: the site returns unchanged
+ * afterwards. The owner of a site that is itself blocked may repair it.
  */
 export function isChangeable({ status, ownerBlockedAt }: { status: SiteStatus } & Blockable): boolean {
   return status === 'active' && !ownerBlockedAt;

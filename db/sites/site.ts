@@ -4,8 +4,8 @@ import { subscriptionsSql } from '#db/accounts/subscription-sql.ts';
 import type { SiteStatus } from '#rules/states.ts';
 
 /**
- * A website. `liveDeploymentId` is the pointer that visitors follow; it moves only together with `liveTicket`, which only grows
- * (`lastTicket` is the last one given out). `lastNumber` numbers the deployments.
+ * A website. `liveDeploymentId` is the deployment that is served; it changes only together with `liveTicket`, which
+ * only grows. `lastTicket` is the last assigned ticket, `lastNumber` the last assigned number of a deployment.
  */
 export const Site = defineEntity({
   name: 'Site',
@@ -25,12 +25,12 @@ export const Site = defineEntity({
     redirectsSha256: p.text().nullable(),
     createdAt: p.datetime(),
     archivedAt: p.datetime().nullable(),
-    /** When an operator blocked it, and why, as its owner reads it. */
+    /** When an operator blocked the site, and the reason, which its owner can read. */
     blockedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
     /** When its owner's account was blocked. A trigger on `account.blocked_at` sets it. */
     ownerBlockedAt: p.datetime().nullable(),
-    /** The plans of its owner, for `limitsOf`: their limits apply to the site. */
+    /** The owner's plans, for `limitsOf`: their limits apply to the site. */
     subscriptions: p
       .text()
       .nullable()

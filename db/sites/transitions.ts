@@ -1,4 +1,4 @@
-/** What several capabilities ask of a site's row. */
+/** Locks, reads and blocks of a site's row, for several capabilities. */
 import { LockMode } from '@mikro-orm/core';
 import { expireHoldsAndPayments } from '#db/bookings/holds.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
@@ -12,7 +12,7 @@ export async function lockSite(tx: EntityManager, siteId: string): Promise<Site>
   return await tx.findOneOrFail(Site, { id: siteId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
-/** The version that visitors see; null as long as nothing was published. */
+/** The version that visitors see; null if nothing was ever published. */
 export async function liveDeploymentOf(
   em: EntityManager,
   { liveDeploymentId }: Pick<Site, 'liveDeploymentId'>,
@@ -21,9 +21,8 @@ export async function liveDeploymentOf(
 }
 
 /**
- * A person takes the site off the web, with a reason for its owner: its holds and its open payments end, and what is paid
- * from now on goes back. Of a site that is
- * blocked the reason changes alone. Throws `not_found`.
+ * Blocks the site, with a reason for its owner. Its holds and open payments expire; later charges are refunded. If the
+ * site is already blocked, only the reason changes. Throws `not_found`.
  */
 export async function blockSite(em: EntityManager, clock: Clock, siteId: string, reason: string): Promise<Site> {
   return await em.transactional(async (tx) => {
@@ -34,7 +33,7 @@ export async function blockSite(em: EntityManager, clock: Clock, siteId: string,
   });
 }
 
-/** A person puts it back. */
+/** Unblocks the site. Throws `not_found`. */
 export async function unblockSite(em: EntityManager, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
     return Object.assign(await lockNamed(tx, siteId), { blockedAt: null, blockReason: null });

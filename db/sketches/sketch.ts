@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 
-/** Design directions that an owner is shown. */
+/** Design directions that an owner can compare. */
 export const Sketch = defineEntity({
   name: 'Sketch',
   properties: {
@@ -11,14 +11,14 @@ export const Sketch = defineEntity({
     status: p.text().$type<'shown' | 'removed'>(),
     createdAt: p.datetime(),
     removedAt: p.datetime().nullable(),
-    /** When what it shows was scanned. */
+    /** When its content was scanned. */
     scannedAt: p.datetime().nullable(),
     hosts: () => p.oneToMany(SketchHost).mappedBy('sketch').orderBy({ position: 'asc' }),
   },
 });
 export type Sketch = InferEntity<typeof Sketch>;
 
-/** A host of a sketch: that of one direction, or at position 0 that of the page that shows all. */
+/** A host of a sketch: of one direction or, at position 0, of the page that shows all of them. */
 export const SketchHost = defineEntity({
   name: 'SketchHost',
   properties: {

@@ -1,4 +1,4 @@
-/** The formats that each folder of a site accepts, checked by the bytes and not by the name alone. */
+/** The formats that each folder of a site accepts, verified by the bytes and not only by the extension. */
 import { fileTypeFromBuffer } from 'file-type';
 import { extensionOf, isWithin } from '#providers/paths.ts';
 import type { Repository } from '#rules/states.ts';
@@ -8,7 +8,7 @@ import { svgFault } from './svg.ts';
 const images = ['jpg', 'jpeg', 'png', 'webp', 'avif', 'gif'];
 const texts = ['md', 'mdx', 'json', 'yaml', 'yml', 'toml', 'csv'];
 
-/** A part of a site that takes some formats only. */
+/** A folder of a site that accepts only some formats. */
 export type Place = { name: string; extensions: readonly string[] };
 
 const content: Place = { name: 'the content repository', extensions: [...texts, ...images] };
@@ -17,17 +17,20 @@ const assets: Place = {
   extensions: [...images, 'tif', 'tiff', 'svg', 'woff2', 'woff', 'ttf', 'otf'],
 };
 export const assetExtensions = assets.extensions;
-// Served as it is from the site's own address: nothing that a browser would run.
+// Served unchanged from the site's own address, so it must contain nothing that a browser executes.
 const publicFiles: Place = { name: 'public/', extensions: ['pdf'] };
 
-/** The place that decides on the formats of this path; undefined where any file may be. */
+/** The folder whose formats apply to this path; undefined where any file is accepted. */
 export function placeOf(repository: Repository, path: string): Place | undefined {
   if (repository === 'content') return content;
   if (isWithin('src/assets', path)) return assets;
   return isWithin('public', path) ? publicFiles : undefined;
 }
 
-/** Whether a file at this path counts towards the daily allowance: those under src/assets/ and public/, but for credits of photos. */
+/**
+ * Whether a file at this path counts towards the daily quota: files in src/assets/ and public/, except credits of
+ * photos.
+ */
 export function isCounted(repository: Repository, path: string): boolean {
   const place = placeOf(repository, path);
   return (place === assets || place === publicFiles) && !isCredit(path);
@@ -37,22 +40,23 @@ export function acceptsName(place: Place, path: string): boolean {
   return place.extensions.includes(extensionOf(path)) || (place === assets && isCredit(path));
 }
 
-/** Whose a stock photo is, in a file beside it: `hero.jpg.credit.json`. */
+/** The credit of a stock photo, in a file beside it: `hero.jpg.credit.json`. */
 const isCredit = (path: string) => /[^/]\.credit\.json$/i.test(path);
 const creditBytesMax = 4096;
 
 export type FormatFault = { code: 'format_not_allowed' | 'invalid_file'; what: string; remedy: string };
 
-/** file-type's word for a format, by the extension a file of it may carry. */
+/** file-type's name of a format, by another common extension. */
 const sameFormat: Record<string, string> = { jpeg: 'jpg', tiff: 'tif', apng: 'png' };
 const formatOf = (extension: string) => sameFormat[extension] ?? extension;
 
-// Enough to see what a file is, even behind large metadata.
+// Enough to detect the format, even behind large metadata.
 const headBytesMax = 1_048_576;
 
 /**
- * Judges a file by its bytes. What no place's list names is `format_not_allowed`; a good format under another one's name is
- * `invalid_file`. `content` may be left half read. Call it only for names that the place takes.
+ * Validates a file by its bytes. A format that the folder does not accept is `format_not_allowed`; an accepted format
+ * with a wrong extension is `invalid_file`. `content` may be left unread in part. Call it only for names that the
+ * folder accepts.
  */
 export async function formatFault(
   place: Place,
@@ -63,7 +67,7 @@ export async function formatFault(
   if (place === assets && isCredit(path)) return await creditFault(content);
   const head: Buffer[] = [];
   const chunks = content[Symbol.asyncIterator]();
-  // However it comes in pieces, the same bytes are looked at.
+  // The same bytes are examined however they are divided into chunks.
   while (bytesIn(head) < headBytesMax) {
     const next = await chunks.next();
     if (next.done) break;
@@ -86,7 +90,7 @@ export async function formatFault(
   return fault === undefined ? undefined : malformed(extension, fault);
 }
 
-/** What was read of a file, then the rest of it. */
+/** The chunks that were read already, then the rest. */
 async function* replay(head: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield* head;
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
@@ -112,7 +116,7 @@ async function creditFault(content: AsyncIterable<Buffer>): Promise<FormatFault 
 
 const bytesIn = (chunks: readonly Buffer[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 
-/** `otherwise` says what is wrong with the bytes where they are not of a format that has a name. */
+/** `otherwise` describes the fault if the bytes have no known format. */
 async function wrongBytes(
   place: Place,
   extension: string,
@@ -121,7 +125,7 @@ async function wrongBytes(
 ): Promise<FormatFault> {
   const found = await fileTypeFromBuffer(Buffer.concat(head));
   const isTaken = found !== undefined && place.extensions.includes(formatOf(found.ext));
-  // For a text that is none, a guess at some other format misleads more than it tells.
+  // If a text file contains no text, the name of a guessed format would mislead.
   const isGuess = !isTaken && (texts.includes(extension) || extension === 'svg');
   const named = isGuess ? undefined : found?.ext;
   return {

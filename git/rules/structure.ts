@@ -1,4 +1,4 @@
-/** Whether a file is complete, is one file and not two, and decodes to a size that the build can handle. */
+/** Whether a file is complete, contains only one file, and decodes to a size that the build can process. */
 
 import { type ByteReader, readBytes, UnexpectedEnd } from './structure/byte-reader.ts';
 import { type Walked, walkGif, walkJpeg, walkPng, walkWebp } from './structure/images.ts';
@@ -18,12 +18,12 @@ const walks: Record<string, (reader: ByteReader) => Promise<Walked | string | un
   pdf: walkPdf,
 };
 
-// What the build's image library takes at most, all frames together: 16,383 squared.
+// The maximum of the build's image library, all frames together: 16,383 squared.
 const pixelsMax = 268_402_689;
 
 /**
- * What is wrong with the bytes of a file of this format, as the end of "its bytes …"; undefined when nothing is. Reads to the end, or
- * to the first fault.
+ * The fault in the bytes of a file of this format, as the end of "its bytes …"; undefined for a valid file. Reads to
+ * the end, or to the first fault.
  */
 export async function structureFault(format: string, content: AsyncIterable<Buffer>): Promise<string | undefined> {
   const walk = walks[format];
@@ -48,7 +48,7 @@ function pixelFault(walked: Walked): string | undefined {
   return `decode to ${width} × ${height} pixels${times}, more than any screen or the build can handle`;
 }
 
-/** Lets the bytes through and notices a page or a script among them: a picture or a font holds none. */
+/** Passes the bytes through and detects HTML or a script among them: images and fonts contain neither. */
 function watchForMarkup(content: AsyncIterable<Buffer>) {
   let found: string | undefined;
   async function* watched(): AsyncGenerator<Buffer> {

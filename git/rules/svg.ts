@@ -1,4 +1,4 @@
-/** Whether an SVG can run script. Read by a real XML parser: what it cannot read is refused too. */
+/** Whether an SVG can execute script. Uses an XML parser: a file that it cannot parse is refused too. */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 
 const active = new Set([
@@ -19,10 +19,10 @@ const htmlNamespace = 'http://www.w3.org/1999/xhtml';
 const safeData =
   /^data:(image\/(png|jpe?g|webp|gif|avif)|(application|font)\/[a-z0-9.+-]*(woff2?|ttf|otf|opentype|truetype)[a-z0-9.+-]*)[;,]/;
 
-/** What makes it unfit: `script` for what could run ("it has …"), `broken` for what is no SVG ("its bytes are …"). */
+/** `script`: the file could execute code ("it has …"). `broken`: it is not an SVG ("its bytes are …"). */
 export type SvgFault = { kind: 'script' | 'broken'; what: string };
 
-/** Reads to the end or to the first fault. Undefined: a picture and nothing else. */
+/** Reads to the end or to the first fault. Undefined for a harmless image. */
 export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault | undefined> {
   const parser = new SaxesParser({ xmlns: true });
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -60,7 +60,7 @@ function activePart(tag: SaxesTagNS): string | undefined {
   if (tag.local === 'svg' && tag.uri !== '' && tag.uri !== svgNamespace) return 'has an <svg> of another namespace';
   for (const attribute of Object.values(tag.attributes)) {
     const name = attribute.local.toLowerCase();
-    // Browsers drop white space and control characters inside a scheme.
+    // Browsers ignore white space and control characters inside a scheme.
     const value = attribute.value.replace(/[\p{Cc}\s]/gu, '').toLowerCase();
     if (name.startsWith('on')) return `has the event handler ${attribute.name}`;
     if (/(java|vb)script:/.test(value)) return `has a script address in ${attribute.name}`;

@@ -7,7 +7,10 @@ import { type BlobLine, isSound, readPart } from './manifest.ts';
 
 const batchSize = 64;
 
-/** Copies missing files and yields all of them. Calls `corrupt` for files that do not match their hash; these are excluded unless the repository has an intact copy. */
+/**
+ * Copies missing files and yields all of them. Calls `corrupt` for files that do not match their hash; these are
+ * excluded unless the repository has an intact copy.
+ */
 export async function* copyBlobs(
   from: Store,
   repository: Store,
@@ -43,8 +46,8 @@ async function copy(from: Store, repository: Store, sha256: string): Promise<boo
 }
 
 /**
- * Puts all files into the store and compresses them again. Throws BackupFault at the first damaged one, or calls `leaveOut` for each if it
- * is given.
+ * Puts all files into the store and compresses them again. Throws BackupFault at the first damaged one, or calls
+ * `leaveOut` for each if it is given.
  */
 export async function restoreBlobs(
   repository: Store,
@@ -61,7 +64,7 @@ export async function restoreBlobs(
         if (leaveOut && !(await isSound(repository, blob))) return leaveOut(blob.sha256);
         const compress = blob.compressed === true && blob.bytes <= compressibleBytesMax;
         const part = Readable.from(readPart(repository, blob), { objectMode: false });
-        // What is there is not what its name says, whatever its length.
+        // The stored bytes do not match the hash, whatever their length.
         const put = await into.put(part, { compress, overwrite: isThere });
         if (put.sha256 !== blob.sha256) throw damaged(`${blob.sha256} is not what it was`);
       }),
@@ -70,7 +73,7 @@ export async function restoreBlobs(
   await into.flush();
 }
 
-/** Hashes of lines whose bytes in the repository are missing or damaged. */
+/** Hashes of lines whose bytes are missing from the repository or damaged. */
 export async function* unsoundBlobs(repository: Store, lines: AsyncIterable<BlobLine>): AsyncGenerator<string> {
   for await (const blobs of batches(lines)) {
     const sound = await Promise.all(blobs.map((blob) => isSound(repository, blob)));

@@ -1,6 +1,7 @@
 /**
- * Creates a backup while the installation runs. Rows are read in one snapshot; repositories and store are read after it. Both are append-only, so they
- * contain everything the rows refer to. Branches may be ahead of the rows, as after any push that is not yet published.
+ * Creates a backup while the installation runs. Rows are read in one snapshot; repositories and store are read after
+ * it. Both are append-only, so they contain everything the rows refer to. Branches may be ahead of the rows, as after
+ * any push that is not yet published.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -34,8 +35,9 @@ type Rows = Pick<Manifest, 'migrations' | 'tables'> & { siteIds: string[]; slots
 type Deps = { config: Config; clock: Clock };
 
 /**
- * Returns the manifest after writing it; it lists what is `missing` and `corrupt`. If the process is killed, there is no backup, but the next one reuses
- * the copied parts. Waits while backups are being removed there. Throws BackupFault if other users can read the folder.
+ * Returns the manifest after writing it; it lists what is `missing` and `corrupt`. If the process is killed, there is
+ * no backup, but the next one reuses the copied parts. Waits while backups are being removed there. Throws BackupFault
+ * if other users can read the folder.
  */
 export async function createBackup(deps: Deps, repository: BackupRepository): Promise<Manifest> {
   await repository.claim();

@@ -1,11 +1,14 @@
 /**
- * Expires restored short-lived credentials: people sign in again, and request a change of address, an upload or an onboarding again. Restored
- * messages that were waiting were sent long ago; those of a dry run, beside which the installation still runs, are never sent.
+ * Expires restored short-lived credentials: people sign in again, and repeat requests for a change of address, an
+ * upload or an onboarding. Mails that were waiting in the backup were sent long ago, or, in a dry run, are sent by the
+ * installation that still runs: they are not sent again.
  */
 import type pg from 'pg';
 import type { Clock } from '#runtime/clock.ts';
 
-/** Counts of restored credentials, which may have been revoked since the backup, and of mails that are not sent again. */
+/**
+ * Counts of restored credentials, which may have been revoked since the backup, and of mails that are not sent again.
+ */
 export type Past = {
   tokens: number;
   connectors: number;

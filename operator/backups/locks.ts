@@ -1,6 +1,7 @@
 /**
- * Locks of processes that create or remove backups. A backup relies on existing parts that no name refers to yet, so creation and removal never run
- * at once. Each process writes its own lock first and then checks for others, so that of two at least one sees the other.
+ * Locks of processes that create or remove backups. A backup relies on existing parts that no name refers to yet, so
+ * creation and removal never run at once. Each process writes its own lock first and then checks for others, so that of
+ * two at least one sees the other.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

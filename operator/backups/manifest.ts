@@ -13,7 +13,9 @@ import type { BackupRepository } from './repository.ts';
 export type Part = { sha256: string; bytes: number };
 export type TablePart = Part & { name: string; columns: string[]; rows: number };
 
-/** A git repository: packs that together contain every object, a list of object ids (one per line), and its branches. */
+/**
+ * A git repository: packs that together contain every object, a list of object ids (one per line), and its branches.
+ */
 export type RepositoryPart = {
   siteId: string;
   repository: Repository;
@@ -44,7 +46,10 @@ export type Manifest = {
   withoutRepositories: boolean;
   /** Missing repositories of sites, as `site_… source`. */
   missing: string[];
-  /** Store files whose bytes do not match their hash. The backup contains those of which an earlier backup has an intact copy. */
+  /**
+   * Store files whose bytes do not match their hash. The backup contains those of which an earlier backup has an intact
+   * copy.
+   */
   corrupt: string[];
 };
 

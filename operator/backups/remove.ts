@@ -1,6 +1,6 @@
 /**
- * Removes backups from a repository, and then every part that no backup there uses. Names are removed first: if the process is killed, unused parts
- * stay, and the next removal deletes them.
+ * Removes backups from a repository, and then every part that no backup there uses. Names are removed first: if the
+ * process is killed, unused parts stay, and the next removal deletes them.
  */
 import { blobLines, repositoryLines } from './check.ts';
 import { BackupFault } from './fault.ts';

@@ -18,8 +18,8 @@ export type Refs = Record<string, string>;
 const readingsMax = 50;
 
 /**
- * A consistent view of the branches of both repositories of a site: two consecutive reads of both must agree, because a publish moves branches of
- * both.
+ * A consistent view of the branches of both repositories of a site: two consecutive reads of both must agree, because a
+ * publish moves branches of both.
  */
 export async function readTogether(
   places: readonly GitPlace[],
@@ -40,8 +40,8 @@ export async function readTogether(
 }
 
 /**
- * Writes the objects that `before`, the same repository in an earlier backup, lacks. Branches are read before objects, so all reachable objects are
- * included. Objects are never removed, and git finds one that is repacked meanwhile.
+ * Writes the objects that `before`, the same repository in an earlier backup, lacks. Branches are read before objects,
+ * so all reachable objects are included. Objects are never removed, and git finds one that is repacked meanwhile.
  */
 export async function packRepository(
   store: Store,
@@ -109,7 +109,10 @@ export async function unpackRepository(store: Store, dir: string, { packs, refs 
   await writeRefs(dir, refs);
 }
 
-/** Creates a repository from these packs, without branches. Throws for an invalid pack. `more` are options for index-pack(1). */
+/**
+ * Creates a repository from these packs, without branches. Throws for an invalid pack. `more` are options for
+ * index-pack(1).
+ */
 export async function unpack(dir: string, packs: Iterable<AsyncIterable<Buffer>>, more: string[] = []): Promise<void> {
   await mkdir(dir, { recursive: true });
   await runGit({ dir }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', dir]);

@@ -1,6 +1,6 @@
 /**
- * A backup repository: a content-addressed store for the parts of all backups, and a name for each backup. The name is written last, so a named
- * backup is complete. Parts that several backups share are stored once.
+ * A backup repository: a content-addressed store for the parts of all backups, and a name for each backup. The name is
+ * written last, so a named backup is complete. Parts that several backups share are stored once.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -30,7 +30,10 @@ export type BackupRepository = {
   forget(name: string): Promise<void>;
   /** Deletes a part. */
   drop(sha256: string): Promise<void>;
-  /** Lock files of processes that use the repository, and when each was last renewed, in milliseconds of the repository's own clock: see locks.ts. */
+  /**
+   * Lock files of processes that use the repository, and when each was last renewed, in milliseconds of the
+   * repository's own clock: see locks.ts.
+   */
   locks: {
     write(name: string): Promise<void>;
     list(): Promise<{ name: string; at: number }[]>;

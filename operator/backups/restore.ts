@@ -1,6 +1,6 @@
 /**
- * Restores a backup into an empty installation: files first, then rows in one transaction; then it restarts unfinished workflows. If it is killed, the
- * database has either no rows or all of them, and it can be run again.
+ * Restores a backup into an empty installation: files first, then rows in one transaction; then it restarts unfinished
+ * workflows. If it is killed, the database has either no rows or all of them, and it can be run again.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * Rows in the text format of PostgreSQL's COPY, read in one snapshot and loaded in one transaction. The schema comes from the migrations. Unlogged
- * tables are excluded because they may be lost at any time, and columns of transaction ids because they are meaningful only in one cluster.
+ * Rows in the text format of PostgreSQL's COPY, read in one snapshot and loaded in one transaction. The schema comes
+ * from the migrations. Unlogged tables are excluded because they may be lost at any time, and columns of transaction
+ * ids because they are meaningful only in one cluster.
  */
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

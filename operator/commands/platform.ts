@@ -1,4 +1,4 @@
-/** The platform's own parts: its database, its keys, its store, its outbox, and what agents say of it. */
+/** Commands for the platform itself: its database, keys, store and outbox, and feedback from agents. */
 import { listFeedback } from '#api/feedback/rules.ts';
 import { countEncrypted, reencrypt } from '#db/encrypted-columns.ts';
 import { migrate } from '#db/migrate.ts';
@@ -85,7 +85,7 @@ function corruptionMessage({ blobs, corrupt }: Audit): string | undefined {
   );
 }
 
-/** Without what goes to the workflow: only what an operator judges it by. */
+/** Omits the part of the message that only the workflow needs. */
 const shown = ({ id, kind, workflowId, message, createdAt, sentAt, attempts, lastError }: OutboxEntry) => ({
   id,
   kind,

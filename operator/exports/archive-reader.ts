@@ -1,4 +1,4 @@
-/** Takes an archive apart into a folder of its own, and judges it whole before anything of it goes anywhere else. */
+/** Unpacks an archive into its own folder and validates all of it before anything is used. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const documentBytesMax = 256 * 1024 * 1024;
 
 export type Unpacked = {
   document: SiteDocument;
-  /** Files of the live version, by their paths in it. */
+  /** Files of the live version, by path. */
   files: ManifestFile[];
   /** Paths of the unpacked files. */
   path: { blob(sha256: string): string; pack(repository: 'source' | 'content'): string };

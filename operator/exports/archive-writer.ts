@@ -68,7 +68,10 @@ const within: Partial<Record<RowTable, string>> = {
   comment_message: 'thread_id in (select id from comment_thread where site_id = $1)',
 };
 
-/** If the owner's account is blocked, the exported site is blocked, because the importing installation does not know the account. */
+/**
+ * If the owner's account is blocked, the exported site is blocked, because the importing installation does not know the
+ * account.
+ */
 const blocked = `case when blocked_at is not null then jsonb_build_object('at', blocked_at, 'reason', block_reason)
   when owner_blocked_at is not null then jsonb_build_object('at', owner_blocked_at, 'reason', $2::text) end`;
 

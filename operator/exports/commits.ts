@@ -52,7 +52,7 @@ export async function commitSite(
 const asksMax = 150;
 const askEveryMs = 200;
 
-/** Undefined if it cannot be determined; unused repositories are deleted after a day. */
+/** Undefined if the outcome cannot be determined; unused repositories are deleted after a day. */
 async function hasCommitted(databaseUrl: string, transaction: string): Promise<boolean | undefined> {
   const ask = async (): Promise<boolean | undefined> =>
     await withClient(databaseUrl, name, async (client) => {

@@ -1,6 +1,7 @@
 /**
- * The format of a site archive: a tar of `blobs/<sha256>` (files of the live version, screenshots of comments), `source.pack` and `content.pack` (every
- * object of its repositories), and at the end `site.json`, which describes them. Ids stay the same, because pages link to forms and bookings by id.
+ * The format of a site archive: a tar of `blobs/<sha256>` (files of the live version, screenshots of comments),
+ * `source.pack` and `content.pack` (every object of its repositories), and at the end `site.json`, which describes
+ * them. Ids stay the same, because pages link to forms and bookings by id.
  */
 import { z } from 'zod';
 import { bookableInput } from '#api/bookings/schemas.ts';
@@ -25,7 +26,9 @@ const answers = z.array(z.tuple([text(200), z.union([text(100_000), z.array(text
 const { services, calendars } = bookableInput.shape;
 const calendar = calendars.element.shape;
 
-/** The exported columns of each table. References to the site or an account are not among them: an import sets those. */
+/**
+ * The exported columns of each table. References to the site or an account are not among them: an import sets those.
+ */
 export const rowSchemas = {
   form: z.strictObject({
     id: id('form'),

@@ -1,6 +1,6 @@
 /**
- * Tables of a site, and columns of exported tables, that an archive does not contain, with the reasons. A test compares this list and `document.ts`
- * with the schema, so that every new table or column is either exported or listed here.
+ * Tables of a site, and columns of exported tables, that an archive does not contain, with the reasons. A test compares
+ * this list and `document.ts` with the schema, so that every new table or column is either exported or listed here.
  */
 const people = 'people are not exported; the importing owner invites them again';
 const money = 'payments belong to the ledger of the installation that received them';

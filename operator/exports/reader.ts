@@ -1,4 +1,7 @@
-/** Imports a site from an archive with its original ids. The archive is validated before anything is written; rows come last, in one transaction. */
+/**
+ * Imports a site from an archive with its original ids. The archive is validated before anything is written; rows come
+ * last, in one transaction.
+ */
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The repositories of an imported site: validated in a temporary folder, created beside their final paths, and moved there last. */
+/**
+ * The repositories of an imported site: validated in a temporary folder, created beside their final paths, and moved
+ * there last.
+ */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';

@@ -8,7 +8,7 @@ import type { Clock } from '#runtime/clock.ts';
 import { refused } from './archive-reader.ts';
 import { ExportFault, type RowTable, rowSchemas, type SiteDocument } from './document.ts';
 
-/** Throws ExportFault where an id, the address of bookings or the name is somebody's here already. Answers the plans of the account. */
+/** Throws ExportFault if an id, the booking address or the name is already in use here. Returns the account's plans. */
 export async function requireNew(
   client: pg.ClientBase,
   { document: { site, live, rows }, accountId }: Taken,

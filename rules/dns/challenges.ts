@@ -4,7 +4,10 @@ import { challengePrefix, isWithin } from './names.ts';
 /** The name that the CA queries: the same for a host and the wildcard below it. */
 export const challengeName = (name: string): string => challengePrefix + name.replace(/^\*\./, '');
 
-/** A name of the preflight check that was never queried before, so no resolver has it cached. It is no longer than a challenge's. */
+/**
+ * A name for the preflight check that was never queried before, so no resolver has cached it. It is no longer than a
+ * challenge's name.
+ */
 export const preflightName = (zone: string, digits: string): string => `_look-${digits}.${zone}`;
 export const preflightDigits = 9;
 

@@ -43,12 +43,12 @@ export function evaluate(wanted: ExpectedRecords, sight: DnsObservation): Verdic
   return { isProved, isHere: pointsHere(wanted, sight), isAbsent };
 }
 
-/** Delegated to exactly this pair: with any other server, some resolvers would not reach us. */
+/** Delegated to exactly this pair: with any other server, some resolvers would not reach ours. */
 function sameNames(found: string[], wanted: readonly string[]): boolean {
   return found.every((name) => wanted.includes(name)) && wanted.every((name) => found.includes(name));
 }
 
-/** Every address is the edge's: with any other, some visitors would be elsewhere. */
+/** Every address is one of the edge's: with any other, some visitors would reach another server. */
 function pointsHere({ addresses }: ExpectedRecords, { a, aaaa }: DnsObservation): boolean | undefined {
   const found = [...foundIn(a), ...foundIn(aaaa)];
   if (found.some((address) => !addresses.includes(address))) return false;
@@ -76,8 +76,8 @@ const msMin = 10 * 60_000;
 const movedMsMax = 7 * 24 * 3600_000;
 
 /**
- * The state after a check. Where the DNS could not be queried, only the time of the next check changes. A check that a
- * call `asked` for is no step on the retry curve: the next check stays when it was due, or earlier.
+ * The state after a check. If the DNS could not be queried, only the time of the next check changes. A check that a
+ * call requested (`asked`) does not advance the retry curve: the next check stays when it was due, or is earlier.
  */
 export function nextState(before: DomainState, verdict: Verdict, now: Date, asked = false): DomainState {
   if (before.status === 'Blocked') return before;

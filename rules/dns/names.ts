@@ -13,7 +13,10 @@ export type NameFault = { fault: 'invalid' | 'suffix'; why: string };
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const nameCharsMax = 253;
-/** The CA's prefix (RFC 8555 section 8.4), the longest that is put before a name: names leave room for it. */
+/**
+ * The CA's prefix (RFC 8555 section 8.4), the longest that is prepended to a name; the maximum length of names allows
+ * for it.
+ */
 export const challengePrefix = '_acme-challenge.';
 const roomChars = challengePrefix.length;
 
@@ -62,7 +65,7 @@ export function isWithin(name: string, above: string): boolean {
   return name === above || name.endsWith(`.${above}`);
 }
 
-/** The name for people, with Unicode letters. */
+/** The name with Unicode letters, for display. */
 export function displayName(name: string): string {
   return domainToUnicode(name) || name;
 }

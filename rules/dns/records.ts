@@ -35,7 +35,10 @@ export function readRecord(zone: string, input: RecordInput): ZoneRecord {
   return { type, name, content, ttl, priority: ranked };
 }
 
-/** Fully qualified, in ASCII, without the trailing dot. The input is `@`, a part before the zone's name, or the whole name. */
+/**
+ * Fully qualified, in ASCII, without the trailing dot. The input is `@`, a part before the zone's name, or the whole
+ * name.
+ */
 function readName(zone: string, given: string): string {
   const text = given.trim();
   if (text === '@' || text === '') return zone;

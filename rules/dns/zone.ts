@@ -34,7 +34,10 @@ export function ownRecords(
   ];
 }
 
-/** The record sets of a zone. Before a proof it has SOA and NS only: the pairs of every account that tries to prove it. */
+/**
+ * The record sets of a zone. Before a proof it has only SOA and NS: the name server pairs of all accounts that try to
+ * prove it.
+ */
 export function zoneSets(
   name: string,
   { pairs, records }: { pairs: readonly string[]; records: readonly ZoneRecord[] },
@@ -87,7 +90,10 @@ function quoted(text: string): string {
   return strings.join(' ');
 }
 
-/** The changes from the current zone to the wanted one; a set without contents is removed. The name server sets the serial number. */
+/**
+ * The changes from the current zone to the wanted one; a set without contents is removed. The name server sets the
+ * serial number.
+ */
 export function zoneChanges(zone: string, there: readonly ZoneSet[], wanted: readonly ZoneSet[]): ZoneSet[] {
   const keyOf = ({ name, type }: ZoneSet) => `${type} ${name}`;
   const have = new Map(there.map((set) => [keyOf(set), set]));

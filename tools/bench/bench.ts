@@ -1,9 +1,9 @@
-/** Measures what it is asked for, and prints it as it stands in RESULTS.md. */
+/** Runs the requested benchmarks, and prints the results as Markdown for RESULTS.md. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 
-/** Each answers its section in Markdown, or prints what it has. */
+/** Each returns its section as Markdown, or prints its results. */
 const benches: Record<string, () => Promise<unknown>> = {
   publish: async () => await (await import('./publish.ts')).benchPublish(),
   edge: async () => await (await import('./edge.ts')).benchEdge(),
@@ -13,7 +13,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   scan: async () => await (await import('./scan.ts')).benchScan(),
 };
 
-/** Only when asked for by name. */
+/** Only run if requested by name. */
 const long: Record<string, () => Promise<unknown>> = {
   hour: async () => await (await import('./hour.ts')).benchHour(),
 };
@@ -25,7 +25,7 @@ npm run bench -- hour          an hour of mixed load (FRONTAGE_MINUTES for anoth
   --pairs                      of publish: only what has a bare build beside it
   --write                      of publish: puts what was measured into tools/bench/RESULTS.md`;
 
-/** Under which heading a section goes to RESULTS.md. */
+/** Headings of the sections in RESULTS.md. */
 const headings: Record<string, string> = {
   publish: 'Publishing',
   counting: 'Counting',
@@ -35,7 +35,7 @@ const headings: Record<string, string> = {
 };
 const results = join(import.meta.dirname, 'RESULTS.md');
 
-/** Puts the section in the place of the earlier one of its name, or at the end. */
+/** Replaces the section with this heading, or appends it. */
 function replaceSection(text: string, name: string, section: string): string {
   const parts = text.split(/^(?=## )/m);
   const at = parts.findIndex((part) => part.startsWith(`## ${name}\n`));

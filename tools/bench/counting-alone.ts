@@ -1,4 +1,4 @@
-/** What counting one request takes by itself, without a network: nanoseconds on a connection that is kept. */
+/** The cost of counting one request by itself, without a network, in nanoseconds, on a keep-alive connection. */
 
 import type { Socket } from 'node:net';
 import pino from 'pino';
@@ -12,7 +12,7 @@ import { systemClock } from '#runtime/clock.ts';
 const warmUp = 100_000;
 const requests = 1_000_000;
 
-/** Of requests with these lines in their head. */
+/** For requests with these header lines. */
 export async function countingAlone(lines: readonly string[]): Promise<number> {
   const counting = openPageViews({
     database: { write: async () => {}, saltOf: async (_day, offered) => offered, close: async () => {} },
@@ -36,7 +36,7 @@ export async function countingAlone(lines: readonly string[]): Promise<number> {
   return (took * 1e6) / requests;
 }
 
-/** The same of what an edge counts for operators: two looks at the clock, and the additions. */
+/** The same for the operator's metrics: two clock reads and the additions. */
 export function figuresAlone(): number {
   const figures = createResponseMetrics();
   const answer: EdgeResponse = { head: { status: 200, fields: [] }, body: undefined, siteId: 'site_1', page: '/small' };

@@ -1,4 +1,4 @@
-/** One edge that listens twice: at one port it counts what it answers, at the other it does not. Tells its parent both ports. */
+/** An edge that listens on two ports: it counts views on one but not on the other. Sends both ports to its parent. */
 
 import { join } from 'node:path';
 import { openNotifications } from '#db/notifications.ts';

@@ -1,8 +1,8 @@
 /**
- * What counting views costs an edge: CPU seconds for 100,000 requests with it and without it. Two processes of the same program differ by
- * some percent for as long as they live, by where their code and data happen to lie; so one process listens twice, and is asked in turn:
- * one way, the other, the other, the one. With wrk on PATH. A page of 1 KB on connections that are kept is the edge's cheapest answer, so
- * that the share is the largest.
+ * The cost of counting views: an edge's CPU seconds for 100,000 requests with and without it. Two processes of the same
+ * program differ by some percent, depending on where code and data lie in memory. So one process listens on two ports,
+ * which are measured in the order A, B, B, A. A page of 1 KB over keep-alive connections is the edge's cheapest
+ * response, so the share of counting is largest there. Requires wrk on PATH.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -44,7 +44,7 @@ async function cost({ pid, ports }: Twofold, way: Way, { path, headers }: Reques
 
 type Pair = Record<Way, number>;
 
-/** Both in turn, so that what changes steadily in the meantime takes the same from each. */
+/** Measures in the order A, B, B, A, so that steady drift affects both equally. */
 async function compare(edge: Twofold, request: Request, first: Way): Promise<Pair> {
   const second: Way = first === 'counting' ? 'plain' : 'counting';
   const taken: Pair = { counting: 0, plain: 0 };
@@ -76,7 +76,7 @@ async function start(dir: string, databaseUrl: string, children: ChildProcess[])
   return { pid: child.pid as number, ports: { counting: ports[0], plain: ports[1] } };
 }
 
-/** Answers the section of the results. */
+/** Returns the section of the results. */
 export async function benchCounting(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
   const children: ChildProcess[] = [];

@@ -14,7 +14,7 @@ export type Server = { name: string; url: string; host: string; pid: number };
 
 const host = `bench.${domain}`;
 
-/** Starts all three on files of these sizes, each with this many processes (Caddy: threads that run at once). */
+/** Starts all three with files of these sizes and this many processes each (for Caddy, threads). */
 export async function startContestants(dir: string, sizes: Record<string, number>, workers: number) {
   const www = join(dir, 'www');
   await mkdir(www);
@@ -40,7 +40,7 @@ export async function startContestants(dir: string, sizes: Record<string, number
   }
 }
 
-/** One edge of this many processes, on these sites. */
+/** Starts an edge with this many processes for these sites. */
 export async function startEdge(
   dir: string,
   databaseUrl: string,

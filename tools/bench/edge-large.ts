@@ -1,4 +1,4 @@
-/** What one large site, or very many small ones, cost an edge: waiting of the others, and memory. */
+/** The cost of one large site, or of very many small ones: delays for other sites, and memory. */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { median, residentBytes } from './measure.ts';
 
 const seconds = 6;
 
-/** Runs with sites and, on them, one edge of this many processes; ends both. */
+/** Runs `act` with sites and an edge of this many processes; stops both afterwards. */
 async function withEdge(
   workers: number,
   prepare: (sites: Sites) => Promise<void>,
@@ -33,7 +33,7 @@ async function withEdge(
   }
 }
 
-/** First requests after publishes of a large site, and what other sites' visitors feel of them, on one process. */
+/** First requests after publishes of a large site, and the delays of other sites' visitors, with one process. */
 export async function benchLargeSites(): Promise<void> {
   let manifests: Record<number, string[]> = {};
   const prepare = async (sites: Sites) => {
@@ -88,7 +88,8 @@ async function publishAndAsk(
   const firsts: number[] = [];
   for (const manifest of manifests) {
     await sites.goLive(siteId, manifest);
-    // Until it is seen the old version answers, from memory: the slowest of these is the first of the new one.
+    // Until the edge sees the publish, it serves the old version from memory. The slowest request is therefore the
+    // first one for the new version.
     let slowest = 0;
     for (const until = performance.now() + (seconds * 1000) / (manifests.length + 1); performance.now() < until; ) {
       const began = performance.now();
@@ -113,7 +114,10 @@ function visit(edge: Server, name: string): Promise<void> {
 
 const many = { sites: 2_000, pages: 200, blobs: 2_000, blobBytes: 200_000 };
 
-/** Memory of an edge whose visitors ask for every page of 2,000 sites of 200 files, more bytes than its cache may hold. */
+/**
+ * Memory of an edge whose visitors request every page of 2,000 sites with 200 files each, more bytes than its cache can
+ * hold.
+ */
 export async function benchManySites(workers: number): Promise<void> {
   const prepare = async (sites: Sites) => {
     const content = randomBytes(many.blobBytes);

@@ -1,4 +1,4 @@
-/** A database and a store with sites on them, for edges to serve: rows and bytes as a publish leaves them. */
+/** A database and a store with published sites, for edges to serve. */
 import { join } from 'node:path';
 import pg from 'pg';
 import { migrate } from '#db/migrate.ts';
@@ -8,7 +8,7 @@ import { systemClock } from '#runtime/clock.ts';
 import { newId, newPublicId } from '#runtime/ids.ts';
 import { startPostgres } from '#tools/local/services/postgres.ts';
 
-/** The base domain that an edge has when none is set. */
+/** The edge's default base domain. */
 export const domain = 'sites.localhost';
 
 export type Sites = Awaited<ReturnType<typeof startSites>>;
@@ -17,7 +17,7 @@ export async function startSites(dir: string) {
   const store = createDiskStore(join(dir, 'store'));
   const postgres = await startPostgres({ dir: join(dir, 'postgres'), durable: false });
   const db = new pg.Pool({ connectionString: postgres.url, max: 2 });
-  // Its end cuts connections that have only just been given up.
+  // Stopping the server breaks connections that were just released.
   db.on('error', () => {});
   await migrate(postgres.url);
   const account = newId('acct');
@@ -25,7 +25,7 @@ export async function startSites(dir: string) {
   await db.query(insert, [account, systemClock.now()]);
   let ticket = 0;
 
-  /** Keeps files of this content; answers their lines of a manifest. */
+  /** Stores these files; returns their lines of a manifest. */
   function put(files: { path: string; content: Buffer }[]): Promise<ManifestFile[]> {
     return Promise.all(
       files.map(async ({ path, content }) => {
@@ -39,7 +39,7 @@ export async function startSites(dir: string) {
     return (await store.put(renderManifest(lines))).sha256;
   }
 
-  /** Makes the manifest live on a new site of this name; answers the site's id. */
+  /** Creates a site and makes the manifest live; returns the site's id. */
   async function publish(name: string, manifest: string): Promise<string> {
     const id = newId('site');
     await db.query(

@@ -1,6 +1,7 @@
 /**
- * The edge beside nginx and Caddy: requests per second for small files, on the same cores as the load; then what large sites and
- * many sites cost it. With wrk, nginx and caddy on PATH. Rounds are interleaved; figures are medians over them.
+ * The edge compared with nginx and Caddy: requests per second for small files, on the same cores as the load; then the
+ * cost of large sites and of many sites. Requires wrk, nginx and caddy on PATH. Rounds are interleaved; figures are
+ * medians of the rounds.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -29,7 +30,7 @@ async function measure(server: Server, path: string): Promise<Measured> {
   };
 }
 
-/** Measures and prints a line for each figure. */
+/** Measures, and prints one line per figure. */
 export async function benchEdge(): Promise<void> {
   await benchPeers();
   await benchLargeSites();
@@ -58,7 +59,7 @@ function report(path: string, taken: Map<string, Measured[]>): void {
   const ours = taken.get(contestants.edge) ?? [];
   for (const [name, theirs] of taken) {
     const middle = (of: keyof Measured) => median(theirs.map((one) => one[of]));
-    // A pair of neighbouring runs shares what else the machine was doing.
+    // The two runs of a pair are adjacent, so other load on the machine affects both.
     const ratio = (of: keyof Measured) => median(ours.map((one, n) => one[of] / (theirs[n]?.[of] ?? Number.NaN)));
     console.log(
       `${path} ${sizes[path as keyof typeof sizes]} B, ${name}:`,

@@ -1,4 +1,7 @@
-/** Git over HTTP by our API, and by `git http-backend` under nginx (fcgiwrap) with the same settings of git, each with an empty repository. */
+/**
+ * Git over HTTP by our API, and by `git http-backend` under nginx (fcgiwrap) with the same git settings, each with an
+ * empty repository.
+ */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -17,16 +20,16 @@ import { cpuSecondsOfAll } from './measure.ts';
 export type GitServer = {
   name: string;
   address: string;
-  /** The same repository, where what each request costs is counted; for wall time the other one. */
+  /** The same repository, with measurement of CPU time per request; use `address` to measure wall time. */
   countedAddress: string;
-  /** CPU seconds that it and all it started have used so far. */
+  /** CPU seconds used so far by the server and its child processes. */
   cpuSeconds(): Promise<number>;
 };
 
 export const ours = 'Frontage';
 export const backend = 'http-backend';
 
-/** Starts both in the folder. */
+/** Starts both servers in the folder. */
 export async function startGitServers(dir: string): Promise<{ servers: GitServer[]; stop(): Promise<void> }> {
   const postgres = await startPostgres({ dir: join(dir, 'postgres'), durable: false });
   const children: ChildProcess[] = [];
@@ -96,7 +99,7 @@ exec /usr/lib/git-core/git-http-backend
 `,
     { mode: 0o755 },
   );
-  // bash's times knows milliseconds; it also starts slower.
+  // The `times` of bash has milliseconds, but bash starts more slowly.
   const counted = `#!/bin/bash
 ${limit}
 /usr/lib/git-core/git-http-backend
@@ -116,7 +119,7 @@ times >> ${timesFile}
           fastcgi_param GIT_PROTOCOL $http_git_protocol; fastcgi_param HTTP_CONTENT_ENCODING $http_content_encoding;
           ${params.join('\n          ')}
         }`;
-  // nginx would give up root's rights, and with them the way to the socket.
+  // As root, nginx would switch to another user, who cannot access the socket.
   const user = process.getuid?.() === 0 ? 'user root; ' : '';
   const conf = `${user}daemon off; pid ${root}/nginx.pid; error_log ${root}/error.log; worker_processes 2; events {}
     http { access_log off; ${places.join(' ')} client_max_body_size 0;
@@ -137,7 +140,8 @@ times >> ${timesFile}
     address,
     countedAddress: address.replace('/bench.git', '/counted/bench.git'),
     async cpuSeconds() {
-      // fcgiwrap does not wait for what it starts, so the kernel tells nobody what that has used: the script does.
+      // fcgiwrap does not wait for its children, so the kernel does not add their CPU time to its own: the script
+      // records it.
       const spoken = await readFile(timesFile, 'utf8').catch(() => '');
       const script = [...spoken.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
         (sum, [, m, s]) => sum + Number(m) * 60 + Number(s),

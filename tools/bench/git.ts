@@ -1,6 +1,7 @@
 /**
- * Clone and push of 200 files beside `git http-backend` under nginx, with the same fsck and settings: wall time of the git command, and
- * CPU seconds of the server with all it started. `node tools/bench/git.ts`, with nginx and fcgiwrap on PATH. Pairs are interleaved; medians.
+ * Clone and push of 200 files, compared with `git http-backend` under nginx with the same fsck and settings: wall time
+ * of the git command, and CPU seconds of the server and its children. Run `node tools/bench/git.ts` with nginx and
+ * fcgiwrap on PATH. Pairs are interleaved; figures are medians.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -41,7 +42,7 @@ async function wallMs(act: () => Promise<unknown>): Promise<number> {
 async function cpuMs(server: GitServer, act: () => Promise<unknown>): Promise<number> {
   const before = await server.cpuSeconds();
   await act();
-  // What was started ends a moment after its answer.
+  // Child processes exit shortly after the response.
   await setTimeout(100);
   return ((await server.cpuSeconds()) - before) * 1000;
 }
@@ -58,7 +59,7 @@ async function change(clone: string): Promise<void> {
 
 type Measure = (server: GitServer, act: () => Promise<unknown>) => Promise<number>;
 
-/** Pushes and clones in turns; each contestant goes first every other round. */
+/** Pushes and clones alternately; each contestant goes first every other round. */
 async function measure(dir: string, servers: GitServer[], count: number, address: keyof GitServer, by: Measure) {
   const taken: Record<Act, Taken> = { clone: new Map(), push: new Map() };
   for (let round = 0; round <= count; round++) {
@@ -70,7 +71,7 @@ async function measure(dir: string, servers: GitServer[], count: number, address
       const anew = join(dir, 'anew');
       const cloned = await by(server, () => git(dir, 'clone', '--quiet', '--depth=1', url, anew));
       await rm(anew, { recursive: true });
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round === 0) continue;
       for (const [act, ms] of [
         ['clone', cloned],
@@ -83,7 +84,7 @@ async function measure(dir: string, servers: GitServer[], count: number, address
   return taken;
 }
 
-/** Measures and prints a line for clone and for push. */
+/** Measures, and prints a line each for clone and push. */
 export async function benchGit(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
   const { servers, stop } = await startGitServers(dir);

@@ -1,4 +1,6 @@
-/** An hour's work of owners, agents and visitors, each kind at its own pace. What is refused or lost is noted, never retried. */
+/**
+ * An hour of activity by owners, agents and visitors, each kind at its own rate. Failures are recorded, never retried.
+ */
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -17,7 +19,7 @@ type Call = Fixture['call'];
 type Tended = BenchSite & { call: Call; form: string; timetable: string; review: string };
 export type Done = Record<string, { done: number; failed: string[] }>;
 
-/** Sites of owners of their own, because an account may publish once a minute and no more. */
+/** Sites of separate accounts, because publishes per account are limited. */
 export async function openSites(fixture: Fixture, count: number): Promise<Tended[]> {
   const sites: Tended[] = [];
   for (let n = 0; n < count; n++) {
@@ -47,7 +49,7 @@ export async function openSites(fixture: Fixture, count: number): Promise<Tended
   return sites;
 }
 
-/** As a browser or a visitor's own agent does, without a token. */
+/** A request as a browser or a visitor's agent sends it, without a token. */
 async function send(fixture: Fixture, path: string, body: unknown, headers: Record<string, string> = {}) {
   const answer = await callApi(fixture.stack.baseUrl, path, { body, headers });
   if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
@@ -61,7 +63,7 @@ async function enquire(fixture: Fixture, { form }: Tended): Promise<void> {
   await send(fixture, `/f/${form}`, { email: 'ada@example.com', altcha });
 }
 
-/** Every other booking is cancelled by the site. */
+/** The site cancels every other booking. */
 async function book(fixture: Fixture, { timetable, call }: Tended, n: number): Promise<void> {
   const start = new Date(Math.ceil(Date.now() / 3_600_000 + 24 + (n % 2_000)) * 3_600_000).toISOString();
   const visitor = { name: 'Ada', email: 'ada@example.com' };
@@ -84,12 +86,12 @@ async function clone(site: Tended, dir: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** A push, a publish, and the visitor who sees it. */
+/** Pushes, publishes, and waits until a visitor sees the change. */
 async function publish(fixture: Fixture, site: Tended, n: number): Promise<void> {
   const mark = `in-the-hour-${n}`;
   await fixture.push(site.content, { 'posts/post-1.md': post(1, mark) });
   const { status } = await site.call(`/v1/sites/${site.id}/publish`, { scope: 'site' }, { prefer: 'wait=120' });
-  // A restore that was asked for meanwhile is the newer wish.
+  // Superseded by a restore that was requested meanwhile.
   if (status === 'superseded') return;
   if (status !== 'live') throw new Error(`a publish ended ${status}`);
   await fixture.visible(site, '/posts/post-1/', mark, 10_000);
@@ -112,7 +114,7 @@ async function readAround({ id, form, call }: Tended): Promise<void> {
   await call(`/v1/sites/${id}/analytics?period=7d`);
 }
 
-/** Goes on until `end`; what each kind has done is in the answer from the start. */
+/** Runs until `end`. `done` is updated while it runs. */
 export function keepBusy(fixture: Fixture, sites: Tended[], end: number): { done: Done; over: Promise<void> } {
   const acts: Record<string, { everyMs: number; act: (site: Tended, n: number) => Promise<void> }> = {
     visits: { everyMs: 150, act: (site, n) => look(fixture, site, n) },

@@ -1,4 +1,4 @@
-/** What is looked at while the hour runs: memory and file handles of each process, and what was left behind. */
+/** Samples during the hour: memory and file handles of each process; and the leftovers afterwards. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -12,10 +12,12 @@ export const processes = ['api', 'edge', 'worker', 'postgres', 'temporal'] as co
 export type ProcessName = (typeof processes)[number];
 export type Sample = { minute: number; of: Record<ProcessName, { bytes: number; handles: number }> };
 
-/** Children younger than this are work under way: a git, a connection. */
+/** Younger children are work in progress: a git process, a connection. */
 const lastingMs = 60_000;
 
-/** Of the process and of its children that last. Memory is the proportional set, in which shared pages count once. */
+/**
+ * Sum of the process and its long-lived children. Memory is the proportional set size, which counts shared pages once.
+ */
 async function ofTree(pid: number, now: number): Promise<{ bytes: number; handles: number }> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
   const sum = {
@@ -31,7 +33,7 @@ async function ofTree(pid: number, now: number): Promise<{ bytes: number; handle
   return sum;
 }
 
-/** Milliseconds of the uptime clock; field 22 of proc(5)'s stat, in hundredths of a second. */
+/** Start time in milliseconds of uptime, from field 22 of proc(5)'s stat, which is in hundredths of a second. */
 async function startedAt(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? Number.NaN) * 10;
@@ -43,7 +45,7 @@ export async function sample(stack: Stack, minute: number): Promise<Sample> {
   return { minute, of: Object.fromEntries(await Promise.all(each)) as Sample['of'] };
 }
 
-/** Containers of this installation, by the mark that its worker gives them (worker/worker.ts). */
+/** Containers of this installation, by the label that its worker sets (worker/worker.ts). */
 export async function containers({ env }: Stack): Promise<string[]> {
   const owner = createHash('sha256').update(`sandbox owner ${env.FRONTAGE_SECRET}`).digest('hex').slice(0, 16);
   const ask = ['ps', '-a', '--filter', `label=frontage.owner=${owner}`, '--format', '{{.Names}}'];
@@ -51,7 +53,7 @@ export async function containers({ env }: Stack): Promise<string[]> {
   return stdout.split('\n').filter(Boolean);
 }
 
-/** Workflows that run, by type, and of these the ones with a step that was tried more often than a passing fault needs. */
+/** Running workflows by type, and those with more attempts of a task or activity than a temporary fault explains. */
 export async function workflows({ temporalAddress: address, env }: Stack) {
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE ?? 'default' });
@@ -70,7 +72,7 @@ export async function workflows({ temporalAddress: address, env }: Stack) {
   return { running, stuck };
 }
 
-/** Rows that nothing has brought to an end. */
+/** Counts of rows that are still unfinished. */
 export async function unfinished({ databaseUrl }: Stack): Promise<Record<string, number>> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

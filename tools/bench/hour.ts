@@ -1,6 +1,6 @@
 /**
- * An hour of mixed load on the whole system (`FRONTAGE_MINUTES` for another time): whether memory or file handles of a process grow after the
- * first ten minutes, and whether a workflow, a row or a container stays behind.
+ * An hour of mixed load on the whole system (`FRONTAGE_MINUTES` for another duration): whether memory or file handles
+ * of a process grow after the first ten minutes, and whether workflows, rows or containers are left over.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,11 +10,11 @@ import { median } from './measure.ts';
 import { type Fixture, openFixture } from './publish-fixture.ts';
 
 const minutes = Number(process.env.FRONTAGE_MINUTES ?? 60);
-/** What is held when caches are filled and pools are open; then the first ten minutes are over, or a sixth of a shorter run. */
+/** The warm-up, in which caches and pools fill: ten minutes, or a sixth of a shorter run. */
 const settled = Math.min(10, Math.ceil(minutes / 6));
 const mib = (bytes: number) => bytes / 1024 ** 2;
 
-/** Answers the section of the results. */
+/** Returns the section of the results. */
 export async function benchHour(): Promise<string> {
   const fixture = await openFixture({ FRONTAGE_CHALLENGE_ROUNDS: '20000' });
   let left: string[] | undefined;
@@ -59,7 +59,7 @@ const list = (counts: Record<string, number>) =>
     .map(([type, count]) => `${count} ${type}`)
     .join(', ') || 'none';
 
-/** What is under way may end: builds, mails. */
+/** Waits up to two minutes for unfinished builds and mails. */
 async function untilQuiet(fixture: Fixture): Promise<Record<string, number>> {
   for (const end = Date.now() + 120_000; ; await sleep(1_000)) {
     const rest = await unfinished(fixture.stack);
@@ -74,7 +74,7 @@ function reportDone(done: Done): string {
   return [['| | done | failed |', '| --- | --- | --- |', ...rows].join('\n'), ...shown].join('\n\n');
 }
 
-/** Medians of five samples each, so that one build or one collection of garbage does not decide. */
+/** Medians of five samples each, so that a single build or garbage collection does not matter. */
 function reportGrowth(samples: Sample[]): string {
   const after = samples.filter(({ minute }) => minute > settled);
   const [first, last] = [after.slice(0, 5), after.slice(-5)];

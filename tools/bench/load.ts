@@ -1,4 +1,4 @@
-/** Load on one address, by wrk: a client that costs less than the fastest server it asks. */
+/** Load on one address by wrk, a client that costs less than the fastest server. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,9 +8,9 @@ export type Load = {
   host: string;
   connections: number;
   seconds: number;
-  /** Beside Host. */
+  /** In addition to Host. */
   headers?: Record<string, string>;
-  /** A script in this folder and its arguments, in place of the one path. */
+  /** A script in this folder with its arguments, instead of a single path. */
   script?: { name: string; args: string[] };
 };
 export type LoadResult = {
@@ -21,7 +21,10 @@ export type LoadResult = {
   p99Ms: number;
 };
 
-/** Asks as fast as answers come, over connections that are kept. Anything that is no answer below 400 is a failure. */
+/**
+ * Sends requests as fast as responses arrive, over keep-alive connections. Anything but a response below 400 is a
+ * failure.
+ */
 export async function load({ url, host, connections, seconds, headers = {}, script }: Load): Promise<LoadResult> {
   const path = join(import.meta.dirname, script?.name ?? 'wrk.lua');
   const options = ['-t', '2', '-c', String(connections), '-d', `${seconds}s`, '-s', path, '-H', `Host: ${host}`];

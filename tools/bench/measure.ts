@@ -1,4 +1,4 @@
-/** What every bench measures with. */
+/** Measurements that all benchmarks use. */
 import { readdir, readFile } from 'node:fs/promises';
 
 export function median(numbers: number[]): number {
@@ -8,13 +8,13 @@ export function median(numbers: number[]): number {
   return (low + high) / 2;
 }
 
-// Linux counts in hundredths of a second for all programs, whatever the kernel's own clock is.
+// Linux reports hundredths of a second to every program, whatever the kernel's own tick is.
 const ticksPerSecond = 100;
 
-/** CPU seconds that a process and its living children have used, by /proc. */
+/** CPU seconds used by a process and its living children, from /proc. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // After the name, which may hold anything, in parentheses; fields 14 and 15 are user and system time.
+  // Behind the name, which is in parentheses and may contain anything. Fields 14 and 15 are user and system time.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const own = (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
   let children = 0;
@@ -30,7 +30,7 @@ export async function childrenOf(pid: number): Promise<number[]> {
   return lists.join(' ').split(' ').filter(Boolean).map(Number);
 }
 
-/** Memory that a process and its living children hold, by /proc. Pages that they share count for each. */
+/** Memory of a process and its living children, from /proc. Shared pages count once for each. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   let bytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024;
@@ -38,7 +38,7 @@ export async function residentBytes(pid: number): Promise<number> {
   return bytes;
 }
 
-/** CPU seconds of several processes and of all that they ever started, the ended ones included. */
+/** CPU seconds used by several processes and all of their children, including those that have exited. */
 export async function cpuSecondsOfAll(pids: number[]): Promise<number> {
   const all = await Promise.all(pids.map(cpuSecondsEver));
   return all.reduce((sum, seconds) => sum + seconds, 0);
@@ -47,7 +47,7 @@ export async function cpuSecondsOfAll(pids: number[]): Promise<number> {
 async function cpuSecondsEver(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined) return 0;
-  // Fields 14 to 17: user and system time, its own and that of children it has waited for.
+  // Fields 14 to 17: user and system time of the process, and of children that it has waited for.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
   return own + (await cpuSecondsOfAll(await childrenOf(pid)));

@@ -1,4 +1,4 @@
-/** The peer: a bare `astro build` in a checkout of the same commits, with the packages installed. */
+/** The baseline: a bare `astro build` in a checkout of the same commits, with the packages installed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import type { BenchSite } from './publish-fixture.ts';
 
 export type Built = { ms: number; cpu: number };
 
-/** A checkout of both repositories. The packages are copied in, as an installation would. */
+/** Creates a checkout of both repositories with a copy of the packages. */
 export async function checkOut(kept: string, site: BenchSite, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await copyTrees(site, folder);
@@ -20,14 +20,14 @@ export async function checkOut(kept: string, site: BenchSite, folder: string): P
   });
 }
 
-/** Brings the checkout to what the clones hold. */
+/** Updates the checkout from the clones. */
 export async function copyTrees(site: BenchSite, folder: string): Promise<void> {
   const filter = (path: string) => !path.endsWith('/.git');
   await cp(site.source, folder, { recursive: true, filter });
   await cp(site.content, join(folder, 'src/content'), { recursive: true, filter });
 }
 
-/** Builds once. Astro's compile cache, which it keeps for the machine and not for the site, is left to it in both cases. */
+/** Builds once. Astro's compile cache, which is per machine and not per site, is left in place in both cases. */
 export async function buildBare(folder: string, caches: 'none' | 'kept'): Promise<Built> {
   const outcome = ['dist', '.astro', ...(caches === 'none' ? ['node_modules/.astro', 'node_modules/.vite'] : [])];
   for (const path of outcome) await rm(join(folder, path), { recursive: true, force: true });
@@ -45,7 +45,7 @@ export async function buildBare(folder: string, caches: 'none' | 'kept'): Promis
   return { ms, cpu: (await waitedCpu()) - cpuBefore };
 }
 
-/** CPU seconds of children that have ended: fields 16 and 17 of proc(5)'s stat. */
+/** CPU seconds of children that have exited: fields 16 and 17 of proc(5)'s stat. */
 async function waitedCpu(): Promise<number> {
   const stat = await readFile('/proc/self/stat', 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

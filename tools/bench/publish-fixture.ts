@@ -1,4 +1,4 @@
-/** What the bench of publishing works with: a whole system, sites of a given size, and a visitor who waits. */
+/** The fixture of the publish benchmark: a whole system, sites of a given size, and a visitor who waits. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -20,13 +20,16 @@ export type Deployment = { id: string; status: string; error?: { code: string; m
 export type BenchSite = {
   id: string;
   name: string;
-  /** Folders of clones. */
+  /** Folders of the clones. */
   source: string;
   content: string;
 };
 export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
-/** A system of its own in a temporary folder, safe against a power cut as in service. The sandbox's image is the project's. `env`: over what is usual. */
+/**
+ * Starts a system in a temporary folder, safe against a power cut as in production. It uses the project's sandbox
+ * image. `env` overrides the defaults.
+ */
 export async function openFixture(env: NodeJS.ProcessEnv = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
   const kept = join(project, '.frontage');
@@ -50,7 +53,7 @@ export async function openFixture(env: NodeJS.ProcessEnv = {}) {
 
 type Call = (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer['body']>;
 
-/** Each call is by an account that the bench opens as it needs: an account has a cap on publishes in an hour. */
+/** Calls use accounts that are created as needed, because the publishes of an account per hour are limited. */
 function openCalls(stack: Stack) {
   const tokens: string[] = [];
   async function newOwner(): Promise<void> {
@@ -76,7 +79,7 @@ function openSites(stack: Stack, dir: string) {
     await run('git', ['clone', '-q', address.href, folder]);
   };
 
-  /** Makes a site of the template and clones both of its repositories. */
+  /** Creates a site from the template and clones both of its repositories. */
   async function newSite(call: Call, template: string): Promise<BenchSite> {
     const name = `bench-${randomBytes(5).toString('hex')}`;
     const { id } = await call('/v1/sites', { name, title: 'Bench', template });
@@ -112,7 +115,7 @@ function openSites(stack: Stack, dir: string) {
       asked.once('error', reject).end();
     });
 
-  /** Asks again and again until the words are served. Answers when that was. */
+  /** Polls until the page contains the words. Returns the time at which it did. */
   async function visible(site: BenchSite, path: string, words: string, timeoutMs = 120_000): Promise<number> {
     const end = performance.now() + timeoutMs;
     while (!(await visit(site, path)).includes(words)) {
@@ -125,7 +128,7 @@ function openSites(stack: Stack, dir: string) {
   return { newSite, push, visible };
 }
 
-/** Readings of the worker's log. */
+/** Reads the worker's log. */
 function openLogs(dataDir: string) {
   const lines = async () => (await readFile(join(dataDir, 'logs/worker.log'), 'utf8')).split('\n');
   return {
@@ -137,7 +140,7 @@ function openLogs(dataDir: string) {
   };
 }
 
-/** CPU seconds of all our processes, databases included. */
+/** CPU seconds of all our processes, including the databases. */
 export async function cpuOf(stack: Stack): Promise<number> {
   let sum = 0;
   for (const name of ['api', 'worker', 'edge', 'postgres', 'temporal'] as const) {

@@ -1,11 +1,13 @@
-/** Where the time of a publish goes: Temporal's history says when each step began, the worker's log what the build was made of. */
+/**
+ * The phases of a publish: Temporal's history has the start of each activity, the worker's log the phases of the build.
+ */
 import { Client, Connection } from '@temporalio/client';
 import { median } from './measure.ts';
 import type { Fixture } from './publish-fixture.ts';
 
 export type Phases = Record<string, number>;
 
-/** Milliseconds of each phase of a publish that was called at `calledAt` (Unix time) and took `totalMs` to be served. */
+/** Milliseconds of each phase of a publish that was requested at `calledAt` (Unix time) and served `totalMs` later. */
 export async function phasesOf(
   fixture: Fixture,
   deploymentId: string,
@@ -36,7 +38,7 @@ async function activityStarts({ stack }: Fixture, deploymentId: string): Promise
   const connection = await Connection.connect({ address: stack.temporalAddress });
   try {
     const handle = new Client({ connection }).workflow.getHandle(`publish:${deploymentId}`);
-    // When a step began is written down when it has ended.
+    // Temporal records the start of an activity only when it has ended.
     await handle.result();
     const { events } = await handle.fetchHistory();
     const names = new Map(
@@ -58,7 +60,7 @@ async function activityStarts({ stack }: Fixture, deploymentId: string): Promise
   }
 }
 
-/** The platform's own part: all but the build. */
+/** The platform's share: everything except the build. */
 export function ownPart(phases: Phases, totalMs: number): number {
   return totalMs - (phases['the build itself'] ?? Number.NaN);
 }

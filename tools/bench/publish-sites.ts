@@ -1,4 +1,4 @@
-/** The sites that the bench of publishing builds. */
+/** The sites of the publish benchmark. */
 import type { BenchSite, Fixture } from './publish-fixture.ts';
 
 const words =
@@ -7,7 +7,7 @@ const words =
   );
 const code = '```ts\nexport function next(tide: number): number {\n  return (tide + 745) % 1440;\n}\n```\n';
 
-/** About 590 words; every fourth has code. `mark` is what a visitor waits for. */
+/** About 590 words; every fourth post has code. A visitor waits for the text `mark`. */
 export function post(n: number, mark = ''): string {
   const paragraphs = Array.from({ length: 10 }, (_, p) =>
     Array.from({ length: 59 }, (_, w) => words[(n * 7 + p * 13 + w * (1 + (n % 5))) % words.length]).join(' '),
@@ -17,7 +17,7 @@ export function post(n: number, mark = ''): string {
   return `${head}\n${mark}\n\n${paragraphs.join('.\n\n')}.\n\n${n % 4 === 0 ? code : ''}`;
 }
 
-/** A blog of the template with so many posts beside its own, three of which have pictures. */
+/** A blog of the template with this many additional posts, three of which have images. */
 export async function newBlog(fixture: Fixture, posts: number): Promise<BenchSite> {
   const site = await fixture.newSite(fixture.call, 'blog');
   const files = Array.from({ length: posts }, (_, n) => [`posts/post-${n}.md`, post(n)] as const);
@@ -25,14 +25,14 @@ export async function newBlog(fixture: Fixture, posts: number): Promise<BenchSit
   return site;
 }
 
-/** A small site that makes so many files beside its pages. */
+/** A small site that generates this many files in addition to its pages. */
 export async function newShelf(fixture: Fixture, files: number): Promise<BenchSite> {
   const site = await fixture.newSite(fixture.call, 'blank');
   await fixture.push(site.source, { 'src/pages/files/[n].txt.ts': shelf(files, '') });
   return site;
 }
 
-/** A page that makes the files; the first of them says `mark`. */
+/** A page that generates the files; the first of them contains `mark`. */
 export function shelf(files: number, mark: string): string {
   return `import { createHash } from 'node:crypto';
 

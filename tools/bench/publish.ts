@@ -1,6 +1,7 @@
 /**
- * How long from the call to new bytes served, beside a bare build of the same commits. Rounds are interleaved; figures are medians.
- * `--quick` measures less often, `--pairs` only what has a bare build beside it.
+ * The time from the call until the new bytes are served, compared with a bare build of the same commits. Rounds are
+ * interleaved; figures are medians. `--quick` measures less often; `--pairs` only measures what can be compared with a
+ * bare build.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +20,7 @@ const burst = quick ? 4 : 8;
 
 type Published = Built & { boxCpu: number; phases: Phases };
 
-/** Publishes and waits as a visitor until the words are served. The sandbox is warm before: `warm` says how many there must have been. */
+/** Publishes, and polls as a visitor until the words are served. */
 async function publish(fixture: Fixture, site: BenchSite, path: string, mark: string): Promise<Published> {
   const cpuBefore = await cpuOf(fixture.stack);
   const calledAt = Date.now();
@@ -34,7 +35,7 @@ async function publish(fixture: Fixture, site: BenchSite, path: string, mark: st
   return { ms, cpu: ours + cpu / 1000, boxCpu: cpu, phases: await phasesOf(fixture, deployment.id, calledAt, ms) };
 }
 
-/** Waits until as many sandboxes are warm as are kept: each build used one up. */
+/** Waits until the warm sandboxes are replaced: each build uses one up. */
 function warmth(fixture: Fixture, kept: number) {
   let wanted = kept;
   return {
@@ -46,7 +47,7 @@ function warmth(fixture: Fixture, kept: number) {
         if (performance.now() > end) throw new Error('no sandbox became warm');
       await sleep(300);
     },
-    /** After builds that took what there was. */
+    /** Waits after builds that used several sandboxes. */
     async settle() {
       await sleep(1_000);
       for (let seen = -1; seen !== (await fixture.warmed()); await sleep(8_000)) seen = await fixture.warmed();
@@ -63,7 +64,7 @@ async function warmPublish(fixture: Fixture, warm: Warmth, site: BenchSite, path
   return await publish(fixture, site, path, mark);
 }
 
-/** One post changed, against both bare builds; and a site's first publish. */
+/** A publish with one changed post, compared with both bare builds; and a site's first publish. */
 async function benchPairs(fixture: Fixture, warm: Warmth) {
   const site = await newBlog(fixture, posts);
   await warmPublish(fixture, warm, site, '/posts/post-1/', 'tide');
@@ -90,7 +91,7 @@ async function benchPairs(fixture: Fixture, warm: Warmth) {
   return { site, taken };
 }
 
-/** The platform's own part, as what is published grows. */
+/** The platform's share as the published site grows. */
 async function benchGrowth(
   fixture: Fixture,
   warm: Warmth,
@@ -112,7 +113,7 @@ async function benchGrowth(
   return rows;
 }
 
-/** From the call to the other version served. */
+/** The time from the call until the other version is served. */
 async function benchRestore(fixture: Fixture, site: BenchSite): Promise<number[]> {
   const { items } = await fixture.call(`/v1/sites/${site.id}/deployments?limit=2`);
   const [newer, older] = items;
@@ -130,7 +131,7 @@ async function benchRestore(fixture: Fixture, site: BenchSite): Promise<number[]
   return taken.sort((a, b) => a - b);
 }
 
-/** Many publishes at once, each of another site. */
+/** Many concurrent publishes, each of another site. */
 async function benchBurst(fixture: Fixture) {
   const sites: BenchSite[] = [];
   for (let n = 0; n < burst; n++) sites.push(await newBlog(fixture, 1));
@@ -146,7 +147,7 @@ async function benchBurst(fixture: Fixture) {
   return ended.sort((a, b) => a - b);
 }
 
-/** Measures all and answers the section of the results. */
+/** Measures everything and returns the section of the results. */
 export async function benchPublish(): Promise<string> {
   const fixture = await openFixture();
   try {

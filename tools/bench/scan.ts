@@ -1,4 +1,4 @@
-/** What the scan of a version takes of a worker by itself: its files are in memory. */
+/** The cost of a version's scan by itself, with its files in memory. */
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { scanVersion } from '#activities/scanning/version.ts';
@@ -6,7 +6,7 @@ import { median } from './measure.ts';
 
 const rounds = 5;
 
-/** Answers the section for RESULTS.md. */
+/** Returns the section for RESULTS.md. */
 export async function benchScan(): Promise<string> {
   const kinds: [string, Map<string, string>][] = [
     ['500 pages of 8 KiB', new Map(pages(500))],

@@ -1,6 +1,7 @@
 /**
- * Publishes a minute with one builds worker and with two, each a process that builds one site at a time; beside them bare builds, one at a
- * time and two at once: what the machine's cores allow. Rounds are interleaved; figures are medians. `--quick` measures few.
+ * Publishes per minute with one builds worker and with two, each building one site at a time. For comparison, bare
+ * builds, one at a time and two at once, show what the machine's cores allow. Rounds are interleaved; figures are
+ * medians. `--quick` measures few.
  */
 import { join } from 'node:path';
 import { callApi } from '#tools/local/client.ts';
@@ -13,9 +14,9 @@ import { newBlog } from './publish-sites.ts';
 
 const quick = process.argv.includes('--quick');
 const rounds = quick ? 1 : 3;
-/** Of each kind in a round. An account may publish 60 times an hour. */
+/** Publishes of each kind per round. An account may publish 60 times an hour. */
 const publishes = quick ? 4 : 16;
-/** So that no worker ever waits for work, and each site has one build at a time. */
+/** Enough that no worker waits for work while each site has one build at a time. */
 const sitesCount = 4;
 
 type Owned = { site: BenchSite; token: string };
@@ -32,13 +33,13 @@ async function openSites(fixture: Fixture): Promise<Owned[]> {
 }
 
 async function publish(fixture: Fixture, { site, token }: Owned): Promise<void> {
-  // Built anew: each is a whole build of the same commits.
+  // Without the cache, so each is a whole build of the same commits.
   const headers = { prefer: 'wait=120', 'cache-control': 'no-cache' };
   const { body } = await callApi(fixture.stack.baseUrl, `/v1/sites/${site.id}/publish`, { token, body: {}, headers });
   if (body.status !== 'live') throw new Error(`a publish ended ${JSON.stringify(body)}`);
 }
 
-/** Those that take part run while `act` does. */
+/** Runs `act` with this many builds workers. */
 async function withBuilders<T>(fixture: Fixture, count: number, act: () => Promise<T>): Promise<T> {
   const builders = await Promise.all(
     Array.from({ length: count }, (_, n) =>
@@ -85,7 +86,7 @@ async function bareBuildsPerMinute(folders: string[]): Promise<number> {
   return perMinute(publishes / 2, from);
 }
 
-/** Answers the section of the results. */
+/** Returns the section of the results. */
 export async function benchWorkers(): Promise<string> {
   const fixture = await openFixture({ FRONTAGE_QUEUES: 'platform' });
   try {

@@ -1,4 +1,7 @@
-/** Local services for custom domains: a DNS with a registrar, our own name server, and a certificate authority if installed. */
+/**
+ * Local services for custom domains: a DNS with a registrar, our own name server, and a certificate authority if
+ * installed.
+ */
 import { join } from 'node:path';
 import type { Context } from './context.ts';
 import { startNodeProcess } from './services/node-process.ts';

@@ -1,4 +1,7 @@
-/** Imported before the entries of our own processes: the channel closes when the parent dies, and then this process stops. */
+/**
+ * Imported before the entries of our own processes: the channel closes when the parent dies, and then this process
+ * stops.
+ */
 process.once('disconnect', () => {
   process.kill(process.pid, 'SIGTERM');
   // No parent is left to kill a process that does not stop.

@@ -18,7 +18,8 @@ export function identify(pid: number): ProcessId | undefined {
 }
 
 function identifyByProc(pid: number): ProcessId | undefined {
-  // proc_pid_stat(5): the name is in parentheses and may contain anything; field 3 is the state, field 22 the start time.
+  // proc_pid_stat(5): the name is in parentheses and may contain anything; field 3 is the state, field 22 the start
+  // time.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');
@@ -46,7 +47,10 @@ export function commandLine(pid: number): string {
   }
 }
 
-/** Sends the signal, kills the process after the grace period, and returns when it is gone. Does nothing if it is already gone. */
+/**
+ * Sends the signal, kills the process after the grace period, and returns when it is gone. Does nothing if it is
+ * already gone.
+ */
 export async function endProcess(id: ProcessId, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   const killAt = performance.now() + graceMs;
   let next: NodeJS.Signals | undefined = signal;

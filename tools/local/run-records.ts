@@ -1,4 +1,7 @@
-/** Records of the processes of a data folder, so that the next start stops what a SIGKILL left running, and nothing else. */
+/**
+ * Records of the processes of a data folder, so that the next start stops what a SIGKILL left running, and nothing
+ * else.
+ */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endProcess, isRunning, type ProcessId } from './processes.ts';

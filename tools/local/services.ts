@@ -7,7 +7,7 @@ import { startNodeProcess } from './services/node-process.ts';
 import { startPostgres } from './services/postgres.ts';
 import type { Service } from './supervisor.ts';
 
-/** With the modules that take longest to load and have no side effects. */
+/** The entry of each process, and the modules without side effects that take longest to load. */
 const entries = {
   api: { entry: 'api/server.ts', modules: ['runtime/deps.ts', 'api/app.ts'] },
   worker: { entry: 'worker/worker.ts', modules: ['runtime/deps.ts', 'worker/bundle.ts', 'activities/index.ts'] },
@@ -86,7 +86,10 @@ export function usesPaymentsStub({ extraEnv }: Pick<Context, 'extraEnv'>): boole
   return extraEnv.FRONTAGE_PAYMENTS_URL === undefined && extraEnv.FRONTAGE_PAYOUT_RAILS === undefined;
 }
 
-/** The stub sells plans if `FRONTAGE_BILLING` is `on`. By default every account has the largest plan, so that a first try meets no limit. */
+/**
+ * The stub sells plans if `FRONTAGE_BILLING` is `on`. By default every account has the largest plan, so that a first
+ * try meets no limit.
+ */
 function billingEnv({ extraEnv }: Context, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (extraEnv.FRONTAGE_BILLING !== 'on') return {};
   return {

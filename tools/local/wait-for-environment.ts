@@ -1,6 +1,6 @@
 /**
- * Imported before the entry of a process that is started before its dependencies are ready. It preloads modules, and lets the entry run when the
- * parent sends the environment.
+ * Imported before the entry of a process that is started before its dependencies are ready. It preloads modules, and
+ * lets the entry run when the parent sends the environment.
  */
 const modules = process.env.PRELOADED_MODULES;
 // Processes that this one forks get the same arguments, but must not wait.

@@ -1,4 +1,7 @@
-/** Draws the pictures of the offline photo library, with a browser: `node tools/scripts/draw-photos.ts`. Run it when a scene changes. */
+/**
+ * Draws the pictures of the offline photo library, with a browser: `node tools/scripts/draw-photos.ts`. Run it when a
+ * scene changes.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';

@@ -1,4 +1,6 @@
-/** What a release relies on, as lines of text: the database's shape, the migrations that made it, and the workflows that it may leave running. */
+/**
+ * What a release relies on, as lines of text: the schema, its migrations, and the workflows that may still be running.
+ */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,11 +16,14 @@ const hashOf = (dir: string, name: string) =>
     .digest('hex')
     .slice(0, 16);
 
-/** As `migration 003 2026-11-22-inbox <hash of its file>`: another place, name or text is another line. */
+/** `migration 003 2026-11-22-inbox <hash of its file>`: the line changes with position, name or contents. */
 export const migrationLine = (name: string, index: number) =>
   `migration ${String(index + 1).padStart(3, '0')} ${name} ${hashOf(migrations, `${name}.ts`)}`;
 
-/** One line a row, as `column site.name text required`. `free` columns may be left out by who inserts, `required` ones not. */
+/**
+ * One line per row, such as `column site.name text required`. An insert must set `required` columns but not `free`
+ * ones.
+ */
 const queries = [
   `select format('column %s.%s %s %s %s', t.relname, a.attname, replace(format_type(a.atttypid, a.atttypmod), ' ', '_'),
       case when a.attnotnull then 'filled' else 'nullable' end,
@@ -39,7 +44,7 @@ const queries = [
 
 let filesOfThis: string[] | undefined;
 
-/** Of a migrated database, and of this checkout. Sorted, and each line once. */
+/** Describes a migrated database and this checkout, in sorted, distinct lines. */
 export async function describeRelease(databaseUrl: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

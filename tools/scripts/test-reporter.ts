@@ -1,4 +1,7 @@
-/** Counts a run for tools/scripts/test.ts: what passed, failed and was skipped, and why. Files that cannot be loaded count too. */
+/**
+ * Counts a run for tools/scripts/test.ts: what passed, failed and was skipped, and why. Files that cannot be loaded
+ * count too.
+ */
 import { writeFileSync } from 'node:fs';
 import type { SerializedError } from 'vitest';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';

@@ -1,4 +1,4 @@
-/** Reads counted bytes from a stream of chunks, so that a file of any size needs little memory. */
+/** Reads a given number of bytes from a stream of chunks, so that a file of any size needs little memory. */
 
 /** Thrown when the file ends before it should. */
 export class UnexpectedEnd extends Error {}
@@ -7,14 +7,14 @@ export type ByteReader = {
   /** The next `count` bytes. */
   take(count: number): Promise<Buffer>;
   skip(count: number): Promise<void>;
-  /** Hands on the next `count` bytes in pieces. */
+  /** Passes the next `count` bytes on in chunks. */
   each(count: number, piece: (bytes: Buffer) => void): Promise<void>;
-  /** Goes to just behind the next byte of this value. */
+  /** Skips everything up to and including the next byte of this value. */
   skipPast(byte: number): Promise<void>;
-  /** Whatever comes next, as it came: empty at the end. */
+  /** The next chunk as it arrives; empty at the end. */
   chunk(): Promise<Buffer>;
   atEnd(): Promise<boolean>;
-  /** How many bytes were read so far. */
+  /** Number of bytes read so far. */
   position(): number;
 };
 

@@ -1,11 +1,11 @@
 /**
- * Walks an image from its first byte to its last, by its format's own structure: that it is whole, that nothing is hidden behind it,
- * and how many pixels it unfolds to. Decodes nothing.
+ * Parses the structure of an image to its last byte, without decoding it: whether it is complete, whether other data is
+ * hidden behind it, and how many pixels it decodes to.
  */
 import { crc32, inflateSync } from 'node:zlib';
 import type { ByteReader } from './byte-reader.ts';
 
-/** Width and height, how many pictures of that size it holds, and what is wrong, as the end of "its bytes …". */
+/** Width and height, the number of frames, or the fault, as the end of "its bytes …". */
 export type Walked = { width: number; height: number; frames: number } | { fault: string };
 
 const textBytesMax = 1_048_576;
@@ -54,7 +54,7 @@ function isBomb(type: string, data: Buffer): boolean {
   }
 }
 
-/** JPEG (ITU-T T.81, annex B). Phones put a second JPEG or a short film behind the first. */
+/** JPEG (ITU-T T.81, annex B). Phones append a second JPEG or a short video. */
 export async function walkJpeg(reader: ByteReader): Promise<Walked> {
   await reader.skip(2);
   let size: { width: number; height: number } | undefined;
@@ -103,7 +103,7 @@ async function behindJpeg(reader: ByteReader): Promise<{ fault?: string }> {
     tail = Buffer.concat([tail, chunk.subarray(-4)]).subarray(-4);
   }
   const isJpeg = head.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]));
-  // The zeros at the start of a box's length were passed over.
+  // The zeros at the start of a box's length were skipped.
   const isFilm = head.includes('ftyp');
   const isPhones = tail.toString('latin1') === 'SEFT';
   return head.length === 0 || isJpeg || isFilm || isPhones ? {} : { fault: 'contain another file after the image' };
@@ -112,7 +112,7 @@ async function behindJpeg(reader: ByteReader): Promise<{ fault?: string }> {
 /** GIF89a, sections 15 to 27. */
 export async function walkGif(reader: ByteReader): Promise<Walked> {
   const header = await reader.take(13);
-  // A width that reads as the start of a comment or an assignment makes a script of the whole file.
+  // With a width that reads as the start of a comment or an assignment, the whole file is valid JavaScript.
   if (/^(\/\*|=|\/\/)/.test(header.toString('latin1', 6, 8))) return { fault: 'could be read as a script' };
   const size = { width: header.readUInt16LE(6), height: header.readUInt16LE(8) };
   await reader.skip(tableBytes(header[10] ?? 0));
@@ -161,7 +161,7 @@ function webpSize(type: string, head: Buffer): { width: number; height: number }
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
 }
 
-/** Zeros may fill a file up; anything else behind a picture is not part of it. */
+/** Trailing zeros are padding; any other data behind the image is not part of it. */
 async function hidden(reader: ByteReader): Promise<{ fault?: string }> {
   while (!(await reader.atEnd())) {
     if ((await reader.chunk()).some((byte) => byte !== 0)) return { fault: 'contain another file after the image' };

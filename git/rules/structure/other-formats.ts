@@ -1,4 +1,4 @@
-/** Walks the formats that are made of parts at known places: AVIF, TIFF, fonts, PDF. Decodes nothing. */
+/** Parses formats whose parts are at known offsets: AVIF, TIFF, fonts, PDF. Decodes nothing. */
 
 import type { ByteReader } from './byte-reader.ts';
 import type { Walked } from './images.ts';
@@ -6,10 +6,10 @@ import type { Walked } from './images.ts';
 const metaBytesMax = 1_048_576;
 const fontBytesMax = 67_108_864;
 
-/** What is wrong with a file that has no pixels, as the end of "its bytes …". */
+/** The fault of a file without pixels, as the end of "its bytes …". */
 type Fault = string | undefined;
 
-/** AVIF: boxes of ISO/IEC 14496-12 up to the last byte; the sizes of its pictures stand in `ispe`. */
+/** AVIF: boxes of ISO/IEC 14496-12 up to the last byte; `ispe` contains the sizes of the images. */
 export async function walkAvif(reader: ByteReader): Promise<Walked> {
   const sizes: { width: number; height: number }[] = [];
   while (!(await reader.atEnd())) {
@@ -35,7 +35,7 @@ function* pictureSizes(meta: Buffer): Generator<{ width: number; height: number 
   }
 }
 
-/** TIFF 6.0, section 2: the directory may stand anywhere, so the file is read whole. */
+/** TIFF 6.0, section 2: the directory may be at any offset, so the whole file is read. */
 export async function walkTiff(reader: ByteReader): Promise<Walked> {
   const pieces: Buffer[] = [];
   while (!(await reader.atEnd())) pieces.push(await reader.chunk());
@@ -55,7 +55,7 @@ export async function walkTiff(reader: ByteReader): Promise<Walked> {
       const bytes = ([0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8][u16(at + 2)] ?? 1) * u32(at + 4);
       if (bytes > 4 && u32(at + 8) + bytes > file.length) return broken;
     }
-    // Where the next directory stands closes this one.
+    // The directory ends with the offset of the next one.
     u32(directory + 2 + u16(directory) * 12);
     return { width: value[256] ?? 0, height: value[257] ?? 0, frames: 1 };
   } catch {
@@ -63,7 +63,7 @@ export async function walkTiff(reader: ByteReader): Promise<Walked> {
   }
 }
 
-/** WOFF and WOFF2 say their own length, and that of the font they unfold to. */
+/** WOFF and WOFF2 contain their own length, and that of the decompressed font. */
 export async function walkWoff(reader: ByteReader): Promise<Fault> {
   const header = await reader.take(20);
   if (header.readUInt32BE(16) > fontBytesMax) return 'decompress to a font of more than 64 MiB';
@@ -71,7 +71,7 @@ export async function walkWoff(reader: ByteReader): Promise<Fault> {
   return (await reader.atEnd()) ? undefined : 'contain another file after the font';
 }
 
-/** OpenType: each table of the directory lies inside the file, and nothing lies behind the last. */
+/** OpenType: each table of the directory is inside the file, and nothing follows the last one. */
 export async function walkSfnt(reader: ByteReader): Promise<Fault> {
   const tables = (await reader.take(12)).readUInt16BE(4);
   if (tables === 0) return 'are an empty font';
@@ -87,7 +87,7 @@ export async function walkSfnt(reader: ByteReader): Promise<Fault> {
   return undefined;
 }
 
-/** PDF (ISO 32000-2, section 7.5): whole, and without what a reader would run. */
+/** PDF (ISO 32000-2, section 7.5): complete, and without anything that a viewer would execute. */
 export async function walkPdf(reader: ByteReader): Promise<Fault> {
   let before = '';
   while (!(await reader.atEnd())) {

@@ -1,6 +1,7 @@
 /**
- * A local DNS: registries, where names are registered and delegated, and the owner's own DNS. For queries with recursion desired it is a
- * resolver, which queries our name server for zones delegated to it. In memory; UDP and TCP (RFC 1034, RFC 7766).
+ * A local DNS: registries, where names are registered and delegated, and the owner's own DNS. For queries with
+ * recursion desired it is a resolver, which queries our name server for zones delegated to it. In memory; UDP and TCP
+ * (RFC 1034, RFC 7766).
  */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
@@ -22,7 +23,9 @@ export type Fault = 'SERVFAIL' | 'REFUSED' | 'silence' | undefined;
 export type LocalDns = {
   address: string;
   port: number;
-  /** Replaces all records of a name and type; without values it deletes them. CAA as `0 issue "x"`, texts as they are. */
+  /**
+   * Replaces all records of a name and type; without values it deletes them. CAA as `0 issue "x"`, texts as they are.
+   */
   set(name: string, type: LocalType, ...values: string[]): void;
   /** Deletes a name from its registry, with everything below it. */
   forget(name: string): void;
@@ -40,7 +43,10 @@ type Reply = { rcode: keyof typeof rcodes; answers?: Answer[]; authorities?: Ans
 const udpBytesMax = 1232;
 const isWithin = (name: string, above: string) => name === above || name.endsWith(`.${above}`);
 
-/** `ending` is the registry's own name, such as `test`; `ours` is the address of our name server and the parent name of its hosts. */
+/**
+ * `ending` is the registry's own name, such as `test`; `ours` is the address of our name server and the parent name of
+ * its hosts.
+ */
 export async function startLocalDns({
   ending = 'test',
   ours,

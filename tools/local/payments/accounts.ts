@@ -1,6 +1,7 @@
 /**
- * Payout accounts and their onboarding pages. A key's text selects the behaviour of its account: one that contains `revoked` is rejected,
- * `pending` cannot accept payments yet, `nocurrency` has no currency. Text after a third `_` makes another key of the same account.
+ * Payout accounts and their onboarding pages. A key's text selects the behaviour of its account: one that contains
+ * `revoked` is rejected, `pending` cannot accept payments yet, `nocurrency` has no currency. Text after a third `_`
+ * makes another key of the same account.
  */
 import { createHash } from 'node:crypto';
 import {

@@ -8,7 +8,7 @@ import { completeAccount, useLink } from './accounts.ts';
 import { complete, currentSession } from './sessions.ts';
 import type { PaymentsStub, StoredObject } from './state.ts';
 
-/** Answers a page of the stand-in; false for other paths. */
+/** Responds to requests for the stub's pages; false for other paths. */
 export function answerPage(stub: PaymentsStub, request: IncomingMessage, response: ServerResponse): boolean {
   const path = (request.url ?? '').split('?')[0] ?? '';
   const [, kind, id = '', act] = /^\/(pay|onboarding)\/(\w+)(?:\/(pay|decline|cancel|finish|later))?$/.exec(path) ?? [];

@@ -6,7 +6,7 @@ import { noticePage } from '#web/pages/notice.ts';
 import { portalActs, subscriptionsOf } from './billing.ts';
 import type { PaymentsStub, StoredObject } from './state.ts';
 
-/** Answers a page of the portal; false for other paths. */
+/** Responds to requests for the portal's pages; false for other paths. */
 export function answerPortal(stub: PaymentsStub, request: IncomingMessage, response: ServerResponse): boolean {
   const path = (request.url ?? '').split('?')[0] ?? '';
   const [, id, about = '', act = ''] = /^\/portal\/(\w+)(?:\/(\w+)\/(\w+))?$/.exec(path) ?? [];

@@ -1,6 +1,6 @@
 /**
- * A stub of the payment provider, for machines that must charge nobody: the part of its API that we use, payment pages, and signed webhooks. If the
- * vendor's mock is installed, it first validates the shape of each request.
+ * A stub of the payment provider, for machines that must charge nobody: the part of its API that we use, payment pages,
+ * and signed webhooks. If the vendor's mock is installed, it first validates the shape of each request.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -99,7 +99,9 @@ async function handle(
   send(response, answer);
 }
 
-/** Executes a request with an idempotency key once. Reusing the key with another body is an error, as at the provider. */
+/**
+ * Executes a request with an idempotency key once. Reusing the key with another body is an error, as at the provider.
+ */
 function once(
   answered: Map<string, { body: string; answer: Promise<Answer> }>,
   stub: PaymentsStub,

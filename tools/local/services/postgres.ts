@@ -42,7 +42,10 @@ export type Postgres = Running & {
 
 type Passwords = { postgres: string; frontage: string };
 
-/** Starts the server of this folder and returns when it accepts queries. First stops a server that a kill left on the same data. */
+/**
+ * Starts the server of this folder and returns when it accepts queries. First stops a server that a kill left on the
+ * same data.
+ */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dir = resolve(options.dir);
   await mkdir(dir, { recursive: true, mode: 0o711 });
@@ -70,7 +73,10 @@ async function ensurePasswords(dir: string): Promise<Passwords> {
   }
 }
 
-/** A killed parent leaves the server running. It is ours if our data folder contains its pid and its command line names our data folder. */
+/**
+ * A killed parent leaves the server running. It is ours if our data folder contains its pid and its command line names
+ * our data folder.
+ */
 async function stopLeftover(data: string): Promise<void> {
   const first = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number.parseInt(first, 10);
@@ -117,7 +123,8 @@ async function initialise({ dir, binaries, user, passwords, log }: Initialisatio
   await rename(draft, data);
 }
 
-// No socket in /tmp, where two servers would conflict; no shared memory outside the data folder, where a kill would leave it.
+// No socket in /tmp, where two servers would conflict; no shared memory outside the data folder, where a kill would
+// leave it.
 const isolated = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'dynamic_shared_memory_type=mmap'];
 // Commits stay synchronous: otherwise a killed server loses acknowledged commits.
 const unsafe = ['fsync=off', 'full_page_writes=off', 'max_connections=300'];

@@ -1,6 +1,7 @@
 /**
- * The process of the local DNS, for `npm start` and acceptance tests: the registry of `.test`, the owner's registrar and a resolver. `POST /` with
- * the API's response for a domain sets the records in its `setup`, as an owner would at their registrar. `DELETE /<name>` deletes a name.
+ * The process of the local DNS, for `npm start` and acceptance tests: the registry of `.test`, the owner's registrar
+ * and a resolver. `POST /` with the API's response for a domain sets the records in its `setup`, as an owner would at
+ * their registrar. `DELETE /<name>` deletes a name.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

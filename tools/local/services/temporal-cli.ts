@@ -1,4 +1,6 @@
-/** Finds the Temporal CLI, which includes the development server and its UI; downloads or builds it if it is missing. */
+/**
+ * Finds the Temporal CLI, which includes the development server and its UI; downloads or builds it if it is missing.
+ */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
