@@ -1,6 +1,6 @@
 /**
- * The one place where it is decided who may act on what: the owner of a site, and its collaborators. What the caller may not see is the
- * same `not_found` as what does not exist. Caps are the owner's, whoever acts.
+ * All authorization for sites: by the owner and by collaborators. Sites that the caller cannot see return the same
+ * `not_found` as missing ones. Limits are those of the owner's plan, even where a collaborator acts.
  */
 import type { Loaded } from '@mikro-orm/core';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
@@ -12,30 +12,33 @@ import type { Role } from '#rules/states.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 
-/** Who asks: the account behind the token. */
+/** The authenticated caller: the account behind a bearer token. */
 export type Actor = { accountId: string; tokenId: string };
-/** Who asks, by token or in a signed-in browser. */
+/** The authenticated caller: by token, or in a signed-in browser. */
 export type Person = Pick<Actor, 'accountId'>;
 
-/** What the caller is to a site that he may act on. */
+/** The caller's role on a site that they have access to. */
 export function roleOf(site: Site, { accountId }: Person): Role {
   return site.account.id === accountId ? 'owner' : 'collaborator';
 }
 
-/** Whether the caller may act on the site at all. Who made a link counts here too: it is good for nothing while that account is blocked. */
+/**
+ * Whether the caller has access to the site. A collaborator whose own account is blocked has none, so links that they
+ * created stop working.
+ */
 async function mayAct(em: EntityManager, { accountId }: Person, site: Site): Promise<boolean> {
   if (site.account.id === accountId) return true;
   return (await em.count(Collaborator, { site: site.id, account: { id: accountId, blockedAt: null } })) > 0;
 }
 
-/** The site, if the caller may act on it. */
+/** The site, if the caller has access to it. Throws `not_found`. */
 export async function loadSite(em: EntityManager, actor: Person, siteId: string): Promise<Site> {
   const site = await findSite(em, actor, siteId);
   if (site) return site;
   throw noSuchSite();
 }
 
-/** Like `loadSite`, for what belongs to a site and has words of its own for what may not be seen. */
+/** Like `loadSite`, but returns null, for callers with their own error message. */
 export async function findSite(em: EntityManager, actor: Person, siteId: string): Promise<Site | null> {
   const site = isId('site', siteId) ? await em.findOne(Site, { id: siteId }) : null;
   return site && (await mayAct(em, actor, site)) ? site : null;
@@ -47,13 +50,12 @@ function noSuchSite(): AppError {
   });
 }
 
-/** Sites that the caller may act on, as a condition of a query: his own and those he collaborates on. */
+/** The condition of a query for sites that the caller owns or collaborates on. */
 export async function sitesOf(em: EntityManager, { accountId }: Person) {
   const joined = await em.find(Collaborator, { account: accountId }, { fields: ['site'] });
   return { $or: [{ account: accountId }, { id: { $in: joined.map(({ site }) => site.id) } }] };
 }
 
-/** Ids of the sites that the caller may act on. */
 export async function siteIdsOf(em: EntityManager, { accountId }: Person): Promise<string[]> {
   const rows: { id: string }[] = await em.execute(
     'select id from site where account_id = ? union all select site_id from collaborator where account_id = ?',
@@ -62,7 +64,7 @@ export async function siteIdsOf(em: EntityManager, { accountId }: Person): Promi
   return rows.map(({ id }) => id);
 }
 
-/** The deployment with its site, if the caller may act on that site. */
+/** The deployment with its site, if the caller has access to that site. Throws `not_found`. */
 export async function loadDeployment(
   em: EntityManager,
   actor: Person,
@@ -75,7 +77,7 @@ export async function loadDeployment(
   });
 }
 
-/** Like `loadDeployment`, for who asks again and again. */
+/** Like `loadDeployment`, but returns null, for callers that poll. */
 export async function findDeployment(
   em: EntityManager,
   actor: Person,
@@ -86,7 +88,7 @@ export async function findDeployment(
   return deployment && (await mayAct(em, actor, deployment.site)) ? deployment : null;
 }
 
-/** Stops a collaborator. `what` is the act, as in "archive it". Throws `owner_only`. */
+/** `what` completes the message, as in "archive it". Throws `owner_only`. */
 export function requireOwner(site: Site, actor: Person, what: string): void {
   if (roleOf(site, actor) === 'owner') return;
   throw errors.owner_only(`Only the owner of ${site.name} may ${what}.`, {
@@ -95,15 +97,15 @@ export function requireOwner(site: Site, actor: Person, what: string): void {
 }
 
 /**
- * Stops a change of what the site's visitors see, or would see: of a site that is archived, or whose owner's account is blocked
- * (`isChangeable`). What such a site may still do is what asks `requireActive`: work on its source and talk about it.
+ * Guards changes that visitors would see. Throws `site_archived` where the site is archived or its owner's account is
+ * blocked (`isChangeable`). Source changes and comment threads need only `requireActive`.
  */
 export function requireChangeable(site: Site): void {
   requireActive(site);
   if (!isChangeable(site)) throw takenOff(site, 'change what its visitors see');
 }
 
-/** Stops a write to a site that is archived. */
+/** Guards other changes of a site. Throws `site_archived`. */
 export function requireActive(site: Site): void {
   if (site.status === 'archived') {
     throw errors.site_archived(`The site ${site.name} is archived and cannot be changed.`, {
@@ -112,7 +114,7 @@ export function requireActive(site: Site): void {
   }
 }
 
-/** Stops what a site may not do while a person of the platform has it off the web. `what` is the act, as in "be renamed". */
+/** Throws `site_archived` where the operator has blocked the site. `what` completes the message, as in "be renamed". */
 export function requireNotBlocked(site: Site, what: string): void {
   if (blockOf(site)) throw takenOff(site, what);
 }

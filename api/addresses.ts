@@ -1,18 +1,18 @@
-/** Email addresses as people give them. */
+/** Validation of e-mail addresses. */
 import { errors } from '#runtime/errors.ts';
 
 const local = /^[a-z0-9!#$%&'*+/=?^_{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_{|}~-]+)*$/;
 const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
 /**
- * Whether it is an address in the plain form alone (RFC 5321: a dot-string, `@`, a domain name): no display name, no quotes, no list, nothing
- * that could be read as something else on its way.
+ * Whether the text is an address in its plain form (RFC 5321: a dot-string, `@`, a domain name). Display names, quotes
+ * and lists are refused, because mail software could read them differently.
  */
 export function isPlainAddress(text: string): boolean {
   const address = text.toLowerCase();
   const at = address.lastIndexOf('@');
   return (
-    // Before it is lowered: some letters from elsewhere are ours in lower case, as the sign of the kelvin is k.
+    // Before the change to lower case: some letters outside ASCII become ASCII in it, as the Kelvin sign becomes k.
     /^[\x21-\x7e]{1,254}$/.test(text) &&
     at <= 64 &&
     local.test(address.slice(0, Math.max(0, at))) &&
@@ -20,7 +20,7 @@ export function isPlainAddress(text: string): boolean {
   );
 }
 
-/** The address as it is kept, in lower case. Throws `invalid_email`. */
+/** The address as it is stored, in lower case. Throws `invalid_email`. */
 export function readAddress(text: string): string {
   const trimmed = text.trim();
   if (!isPlainAddress(trimmed)) {

@@ -1,4 +1,4 @@
-/** The shape every route of the API has, and what is told about each beside its path and schemas. */
+/** The types of all routes of the API, and the metadata of a route besides its path and schemas. */
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -23,42 +23,45 @@ export type Api = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** One name for log, metric, limit, documentation and tool: `site.publish`. */
+    /** The operation's name in logs, metrics, documentation and tools: `site.publish`. */
     operation?: string;
-    /** The limit of `perMinute` that this call counts against, where it is not that of all calls of a token. */
+    /** The limit of `perMinute` for this operation, if it is not the one of the token. */
     counted?: 'files' | 'mcp';
-    /** What must be switched on for this call, the first of it first; asked after the token and before anything else. */
+    /**
+     * The capabilities that the operation requires. Checked in this order, after the token and before everything else.
+     */
     capability?: Requirement | readonly Requirement[];
-    /** The code for a body field that breaks its schema, where it is not the usual one of `fieldCodes`. */
+    /** Error codes for invalid fields of the body, if they are not those of `fieldCodes`. */
     invalid?: Record<string, ErrorCode>;
-    /** Prefix of the id that a POST makes with `request.newId`. */
+    /** The prefix of the id that a POST creates with `request.newId`. */
     makes?: IdPrefix;
     /**
-     * Renders the resource of a repeated `Idempotency-Key` as it is now; on every POST that makes something. A POST without it
-     * must be harmless when it runs again.
+     * Renders the current state of the resource for a repeated `Idempotency-Key`. Required for every POST that creates
+     * something; a POST without it must be safe to repeat.
      */
     replay?: (request: FastifyRequest, resourceId: string) => Promise<unknown>;
-    /** Media types of the answer, where it is not JSON alone. */
+    /** Media types of the response, if it is not only JSON. */
     answers?: readonly string[];
-    /** The body is a file's bytes, read by the scope's own parser. */
+    /** The body is a file, read by the parser of the scope. */
     rawBody?: boolean;
-    /** The answer shows a secret of `request.newSecret` that is never shown again, but to a repetition of the same call. */
+    /**
+     * The response contains a secret of `request.newSecret`. Only a repeated request with the same key returns it
+     * again.
+     */
     showsSecret?: boolean;
   }
   interface FastifyRequest {
-    /**
-     * What a repetition of this call is rendered from. It is the `id` of the answer; the handler of an answer without one sets it.
-     */
+    /** The id from which a repeated request is rendered: the `id` of the response, or set by the handler. */
     answeredId: string | null;
-    /** Who asks. Set on every call that needs a token. */
+    /** The authenticated caller. Set where a token is required. */
     actor: Actor;
-    /** The request's own entity manager. */
+    /** The entity manager of this request. */
     em: EntityManager;
-    /** Milliseconds that the caller is ready to wait for work to finish (`Prefer`, RFC 7240). */
+    /** How many milliseconds the client will wait for the work to finish (`Prefer`, RFC 7240). */
     readonly waitMs: number;
-    /** Id of what this call makes; the same one whenever the call is repeated under its `Idempotency-Key`. */
+    /** Creates the id of a new resource. Requests with the same `Idempotency-Key` get the same id. */
     newId(prefix: IdPrefix): string;
-    /** Secret that this call shows once, `<prefix>_…`; the same one in a repetition, replays included. */
+    /** Creates the secret that the response shows once, `<prefix>_…`. Replays get the same secret. */
     newSecret(prefix: string): string;
   }
 }

@@ -1,4 +1,4 @@
-/** The sitemap: every address of the API, under the protection it has. */
+/** All routes of the API, in scopes with their authentication and limits. */
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
@@ -75,7 +75,7 @@ import { tokenRoutes } from './tokens/routes.ts';
 import { uploadPageRoutes } from './uploads/page-routes.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 
-/** Builds the API, ready to listen. */
+/** Creates the API server, which does not listen yet. */
 export async function buildApp(deps: Deps): Promise<Api> {
   const app = newServer(deps);
   const skill = await skillOf(deps.config);
@@ -268,12 +268,12 @@ function newServer({ config, log }: Deps): Api {
     genReqId: requestIds(config),
     childLoggerFactory: (parent, bindings, options) => requestLogger(parent as Logger, bindings, options),
     bodyLimit: bodyBytesMax,
-    // A path in a site is one parameter.
+    // A path within a site is one parameter.
     routerOptions: { maxParamLength: 2048 },
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     return503OnClosing: false,
     clientErrorHandler: refuseBrokenRequests,
-    // The address could not be read, so no hook of a route has run.
+    // The URL could not be parsed, so the hooks of the routes have not run.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
       sendError(error, request as unknown as FastifyRequest, reply as unknown as FastifyReply);

@@ -1,4 +1,4 @@
-/** What this deployment can do, from its configuration, and what a call answers that needs more. */
+/** The capabilities of this installation, from its configuration, and the errors for those that are off. */
 
 import { hasBuilder } from '#db/deployments/builder-capacity.ts';
 import type { Config } from '#runtime/config.ts';
@@ -22,10 +22,10 @@ export const capabilities = [
 ] as const;
 export type Capability = (typeof capabilities)[number];
 
-/** What a call can need: a capability, or the repositories, which are no capability of the account answer. */
+/** What an operation can require: a capability, or git repositories, which the account's response does not list. */
 export type Requirement = Capability | 'repositories';
 
-/** Which capabilities are on. A capability whose part is not there yet, or not configured, is off. */
+/** A capability is off if a part of it is missing or not configured. */
 export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   const on = new Set<Capability>();
   if (config.sandbox !== 'off') on.add('builds');
@@ -72,21 +72,21 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
   repositories: { code: 'no_repositories', message: 'This platform has no git repositories.' },
 };
 
-/** Owners' keys are never kept but sealed. */
+/** Owners' provider keys are only stored encrypted. */
 function holdsPayoutKeys({ payouts, sealsPayoutKeys }: Config): boolean {
   return sealsPayoutKeys || !payouts?.rails.includes('own_key');
 }
 
 const noSealingKey = 'This platform has no encryption key for payout accounts. The operator must configure one.';
 
-/** What to answer to a call that needs what is off; `undefined` when it is on. */
+/** The error for an operation that requires something that is off; `undefined` if it is on. */
 export function missing(config: Config, need: Requirement): AppError | undefined {
   const on = need === 'repositories' ? config.repositoriesDir !== undefined : capabilitiesOf(config)[need];
   if (need === 'payouts' && config.payouts && !on) return errors.payouts_unavailable(noSealingKey);
   return on ? undefined : refusal(need);
 }
 
-/** The same, with a look at who is there: builds are on only where somebody builds. */
+/** Like `missing`; builds also require a running builder. */
 export async function missingNow(
   deps: Pick<Deps, 'config' | 'em' | 'clock'>,
   need: Requirement,

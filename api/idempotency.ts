@@ -1,6 +1,6 @@
 /**
- * The memory of `Idempotency-Key`. What a call will make (the resource's id, and the secret it will show) is written down before the
- * call runs. So a call that died half-way is taken up by the next one with the same id, and nothing is ever made twice.
+ * Storage of `Idempotency-Key`. The id of the new resource, and the secret that the response will show, are stored
+ * before the handler runs. If a request dies, the next one resumes with the same id, so nothing is created twice.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { typeid } from 'typeid-js';
@@ -11,11 +11,11 @@ import { errors } from '#runtime/errors.ts';
 import type { ConcurrentReplays } from './replay-waiters.ts';
 
 const keptMs = 24 * 60 * 60 * 1000;
-/** A running call says this often that it lives, and is taken for dead when it has not for the length of the lease. */
+/** A running request renews its lease this often. Once the lease expires, the request is considered dead. */
 export const renewalMs = 3_000;
 const leaseMs = 12_000;
 
-/** What a caller repeats. `bearer` encrypts the secret that is shown once. */
+/** A request with a key. `bearer` encrypts the secret that is shown once. */
 export type Repeatable = {
   accountId: string;
   method: string;
@@ -25,23 +25,27 @@ export type Repeatable = {
   bearer: string;
 };
 
-/** `reservedId` is the resource id without its prefix, `secret` the bytes of what is shown once, `lease` the number of this run of the call. */
+/**
+ * `reservedId` is the resource id without its prefix. `secret` is the bytes of the secret that is shown once. `lease`
+ * is the number of this run.
+ */
 export type Attempt = { scope: Buffer; reservedId: string; lease: number; secret: Buffer | undefined } & (
   | { state: 'first' }
-  /** An earlier call with this key died or failed, perhaps after it had made its resource. */
+  /** An earlier request with this key died or failed, possibly after it created its resource. */
   | { state: 'resumed' }
-  /** The call was answered before, with this resource. */
+  /** An earlier request with this key created this resource. */
   | { state: 'answered'; resourceId: string }
 );
 
 type Memory = Pick<Deps, 'em' | 'clock'>;
 
-/** How one that runs is waited for: together with others, until `stop`. */
+/** How a request waits for a running one: together with others, until `stop`. */
 export type Waiting = { replays: ConcurrentReplays; stop: AbortSignal };
 
 /**
- * Says whether the call is to run or was answered, after waiting for one that runs. Throws `idempotency_mismatch` when the key was
- * used with another body, or by another token where a secret is shown, and `rate_limited` when it has waited for as long as it may.
+ * Returns whether the request must run or was answered before, after waiting for a running one. Throws
+ * `idempotency_mismatch` if the key was used with another body, or by another token where the response shows a secret.
+ * Throws `rate_limited` if the wait took too long.
  */
 export async function begin(
   memory: Memory,
@@ -60,7 +64,7 @@ export async function begin(
     if (!row) continue;
     const isOther = !bodyHash.equals(row.bodyHash);
     const isOver = row.expiresAt <= memory.clock.now();
-    // An answer past its time, or a call that failed: the key is free for another.
+    // The stored response has expired, or the request failed and this one is different: the key can be reused.
     if (isOver && (row.resourceId || isOther)) {
       await memory.em().nativeDelete(IdempotencyKey, { scope, ...runOf(row), expiresAt: row.expiresAt });
       continue;
@@ -82,36 +86,38 @@ async function isRunning({ em, clock }: Memory, { scope }: IdempotencyKey): Prom
   return (await em().count(IdempotencyKey, { scope, resourceId: null, expiresAt: { $gt: clock.now() } })) > 0;
 }
 
-/** This run of the call and no other, in a question to the database. */
+/** The condition of a query for this run. */
 const runOf = ({ reservedId, lease }: { reservedId: string; lease: number }) => ({ reservedId, lease });
 
-/** The row of a call, for as long as the call is this one's to run. */
+/** The condition of a query for the row, while this run has the lease. */
 const ownOf = (attempt: Attempt) => ({ scope: attempt.scope, ...runOf(attempt), resourceId: null });
 
-/** Keeps the answer for 24 hours. */
+/** Stores the id for replays, for 24 hours. */
 export async function keep({ em, clock }: Memory, attempt: Attempt, resourceId: string): Promise<void> {
   const expiresAt = new Date(clock.now().getTime() + keptMs);
   await em().nativeUpdate(IdempotencyKey, ownOf(attempt), { resourceId, expiresAt });
 }
 
-/** Leaves the key free: a refusal is not kept, and nothing was made. */
+/** Deletes the key: the request was refused and created nothing. */
 export async function free({ em }: Memory, attempt: Attempt): Promise<void> {
   await em().nativeDelete(IdempotencyKey, ownOf(attempt));
 }
 
-/** Ends a run of which nobody knows what it made: the same call takes it up at once, under the same ids, and another one is free to come. */
+/**
+ * Ends a run that may have created its resource. The same request resumes it at once with the same ids; a different
+ * request can reuse the key.
+ */
 export async function releaseLease({ em, clock }: Memory, attempt: Attempt): Promise<void> {
   const ended = { lease: attempt.lease + 1, expiresAt: clock.now() };
   await em().nativeUpdate(IdempotencyKey, ownOf(attempt), ended);
 }
 
-/** Says that the call still runs. */
 export async function renew({ em, clock }: Memory, attempt: Attempt): Promise<void> {
   const expiresAt = new Date(clock.now().getTime() + leaseMs);
   await em().nativeUpdate(IdempotencyKey, ownOf(attempt), { expiresAt });
 }
 
-/** Removes what is over for good: answers past their time, and calls that died and that nobody took up for a day. */
+/** Deletes expired responses, and dead requests that were not resumed for a day. */
 export async function sweepIdempotencyKeys({ em, clock }: Memory): Promise<number> {
   const before = new Date(clock.now().getTime() - keptMs);
   return await em().nativeDelete(IdempotencyKey, { expiresAt: { $lt: before } });
@@ -135,7 +141,7 @@ async function start(
   return rows.length > 0 ? { scope, reservedId, lease: 1, secret, state: 'first' } : undefined;
 }
 
-/** Of several that wait for a dead call, one goes on with it. */
+/** Of several waiting requests, only one resumes the dead one. */
 async function takeOver({ em, clock }: Memory, row: IdempotencyKey, lease: number): Promise<boolean> {
   const expiresAt = new Date(clock.now().getTime() + leaseMs);
   const dead = { scope: row.scope, ...runOf(row), resourceId: null, expiresAt: row.expiresAt };

@@ -1,4 +1,7 @@
-/** Caps of an account, held to under its lock, so that calls at the same moment do not both take the last place. */
+/**
+ * Plan limits of an account. They are checked under the account's lock, so that concurrent requests do not both use the
+ * last place.
+ */
 
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -9,19 +12,19 @@ import { errors } from '#runtime/errors.ts';
 
 export type Cap = {
   limit: LimitName;
-  /** Whose cap it is: an account, or the owner of a site. */
+  /** The account whose plan has the limit: the caller's, or that of the site's owner. */
   accountId: string;
-  /** What who acts is to that account; a collaborator is told that the owner can lift the cap. */
+  /** The caller's role. A collaborator's error message refers to the owner. */
   by?: Role;
   count(): Promise<number>;
-  /** What is counted, as "sites". */
+  /** The counted items, as "sites". */
   what: string;
-  /** Who has reached it, as "this site". */
+  /** The subject of the message, as "this site". */
   holder?: string;
   nextAction: string;
 };
 
-/** Throws `plan_limit` when the account has as many as it may. Call it in the transaction that adds one. */
+/** Throws `plan_limit` when the limit is reached. Call it in the transaction that adds an item. */
 export async function countWithinLimit(
   tx: EntityManager,
   deps: PlanContext,
@@ -34,7 +37,7 @@ export async function countWithinLimit(
   });
 }
 
-/** What is said to whom meets a cap, whoever asks. */
+/** The message for a reached limit. */
 export function overCap(
   { limits, plan }: Pick<Caps, 'limits' | 'plan'>,
   { limit, what, holder = 'this account' }: Pick<Cap, 'limit' | 'what' | 'holder'>,

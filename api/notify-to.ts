@@ -1,6 +1,7 @@
 /**
- * `notify_to`: who on a site hears of what its visitors do. A row holds no address but the collaborator (null: the owner), so an address
- * that changes is followed, and the database gives it to the owner when that collaborator is removed.
+ * `notify_to`: the owner or collaborator who is notified of visitors' actions. Rows store the collaborator (null: the
+ * owner) and no address, so a changed address applies at once. When a collaborator is removed, the database reassigns
+ * their rows to the owner.
  */
 import { Account } from '#db/accounts/account.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
@@ -10,22 +11,23 @@ import { AppError, errors } from '#runtime/errors.ts';
 import { readAddress } from './addresses.ts';
 
 /**
- * Tables with a `site_id` and a `notify_collaborator_id`, by what their rows are called in answers. Each has this constraint:
- * `foreign key (site_id, notify_collaborator_id) references collaborator (site_id, account_id) on delete set null (notify_collaborator_id)`.
+ * Tables with a `site_id` and a `notify_collaborator_id`, by their names in responses. Each has this constraint:
+ * `foreign key (site_id, notify_collaborator_id) references collaborator (site_id, account_id) on delete set null
+ * (notify_collaborator_id)`.
  */
 const places: Readonly<Record<string, { table: string; id: string }>> = {
   forms: { table: 'form', id: 'id' },
   bookable: { table: 'bookable', id: 'site_id' },
 };
 
-/** The legal values: the owner's address first, then the collaborators'. */
+/** The valid values: the owner's address first, then the collaborators'. */
 export async function notifyOptions(em: EntityManager, site: Pick<Site, 'id' | 'account'>): Promise<string[]> {
   const owner = await em.findOneOrFail(Account, site.account.id);
   const others = await em.find(Collaborator, { site: site.id }, { populate: ['account'], orderBy: { since: 'asc' } });
   return [owner.email, ...others.map(({ account }) => account.email)];
 }
 
-/** The address that the row's `notifyCollaboratorId` stands for. */
+/** The address for a row's `notifyCollaboratorId`. */
 export async function notifyAddress(
   em: EntityManager,
   site: Pick<Site, 'account'>,
@@ -36,8 +38,8 @@ export async function notifyAddress(
 }
 
 /**
- * Who has this address, as a row keeps it: the collaborator's account, or null for the owner. Call it in the transaction that writes the
- * row: the collaborator stays one until that commits. Throws `invalid_notify_to`, `notify_to_not_on_site`.
+ * The value to store for this address: the collaborator's account, or null for the owner. Call it in the transaction
+ * that writes the row: it locks the collaborator until the commit. Throws `invalid_notify_to`, `notify_to_not_on_site`.
  */
 export async function readNotifyTo(
   tx: EntityManager,
@@ -58,7 +60,10 @@ export async function readNotifyTo(
   });
 }
 
-/** What tells the collaborator of something, by kind: with its removal all of it goes to the owner. */
+/**
+ * Ids of the rows that notify the collaborator, by kind. They are reassigned to the owner when the collaborator is
+ * removed.
+ */
 export async function notifiedOf(
   tx: EntityManager,
   siteId: string,

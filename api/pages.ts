@@ -1,4 +1,7 @@
-/** Lists in pages, newest first: by the position of the last row seen, so that rows added meanwhile shift nothing. */
+/**
+ * Pagination of lists, newest first. A cursor is the position of the last row, so rows that are added later shift
+ * nothing.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import { z } from 'zod';
@@ -6,17 +9,17 @@ import type { EntityManager } from '#db/orm.ts';
 import { deriveKey } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
 
-/** Items of a page whose caller does not say how many. */
+/** The default page size. */
 export const pageItems = 50;
 
-/** Query of every list. Extend it with a list's own filters. */
+/** The query of every list; extend it with the filters of a list. */
 export const pageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(pageItems).describe('Maximum number of items.'),
   cursor: z.string().optional().describe('`next_cursor` of the previous page.'),
 });
 export type PageQuery = { limit: number; cursor?: string | undefined };
 
-/** Answer of every list. */
+/** The response of every list. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
@@ -24,7 +27,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** Reads rows of an entity for `page`, the youngest id first. */
+/** Reads rows of an entity for `page`, by descending id. */
 export function newestFirst<Entity extends { id: string }>(
   em: EntityManager,
   entity: EntityName<Entity>,
@@ -41,8 +44,8 @@ export const byId = (row: { id: string }): string => row.id;
 export type Page<Row> = { rows: Row[]; next_cursor: string | null };
 
 /**
- * One page of a list. `list` says which list it is (its name, whose it is, its filters): a cursor works for that list alone. `read`
- * answers up to `limit` rows that come after the position, or the first ones; `positionOf` is the row's place in that order.
+ * Reads one page. `list` identifies the list (name, owner, filters), because a cursor is only valid for its list.
+ * `read` returns up to `limit` rows after the position, or the first ones. `positionOf` returns the position of a row.
  * Throws `invalid_cursor`.
  */
 export async function page<Row>(
@@ -77,7 +80,7 @@ function openCursor(key: Buffer, cursor: string): string {
   const position = bytes.subarray(signatureBytes);
   const signed =
     bytes.length >= signatureBytes &&
-    // Base64 has several spellings of the same bytes; only the one we wrote is ours.
+    // Base64 has several encodings of the same bytes; only the one that we created is valid.
     bytes.toString('base64url') === cursor &&
     timingSafeEqual(bytes.subarray(0, signatureBytes), sign(key, position));
   if (!signed) {

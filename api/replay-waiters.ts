@@ -1,18 +1,18 @@
 /**
- * Calls of this process that wait for an earlier one with their `Idempotency-Key`: however many they are, the database is asked once for all
- * of a key, and ever less often.
+ * Requests of this process that wait for a running one with the same `Idempotency-Key`. All waiters of a key share one
+ * database query, at increasing intervals.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AppError, errors } from '#runtime/errors.ts';
 
 const pauseMs = { first: 20, most: 1_000 };
-/** Calls with one key that one process lets wait. */
+/** The maximum of waiting requests per key and process. */
 export const waitersMax = 50;
 
 export type ConcurrentReplays = {
-  /** Throws `rate_limited` where as many wait for this key as may. */
+  /** Throws `rate_limited` if the maximum of requests already waits for this key. */
   requireRoom(key: string): void;
-  /** Returns when the call is seen not to run any more; throws `rate_limited` when `stop` comes first. */
+  /** Returns when the request is no longer running. Throws `rate_limited` if `stop` is aborted first. */
   wait(key: string, isRunning: () => Promise<boolean>, stop: AbortSignal): Promise<void>;
 };
 
@@ -52,7 +52,7 @@ export function concurrentReplays(): ConcurrentReplays {
   };
 }
 
-/** Ends with the call, or when nobody waits any more. */
+/** Returns when the request has ended or no waiters are left. */
 async function watch(room: Room, isRunning: () => Promise<boolean>): Promise<void> {
   for (let ms = pauseMs.first; ; ms = Math.min(ms * 2, pauseMs.most)) {
     await pause(ms);

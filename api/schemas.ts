@@ -1,11 +1,11 @@
-/** Parts that the schemas of several resources are made of. */
+/** Schemas that several resources share. */
 import { z } from 'zod';
 import { catalog, type ErrorCode } from '#runtime/errors.ts';
 
-/** A moment in an answer: RFC 3339 in UTC. */
+/** A timestamp in a response: RFC 3339 in UTC. */
 export const moment = z.date();
 
-/** `since` of a list: what came after this moment. Codes `invalid_since`. */
+/** `since` of a list: only items after this time. Invalid values return `invalid_since`. */
 export const sinceQuery = z.iso
   .datetime({
     offset: true,
@@ -13,7 +13,7 @@ export const sinceQuery = z.iso
   })
   .transform((text) => new Date(text));
 
-/** A name that is put into mails to people who have not asked for one: one line of plain words. */
+/** A name that may appear in e-mails to strangers: one line of plain text. */
 export function plainName(max: number) {
   return z
     .string()
@@ -26,13 +26,13 @@ export function plainName(max: number) {
     );
 }
 
-/** The input of a call without input: no body, or `{}`. */
+/** The input of an operation without input: no body, or `{}`. */
 export const noInput = z.strictObject({});
 
-/** The path of a call on one resource. Which ids exist, and for whom, is decided by the rule that loads it. */
+/** The path of an operation on one resource. The rule that loads the resource validates the id. */
 export const idParams = z.object({ id: z.string() });
 
-/** Body of every error answer. */
+/** The body of every error response. */
 export const errorAnswer = z
   .object({
     error: z.object({

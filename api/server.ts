@@ -1,4 +1,4 @@
-/** The API process. Answers until it is told to stop, says that it is not ready, and finishes what it has begun. */
+/** The API process. On SIGTERM it reports "not ready" first, then finishes the running requests. */
 
 import { startRelay } from '#db/outbox.ts';
 import { readConfig } from '#runtime/config.ts';
@@ -29,12 +29,12 @@ async function stop(): Promise<void> {
   stopping = true;
   deps.log.info('stopping');
   deps.shutdown.abort();
-  // Whoever sends requests here has to see that this process is not ready before it refuses any.
+  // Load balancers must notice that this process is not ready before it refuses requests.
   await new Promise((resolve) => setTimeout(resolve, drainMs));
-  // A connection that is kept alive would hold the server open after its last answer.
+  // Idle keep-alive connections would keep the server open after its last response.
   setInterval(() => app.server.closeIdleConnections(), 100).unref();
   setTimeout(() => app.server.closeAllConnections(), graceMs).unref();
-  // A database that does not answer must not keep a process that is to end.
+  // An unresponsive database must not prevent the exit.
   setTimeout(() => process.exit(1), graceMs + 5_000).unref();
   stopSweeping();
   await app.close();

@@ -1,4 +1,4 @@
-/** Removes what the API's own memory holds past its time. Any process may, at any time; nothing depends on it but disk space. */
+/** Deletes expired rows of the API, to free disk space. All processes do this; concurrent runs are safe. */
 import { sweepQuotas } from '#db/accounts/daily-quota.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
@@ -7,7 +7,7 @@ import { sweepUploadStreams } from './source/upload-stream.ts';
 
 const everyMs = 10 * 60_000;
 
-/** Answers the function that ends it. */
+/** Returns a function that stops it. */
 export function startSweeping(deps: Deps): () => void {
   const timer = setInterval(() => {
     sweep(deps).catch((error) => deps.log.warn({ err: error }, 'a sweep failed; the next one follows'));

@@ -1,4 +1,4 @@
-/** The change of an account's address: asked for, confirmed by a link to the new one, and only then in force. */
+/** Changing an account's address: requested, then confirmed with a link that is sent to the new address. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { readAddress } from '#api/addresses.ts';
 import { lockAddress, requireBelowHourlyLimit } from '#api/auth/rate-limits.ts';
@@ -17,15 +17,15 @@ import { requireNotStopped } from './blocked.ts';
 
 const confirmMs = 24 * 3600_000;
 
-/** The change that waits for its confirmation, if there is one. */
+/** The change that awaits confirmation, if any. */
 export async function pendingChange(em: EntityManager, now: Date, accountId: string): Promise<EmailChange | null> {
   return await em.findOne(EmailChange, { account: accountId, status: 'pending', expiresAt: { $gt: now } });
 }
 
 /**
- * Mails a link to the new address and word of it to the present one, in the transaction of the caller, who has locked the account. An
- * earlier change that still waits is over with this. `taken` leaves all as it was and is to be committed too: it counts as a try, or
- * whoever holds a token could find out who has an account. Throws `rate_limited`.
+ * E-mails a link to the new address and a notice to the present one, in the caller's transaction, which has locked the
+ * account. An earlier pending change is withdrawn. `taken` changes nothing but must be committed: it counts as an
+ * attempt, or tokens could be used to find out which addresses have accounts. Throws `rate_limited`.
  */
 export async function askForChange(
   tx: EntityManager,
@@ -72,14 +72,16 @@ export async function withdrawChange(tx: EntityManager, accountId: string): Prom
   return await tx.nativeUpdate(EmailChange, { account: accountId, status: 'pending' }, { status: 'ended' });
 }
 
-/** What the link is for, and whether it still can be confirmed. Throws `not_found`. */
+/** The change of the link, and whether it can still be confirmed. Throws `not_found`. */
 export async function readChange(em: EntityManager, now: Date, secret: string) {
   const change = await em.findOne(EmailChange, { hash: hashSecret(secret) }, { populate: ['account'] });
   if (!change) return noSuchLink();
   return { email: change.email, accountName: change.account.name, status: statusAt(change, now) };
 }
 
-/** Puts the new address in force, once. Throws `not_found`, `expired`, `email_taken`, and `access_denied` of a blocked account. */
+/**
+ * Changes the address, once. Throws `not_found`, `expired`, `email_taken`, and `access_denied` for a blocked account.
+ */
 export async function confirmChange(em: EntityManager, deps: Deps, secret: string): Promise<{ email: string }> {
   const hash = hashSecret(secret);
   try {
@@ -89,7 +91,7 @@ export async function confirmChange(em: EntityManager, deps: Deps, secret: strin
       const { id, account, email } = change;
       requireNotStopped(await tx.findOneOrFail(Account, { id: account.id }, { refresh: true }));
       const { old } = await changeAddress(tx, deps, account.id, email);
-      // Under the account's lock, so that neither another press of the button nor a later change comes between.
+      // Under the account's lock, so that no second confirmation or later change runs in between.
       const open = { id, status: 'pending', expiresAt: { $gt: deps.clock.now() } } as const;
       if ((await tx.nativeUpdate(EmailChange, open, { status: 'confirmed' })) === 0) {
         throw errors.expired('This link was already used, was replaced by a newer one, or has expired.');
@@ -109,7 +111,7 @@ export async function confirmChange(em: EntityManager, deps: Deps, secret: strin
   }
 }
 
-/** Gives the account another address at an operator's word. Throws `invalid_email`, `not_found`, `email_taken`. */
+/** Changes an account's address for an operator. Throws `invalid_email`, `not_found`, `email_taken`. */
 export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, accountId: string, email: string) {
   const address = readAddress(email);
   if ((await em.count(Account, { id: accountId })) === 0) throw errors.not_found('No account has this id.');
@@ -125,8 +127,8 @@ export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, a
 }
 
 /**
- * Gives the account another address, in the transaction of the caller: what was sent to the old one is good for nothing any more,
- * and browsers sign in anew. Throws `email_taken`.
+ * Changes the account's address in the caller's transaction. Links that were sent to the old address expire, and
+ * browsers must sign in again. Throws `email_taken`.
  */
 export async function changeAddress(
   tx: EntityManager,
@@ -135,7 +137,7 @@ export async function changeAddress(
   email: string,
 ) {
   const { email: old } = await tx.findOneOrFail(Account, { id: accountId }, { disableIdentityMap: true });
-  // Before the account's lock: who answers a request or uses a link holds that one first.
+  // Before the account is locked: answering a request and using a link lock these rows first.
   await expireOpenRequests(tx, clock, old);
   await expireSigninLinks(tx, clock.now(), old);
   const account = await tx.findOneOrFail(

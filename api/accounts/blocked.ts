@@ -1,9 +1,9 @@
-/** What an account answers that a person of the platform has stopped: the reason, to whoever acts for it. */
+/** The error for accounts that the operator has blocked. */
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
-/** `reason`: as the operator wrote it, for the owner. */
+/** `reason` is the operator's text for the owner. */
 export function accountBlocked(reason: string): AppError {
   return errors.access_denied(`This account has been blocked by the operator. Reason: ${reason}`, {
     nextAction: 'Tell the owner. They fix the problem and contact the operator; no call helps until then.',
@@ -15,7 +15,7 @@ export function requireNotStopped({ blockReason }: Pick<Account, 'blockReason'>)
   if (blockReason != null) throw accountBlocked(blockReason);
 }
 
-/** Why the account that has this address is blocked; null where it is not, or there is none. */
+/** Why the account with this address is blocked; null if it is not, or does not exist. */
 export async function blockOfAddress(em: EntityManager, email: string): Promise<string | null> {
   return (await em.findOne(Account, { email }, { disableIdentityMap: true }))?.blockReason ?? null;
 }

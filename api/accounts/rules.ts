@@ -1,4 +1,4 @@
-/** Accounts: opening one, and what is counted about one. */
+/** Accounts: creation, changes and usage. */
 
 import { type FilterQuery, LockMode } from '@mikro-orm/core';
 import type { Actor } from '#api/access.ts';
@@ -17,14 +17,14 @@ import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { askForChange, taken, withdrawChange } from './address.ts';
 
-/** Opens an account, or answers the one that this address has. Throws `invalid_email`. */
+/** Creates an account, or returns the existing one of the address. Throws `invalid_email`. */
 export async function openAccount(
   em: EntityManager,
   clock: Deps['clock'],
   { email, name }: { email: string; name: string },
 ): Promise<Account> {
   const address = readAddress(email);
-  // Two calls at the same moment open one account.
+  // Concurrent calls create one account.
   await em.execute(
     `insert into account (id, name, email, created_at) values (?, ?, ?, ?) on conflict (email) do nothing`,
     [newId('acct'), name, address, clock.now()],
@@ -36,8 +36,8 @@ export type Change = 'name' | 'pending_email';
 export type AccountChange = { name?: string | undefined; email?: string | undefined };
 
 /**
- * Changes the name at once, and the address once its holder has confirmed it. The present address, given anew, withdraws a change that
- * waits. Answers what changed. Throws `nothing_to_update`, `invalid_email`, `email_taken`, `auth_disabled`, `rate_limited`.
+ * Changes the name at once, and the address after confirmation. Sending the present address withdraws a pending change.
+ * Returns what changed. Throws `nothing_to_update`, `invalid_email`, `email_taken`, `auth_disabled`, `rate_limited`.
  */
 export async function changeAccount(
   em: EntityManager,
@@ -82,7 +82,7 @@ function nothingToUpdate() {
   );
 }
 
-/** `publishesReset` is when the first publish of the last hour leaves it. */
+/** `publishesReset` is when the oldest publish of the last hour stops counting. */
 export type Usage = {
   sites: number;
   archivedSites: number;
@@ -93,7 +93,7 @@ export type Usage = {
   files: { used: number; resetsAt: Date };
 };
 
-/** What the account has of what is capped or counted. */
+/** Counts everything of the account that has a limit or is metered. */
 export async function countUsage(em: EntityManager, clock: Deps['clock'], accountId: string): Promise<Usage> {
   const now = clock.now();
   const sites = await em.count(Site, { account: accountId, status: 'active' });

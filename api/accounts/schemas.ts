@@ -54,8 +54,7 @@ export const accountChangedSchema = z.object({
   next_action: z.string().optional(),
 });
 
-/** What is switched off answers as empty: nothing is metered, no money is taken, no domain is onboarded. */
-/** What a response about an account contains besides its row. */
+/** Values of disabled features are empty: no metering, no payments, no domains. */
 type AccountContext = {
   usage: Usage;
   pending: EmailChange | null;

@@ -1,4 +1,4 @@
-/** The owner's side of a request for access: reading it, approving it with the agent's code, denying it. */
+/** The owner's side of an access request: reading it, approving it with the agent's code, denying it. */
 import { LockMode } from '@mikro-orm/core';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
 import { openAccount } from '#api/accounts/rules.ts';
@@ -14,7 +14,7 @@ import { isId } from '#runtime/ids.ts';
 import { isCode, wrongCodesMax } from './codes.ts';
 import { answerMs } from './requests.ts';
 
-/** Which request: by the mailed link, or by its id for an owner who is signed in. */
+/** Identifies a request: by the e-mailed link, or by its id for a signed-in owner. */
 export type Which = { link: string } | { id: string; email: string };
 
 /** Throws `not_found`. */
@@ -35,14 +35,14 @@ export type Answer = { approve: true; code: string } | { approve: false };
 export type Answered =
   | { outcome: 'approved'; hasAccount: boolean }
   | { outcome: 'denied' }
-  /** Nothing is answered yet; the code was not the agent's. */
+  /** The request is still open; the code was wrong. */
   | { outcome: 'wrong_code'; triesLeft: number }
-  /** It was over before this answer, or is over with this last wrong code. */
+  /** The request was already closed, or this wrong code was the last allowed one. */
   | { outcome: 'over'; status: AccessRequestStatus; byWrongCodes: boolean };
 
 /**
- * Answers the request, once. The first approval of an address opens its account where the platform does so. Throws `not_found`,
- * `access_denied` where the account is blocked.
+ * Answers the request, once. The first approval for an address creates its account where the platform allows that.
+ * Throws `not_found`, and `access_denied` where the account is blocked.
  */
 export async function answerRequest(em: EntityManager, deps: Deps, which: Which, answer: Answer): Promise<Answered> {
   return await em.transactional(async (tx) => {

@@ -1,25 +1,24 @@
-/** Codes that a person reads off one screen and types on another. */
+/** Codes that people read on one screen and type on another. */
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { deriveKey } from '#runtime/encryption.ts';
 
-// Consonants alone spell no words, and none looks like a digit (RFC 8628 section 6.1): 20^8, or 34.5 bits.
+// Consonants only: they spell no words, and none looks like a digit (RFC 8628 section 6.1). 20^8 codes, or 34.5 bits.
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ';
 
-/** After so many wrong tries, what the code was for is over. */
+/** After this many wrong codes, the record is closed. */
 export const wrongCodesMax = 5;
 
-/** Eight letters. */
 export function newUserCode(): string {
   return Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** What is kept of a code: it is short, so its hash needs a key and belongs to one record alone. */
+/** The stored hash of a code. The code is short, so the hash has a key and includes the record's id. */
 export function hashCode(secret: string, recordId: string, code: string): Buffer {
   const key = deriveKey(secret, 'user code');
   return createHmac('sha256', key).update(`${recordId}\0${code}`).digest();
 }
 
-/** Whether what somebody typed is the record's code: in small letters, with spaces or hyphens, all the same. */
+/** Whether the typed code is the record's. Case, spaces and hyphens are ignored. */
 export function isCode(secret: string, record: { id: string; codeHash: Uint8Array }, typed: string): boolean {
   const code = typed.replace(/[\s\p{Pd}]/gu, '').toUpperCase();
   return timingSafeEqual(hashCode(secret, record.id, code), record.codeHash);

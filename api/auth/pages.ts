@@ -20,7 +20,7 @@ import { mailLink, readLink, useLink } from './signin.ts';
 type Signin = { Querystring: { for?: unknown } };
 type Linked = { Params: { link: string } };
 
-/** `/signin`: an address, a mailed link, one button. */
+/** `/signin`: asks for an address, e-mails a link, and signs in with one button. */
 export function signinPages(app: Api, deps: Deps): void {
   app.get<Signin>('/signin', pageOptions('signin.show', 'email_signin'), async (request, reply) =>
     sendPage(reply, signinPage({ form: formsFor(request, reply, deps), reason: reasonOf(request.query.for) })),

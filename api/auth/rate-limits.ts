@@ -1,13 +1,13 @@
-/** How often an address may be written to by somebody who only has to know it. */
+/** Limits for e-mails that anyone who knows an address can cause. */
 import type { EntityManager } from '#db/orm.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 
-/** Mails of one kind in an hour, before `FRONTAGE_RATE_SCALE`. */
+/** E-mails of one kind per hour, before `FRONTAGE_RATE_SCALE`. */
 const perHour = 5;
 
-/** Holds the address until the transaction ends, so that calls at the same moment are counted one after the other. */
+/** Locks the address until the transaction ends, so that concurrent requests are counted one after the other. */
 export async function lockAddress(tx: EntityManager, email: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`address ${email}`]);
 }
@@ -16,7 +16,9 @@ type Counted =
   | { table: 'access_request' | 'signin_link' | 'email_change'; email: string }
   | { table: 'email_change'; accountId: string };
 
-/** Throws `rate_limited` where the table has as many of the last hour as may be. Its rows are kept for longer than that. */
+/**
+ * Throws `rate_limited` if the table has reached the limit for the last hour. Rows must be stored for at least an hour.
+ */
 export async function requireBelowHourlyLimit(
   tx: EntityManager,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,

@@ -1,4 +1,4 @@
-/** An agent's side of a request for access: asking, and redeeming what the owner approved. */
+/** An agent's side of an access request: creating it, and redeeming it after the owner's approval. */
 import { LockMode } from '@mikro-orm/core';
 import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -17,23 +17,23 @@ import { isId, newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, newUserCode } from './codes.ts';
 import { lockAddress, requireBelowHourlyLimit } from './rate-limits.ts';
 
-/** How long the owner has to answer. */
+/** The owner has this long to answer. */
 export const answerMs = 15 * 60_000;
-/** Seconds between two polls of an agent. */
+/** The minimum number of seconds between two polls of an agent. */
 export const intervalSeconds = 5;
 
 export type AccessRequestInput = {
   email: string;
   agentName: string;
   accountName: string | undefined;
-  /** Network address of who asks. */
+  /** The client's network address. */
   askedFrom: string;
 };
 export type Asked = { request: AccessRequest; secret: string; userCode: string };
 
 /**
- * Opens a request and mails its link to the address, whether or not that has an account. An earlier one that is still open is over
- * with this: its agent may have lost its secret. Throws `rate_limited`.
+ * Creates a request and e-mails its link to the address, whether or not it has an account. An earlier open request
+ * expires, because its agent may have lost the secret. Throws `rate_limited`.
  */
 export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRequestInput): Promise<Asked> {
   const { clock, config } = deps;
@@ -61,7 +61,7 @@ export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRe
     });
     const reason = await blockOfAddress(tx, wish.email);
     const data = { link: `${config.baseUrl}/access/${link}`, agentName: wish.agentName, askedFrom: wish.askedFrom };
-    // Who asks is told nothing of an account that is not his yet; its owner is.
+    // The agent must not learn the state of an account that it has no access to; only the owner is notified.
     if (reason === null) queueMail(tx, deps, { kind: 'access-request', to: wish.email, data, until: expiresAt });
     else queueMail(tx, deps, { kind: 'account-blocked', to: wish.email, data: { reason }, until: expiresAt });
     startWorkflow(tx, clock, 'grantAccess', { requestId: id }, { summary: 'An agent requests access' });
@@ -74,7 +74,7 @@ export type Redeemed =
   | { status: 'approved'; token: Token; accessToken: string };
 
 /**
- * Gives the token of an approved request, once: all that come at the same moment stand in line at its row. Throws `not_found`,
+ * Issues the token of an approved request, once: concurrent calls wait for the lock on its row. Throws `not_found`,
  * `access_denied`, `expired`, `already_redeemed`, `signin_unavailable`, `rate_limited`, `plan_limit`.
  */
 export async function redeem(em: EntityManager, deps: Deps, id: string, secret: string): Promise<Redeemed> {
@@ -92,7 +92,7 @@ export async function redeem(em: EntityManager, deps: Deps, id: string, secret: 
   });
 }
 
-/** Throws `access_denied`, `expired`, `already_redeemed` where there is nothing to wait for. */
+/** Throws `access_denied`, `expired`, `already_redeemed` where polling can no longer succeed. */
 function requireUnsettled(request: AccessRequest, now: Date): 'pending' | 'approved' {
   const status = accessRequestStatusAt(request, now);
   if (status === 'pending' || status === 'approved') return status;
@@ -138,7 +138,7 @@ async function issueFor(
   return { token, accessToken };
 }
 
-/** Throws `rate_limited` where the last poll was less than the interval ago. */
+/** Throws `rate_limited` if the last poll is more recent than the interval. */
 function countPoll(request: AccessRequest, now: Date): void {
   const next = (request.lastPolledAt?.getTime() ?? 0) + intervalSeconds * 1000;
   if (now.getTime() < next) {

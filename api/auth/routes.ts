@@ -6,7 +6,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { askForAccess, intervalSeconds, redeem } from './requests.ts';
 import { accessRequestInput, accessRequestSchema, redeemedSchema, redeemInput } from './schemas.ts';
 
-/** How an agent without a token gets one: it asks, the owner approves, it redeems. */
+/** How an agent gets its first token: it requests access, the owner approves, the agent redeems. */
 export function authRoutes(app: Api, deps: Deps): void {
   const pollNext = (id: string) =>
     `Call POST /v1/auth/requests/${id}/redeem with the secret every ${intervalSeconds} seconds until it is approved.`;

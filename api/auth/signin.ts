@@ -1,4 +1,4 @@
-/** Signing a browser in by a mailed link. */
+/** Signing in with an e-mailed link. */
 import { LockMode } from '@mikro-orm/core';
 import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
 import { openAccount } from '#api/accounts/rules.ts';
@@ -18,8 +18,9 @@ const linkMs = 15 * 60_000;
 const sessionMs = 14 * 24 * 3600_000;
 
 /**
- * Mails a link to the address. To one without an account it says so, where no account is opened, and to a blocked one why; what the caller sees is the same.
- * `browser` is the secret of the browser that asks. Answers the code that signs in another browser. Throws `rate_limited`.
+ * E-mails a link to the address. Where accounts cannot be created, an address without an account gets an e-mail that
+ * says so; a blocked account gets the reason. The response is the same in all cases. `browser` is the secret of the
+ * requesting browser. Returns the code that another browser needs. Throws `rate_limited`.
  */
 export async function mailLink(
   em: EntityManager,
@@ -46,7 +47,7 @@ export async function mailLink(
     const known = config.signUp === 'open' || (await tx.count(Account, { email })) > 0;
     const link = known ? `${config.baseUrl}/signin/${secret}` : null;
     const reason = await blockOfAddress(tx, email);
-    // Only who reads the mail is told.
+    // Only the reader of the e-mail learns that the account is blocked.
     if (reason === null) queueMail(tx, deps, { kind: 'signin-link', to: email, data: { link }, until: expiresAt });
     else queueMail(tx, deps, { kind: 'account-blocked', to: email, data: { reason }, until: expiresAt });
   });
@@ -55,7 +56,7 @@ export async function mailLink(
 
 export type LinkState = 'usable' | 'over';
 
-/** Whether the link signs in, and whether this browser needs the code. Throws `not_found`. */
+/** Whether the link is valid, and whether this browser needs the code. Throws `not_found`. */
 export async function readLink(
   em: EntityManager,
   clock: Deps['clock'],
@@ -72,8 +73,10 @@ export type SignedIn =
   | { outcome: 'wrong_code'; triesLeft: number }
   | { outcome: 'over' };
 
-/** Signs in, once. `typed` is the code, which the browser that asked for the link needs not. Throws `not_found`,
- * `access_denied` where the account is blocked. */
+/**
+ * Signs in, once. `typed` is the code, which only other browsers than the requesting one need. Throws `not_found`, and
+ * `access_denied` where the account is blocked.
+ */
 export async function useLink(
   em: EntityManager,
   deps: Deps,
@@ -90,7 +93,7 @@ export async function useLink(
       return { outcome: 'wrong_code', triesLeft: wrongCodesMax - link.wrongCodes };
     }
     const account = await accountOf(tx, deps, link.email);
-    // The link went to an address that had an account then and has none now.
+    // The address had an account when the link was sent, and no longer has one.
     if (!account) return { outcome: 'over' };
     requireNotStopped(account);
     link.endedAt = deps.clock.now();
@@ -98,7 +101,7 @@ export async function useLink(
   });
 }
 
-/** Whose browser this is. */
+/** The session with this secret, with its account. */
 export async function readSession(
   em: EntityManager,
   clock: Deps['clock'],

@@ -1,4 +1,4 @@
-/** Plans that an operator gives: until a date, and ended before it. */
+/** Plans that an operator grants until a date, and can end earlier. */
 
 import { missing } from '#api/capabilities.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -15,7 +15,7 @@ import { newId } from '#runtime/ids.ts';
 type Granting = { config: Config; clock: Clock };
 
 /**
- * Gives the account a plan until a date, in place of one that it was given before. Throws `billing_disabled`, `invalid_plan`,
+ * Grants the account a plan until a date, in place of an earlier grant. Throws `billing_disabled`, `invalid_plan`,
  * `invalid_expiry`, `not_found`, `paid_subscription_active`.
  */
 export async function grantPlan(
@@ -41,7 +41,7 @@ export async function grantPlan(
   });
 }
 
-/** Ends what was granted, now. Throws `billing_disabled`, `not_found`, and `not_a_grant` for a plan that is paid for. */
+/** Ends a grant now. Throws `billing_disabled`, `not_found`, and `not_a_grant` for a paid plan. */
 export async function endPlanGrant(em: EntityManager, deps: Granting, accountId: string): Promise<PlanGrant> {
   requireBilling(deps);
   return await em.transactional(async (tx) => {
@@ -66,7 +66,7 @@ function requireBilling({ config }: Granting): void {
   if (off) throw off;
 }
 
-/** The first one is everybody's, and is not given. */
+/** The first plan is every account's default, so it cannot be granted. */
 function requirePlan(deps: Granting, name: string): void {
   requireBilling(deps);
   const plan = planNamed(deps.config.plans, name);

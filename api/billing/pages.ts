@@ -37,7 +37,10 @@ export async function planShown(em: EntityManager, deps: Deps, person: Person): 
 
 const providerTimeoutMs = 2_000;
 
-/** An owner who comes back from the checkout has just paid: checks with the provider before showing the page, but not for long. */
+/**
+ * An owner who returns from the checkout has usually paid: queries the provider before the page is shown, for a limited
+ * time.
+ */
 async function askAboutOpen(em: EntityManager, deps: Deps, { accountId }: Person): Promise<void> {
   const open = await openCheckoutOf(em, accountId);
   if (!open) return;

@@ -7,7 +7,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { openPortal, startCheckout } from './rules.ts';
 import { billingSchema, billingView, checkoutInput, checkoutSchema, portalSchema } from './schemas.ts';
 
-/** What an answer says of an account's plan. */
+/** An account's plan, for responses. */
 export async function readBilling(em: EntityManager, deps: Deps, { accountId }: Person) {
   const account = await em.findOneOrFail(Account, accountId, { refresh: true });
   const [paid, grant, open] = [
@@ -18,7 +18,7 @@ export async function readBilling(em: EntityManager, deps: Deps, { accountId }: 
   return billingView(deps, account, { paid, grant, open });
 }
 
-/** The plan of the account, and the pages on which it is changed. */
+/** The account's plan, and links to the provider's pages that change it. */
 export function billingRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/billing',

@@ -1,4 +1,4 @@
-/** Plans: which one an account has, the page on which another one is bought, and the page on which a subscription is managed. */
+/** Plans: the account's current one, the checkout for another, and the provider's portal for a subscription. */
 
 import type { Person } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
@@ -29,8 +29,8 @@ export type Checkout = { url: string; row: BillingSubscription };
 const triesMax = 8;
 
 /**
- * A page on which the account's owner buys the plan. One page is open at a time: the same plan answers the same page, another plan closes it
- * first. Throws `invalid_plan`, `plan_unavailable`, `already_subscribed`, `provider_error`.
+ * Creates the checkout for a plan. Only one is open at a time: the same plan returns the same checkout, another plan
+ * closes it first. Throws `invalid_plan`, `plan_unavailable`, `already_subscribed`, `provider_error`.
  */
 export async function startCheckout(deps: Deps, { accountId }: Person, name: string): Promise<Checkout> {
   const plan = requireSold(deps, name);
@@ -46,7 +46,10 @@ export async function startCheckout(deps: Deps, { accountId }: Person, name: str
   });
 }
 
-/** The page where the owner cancels, changes the card and finds invoices. Throws `no_billing_history`, `provider_error`. */
+/**
+ * The portal, where the owner cancels, changes the card and finds invoices. Throws `no_billing_history`,
+ * `provider_error`.
+ */
 export async function openPortal(em: EntityManager, deps: Deps, { accountId }: Person): Promise<string> {
   const customer = await customerOf(em, accountId);
   if (!customer || !(await hasBought(em, accountId))) {
@@ -71,7 +74,7 @@ function requireSold({ config }: Deps, name: string): Plan {
   );
 }
 
-/** The provider's customer for the account, made at its first purchase. */
+/** The provider's customer for the account, created at its first purchase. */
 async function requireCustomer(deps: Deps, accountId: string): Promise<string> {
   const known = await customerOf(deps.em(), accountId);
   if (known) return known;
@@ -81,7 +84,7 @@ async function requireCustomer(deps: Deps, accountId: string): Promise<string> {
   return await recordCustomer(deps.em(), deps.clock, accountId, made);
 }
 
-/** The page that is open, whatever plan it is for, or a new one. */
+/** The open checkout, of any plan, or a new one. */
 async function takePage(deps: Deps, accountId: string, plan: Plan): Promise<BillingSubscription> {
   return await deps.em().transactional(async (tx) => {
     const standing = await lockAccount(tx, accountId);
@@ -100,7 +103,7 @@ function hasIt({ name }: Plan, isPaid: boolean): AppError {
   });
 }
 
-/** Where to pay on the page; undefined where it is over, or has been paid on: what it has become stands in its row then. */
+/** The URL of the checkout; undefined if it is closed or was paid, which its row then contains. */
 async function urlOf(deps: Deps, row: BillingSubscription, customer: string, plan: Plan): Promise<string | undefined> {
   const billing = providerOf(deps);
   if (row.checkoutEndsAt <= deps.clock.now()) return await close(deps, row);
@@ -111,7 +114,7 @@ async function urlOf(deps: Deps, row: BillingSubscription, customer: string, pla
     const page = providerCheckout
       ? await billing.readCheckout(providerCheckout)
       : await billing.openCheckout({ id, customer, title, price: plan.price, endsAt, returnUrl });
-    // Before anybody hears of its address: so no page can be paid on that is not known.
+    // Stored before the URL is returned, so that an unknown checkout cannot be paid.
     if (!providerCheckout && !(await recordCheckout(deps.em(), id, page.id))) {
       await billing.closeCheckout(page.id);
       return undefined;
@@ -121,7 +124,7 @@ async function urlOf(deps: Deps, row: BillingSubscription, customer: string, pla
     return undefined;
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
-    // Such a page cannot be made any more, as when the price has changed since.
+    // The provider no longer accepts this checkout, as when the price has changed since.
     if (error.reason === 'refused' && !providerCheckout) return await close(deps, row);
     throw providerError(error, 'Billing');
   }

@@ -1,4 +1,4 @@
-/** The owner's side of an invitation: making it, reading it, withdrawing it. */
+/** The owner's side of invitations: creating, reading, withdrawing them. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
 import { readAddress } from '#api/addresses.ts';
@@ -27,8 +27,8 @@ import { limitInvitations } from './rate-limits.ts';
 const days = 14;
 
 /**
- * Invites the address, which need not have an account yet, and mails it a link. Throws `owner_only`, `site_archived`, `invalid_email`,
- * `invitation_accepted`, `already_invited`, `plan_limit`, `rate_limited`.
+ * Invites the address, which need not have an account yet, and e-mails it a link. Throws `owner_only`, `site_archived`,
+ * `invalid_email`, `invitation_accepted`, `already_invited`, `plan_limit`, `rate_limited`.
  */
 export async function inviteCollaborator(
   em: EntityManager,
@@ -42,7 +42,7 @@ export async function inviteCollaborator(
   const email = readAddress(input.email);
   return await em
     .transactional(async (tx) => {
-      // The site before the account, as a publish does: the other way round they would wait for each other.
+      // Locks the site before the account, as a publish does; the other order could deadlock.
       const site = await lockSite(tx, seen.id);
       requireActive(site);
       await lockAccount(tx, site.account.id);
@@ -82,7 +82,7 @@ function writeInvitation(
   }) as WholeInvitation;
 }
 
-/** What a site's list shows: what holds a slot. */
+/** The invitations in a site's list. Their addresses cannot be invited again. */
 export const holdingSlots = (site: Site) => ({ site: site.id, status: { $in: ['open', 'expired'] as const } });
 
 /** The site, if the caller owns it. Throws `not_found`, `owner_only`. */
@@ -92,7 +92,7 @@ export async function loadOwnSite(em: EntityManager, actor: Actor, siteId: strin
   return site;
 }
 
-/** An invitation of the caller's own site, whatever became of it. Throws `not_found`, `owner_only`. */
+/** An invitation of the caller's own site, with any status. Throws `not_found`, `owner_only`. */
 export async function loadSiteInvitation(
   em: EntityManager,
   actor: Actor,
@@ -108,8 +108,8 @@ export async function loadSiteInvitation(
 }
 
 /**
- * Takes an invitation back, also one that ran out, and frees its address; its mail, if that still waits, is not sent any more. Withdrawing
- * twice changes nothing. Throws `invitation_accepted`.
+ * Withdraws an open or expired invitation, so that its address can be invited again. If its e-mail is still queued, it
+ * is not sent. Idempotent. Throws `invitation_accepted`.
  */
 export async function withdrawInvitation(
   em: EntityManager,
@@ -134,7 +134,7 @@ export async function withdrawInvitation(
   });
 }
 
-/** Throws `invitation_accepted` for an address that can act on the site already. */
+/** Throws `invitation_accepted` for an address that already has access to the site. */
 async function requireOutside(tx: EntityManager, site: Site, email: string): Promise<void> {
   const account = await tx.findOne(Account, { email });
   if (!account) return;
@@ -149,7 +149,7 @@ async function requireFreeSlot(tx: EntityManager, now: Date, site: Site, email: 
   if (held) throw alreadyInvited(site, email, invitationStatusAt(held, now), held.id);
 }
 
-/** Each open invitation may become a collaborator, so it counts as one. */
+/** An open invitation counts as a collaborator, because it may become one. */
 async function requirePlace(tx: EntityManager, deps: Deps, site: Site): Promise<void> {
   const open = { site: site.id, status: 'open', expiresAt: { $gt: deps.clock.now() } } as const;
   await countWithinLimit(tx, deps, {

@@ -1,13 +1,13 @@
-/** How often somebody may make us write to addresses that never asked for it. Scaled by `FRONTAGE_RATE_SCALE`. */
+/** Limits for e-mails to addresses that did not ask for them. Scaled by `FRONTAGE_RATE_SCALE`. */
 import type { EntityManager } from '#db/orm.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 
-/** In an hour: to one address from all of the platform, and from one owner to all addresses. */
+/** Per hour: to one address from the whole platform, and from one owner to all addresses. */
 const perHour = { address: 5, owner: 60 };
 
-/** Throws `rate_limited`. Withdrawn invitations count: their mails went out. */
+/** Throws `rate_limited`. Withdrawn invitations count, because their e-mails were sent. */
 export async function limitInvitations(
   tx: EntityManager,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,

@@ -1,6 +1,6 @@
 /**
- * What ends with a collaborator's right to a site, besides the right itself, in the one transaction that ends it. A part that lets an
- * account make something on a site that works without its token adds an ending here.
+ * Everything that is revoked together with a collaborator's access to a site, in the same transaction. Add a revocation
+ * here for each resource of a site that works without its creator's token.
  */
 
 import { revokeReviewsOf } from '#api/review-links/links.ts';
@@ -10,7 +10,7 @@ import type { EntityManager } from '#db/orm.ts';
 
 export type Leaving = { siteId: string; accountId: string; now: Date };
 
-/** By what they are called in the answer: each ends what the account has made on the site, and answers how many. */
+/** By their names in the response. Each revokes what the account created on the site, and returns the count. */
 export const revocations: Readonly<Record<string, (tx: EntityManager, leaving: Leaving) => Promise<number>>> = {
   git_credentials: (tx, { siteId, accountId }) => tx.nativeDelete(GitCredential, { site: siteId, account: accountId }),
   upload_links: revokeLinksOf,

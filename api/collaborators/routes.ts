@@ -24,7 +24,7 @@ import {
   siteInvitationParams,
 } from './schemas.ts';
 
-/** Who can act on a site, and whom its owner asks to. */
+/** Collaborators of a site, and its invitations. */
 export function collaboratorRoutes(app: Api, deps: Deps): void {
   memberRoutes(app, deps);
   inviteRoute(app, deps);

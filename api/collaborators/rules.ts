@@ -1,4 +1,4 @@
-/** Who can act on a site besides its owner, and the owner's ending of it. */
+/** Collaborators of a site: listing them, and removal by the owner. */
 import { LockMode } from '@mikro-orm/core';
 import { type Actor, loadSite, requireOwner } from '#api/access.ts';
 import { notifiedOf } from '#api/notify-to.ts';
@@ -12,7 +12,7 @@ import { isId } from '#runtime/ids.ts';
 import { revokeAll } from './revocations.ts';
 import type { Member, RemovedMember } from './schemas.ts';
 
-/** Everybody on the site: the owner first, then its collaborators, the latest first. */
+/** Everyone with access to the site: the owner first, then the collaborators, the latest first. */
 export async function membersOf(em: EntityManager, site: Site): Promise<Member[]> {
   const owner = await em.findOneOrFail(Account, site.account.id);
   const others = await em.find(Collaborator, { site: site.id }, { populate: ['account'] });
@@ -21,15 +21,14 @@ export async function membersOf(em: EntityManager, site: Site): Promise<Member[]
   return [{ account: owner, role: 'owner', since: site.createdAt }, ...members];
 }
 
-/** What the list is sorted by, downwards. */
+/** The sort key of the list, which is descending. */
 export function placeOf({ account, role, since }: Member): string {
   return `${role === 'owner' ? 1 : 0} ${since.toISOString()} ${account.id}`;
 }
 
 /**
- * Ends the account's right to the site, of each of its tokens and of what they made, at once. What it did stays, under its name; what
- * told it of something tells the owner.
- * Throws `owner_only`, `not_found`.
+ * Ends the account's access to the site at once, with all of its tokens and everything it created there that gives
+ * access. Its past work stays, under its name; its notifications go to the owner. Throws `owner_only`, `not_found`.
  */
 export async function removeCollaborator(
   em: EntityManager,
@@ -46,7 +45,8 @@ export async function removeCollaborator(
       : null;
     if (!found) throw noSuchCollaborator(site, accountId);
     const account = await tx.findOneOrFail(Account, accountId);
-    // Nobody adds to it now, and the database moves it with the row.
+    // The collaborator's row is locked, so no notification can be added. The database reassigns them when the row is
+    // deleted.
     const moved = await notifiedOf(tx, site.id, accountId);
     await tx.nativeDelete(Collaborator, { site: site.id, account: accountId });
     const ended = await revokeAll(tx, { siteId: site.id, accountId, now: clock.now() });

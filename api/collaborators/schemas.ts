@@ -23,7 +23,6 @@ export const removedSchema = collaboratorSchema
   })
   .meta({ id: 'RemovedCollaborator' });
 
-/** Of the path: a site, and one of those on it, or one of its invitations. */
 export const collaboratorParams = z.object({ id: z.string(), account_id: z.string() });
 export const siteInvitationParams = z.object({ id: z.string(), invitation_id: z.string() });
 

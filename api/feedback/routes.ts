@@ -3,7 +3,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { fileFeedback, loadFeedback } from './rules.ts';
 import { feedbackInput, feedbackSchema, feedbackView } from './schemas.ts';
 
-/** Notes about the platform itself. */
+/** Feedback about the platform. */
 export function feedbackRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/feedback',

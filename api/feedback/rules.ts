@@ -1,4 +1,4 @@
-/** Notes that agents leave about the platform itself. */
+/** Agents' feedback about the platform. */
 
 import type { Actor } from '#api/access.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -12,7 +12,7 @@ import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { contextBytesMax, type FeedbackInput, messageLengthMax } from './schemas.ts';
 
-/** Files a note. Throws `message_too_long`, `context_too_large`, and `rate_limited` when the day's notes are used up. */
+/** Stores a note. Throws `message_too_long`, `context_too_large`, and `rate_limited` after the daily limit. */
 export async function fileFeedback(
   em: EntityManager,
   deps: Deps,
@@ -34,14 +34,14 @@ export async function fileFeedback(
   });
 }
 
-/** The caller's own note. Throws `not_found`. */
+/** A note of the caller's account. Throws `not_found`. */
 export async function loadFeedback(em: EntityManager, actor: Actor, id: string): Promise<Feedback> {
   const note = isId('note', id) ? await em.findOne(Feedback, { id, account: actor.accountId }) : null;
   if (note) return note;
   throw errors.not_found('This account has sent no feedback with this id.');
 }
 
-/** Notes since a moment and after an id, the oldest first, as an operator reads them. */
+/** Notes since a time and after an id, oldest first, for operators. */
 export async function listFeedback(
   em: EntityManager,
   { since, after, limit }: { since: Date; after: string; limit: number },

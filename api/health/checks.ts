@@ -1,4 +1,4 @@
-/** Asks each part that the service stands on whether it answers. */
+/** Checks whether the parts that the service depends on respond. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Deps } from '#runtime/deps.ts';
 
@@ -8,7 +8,7 @@ const anyHash = '0'.repeat(64);
 type State = 'ok' | 'failing';
 export type Parts = { database: State; workflow_engine: State; store: State };
 
-/** Answers a function that asks all parts at once. Callers who come while it asks share its answer, so that asking is cheap. */
+/** Returns a function that checks all parts at once. Concurrent callers share one check, so that checks are cheap. */
 export function checkParts({ em, temporal, store, log }: Deps): () => Promise<Parts> {
   let asking: Promise<Parts> | undefined;
 

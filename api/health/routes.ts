@@ -1,4 +1,4 @@
-/** Whether the process is up, and whether it can do its work. For load balancers and whoever watches. */
+/** Liveness and readiness, for load balancers and monitoring. */
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import type { Deps } from '#runtime/deps.ts';

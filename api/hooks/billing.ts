@@ -1,4 +1,4 @@
-/** What the provider tells about plans. It is not believed: it makes us ask. */
+/** Webhooks of the billing provider. Their content is not trusted: an event only makes us query the provider. */
 
 import type { Api } from '#api/api.ts';
 import { missing } from '#api/capabilities.ts';

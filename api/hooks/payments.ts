@@ -1,6 +1,6 @@
 /**
- * What the provider of payments tells by itself, about accounts that are connected to ours. Only its signature is believed: each message is heard
- * once, and has the payment's workflow ask anew, or the account asked for.
+ * Webhooks of the payment provider, about connected accounts. Only the signature is trusted. Each event is handled
+ * once: it makes the payment's workflow query the provider, or the account's state is read from it.
  */
 
 import type { Api } from '#api/api.ts';
@@ -23,7 +23,7 @@ export function paymentHooks(app: Api, deps: Deps): void {
   });
 }
 
-/** Of a connected account itself: it is asked what is so, before the message counts as heard. */
+/** An event about the account itself: its state is read from the provider before the event is acknowledged. */
 async function lookAtAccount(deps: Deps, { account, payment }: PaymentEvent): Promise<void> {
   if (payment !== null || account === null || (await payoutAccountChanged(deps, account))) return;
   throw errors.provider_error('The account could not be read from the provider.', { retryable: true });

@@ -1,8 +1,11 @@
-/** Messages of the provider: taken as the bytes they came in, and believed by their signature alone. */
+/** Signature verification of webhooks, over the raw body. */
 import type { FastifyRequest } from 'fastify';
 import { errors } from '#runtime/errors.ts';
 
-/** What `read` makes of a message that is signed. Throws `invalid_input`, whatever is wrong: more would help nobody but who guesses. */
+/**
+ * What `read` returns for a message with a valid signature. Throws `invalid_input`, always with the same message:
+ * details would only help attackers.
+ */
 export function signedMessage<Message>(
   { body, headers }: Pick<FastifyRequest, 'body' | 'headers'>,
   read: (body: Buffer, signature: string) => Message,
@@ -11,7 +14,7 @@ export function signedMessage<Message>(
   try {
     if (Buffer.isBuffer(body) && typeof signature === 'string') return read(body, signature);
   } catch {
-    // Refused below, as what has no signature is.
+    // Refused below, like a missing signature.
   }
   throw errors.invalid_input('The signature of the message is not valid.');
 }

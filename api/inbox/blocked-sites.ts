@@ -1,4 +1,4 @@
-/** The reader's own sites that a person of the platform has stopped: only he can answer for them. */
+/** The reader's own sites that the operator has blocked; collaborators do not see them here. */
 import { Site } from '#db/sites/site.ts';
 import { itemsMax, type Source } from './item.ts';
 

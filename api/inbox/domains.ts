@@ -1,4 +1,4 @@
-/** The reader's domains for which an owner, or a person of the platform, has to do something. */
+/** The reader's domains that need an action of the owner or the operator. */
 
 import { domainsWithAdvice } from '#api/domains/views.ts';
 import { Domain } from '#db/domains/domain.ts';

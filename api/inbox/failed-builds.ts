@@ -1,4 +1,7 @@
-/** Builds that failed: of a site as long as nothing later went live or is on its way, of a slot as long as it is not built anew or cleared. */
+/**
+ * Failed builds: of a site until a later version is live or in progress, of a preview slot until it is rebuilt or
+ * cleared.
+ */
 import { Deployment } from '#db/deployments/deployment.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
@@ -19,7 +22,7 @@ const sql = `
   select id from (select * from publishes union all select * from drafts) as waiting
   where finished_at > ? order by finished_at desc limit ?`;
 
-/** The last one of each site and slot alone: the others were tried again already. */
+/** Only the last failed build of each site and preview slot. */
 export const failedBuilds: Source = async (em, { siteIds }: Reader, since) => {
   const rows: { id: string }[] = await em.execute(sql, [`{${siteIds.join(',')}}`, since, itemsMax]);
   if (rows.length === 0) return [];

@@ -1,10 +1,12 @@
-/** Invitations to the reader's account that are open. */
+/** Open invitations to the reader's account. */
 
 import { addressedTo } from '#api/invitations/rules.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
-/** They name the site by its host, as the mail does, and never by its title: who is invited does not know the inviter. */
+/**
+ * The title contains the site's host name and not its title, as in the e-mail: the recipient may not know the inviter.
+ */
 export const openInvitations: Source = async (em, reader, since, { now }) => {
   const invitations = await em.find(
     Invitation,

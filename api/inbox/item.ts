@@ -1,10 +1,10 @@
-/** What a source of the inbox is. A new kind of news is one function of this type, named in `sources.ts`. */
+/** The interface of the inbox's sources. A new kind of item is a function of this type, added in `sources.ts`. */
 
 import type { Person } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Config } from '#runtime/config.ts';
 
-/** What can wait for a caller. A kind is part of the contract. */
+/** The kinds of items. They are part of the API. */
 export const inboxKinds = [
   'open_comment',
   'new_submission',
@@ -19,24 +19,24 @@ export type InboxKind = (typeof inboxKinds)[number];
 
 export type InboxItem = {
   kind: InboxKind;
-  /** Of the thing that waits: a thread's, an invitation's, … */
+  /** The id of the thread, invitation, … */
   id: string;
   site: { id: string; name: string } | null;
-  /** When it began to wait. */
+  /** When the item appeared. */
   at: Date;
-  /** One line, written to be relayed to an owner. */
+  /** One line that can be relayed to an owner. */
   title: string;
-  /** Words of the thing itself, where it has any: not the platform's. */
+  /** Text of the item itself, written by someone else than the platform. */
   message?: string;
   nextAction: string;
 };
 
-/** Who reads, with the sites that he may act on. */
+/** The caller, with the sites that they have access to. */
 export type Reader = Person & { siteIds: readonly string[] };
 
 /**
- * What waits for the reader since after this moment, newest first and at most `itemsMax` of it. Where something begins to wait, a
- * trigger of the table calls `inbox_changed()` or `tell_inbox(<site id or account id>)`, so that callers who wait hear of it.
+ * The reader's items since this time, newest first, up to `itemsMax`. Where an item appears, a trigger of the table
+ * must call `inbox_changed()` or `tell_inbox(<site id or account id>)`, which wakes waiting requests.
  */
 export type Source = (
   em: EntityManager,
@@ -45,5 +45,5 @@ export type Source = (
   context: { config: Config; now: Date },
 ) => Promise<InboxItem[]>;
 
-/** Of each source: the inbox says what to do next, and is no archive. */
+/** Per source: the inbox lists the next tasks and is not an archive. */
 export const itemsMax = 200;

@@ -1,4 +1,4 @@
-/** Bookings of the last week that stand and are yet to come. */
+/** Upcoming bookings that were made in the last week and not cancelled. */
 
 import { Booking } from '#db/bookings/booking.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';

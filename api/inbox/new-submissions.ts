@@ -1,4 +1,4 @@
-/** Enquiries that came by the forms of sites. */
+/** New submissions of forms. */
 import { Submission } from '#db/forms/submission.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 

@@ -1,18 +1,18 @@
 /**
- * Whom news concerns, for all callers of this process who wait: heard by NOTIFY, and asked for each second in one question however
- * many wait. Found by transaction id as edges find changed sites, so that none is missed: see decision 004.
+ * Wakes the waiting requests of this process. NOTIFY is only an optimisation: one query a second for all of them finds
+ * the changes. It finds rows by transaction id, as edges find changed sites, so that none is missed: see decision 004.
  */
 import type { Deps } from '#runtime/deps.ts';
 
 export type Follower = {
-  /** Whether news of this topic, a site's or an account's id, may be for him. */
+  /** Whether this topic, the id of a site or an account, may concern the follower. */
   concerns(topic: string): boolean;
-  /** Called when there may be something new for him; more often than there is. */
+  /** Called when there may be news for the follower; false alarms occur. */
   wake(): void;
 };
 
 export type News = {
-  /** Resolves when nothing that is committed from then on is missed, with what ends it. */
+  /** Resolves once no later commit can be missed. Returns a function that stops following. */
   follow(follower: Follower): Promise<() => void>;
 };
 
@@ -33,7 +33,7 @@ export function openNews({ em, changes, log }: Pick<Deps, 'em' | 'changes' | 'lo
     for (const follower of followers) if (topic === undefined || follower.concerns(topic)) follower.wake();
   }
 
-  /** Asks for as long as somebody follows. */
+  /** Polls while there are followers. */
   function startAsking(): { marked: Promise<void> } {
     let mark: string | undefined;
     let known = new Set<string | null>();
@@ -42,11 +42,11 @@ export function openNews({ em, changes, log }: Pick<Deps, 'em' | 'changes' | 'lo
     async function ask(): Promise<void> {
       const rows: Row[] = await em().execute(sql, [mark ?? '18446744073709551615']);
       const next = rows[0]?.mark as string;
-      // Too much, a first answer, one after a loss, or a database put back from a copy: anything may be new.
+      // After too many rows, the first poll, a failure or a restored database, anything may be new.
       const all = down || mark === undefined || rows.length >= newsMax || BigInt(next) < BigInt(mark);
       if (all) tell(undefined);
       else for (const { id, topic } of rows) if (id !== null && !known.has(id)) tell(topic);
-      // A transaction that stays open holds the mark back, and the same rows come again.
+      // An open transaction holds the mark back, so the same rows are returned again.
       known = new Set(rows.map(({ id }) => id));
       mark = next;
     }
@@ -88,7 +88,10 @@ export function openNews({ em, changes, log }: Pick<Deps, 'em' | 'changes' | 'lo
   };
 }
 
-/** Deletes news that every process has asked for. One that was away for longer wakes all who wait in it. */
+/**
+ * Deletes rows that all processes have read. A process that was disconnected for longer wakes all of its waiting
+ * requests.
+ */
 export async function sweepNews({ em }: Pick<Deps, 'em'>): Promise<void> {
   await em().execute(`delete from inbox_news where id <= (select max(id) from inbox_news) - ${2 * newsMax}`);
 }

@@ -1,4 +1,4 @@
-/** Open comment threads in which somebody else than the reader's own agent had the last word. */
+/** Open comment threads whose last comment is not by the reader's own agent. */
 import { CommentThread } from '#db/comments/comment-thread.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 

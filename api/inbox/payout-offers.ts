@@ -1,4 +1,4 @@
-/** Payout offers that wait for the reader's answer. */
+/** Payout offers that the reader can answer. */
 
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';

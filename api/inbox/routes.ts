@@ -7,7 +7,7 @@ import { positionOf, readInbox } from './rules.ts';
 import { inboxItemSchema, inboxItemView, inboxQuery } from './schemas.ts';
 import { openWaiting } from './waiters.ts';
 
-/** What waits for the caller, on all of his sites, in one call that may wait for the first of it. */
+/** The inbox of the caller, over all sites, with long polling. */
 export function inboxRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
   const waiting = openWaiting(deps);
@@ -16,7 +16,7 @@ export function inboxRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/inbox',
     {
-      // A HEAD that waits would wait for nothing.
+      // Long polling is useless for HEAD.
       exposeHeadRoute: false,
       config: { operation: 'inbox.read' },
       schema: {
@@ -35,7 +35,7 @@ export function inboxRoutes(app: Api, deps: Deps): void {
       let items: InboxItem[];
       if (query.wait > 0) {
         items = await waiting.wait(actor, query.since, query.wait * 1000, hungUp.signal);
-        // It may have been revoked meanwhile.
+        // The token may have been revoked during the wait.
         await recheckAuthorization(em, deps, actor);
       } else {
         items = (await readInbox(em, deps, actor, query.since)).items;

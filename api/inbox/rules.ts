@@ -1,4 +1,4 @@
-/** What waits for the caller, over all kinds and sites, newest first. */
+/** The caller's inbox over all kinds and sites, newest first. */
 
 import { type Person, siteIdsOf } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -6,10 +6,10 @@ import type { Deps } from '#runtime/deps.ts';
 import type { InboxItem } from './item.ts';
 import { sources } from './sources.ts';
 
-/** The items, and whom news would have to concern to add to them: the account, and the sites it may act on. */
+/** The items, and the topics that can add to them: the account and the sites that it has access to. */
 export type Inbox = { items: InboxItem[]; topics: ReadonlySet<string> };
 
-/** What began to wait after `since`; all that waits without it. */
+/** Items that appeared after `since`; all items without it. */
 export async function readInbox(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
@@ -19,7 +19,7 @@ export async function readInbox(
   const siteIds = await siteIdsOf(em, { accountId });
   const context = { config, now: clock.now() };
   const items: InboxItem[] = [];
-  // One after the other: a caller takes one connection at a time.
+  // Sequentially, so that a request uses one database connection at a time.
   for (const source of sources)
     items.push(...(await source(em, { accountId, siteIds }, since ?? new Date(0), context)));
   return { items: items.sort(newestFirst), topics: new Set([accountId, ...siteIds]) };
@@ -29,7 +29,7 @@ function newestFirst(a: InboxItem, b: InboxItem): number {
   return positionOf(a) < positionOf(b) ? 1 : -1;
 }
 
-/** Its place in the list, for cursors. */
+/** The position of an item in the list, for cursors. */
 export function positionOf({ at, kind, id }: InboxItem): string {
   return `${at.toISOString()} ${kind} ${id}`;
 }

@@ -1,4 +1,4 @@
-/** Everything that can wait for a caller: one line for each kind. */
+/** All sources of the inbox, one for each kind. */
 import { blockedSites } from './blocked-sites.ts';
 import { waitingDomains } from './domains.ts';
 import { failedBuilds } from './failed-builds.ts';

@@ -1,4 +1,4 @@
-/** Calls that wait for the first item: how many there may be, when they look, and what ends them. A wait holds no connection. */
+/** Long polling for the first item, with limits. A waiting request holds no database connection. */
 
 import type { Actor } from '#api/access.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -9,25 +9,28 @@ import { type Inbox, readInbox } from './rules.ts';
 
 export type Waiting = {
   /**
-   * The items as soon as there are any, and none when `waitMs` are over, the caller has hung up or the process ends. Throws
-   * `rate_limited` when too many calls of the token, or of all, wait.
+   * Returns the items as soon as there are any; none after `waitMs`, a disconnect or a shutdown. Throws `rate_limited`
+   * when too many requests, of the token or in total, are waiting.
    */
   wait(actor: Actor, since: Date | undefined, waitMs: number, hungUp: AbortSignal): Promise<InboxItem[]>;
-  /** Answers all who wait. */
+  /** Ends all waits. */
   close(): void;
 };
 
 export type WaitLimits = {
-  /** Calls of one token that wait at the same time. */
+  /** Waiting requests of one token. */
   perToken: number;
-  /** Calls that wait in this process. */
+  /** Waiting requests of this process. */
   all: number;
-  /** Of them, those that read the database at the same moment. */
+  /** Waiting requests that read the database at the same time. */
   reading: number;
 };
 export const waitLimits: WaitLimits = { perToken: 4, all: 2_000, reading: 3 };
 
-/** Who was told of nothing looks again after this time: for news that comes by the passing of time, or of a site he has just joined. */
+/**
+ * Waiting requests also read at this interval: some items appear by the passing of time, and the caller may have joined
+ * a site.
+ */
 const lookAgainMs = 15_000;
 const comeAgainSeconds = 5;
 
@@ -98,7 +101,7 @@ function tooMany(message: string): AppError {
   });
 }
 
-/** A pause that is over when its time is, or at once when somebody has called `wake` since it began. */
+/** A pause that ends after its time, or at once if `wake` was called since `begin`. */
 function openPause() {
   let isWoken = false;
   let go = () => {};
@@ -123,7 +126,7 @@ function openPause() {
   };
 }
 
-/** Lets so many run at once, the others in the order in which they came. */
+/** Limits the concurrent calls; others wait in order of arrival. */
 function openTurns(atOnce: number) {
   const queue: (() => void)[] = [];
   let running = 0;

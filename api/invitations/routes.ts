@@ -7,7 +7,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { acceptInvitation, addressedTo, loadInvitation, wholly } from './rules.ts';
 import { invitationSchema, invitationView } from './schemas.ts';
 
-/** Invitations that are addressed to the caller's account. */
+/** Invitations to the caller's account. */
 export function invitationRoutes(app: Api, deps: Deps): void {
   const { config, clock } = deps;
   const context = () => ({ config, now: clock.now() });

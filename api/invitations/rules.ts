@@ -1,4 +1,4 @@
-/** Invitations, as whom they are addressed to has them: read and accepted. */
+/** The recipient's side of invitations: reading and accepting them. */
 import { LockMode } from '@mikro-orm/core';
 import type { Person } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -19,14 +19,14 @@ export type { WholeInvitation };
 
 export const wholly = { populate: ['site', 'mail'] } as const;
 
-/** Open invitations to the account's address, as a condition of a query. */
+/** The condition of a query for open invitations to the account's address. */
 export async function addressedTo(em: EntityManager, clock: Deps['clock'], { accountId }: Person) {
   const { email } = await em.findOneOrFail(Account, accountId);
   return { email, status: 'open' as const, expiresAt: { $gt: clock.now() } };
 }
 
 /**
- * An invitation that the account may know of: to its present address, and neither withdrawn nor taken by another account that had the
+ * An invitation to the account's present address that is neither withdrawn nor accepted by another account that had the
  * address before. Throws `not_found`, and `invalid_invitation` for a link.
  */
 export async function loadInvitation(em: EntityManager, person: Person, id: string): Promise<WholeInvitation> {
@@ -44,8 +44,9 @@ export async function loadInvitation(em: EntityManager, person: Person, id: stri
 }
 
 /**
- * Makes the account a collaborator of the site; who is one already, invited once more at another address, stays one. Against a withdrawal of the same moment, whoever locks the row first has it.
- * Throws `not_found`, `invalid_invitation`, `invitation_accepted`, `expired`, `plan_limit`.
+ * Makes the account a collaborator of the site. An account that already is one, and was invited again at another
+ * address, stays one. If the invitation is withdrawn at the same time, the first to lock its row wins. Throws
+ * `not_found`, `invalid_invitation`, `invitation_accepted`, `expired`, `plan_limit`.
  */
 export async function acceptInvitation(
   em: EntityManager,
@@ -55,7 +56,7 @@ export async function acceptInvitation(
 ): Promise<WholeInvitation> {
   return await em.transactional(async (tx) => {
     const found = await loadInvitation(tx, person, id);
-    // The site before the account, as a publish does: the other way round they would wait for each other.
+    // Locks the site before the account, as a publish does; the other order could deadlock.
     await lockSite(tx, found.site.id);
     await lockAccount(tx, found.site.account.id);
     await tx.lock(found, LockMode.PESSIMISTIC_WRITE);
@@ -91,7 +92,7 @@ function requireOpen(invitation: Invitation, now: Date): void {
   }
 }
 
-/** Whose address has become the invited one. */
+/** The owner may have changed their address to the invited one. */
 function requireNotOwner({ id, site }: Invitation, { accountId }: Person): void {
   if (site.account.id !== accountId) return;
   throw errors.invitation_accepted(`This account owns ${site.name} and needs no invitation.`, {
@@ -99,7 +100,7 @@ function requireNotOwner({ id, site }: Invitation, { accountId }: Person): void 
   });
 }
 
-/** The plan may have become a smaller one since. */
+/** The plan may have been downgraded since the invitation. */
 async function requirePlace(tx: EntityManager, deps: Deps, { site }: Invitation): Promise<void> {
   await countWithinLimit(tx, deps, {
     limit: 'collaborators_per_site',

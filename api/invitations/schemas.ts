@@ -6,7 +6,7 @@ import { invitationStatusAt } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 
-/** A person to be asked; an address that is not plain is told so by its own code. */
+/** The address is validated by the rule, which has its own error code. */
 export const invitationInput = z.strictObject({ email: z.string().describe('The address to invite.') });
 
 export const invitationSchema = z
@@ -22,7 +22,7 @@ export const invitationSchema = z
   })
   .meta({ id: 'Invitation' });
 
-/** On a site's list, the id also has the name that it has in the site's calls. */
+/** In a site's list, the id has a second name: that of the parameter in the site's operations. */
 export const siteInvitationSchema = invitationSchema
   .extend({ invitation_id: z.string().describe('The same as `id`.') })
   .meta({ id: 'SiteInvitation' });
@@ -43,7 +43,7 @@ function view(invitation: WholeInvitation, { config, now }: Context) {
   };
 }
 
-/** For whom it is addressed to. */
+/** For the recipient. */
 export function invitationView(invitation: WholeInvitation, context: Context): z.output<typeof invitationSchema> {
   const shown = view(invitation, context);
   const nextAction = `Accept it with POST /v1/invitations/${shown.id}/accept, if the owner of this account agrees.`;

@@ -1,6 +1,6 @@
 /**
- * What a tool does to the world, for clients that ask their user before some of them. A method says most: GET reads, PUT and PATCH
- * change, DELETE ends. What a POST does stands here, for each.
+ * The effects of tools, for clients that ask their user before some of them. Most follow from the method: GET reads,
+ * PUT and PATCH change, DELETE ends. The effects of POST operations are listed here.
  */
 import type { Operation } from './operations.ts';
 
@@ -14,8 +14,8 @@ export type Hints = {
 type Effect = 'reads' | 'adds' | 'settles' | 'changes' | 'ends';
 
 /**
- * `adds`: what was there stays as it was. `settles`: so too, and a second time does nothing. `changes`: puts a state in place of another. `ends`:
- * something is gone, or dark.
+ * `adds`: existing data stays unchanged. `settles`: the same, and a repetition has no effect. `changes`: replaces
+ * existing state. `ends`: removes something or takes it offline.
  */
 export const posts: Readonly<Record<string, Effect>> = {
   'billing.checkout': 'adds',
@@ -65,7 +65,7 @@ export const posts: Readonly<Record<string, Effect>> = {
   'upload.create': 'adds',
 };
 
-/** Those that reach somebody who is not on this platform: a mailbox, the DNS, a library, whoever moves money. */
+/** Operations that reach outside this platform: mailboxes, the DNS, a photo library, a payment provider. */
 const outside = new Set([
   'billing.checkout',
   'billing.portal',
@@ -87,7 +87,7 @@ export function hintsOf({ name, method }: Pick<Operation, 'name' | 'method'>): H
   const effect = effectOf(name, method);
   return {
     readOnlyHint: effect === 'reads',
-    // In the protocol, false is a promise: whatever the call does, it only adds.
+    // In the protocol, false is a promise that the operation only adds.
     destructiveHint: effect === 'ends' || effect === 'changes',
     idempotentHint: effect !== 'adds',
     openWorldHint: outside.has(name),

@@ -1,15 +1,18 @@
-/** Calls of the API made in this process, as whoever made the request that they are part of, and no more of an answer than a result can hold. */
+/**
+ * Requests to the API within this process, with the identity of the outer request. Responses are read up to the size of
+ * a result.
+ */
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { runAsInternalRequest } from '#api/plugins/internal-request.ts';
 
 export type Input = Record<string, unknown>;
-/** No more of an answer is read, however long it is. */
+/** At most this much of a response is read. */
 export const answerBytesMax = 1_048_576;
 /**
- * `bytes` are those from `from` on, up to `answerBytesMax`; `more`: there are others behind them. `total` is the length of the whole, where it was
- * said. `body` is there where the answer is JSON that was read to its end.
+ * `bytes` starts at `from` and has at most `answerBytesMax` bytes; `more` says that others follow. `total` is the full
+ * length, if known. `body` is set for JSON that was read completely.
  */
 export type ApiResponse = {
   status: number;
@@ -27,13 +30,12 @@ export type ApiRequest = {
   file?: Buffer | undefined;
   key?: string | undefined;
   waitSeconds?: number | undefined;
-  /** Where to begin in the bytes of the answer. */
+  /** The first byte to read of the response. */
   from?: number | undefined;
 };
-/** Calls the API. */
 export type ApiClient = (method: string, path: string, sent?: ApiRequest) => Promise<ApiResponse>;
 
-/** Calls as whoever made this request. */
+/** A client with the identity of this request. */
 export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
   return async (method, path, { body, file, key, waitSeconds, from = 0 } = {}) => {
     const headers: Record<string, string> = { authorization: request.headers.authorization ?? '' };
@@ -54,7 +56,7 @@ export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
     const { 'content-type': contentType = '', 'content-length': length } = answer.headers;
     const type = String(contentType);
     const window = await readWindow(answer.stream(), type.startsWith('text/') ? from : 0);
-    // To whoever writes it this is a caller who has hung up.
+    // The writer of the response treats this as a disconnected client.
     if (window.more) answer.raw.res.destroy(Object.assign(new Error('read far enough'), { code: prematureClose }));
     const total = length === undefined ? undefined : Number(length);
     const read = { status: answer.statusCode, type, path, total, ...window };
@@ -66,7 +68,7 @@ const prematureClose = 'ERR_STREAM_PREMATURE_CLOSE';
 
 export const isJson = ({ type }: Pick<ApiResponse, 'type'>): boolean => type.startsWith('application/json');
 
-/** Reads the stream from a byte on, and no further than a result can hold. */
+/** Reads the stream from an offset, up to the size of a result. */
 async function readWindow(stream: Readable, from: number): Promise<Pick<ApiResponse, 'bytes' | 'from' | 'more'>> {
   const kept: Buffer[] = [];
   let [at, keptBytes] = [0, 0];

@@ -1,13 +1,16 @@
 /**
- * A tool's call: the call of the API, made in this process with the caller's token, address and request id. So who may do what, limits, keys,
- * validation and errors are those of the API, because they are the API's.
+ * A tool call is a request to the API within this process, with the caller's token, address and request id. So
+ * authorization, limits, idempotency, validation and errors are the API's own.
  */
 import { type AppError, errors } from '#runtime/errors.ts';
 import type { ApiClient, ApiResponse, Input } from './inject.ts';
 import type { Operation, Place } from './operations.ts';
 import { extraInputs, extrasOf } from './tools.ts';
 
-/** Makes the call with a tool's input. What fits no call is refused as the API would refuse it. `waitSeconds` goes before the input's own. */
+/**
+ * Sends the request of a tool call. Input that fits no request is refused with the API's error. `waitSeconds` overrides
+ * the input's value.
+ */
 export async function callOperation(
   send: ApiClient,
   operation: Operation,
@@ -34,7 +37,7 @@ export async function callOperation(
   });
 }
 
-/** What keeps the input from being a call at all; all else the call itself judges. */
+/** Checks what prevents a request from being built; the API validates everything else. */
 function faultIn(operation: Operation, input: Input): AppError | undefined {
   const known = new Set([...extrasOf(operation), ...operation.inputs.map(({ name }) => name)]);
   const unknown = Object.keys(input).find((name) => !known.has(name));
@@ -55,7 +58,7 @@ function faultIn(operation: Operation, input: Input): AppError | undefined {
   return undefined;
 }
 
-/** Addresses are tidied by whoever reads them, so a part `..` would lead to another call. */
+/** A `..` segment would be normalised, and reach another operation. */
 function isPath(name: string, value: unknown): boolean {
   const parts = name === 'path' ? textOf(value).split('/') : [textOf(value)];
   return (

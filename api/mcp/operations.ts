@@ -1,4 +1,4 @@
-/** The calls of the API as tools see them: from the very description that `/openapi.json` answers, so nothing is said twice. */
+/** The API's operations for tools, read from the same description as `/openapi.json`. */
 import type { FastifyContextConfig, RouteOptions } from 'fastify';
 import type { Api } from '#api/api.ts';
 
@@ -8,22 +8,22 @@ export type Schema = Record<string, unknown> & {
   required?: string[];
 };
 
-/** Where an input of a tool goes. */
+/** Where a tool's input is sent. */
 export type Place = 'path' | 'query' | 'body';
 
 export type Operation = {
   /** `site.publish`: noun and verb, as in the terminal client. */
   name: string;
   method: string;
-  /** With its parts in braces. */
+  /** With its parameters in braces. */
   path: string;
   summary: string;
   description: string | undefined;
   inputs: { name: string; place: Place; required: boolean; schema: Schema }[];
   takesJson: boolean;
-  /** The body is a file's bytes. */
+  /** The body is a file. */
   takesFile: boolean;
-  /** Of the answer; none where it is a file. */
+  /** The schema of the response; none for a file. */
   output: Schema | undefined;
   config: FastifyContextConfig;
 };
@@ -42,7 +42,7 @@ export type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** Remembers what the routes say of themselves beside their schemas. Add it before them; ask when all are there. */
+/** Collects the config of routes. Add it before the routes; call the result when all are registered. */
 export function collectOperations(app: Api): () => Operation[] {
   const configs = new Map<string, FastifyContextConfig>();
   app.addHook('onRoute', ({ config }: RouteOptions) => {
@@ -55,7 +55,10 @@ export function collectOperations(app: Api): () => Operation[] {
   };
 }
 
-/** Every call under `/v1` that takes a token. Whoever has none yet asks for access by those that stay open, not by tools. */
+/**
+ * All operations under `/v1` that require a token. Clients without one request access with the public operations, not
+ * with tools.
+ */
 function operationsOf(document: Document, configs: ReadonlyMap<string, FastifyContextConfig>): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -106,7 +109,9 @@ function operationOf(
   };
 }
 
-/** The schema with what it refers to in its place: a tool stands by itself. No schema of ours holds itself. */
+/**
+ * The schema with its references inlined, because a tool's schema must be self-contained. None of ours is recursive.
+ */
 function inlined(document: Document, schema: Schema | undefined): Schema | undefined {
   return schema && (inline(schema) as Schema);
 

@@ -1,14 +1,14 @@
-/** Work that lasts longer than a call, followed by reading what it is about until it is done or the patience for it is over. */
+/** Follows work that outlasts a request, by polling its resource until it is done or the time is over. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { unfinishedStatuses } from '#rules/states.ts';
 import type { ApiClient, ApiResponse, Input } from './inject.ts';
 
 type Followed = {
-  /** Address of what the work is about. */
+  /** The path of the resource to poll. */
   read(answer: Input, input: Input): string;
   isOpen(answer: Input): boolean;
   patienceSeconds: number;
-  /** Where the answer says that the work has failed: the address of what says why. */
+  /** If the response says that the work failed: the path of the resource with the error. */
   failed?(answer: Input): string | undefined;
 };
 
@@ -23,7 +23,9 @@ const slot: Followed = {
   patienceSeconds: 600,
   failed: ({ failed_deployment_id: failed }) => (failed ? `/v1/deployments/${failed}` : undefined),
 };
-/** Most of what a domain waits for is somebody else's to do, and no call of this minute hears of it. */
+/**
+ * Only the platform's own work is followed: most other steps of a domain wait for people, and take longer than a call.
+ */
 const domain: Followed = {
   read: ({ id }) => `/v1/domains/${id}`,
   isOpen: ({ waiting_on }) => waiting_on === 'platform',
@@ -41,16 +43,15 @@ export const followed: Record<string, Followed> = {
   'domain.attach': domain,
 };
 
-/** Told of each change, and again from time to time, so that a caller who counts on hearing something does. `seconds` only grows. */
+/** Called on each change and at intervals, so that clients do not time out. `seconds` only increases. */
 export type ProgressCallback = (seconds: number, status: string) => Promise<void>;
 
 const stepSeconds = 1;
 const silenceSeconds = 5;
 
 /**
- * Reads what the answer is about, as the caller, until it is done, the patience is over, or nobody is there any more: `gone` is aborted when the
- * caller is, and when this process is to end. Answers the last reading, of what failed if something did. A reading that is refused for a moment says
- * nothing of the work: the one before it stands.
+ * Polls the resource as the caller until it is done, the time is over, or `gone` is aborted: by a disconnect or a
+ * shutdown. Returns the last response, or that of the failed resource. Retryable errors are ignored.
  */
 export async function follow(
   send: ApiClient,

@@ -1,4 +1,4 @@
-/** The skill tree as resources, at the addresses where it stands for everybody. */
+/** The skill tree as MCP resources, with its public URLs. */
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/sdk/types.js';
 import { type SkillFile, type SkillTree, titleOf } from '#skill/tree.ts';
 
@@ -13,7 +13,7 @@ export function resourcesOf({ files }: SkillTree, baseUrl: string): Resource[] {
   }));
 }
 
-/** The file at this address; `undefined` where there is none. */
+/** The file with this URL; `undefined` if there is none. */
 export function readResource(tree: SkillTree, baseUrl: string, uri: string): ReadResourceResult | undefined {
   const file = [...tree.files.values()].find((one) => uriOf(one, baseUrl) === uri);
   return file && { contents: [{ uri, mimeType: typeOf(file), text: file.bytes.toString() }] };

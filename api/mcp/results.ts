@@ -1,13 +1,16 @@
-/** An answer of the API as the result of a tool, bounded: it is read by a model, whose attention costs. What it leaves out, it says how to get. */
+/**
+ * Converts API responses to tool results. They are limited in size, because models read them; a truncated one says how
+ * to get the rest.
+ */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { errors } from '#runtime/errors.ts';
 import { type ApiResponse, type Input, isJson } from './inject.ts';
 import type { Operation } from './operations.ts';
 
-/** Bytes of text in a result. */
+/** Maximum bytes of text in a result. */
 export const textMax = 100_000;
 
-/** `baseUrl`: where the whole of an answer can be fetched that is too large. */
+/** `baseUrl`: where the whole of a truncated response can be fetched. */
 export function resultOf(operation: Operation, answered: ApiResponse, baseUrl: string): CallToolResult {
   const { status, body, more } = answered;
   const whole = `GET ${baseUrl}${answered.path} with the same token returns the complete response.`;
@@ -17,7 +20,7 @@ export function resultOf(operation: Operation, answered: ApiResponse, baseUrl: s
   return { content: [fileContent(answered, baseUrl, whole)] };
 }
 
-/** A failure that a read reports of what it reads: the caller's work has failed, so the tool has. */
+/** The result for work that failed, though the request that reads it succeeded. */
 export function failureOf(error: unknown): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] };
 }
@@ -25,7 +28,7 @@ export function failureOf(error: unknown): CallToolResult {
 const tooLarge = (whole: string) =>
   errors.invalid_input('The response is too large for a tool.', { nextAction: `Ask for less. ${whole}` }).toBody();
 
-/** The same as data; left out where nobody counts on it and it is too large. */
+/** The response as structured data; omitted if it is too large and the tool has no output schema. */
 function structuredPart(
   { output, config }: Operation,
   { bytes }: ApiResponse,
@@ -48,7 +51,7 @@ function fileContent(answered: ApiResponse, baseUrl: string, whole: string): Cal
   return { type: 'resource', resource: { uri: `${baseUrl}${path}`, mimeType, blob: data } };
 }
 
-/** A text from where it was asked for, in whole characters, and where to go on. */
+/** Text from the requested offset, in whole characters, and the offset of the rest. */
 function windowOf({ bytes, from, more, total }: ApiResponse): string {
   const end = bytes.length > textMax ? wholeCharacters(bytes, textMax) : bytes.length;
   const shown = bytes.subarray(0, end).toString();
@@ -57,7 +60,7 @@ function windowOf({ bytes, from, more, total }: ApiResponse): string {
   return `${shown}\n[Truncated at byte ${from + end}${length}. Call again with offset ${from + end} for the rest.]`;
 }
 
-/** The last place up to `max` where a character of UTF-8 begins. */
+/** The last offset up to `max` at which a UTF-8 character begins. */
 function wholeCharacters(bytes: Buffer, max: number): number {
   let end = max;
   while (end > max - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;

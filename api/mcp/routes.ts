@@ -1,6 +1,6 @@
 /**
- * `/mcp`: the Model Context Protocol over streamable HTTP, for whoever holds a token. Nothing is kept between requests, so there is no session to
- * resume (GET) or to end (DELETE).
+ * `/mcp`: the Model Context Protocol over streamable HTTP, for clients with a token. The server is stateless, so there
+ * is no session to resume (GET) or to end (DELETE).
  */
 import { Readable } from 'node:stream';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
@@ -17,7 +17,7 @@ import { type Served, servedBy, serverFor } from './server.ts';
 
 const options = { config: { operation: 'mcp.call', counted: 'mcp' as const }, schema: { hide: true } };
 
-/** Errors in the shape of the protocol, and no page of another site. Before the token is looked at. */
+/** Returns errors in the protocol's format, and refuses pages of other sites. Runs before authentication. */
 export function mcpErrorHandler(scope: Api, { config }: Deps): void {
   scope.setErrorHandler((error, request, reply) => {
     const body = beginError(error, request, reply);
@@ -26,7 +26,7 @@ export function mcpErrorHandler(scope: Api, { config }: Deps): void {
     if (body.code === 'unauthorized') reply.header('www-authenticate', challenge(config, { sentOne }));
     return reply.send(fault(code, body.message, body));
   });
-  // A page of another site may have made its name lead here (DNS rebinding).
+  // Protects against DNS rebinding.
   scope.addHook('onRequest', async ({ headers: { origin } }, reply) => {
     if (origin === undefined || origin === config.baseUrl) return;
     return reply.code(403).send(fault(-32000, 'Requests from pages of other sites are not allowed.'));
@@ -34,11 +34,12 @@ export function mcpErrorHandler(scope: Api, { config }: Deps): void {
 }
 
 export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: () => Operation[]): void {
-  // The description is whole once all routes are there.
+  // The description is complete only when all routes are registered.
   let served: Served | undefined;
 
   scope.post('/mcp', options, async (request, reply) => {
-    // Since version 2025-06-18 a message comes alone. Before it, one request would have been a hundred calls, all of whose answers are held.
+    // Batches were removed in version 2025-06-18. One could contain a hundred calls, and all responses would be held in
+    // memory.
     if (Array.isArray(request.body))
       return reply.code(400).send(fault(-32600, 'Send each message in its own request.'));
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -64,7 +65,7 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
 
 function webRequest({ headers, method }: FastifyRequest): Request {
   const kept = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
-  // What is read of it are its headers.
+  // The transport only reads the headers.
   return new Request('http://mcp/', { method, headers: Object.fromEntries(kept) });
 }
 
@@ -76,7 +77,7 @@ async function answerWith(reply: FastifyReply, answer: Response): Promise<Fastif
   return reply.send(Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]));
 }
 
-/** Whether the message asks to hear how its work goes on, for which the answer has to be a stream. */
+/** Whether the message requests progress notifications, which require a streamed response. */
 function wantsProgress(message: unknown): boolean {
   const { params } = (message ?? {}) as { params?: { _meta?: { progressToken?: unknown } } };
   return params?._meta?.progressToken !== undefined;

@@ -1,4 +1,4 @@
-/** One server of the Model Context Protocol for one request: it keeps nothing, so any process can answer the next one. */
+/** An MCP server for one request. It is stateless, so any process can handle the next request. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
@@ -23,13 +23,13 @@ import { readResource, resourcesOf } from './resources.ts';
 import { failureOf, resultOf, textMax } from './results.ts';
 import { offered, toolName, toolOf } from './tools.ts';
 
-/** What is the same for all requests to a process. */
+/** Shared by all requests of a process. */
 export type Served = {
   operations: readonly Operation[];
   tools: Tool[];
   skill: SkillTree;
   config: Config;
-  /** Aborted when the process is to end. */
+  /** Aborted when the process shuts down. */
   shutdown: AbortSignal;
 };
 
@@ -52,7 +52,7 @@ export function serverFor(served: Served, send: ApiClient): Server {
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools }));
 
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification, signal }) => {
-    // One that is not offered is called all the same: the API says best why it cannot be done here.
+    // Tools that are not listed can be called too: the API's error explains why they are unavailable.
     const operation = operations.find((one) => toolName(one) === params.name);
     if (!operation) throw new McpError(ErrorCode.InvalidParams, `The tool ${params.name.slice(0, 80)} does not exist.`);
     const progressToken = params._meta?.progressToken;
@@ -73,7 +73,7 @@ export function serverFor(served: Served, send: ApiClient): Server {
 
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
     const read = readResource(skill, config.baseUrl, uri);
-    // The code that the protocol has for it.
+    // The protocol's error code for an unknown resource.
     if (!read) throw new McpError(-32002, 'No resource exists at this address.', { uri });
     return read;
   });
@@ -90,14 +90,14 @@ async function run(served: Served, send: ApiClient, asked: Asked): Promise<CallT
   const { body } = begun;
   if (how && tell && begun.status < 400 && body) {
     const ended = await follow(send, how, { ...begun, body }, { ...asked, tell });
-    // A read answers what failed; a call that had waited for it would have been the failure.
+    // The work failed, though the request that read its state succeeded.
     if (ended !== begun && ended.body?.error && ended.status < 400) return failureOf(ended.body.error);
     return resultOf(operation, ended, served.config.baseUrl);
   }
   return resultOf(operation, await shortened(send, asked, begun), served.config.baseUrl);
 }
 
-/** A list whose page is too large is asked for again in a shorter one, from where it began. */
+/** If a page of a list is too large, requests a shorter one with the same start. */
 async function shortened(send: ApiClient, { operation, input }: Asked, answered: ApiResponse): Promise<ApiResponse> {
   const isList = operation.method === 'GET' && operation.inputs.some(({ name }) => name === 'limit');
   let now = answered;
@@ -107,10 +107,10 @@ async function shortened(send: ApiClient, { operation, input }: Asked, answered:
   return now;
 }
 
-/** How many items of a list fit where those of the answer do not, by their size; 0 where they do, or where there are none to leave out. */
+/** How many items fit if the response is too large, by their average size; 0 if it fits or has too few items. */
 function shorterPage({ body, bytes, more, type }: ApiResponse, asked: unknown): number {
   const limit = typeof asked === 'number' ? asked : pageItems;
-  // Of an answer that was not read to its end nobody knows how many it has.
+  // A truncated response has an unknown number of items.
   if (more && isJson({ type })) return Math.floor(limit / 8);
   const items = Array.isArray(body?.items) && 'next_cursor' in body ? body.items.length : 0;
   if (items <= 1 || bytes.length <= textMax) return 0;

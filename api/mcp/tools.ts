@@ -1,4 +1,4 @@
-/** A tool for each call: what the model reads of it. */
+/** Definitions of the tools, one for each operation. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { type Capability, missing } from '#api/capabilities.ts';
 import type { Config } from '#runtime/config.ts';
@@ -6,10 +6,10 @@ import { hintsOf } from './hints.ts';
 import type { Operation, Schema } from './operations.ts';
 import { followed } from './progress.ts';
 
-/** `site_publish`. Clients take letters, digits, `_` and `-` alone. */
+/** `site_publish`. Clients only accept letters, digits, `_` and `-`. */
 export const toolName = ({ name }: Pick<Operation, 'name'>): string => name.replace('.', '_');
 
-/** Inputs that a tool may have beside those of its call. */
+/** Inputs that a tool may have besides those of its operation. */
 export const extraInputs = {
   key: 'idempotency_key',
   text: 'text',
@@ -18,7 +18,7 @@ export const extraInputs = {
   offset: 'offset',
 } as const;
 
-/** Which of them this one has. */
+/** The extra inputs of this operation. */
 export function extrasOf({ name, config, takesFile }: Operation): string[] {
   return [
     ...(takesFile ? [extraInputs.text, extraInputs.base64] : []),
@@ -28,14 +28,14 @@ export function extrasOf({ name, config, takesFile }: Operation): string[] {
   ];
 }
 
-/** Whether the answer may be a text, which may be too long for one result. */
+/** Whether the response may be text, which can be too long for one result. */
 const answersText = ({ answers = [] }: Operation['config']): boolean =>
   answers.some((type) => type === '*/*' || type.startsWith('text/'));
 
-/** What stays readable where it is off, and is no tool there: nothing could be made of it. */
+/** Operations that work without the capability, but are useless as tools without it. */
 const needOf: Record<string, Capability> = { domain: 'domains', record: 'domains', upload: 'files' };
 
-/** Calls whose capability is on in this deployment. A token has no grades, so whoever has one sees them all. */
+/** Operations whose capability is enabled. All tokens have the same rights, so every client sees all of them. */
 export function offered(operations: readonly Operation[], config: Config): Operation[] {
   return operations.filter(({ name, config: { capability = [] } }) => {
     const noun = needOf[name.split('.', 1)[0] ?? ''] ?? [];
@@ -95,7 +95,10 @@ function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inpu
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}), additionalProperties: false };
 }
 
-/** Answers that are one kind of object, and nothing else. Fields may be added to an answer, so none is shut out. */
+/**
+ * Only for responses that are always one kind of object. Additional properties are allowed, because responses may gain
+ * fields.
+ */
 function outputSchema({ output, config }: Operation): Tool['outputSchema'] | undefined {
   if (config.answers || output?.type !== 'object' || !output.properties) return undefined;
   return opened(output) as Tool['outputSchema'];

@@ -1,4 +1,7 @@
-/** A connector's wish to be let in, judged (RFC 6749 section 4.1.1, OAuth 2.1, RFC 7636, RFC 8707), and the code that the owner's yes makes. */
+/**
+ * Validates authorization requests of OAuth clients (RFC 6749 section 4.1.1, OAuth 2.1, RFC 7636, RFC 8707), and
+ * creates the code after the owner's approval.
+ */
 
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -20,12 +23,12 @@ export type AuthorizationRequest = {
   state: string | undefined;
   challenge: string;
 };
-/** Nobody is led to an address that the client has not registered; all else is told to the client there. */
+/** Faults are reported to the client at a registered redirect URI. Browsers are never redirected to another one. */
 export type ValidatedAuthorization =
   | { wish: AuthorizationRequest }
   | { fault: OauthFault; redirectUri: string; state: string | undefined };
 
-/** Throws `invalid_input`, for the owner's eyes, where it cannot be told to the client. */
+/** Throws `invalid_input`, shown to the owner, where the client or its redirect URI is invalid. */
 export function validateAuthorizationRequest(config: Config, query: Record<string, unknown>): ValidatedAuthorization {
   const one = (name: string) => (typeof query[name] === 'string' ? query[name] : undefined);
   const client = readClient(config, one('client_id') ?? '');
@@ -48,7 +51,7 @@ function faultIn(
   query: Record<string, unknown>,
   one: (name: string) => string | undefined,
 ): OauthFault | undefined {
-  // RFC 8707 lets `resource` come more than once; a token of ours is for one.
+  // RFC 8707 allows several `resource` parameters; our tokens are for one resource.
   const twice = Object.keys(query).find((name) => Array.isArray(query[name]));
   if (twice !== undefined) return new OauthFault('invalid_request', `${twice.slice(0, 40)} was sent more than once.`);
   if (one('response_type') !== 'code')
@@ -60,13 +63,13 @@ function faultIn(
   return resourceFault(config, one('resource'));
 }
 
-/** A token opens one resource; older clients name none. */
+/** There is only one resource. Older clients do not send the parameter. */
 export function resourceFault(config: Config, resource: string | undefined): OauthFault | undefined {
   if (resource === undefined || resource === resourceOf(config)) return undefined;
   return new OauthFault('invalid_target', `The resource must be ${resourceOf(config)}.`);
 }
 
-/** Makes the code for the account's yes. */
+/** Creates the authorization code after the account's approval. */
 export async function newCode(
   em: EntityManager,
   { clock }: Deps,
@@ -89,7 +92,7 @@ export async function newCode(
   return code;
 }
 
-/** Where the browser goes with the answer; `iss` says whose it is (RFC 9207). */
+/** The redirect to the client with the result. `iss` identifies this server (RFC 9207). */
 export function answerAddress(
   { baseUrl }: Config,
   { redirectUri, state }: { redirectUri: string; state: string | undefined },

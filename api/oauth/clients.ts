@@ -1,6 +1,7 @@
 /**
- * Connectors register themselves (RFC 7591), which anybody may, without end: so nothing is kept of it. A client's id is what it has registered,
- * signed; it has no secret, and proves itself by PKCE and its redirect address (OAuth 2.1 section 2.4).
+ * Dynamic registration of OAuth clients (RFC 7591). Anyone may register any number of clients, so none is stored: a
+ * client's id is its signed registration. Clients have no secret; PKCE and the redirect URI protect the flow (OAuth 2.1
+ * section 2.4).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -9,7 +10,8 @@ import type { Config } from '#runtime/config.ts';
 import { deriveKey } from '#runtime/encryption.ts';
 import { OauthFault } from './faults.ts';
 
-export type Client = { name: string; redirectUris: string[] /** What rows keep of its id. */; hash: Buffer };
+/** `hash` is the hash of the client's id, which rows store instead of the id. */
+export type Client = { name: string; redirectUris: string[]; hash: Buffer };
 
 const urisMax = 10;
 const urisCharactersMax = 1_000;
@@ -24,7 +26,7 @@ const registration = z.object({
 
 export type Registered = { clientId: string; name: string; redirectUris: string[]; issuedAt: number };
 
-/** Registers a client. Metadata that nobody here understands is passed over (RFC 7591 section 2). Throws `OauthFault`. */
+/** Registers a client. Unknown metadata is ignored (RFC 7591 section 2). Throws `OauthFault`. */
 export function registerClient({ secret }: Config, now: Date, body: unknown): Registered {
   const read = registration.safeParse(body);
   if (!read.success) throw faultOf(read.error.issues[0]?.path[0]);
@@ -47,7 +49,7 @@ export function registerClient({ secret }: Config, now: Date, body: unknown): Re
   return { clientId: `${payload}.${sign(secret, payload)}`, name, redirectUris, issuedAt };
 }
 
-/** The client of an id of ours; `undefined` for any other. */
+/** The client with this id; `undefined` if we did not sign the id. */
 export function readClient({ secret }: Config, clientId: string): Client | undefined {
   const [payload = '', signature = '', ...rest] = clientId.split('.');
   const wanted = Buffer.from(sign(secret, payload));
@@ -57,7 +59,10 @@ export function readClient({ secret }: Config, clientId: string): Client | undef
   return { name, redirectUris, hash: hashSecret(clientId) };
 }
 
-/** Whether the client has registered this address: to the letter, but for the port of one on the owner's machine (RFC 8252 section 7.3). */
+/**
+ * Whether the client has registered this redirect URI: exactly, except for the port of a loopback address (RFC 8252
+ * section 7.3).
+ */
 export function mayLeadTo({ redirectUris }: Client, uri: string): boolean {
   return (
     isRedirectUri(uri) &&
@@ -65,15 +70,15 @@ export function mayLeadTo({ redirectUris }: Client, uri: string): boolean {
   );
 }
 
-/** Where an address leads, for people. */
+/** The host of a redirect URI, for people. */
 export function hostOf(uri: string): string {
   return isLoopback(uri) ? 'a program on this device' : new URL(uri).host;
 }
 
 /**
- * Sources of a policy that let a browser go there, and on from there: it holds every redirect that follows a form to the policy of the form's page,
- * and where a connector's own address leads next nobody here knows. Plain HTTP stays shut but to programs of this machine, of which a policy cannot
- * name all (an address of IPv6 is none of its words).
+ * CSP sources that allow the redirect to this URI after a form. Browsers apply the policy of the form's page to every
+ * later redirect too, and the client's own redirects are unknown: so all of HTTPS is allowed. Plain HTTP is only
+ * allowed for loopback addresses, and then in general, because a CSP cannot contain an IPv6 address.
  */
 export function sourcesOf(uri: string): string[] {
   return isLoopback(uri) ? ['https:', 'http:'] : ['https:'];
@@ -96,7 +101,7 @@ function portless(uri: string): string {
   return url.href;
 }
 
-/** One line of words: nothing that turns the direction of a line, and no address. */
+/** One line of text, without bidirectional control characters and without a URL. */
 function isPlain(text: string): boolean {
   return (
     text.isWellFormed() &&

@@ -1,4 +1,4 @@
-/** Refusals in the words of OAuth (RFC 6749 sections 4.1.2.1 and 5.2, RFC 7591 section 3.2.2, RFC 8707 section 2). */
+/** Errors in OAuth's format (RFC 6749 sections 4.1.2.1 and 5.2, RFC 7591 section 3.2.2, RFC 8707 section 2). */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { beginError } from '#api/plugins/errors.ts';
@@ -16,7 +16,7 @@ export type FaultCode =
   | 'temporarily_unavailable'
   | 'server_error';
 
-/** `message` goes out as `error_description`. */
+/** `message` is sent as `error_description`. */
 export class OauthFault extends Error {
   readonly code: FaultCode;
   constructor(code: FaultCode, message: string) {
@@ -26,7 +26,10 @@ export class OauthFault extends Error {
   }
 }
 
-/** Answers failures of the scope as `{ error, error_description }`. `unreadable` is the code for a body that nobody can read. */
+/**
+ * Returns errors of the scope as `{ error, error_description }`. `unreadable` is the code for a body that cannot be
+ * parsed.
+ */
 export function answerFaults(scope: Api, unreadable: FaultCode): void {
   scope.setErrorHandler((error, request, reply) => sendFault(error, { request, reply, unreadable }));
 }
@@ -37,7 +40,7 @@ function sendFault(
 ): FastifyReply {
   reply.header('cache-control', 'no-store');
   if (error instanceof OauthFault) {
-    // RFC 6749 section 5.2: who a client is, is told apart by 401.
+    // RFC 6749 section 5.2: an unknown client gets 401.
     return reply.code(error.code === 'invalid_client' ? 401 : 400).send(bodyOf(error.code, error.message));
   }
   const { code, message } = beginError(error, request, reply);

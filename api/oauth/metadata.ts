@@ -1,12 +1,12 @@
-/** What a client reads first: of whom to ask for a token of `/mcp` (RFC 9728), and how he is asked (RFC 8414). */
+/** Metadata for OAuth clients: the authorization server of `/mcp` (RFC 9728) and its endpoints (RFC 8414). */
 
 import { capabilitiesOf } from '#api/capabilities.ts';
 import type { Config } from '#runtime/config.ts';
 
-/** All that a token opens; there are no parts to ask for. */
+/** The only scope: full access to the account. */
 export const scope = 'account';
 
-/** What a token is for (RFC 8707). */
+/** The resource that tokens are for (RFC 8707). */
 export const resourceOf = ({ baseUrl }: Pick<Config, 'baseUrl'>): string => `${baseUrl}/mcp`;
 
 export const resourceMetadataPath = '/.well-known/oauth-protected-resource';
@@ -42,7 +42,10 @@ export function serverMetadata({ baseUrl }: Config) {
   };
 }
 
-/** `WWW-Authenticate` of who comes without a good token: where to get one, if it can be had here (RFC 9728 section 5.1). */
+/**
+ * `WWW-Authenticate` for requests without a valid token: where to get one, if this installation issues any (RFC 9728
+ * section 5.1).
+ */
 export function challenge(config: Config, { sentOne }: { sentOne: boolean }): string {
   const parts = [
     ...(sentOne ? ['error="invalid_token"'] : []),

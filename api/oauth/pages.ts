@@ -19,7 +19,7 @@ import { OauthFault } from './faults.ts';
 import { savePendingRequest } from './pending-request.ts';
 
 type Asked = { Querystring: Record<string, unknown> };
-/** As long as a sign-in link lasts. */
+/** The same as the lifetime of a sign-in link. */
 const signInMs = 15 * 60_000;
 
 export function connectorPages(app: Api, deps: Deps): void {

@@ -1,4 +1,4 @@
-/** Where a browser goes on that had to sign in first: a cookie of its own holds the question, which is judged anew when it comes back. */
+/** An authorization request whose owner must sign in first. It is stored in a cookie and validated again afterwards. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clearHostCookie, setHostCookie } from '#api/plugins/browser.ts';
 import { errors } from '#runtime/errors.ts';
@@ -6,7 +6,10 @@ import { errors } from '#runtime/errors.ts';
 const continueCookie = '__Host-frontage_continue';
 const questionMax = 2_800;
 
-/** Remembers the question of this address for as long as a link to sign in is good. Throws `invalid_input` for one too long for a cookie. */
+/**
+ * Stores the request's query in a cookie until the sign-in link expires. Throws `invalid_input` if it is too long for a
+ * cookie.
+ */
 export function savePendingRequest(reply: FastifyReply, { url }: Pick<FastifyRequest, 'url'>, until: Date): void {
   const question = url.slice(url.indexOf('?') + 1);
   if (question.length > questionMax) {
@@ -15,11 +18,13 @@ export function savePendingRequest(reply: FastifyReply, { url }: Pick<FastifyReq
   setHostCookie(reply, continueCookie, Buffer.from(question).toString('base64url'), until);
 }
 
-/** Sources that a browser may be led to once it has signed in: to its connector at once, where that has asked in a wrong way. */
+/**
+ * CSP sources for the sign-in form: an invalid authorization request redirects to its client right after the sign-in.
+ */
 export const sourcesBeyond = ({ cookies }: Pick<FastifyRequest, 'cookies'>): string[] =>
   cookies[continueCookie] === undefined ? [] : ['https:', 'http:'];
 
-/** Where this browser was going, as a path of ours; asked once. */
+/** The path to continue at after signing in, once. */
 export function whereTo(request: FastifyRequest, reply: FastifyReply): string | undefined {
   const held = request.cookies[continueCookie];
   if (held === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** What connectors call: metadata, registration (RFC 7591), tokens (RFC 6749), revocation (RFC 7009). None of it takes a bearer token. */
+/**
+ * Endpoints for OAuth clients: metadata, registration (RFC 7591), tokens (RFC 6749), revocation (RFC 7009). None
+ * requires a bearer token.
+ */
 import formBody from '@fastify/formbody';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
@@ -26,13 +29,13 @@ const options = (operation: string) => ({
 
 const resourcePaths = [resourceMetadataPath, `${resourceMetadataPath}/mcp`];
 
-/** What browsers ask before a page of another site calls. */
+/** CORS preflights for clients in web pages. */
 export function connectorPreflights(scope: Api): void {
   preflightsOf(scope, 'GET', [...resourcePaths, serverMetadataPath]);
   preflightsOf(scope, 'POST', ['/oauth/register', '/oauth/token', '/oauth/revoke']);
 }
 
-/** Anybody may read it, pages of other sites too. */
+/** Public, also to pages of other sites. */
 export function metadataRoutes(scope: Api, deps: Deps): void {
   const { config } = deps;
   openToPages(scope);
@@ -112,7 +115,7 @@ async function issue(request: FastifyRequest, deps: Deps): Promise<Issued> {
   return await exchangeCode(request.em, deps, given);
 }
 
-/** The client and the fields of its form, each of which comes once (RFC 6749 section 3.2). Throws `OauthFault`. */
+/** The client and the form's fields, none of which may be repeated (RFC 6749 section 3.2). Throws `OauthFault`. */
 function readRequest({ body }: FastifyRequest, { config }: Deps) {
   const fields = (body ?? {}) as Record<string, unknown>;
   const maybe = (name: string): string | undefined => {

@@ -1,6 +1,6 @@
 /**
- * A code for tokens, a refresh token for new ones, and the end of both. Whatever comes a second time ends the whole grant, for then two hold it
- * (OAuth 2.1 sections 4.1.2 and 4.3.1).
+ * Exchanges codes and refresh tokens for tokens, and revokes them. A second use revokes the whole grant, because then
+ * two parties have the secret (OAuth 2.1 sections 4.1.2 and 4.3.1).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
@@ -16,13 +16,15 @@ import type { Client } from './clients.ts';
 import { OauthFault } from './faults.ts';
 
 const accessMs = 3600_000;
-/** After so long without a refresh the owner has to be asked anew. Less than a token is kept after its end. */
+/**
+ * Without a refresh for this long, the owner must approve again. Must be shorter than the retention of expired tokens.
+ */
 const refreshMs = 29 * 24 * 3600_000;
 
 export type Issued = { accessToken: string; refreshToken: string; expiresInSeconds: number };
 type Given = { client: Client; code: string; verifier: string; redirectUri: string | undefined };
 
-/** Throws `OauthFault`, and `plan_limit` where the account has no room for one more token. */
+/** Throws `OauthFault`, and `plan_limit` where the account has reached its limit of tokens. */
 export async function exchangeCode(em: EntityManager, deps: Deps, given: Given): Promise<Issued> {
   return await settled(em, async (tx) => {
     const code = await tx.findOne(
@@ -64,7 +66,7 @@ export async function refresh(
     const used = await tx.findOneOrFail(OauthRefresh, { hash: found.hash }, { refresh: true });
     const access = await tx.findOneOrFail(Token, { id: grant.token.id }, { refresh: true });
     if (access.revokedAt) return badGrant('The owner has revoked this access.');
-    // Nothing is used up: once the account goes on, so does the connector.
+    // The refresh token is not used up, so the client can continue once the account is unblocked.
     if (access.blockReason != null) return badGrant('The account has been blocked by the operator.');
     if (used.usedAt) {
       await endGrant(tx, deps, grant.id);
@@ -77,7 +79,7 @@ export async function refresh(
   });
 }
 
-/** Ends what the token belongs to (RFC 7009). Says nothing about tokens that are not this client's. */
+/** Revokes the grant of the token (RFC 7009). Tokens of other clients are ignored without an error. */
 export async function revoke(
   em: EntityManager,
   deps: Deps,
@@ -90,7 +92,7 @@ export async function revoke(
   if (grantId !== undefined) await em.transactional((tx) => endGrant(tx, deps, grantId));
 }
 
-/** What a refusal changed has to stand, so it is thrown when the transaction is over. */
+/** The changes of a refused request must be committed, so the error is thrown after the transaction. */
 async function settled(em: EntityManager, run: (tx: EntityManager) => Promise<Issued | OauthFault>): Promise<Issued> {
   const outcome = await em.transactional(run);
   if (outcome instanceof OauthFault) throw outcome;
@@ -113,7 +115,7 @@ async function openGrant(
   return { grant, issued: issuedWith(secret, newRefresh(tx, now, grant)) };
 }
 
-/** The same row of the owner's list, with a new secret: the old one is out at once. */
+/** Replaces the secret in the same row of the owner's list. The old secret stops working at once. */
 function renew(tx: EntityManager, now: Date, grant: OauthGrant, access: Token): Issued {
   const secret = newSecret('fro');
   access.hash = hashSecret(secret);
@@ -135,7 +137,7 @@ const issuedWith = (accessToken: string, refreshToken: string): Issued => ({
   expiresInSeconds: accessMs / 1000,
 });
 
-/** Its token is what gives access and what is refreshed: revoked, both are over. */
+/** The grant depends on its token: revoking the token ends access and refreshes. */
 async function endGrant(tx: EntityManager, { clock }: Deps, grantId: string): Promise<void> {
   const { token } = await tx.findOneOrFail(OauthGrant, { id: grantId }, { populate: ['token'] });
   token.revokedAt ??= clock.now();

@@ -1,4 +1,7 @@
-/** Who asks: `Authorization: Bearer fro_…`. Only the token's hash is held, so the look-up by hash is the whole check. */
+/**
+ * Authentication by `Authorization: Bearer fro_…`. Only hashes of tokens are stored, so the lookup by hash is the whole
+ * check.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '#api/access.ts';
 import { accountBlocked } from '#api/accounts/blocked.ts';
@@ -10,10 +13,10 @@ import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { limitFailedSignIns } from './rate-limit.ts';
 
-/** A token's last use is written down at most this often. */
+/** The last use of a token is stored at most this often. */
 const lastUsedStepMs = 60_000;
 
-/** Every call of the scope needs a token. Sets `request.em` and `request.actor`. */
+/** Requires a token for all routes of the scope. Sets `request.em` and `request.actor`. */
 export function requireToken(scope: Api, deps: Deps): void {
   const countFailure = limitFailedSignIns(scope, deps);
   scope.addHook('onRequest', async (request, reply) => {
@@ -24,20 +27,22 @@ export function requireToken(scope: Api, deps: Deps): void {
   });
 }
 
-/** For scopes whose calls need no token: sets `request.em` alone. */
+/** For scopes without tokens: sets `request.em`. */
 export function useEntityManager(scope: Api, deps: Deps): void {
   scope.addHook('onRequest', async (request) => {
     request.em = deps.em();
   });
 }
 
-/** The secret in the header, or `undefined` when there is none in the shape of ours. */
+/** The secret in the header, or `undefined` if it does not have the form of a token. */
 export function bearerSecret(request: FastifyRequest): string | undefined {
   return /^Bearer +(fro_[\w-]{43})$/i.exec(request.headers.authorization ?? '')?.[1];
 }
 
-/** For calls that last: throws `unauthorized` when the token has been revoked or has run out since the call began, `access_denied`
- * when its account was blocked. */
+/**
+ * For long requests. Throws `unauthorized` if the token was revoked or has expired since the request began, and
+ * `access_denied` if its account was blocked.
+ */
 export async function recheckAuthorization(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
@@ -48,13 +53,13 @@ export async function recheckAuthorization(
   if (token.blockReason != null) throw accountBlocked(token.blockReason);
 }
 
-/** The same as an answer, for what is cut off in silence. */
+/** Like `recheckAuthorization`, as a boolean, for streams that end without an error message. */
 export async function isStillGood(em: EntityManager, { clock }: Pick<Deps, 'clock'>, actor: Actor): Promise<boolean> {
   const token = await readAnew(em, actor);
   return token !== null && isGood(token, clock.now()) && token.blockReason == null;
 }
 
-/** As it stands now, whatever this call has read of it before. */
+/** Reads the current row, without the identity map of the request. */
 function readAnew(em: EntityManager, { tokenId }: Actor): Promise<Token | null> {
   return em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
 }

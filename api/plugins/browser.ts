@@ -1,7 +1,7 @@
 /**
- * What a scope of browser pages has: forms as bodies, cookies, errors as pages, and a guard on every POST. A POST is the owner's only if
- * it comes from a page of ours (`Sec-Fetch-Site`, `Origin`) that this very browser was shown: the form carries a token made from the
- * browser's cookie. So neither another site nor a program that opens the links in mails gets anything done.
+ * Browser pages: form bodies, cookies, error pages, and CSRF protection. A POST must come from one of our pages
+ * (`Sec-Fetch-Site`, `Origin`) that this browser was shown: its form contains a token made from the browser's cookie.
+ * So other sites, and programs that open the links in e-mails, cannot submit forms.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import cookie from '@fastify/cookie';
@@ -21,18 +21,18 @@ import { limitBodyTime } from './sockets.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Secret of the browser's cookie; null until it has one. */
+    /** The secret in the browser's cookie; null until it has one. */
     browser: string | null;
   }
 }
 
-/** Browsers keep a cookie of this prefix to one host, and send it over TLS alone (on localhost also without). */
+/** Browsers send a cookie with this prefix to one host only, and only over TLS (on localhost also without). */
 const browserCookie = '__Host-frontage_browser';
 const cookieFlags = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const;
 const browserSeconds = 24 * 3600;
 const formBytesMax = 16_384;
 
-/** `bodyMs`: how long a form may take to arrive. */
+/** `bodyMs`: the time limit for receiving a form. */
 export async function serveBrowsers(scope: Api, deps: Deps, { bodyMs }: { bodyMs?: number } = {}): Promise<void> {
   limitBodyTime(scope, bodyMs);
   scope.removeAllContentTypeParsers();
@@ -50,12 +50,12 @@ export async function serveBrowsers(scope: Api, deps: Deps, { bodyMs }: { bodyMs
   scope.setErrorHandler((error, request, reply) => sendErrorPage(error, request, reply));
 }
 
-/** Options of a page's route: it is shown to people, and stands in no description of the API. */
+/** Options of a page's route, which the API description does not contain. */
 export function pageOptions(operation: string, capability?: Requirement | readonly Requirement[]) {
   return { config: { operation, ...(capability ? { capability } : {}) }, schema: { hide: true } };
 }
 
-/** Makes the forms of a page, and gives the browser its cookie if it has none. */
+/** Creates the forms of a page; sets the browser's cookie if it has none. */
 export function formsFor(request: FastifyRequest, reply: FastifyReply, { config }: Pick<Deps, 'config'>): Form {
   if (request.browser === null) {
     request.browser = newSecret('frb');
@@ -76,7 +76,7 @@ export function sendPage(reply: FastifyReply, { body, headers }: WrittenPage, st
   return reply.code(status).headers(headers).send(body);
 }
 
-/** The browser's secret and the form's fields, which the guard has seen. */
+/** The browser's secret and the fields of the form, which has passed the CSRF check. */
 export function readForm(request: FastifyRequest): { browser: string; field(name: string): string | undefined } {
   const fields = (request.body ?? {}) as Record<string, unknown>;
   return {

@@ -1,4 +1,4 @@
-/** A call of what is switched off is told so, whatever it carries: after the token and before the body is looked at. */
+/** Refuses operations that require a disabled capability: after the token is checked, before the body is validated. */
 
 import type { Api } from '#api/api.ts';
 import { missingNow } from '#api/capabilities.ts';

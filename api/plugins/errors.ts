@@ -1,11 +1,11 @@
-/** Every failure leaves as the same one-key body, and nothing of what failed underneath leaves with it. */
+/** All errors have the same body with one key, and reveal nothing about their internal cause. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Api } from '#api/api.ts';
 import { AppError, type ErrorBody, type ErrorCode, errors } from '#runtime/errors.ts';
 import { fieldFault, type Issue } from './field-faults.ts';
 
-/** Codes of the specification that name a field, wherever it stands in a body or a query. Anything else has the general code. */
+/** Error codes for particular fields, anywhere in a body or query. Other fields return the general code. */
 const fieldCodes: Record<string, ErrorCode> = {
   limit: 'invalid_limit',
   cursor: 'invalid_cursor',
@@ -22,7 +22,7 @@ const fieldCodes: Record<string, ErrorCode> = {
   expires_at: 'invalid_expiry',
 };
 
-/** Answers errors, unknown paths and methods that a path does not have. Add it before any route. */
+/** Handles errors, unknown paths and unsupported methods. Add it before any route. */
 export function answerErrors(app: Api): void {
   const paths = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -30,7 +30,7 @@ export function answerErrors(app: Api): void {
     for (const name of [method].flat()) methods.add(name);
     paths.set(url, methods);
   });
-  // What fails on the way to an address that nothing stands at fails for that alone, whatever its method and its body.
+  // An unknown path returns its own error, even if its method or body caused another one.
   app.setErrorHandler((error, request, reply) =>
     request.is404 ? refuseAddress(paths, request, reply) : sendError(error, request, reply),
   );
@@ -44,13 +44,13 @@ function refuseAddress(paths: Map<string, Set<string>>, request: FastifyRequest,
   return sendError(errors.method_not_allowed(`This address only supports ${allowed.join(', ')}.`), request, reply);
 }
 
-/** Sends any failure as its contract error. An unexpected one is logged with its stack and answered as `internal`. */
+/** Sends an error response. Unexpected errors are logged with their stack and returned as `internal`. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const body = beginError(error, request, reply);
   return reply.type('application/json; charset=utf-8').send({ error: body });
 }
 
-/** Sets status and headers of a failure's answer, for those that have a shape of their own, and says what it is. */
+/** Sets the status and headers of an error response and returns its body, for responses with another format. */
 export function beginError(error: unknown, request: FastifyRequest, reply: FastifyReply): ErrorBody {
   const known = asAppError(error, request);
   if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
@@ -74,7 +74,7 @@ function toExpression(pattern: string): RegExp {
   return new RegExp(`^${parts.join('')}$`);
 }
 
-/** What a failure is in the contract's words; one that nothing explains is `internal`. */
+/** Converts an error to one of the catalog; unexpected errors become `internal`. */
 export function asAppError(error: unknown, request: FastifyRequest): AppError {
   if (error instanceof AppError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error as unknown as Invalid, request);

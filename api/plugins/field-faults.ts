@@ -1,6 +1,9 @@
-/** What is wrong with a field, in words that can be relayed; the schemas' library speaks to programmers. Pure. */
+/** Describes invalid fields in sentences that can be relayed to owners; zod's messages are for programmers. Pure. */
 
-/** An issue as fastify-type-provider-zod hands it on: zod's, with all but its code, path and words in `params`. */
+/**
+ * An issue as fastify-type-provider-zod returns it: zod's issue, with everything but its code, path and message in
+ * `params`.
+ */
 export type Issue = {
   keyword: string;
   instancePath: string;
@@ -16,10 +19,10 @@ export type Issue = {
   };
 };
 
-/** The sentence about a field; `place` says where it stands, as "in the body". */
+/** One sentence about a field. `place` is its location, as "in the body". */
 export function fieldFault(field: string, place: string, issue: Issue): string {
   if (/received undefined$/.test(issue.message)) return `The field ${field} is missing ${place}.`;
-  // Words of our own say more than any that are put together.
+  // A message that a schema sets itself is more specific than a generated one.
   const words = /^(Invalid|Too)\b/.test(issue.message) ? wordsOf(issue) : undefined;
   return `The field ${field} ${place} ${words ?? `is not valid: ${issue.message}`}.`;
 }

@@ -1,4 +1,4 @@
-/** Headers of every answer: the request's id, and what keeps a browser from making more of an answer than it is. */
+/** Headers of every response: the request id and the security headers. */
 import { randomBytes } from 'node:crypto';
 import type { Api } from '#api/api.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -15,14 +15,14 @@ export function newRequestId(): string {
   return `req_${randomBytes(12).toString('hex')}`;
 }
 
-/** Sets them first of all, so that a route may say otherwise. */
+/** Set before all other hooks, so that routes can override them. */
 export function setHeaders(app: Api, { config: { baseUrl }, shutdown }: Pick<Deps, 'config' | 'shutdown'>): void {
   const all: Record<string, string> = baseUrl.startsWith('https:')
     ? { ...defaults, 'strict-transport-security': 'max-age=31536000' }
     : defaults;
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(all);
-    // The next request is for another process.
+    // This process is shutting down, so the next request must go to another one.
     if (shutdown.signal.aborted) reply.header('connection', 'close');
     reply.header('x-request-id', request.id);
     if (request.url.startsWith('/v1/')) reply.header('cache-control', 'no-store');

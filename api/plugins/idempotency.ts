@@ -1,4 +1,7 @@
-/** `Idempotency-Key` on every POST of the scope: a repeated call answers what the first one made, as it is now. */
+/**
+ * `Idempotency-Key` for all POST routes of a scope: a repeated request returns the current state of the resource that
+ * the first one created.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { type Attempt, begin, free, keep, type Repeatable, releaseLease, renew, renewalMs } from '#api/idempotency.ts';
@@ -8,18 +11,18 @@ import { AppError, errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { bearerSecret } from './bearer.ts';
 
-/** A call waits for its work for 50 s at most, and its repetition a little longer for the call. */
+/** A request waits for its work for at most 50 s, so its repetition waits slightly longer. */
 const waitsMostMs = 60_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set while the call runs under an `Idempotency-Key`, and in a replay. */
+    /** Set while the request runs with an `Idempotency-Key`, and in a replay. */
     attempt: Attempt | null;
     renewal: NodeJS.Timeout | null;
   }
 }
 
-/** Gives `request.newId` and `request.newSecret` to all scopes. */
+/** Adds `request.newId` and `request.newSecret` to all scopes. */
 export function decorateReservedIds(app: Api): void {
   app.decorateRequest('attempt', null);
   app.decorateRequest('renewal', null);
@@ -32,15 +35,15 @@ export function decorateReservedIds(app: Api): void {
   });
 }
 
-/** Within whom a key is one: the account, and its token, which seals what is shown once. */
+/** Keys belong to an account. The token encrypts secrets that are shown once. */
 const callers = (request: FastifyRequest) => ({
   accountId: request.actor.accountId,
   bearer: bearerSecret(request) ?? '',
 });
 
 /**
- * After the token and the body are known to be good, so that a call which is refused for them leaves its key free. Where there is no token,
- * `whose` says within whom a key is one.
+ * Runs after authentication and validation, so a request that fails there does not use up its key. `whose` identifies
+ * the caller where there is no token.
  */
 export function idempotency(
   scope: Api,
@@ -73,19 +76,19 @@ export function idempotency(
     const { makes } = request.routeOptions.config;
     const made = request.answeredId ?? (makes ? `${makes}_${attempt.reservedId}` : attempt.reservedId);
     const done = settle(deps, attempt, { status: reply.statusCode, made });
-    // Not kept: the lease runs out, and the next call takes this one up.
+    // If this fails, the lease expires and the next request resumes this one.
     await done.catch((error) => request.log.warn({ err: error }, 'an idempotency key could not be settled'));
   });
 }
 
-/** A refusal of a first run made nothing. What a failure left, or the run before this one, nobody knows. */
+/** A refused first run created nothing. A failed run, or a run before this one, may have created something. */
 async function settle(deps: Deps, attempt: Attempt, { status, made }: { status: number; made: string }): Promise<void> {
   if (status < 400) return await keep(deps, attempt, made);
   if (status < 500 && attempt.state === 'first') return await free(deps, attempt);
   await releaseLease(deps, attempt);
 }
 
-/** Tells the act to stop when the caller hung up, the process is to end, or it has taken longer than any call waits. */
+/** Aborts `act` when the client disconnects, the process shuts down, or the maximum wait is over. */
 async function withRequestSignal<T>(
   { shutdown }: Deps,
   { raw }: FastifyReply,
@@ -96,7 +99,7 @@ async function withRequestSignal<T>(
   const timer = setTimeout(end, waitsMostMs);
   raw.once('close', end);
   shutdown.signal.addEventListener('abort', end);
-  // Either may have come before anybody listened.
+  // Either event may have come before the listeners were added.
   if (shutdown.signal.aborted || raw.destroyed) end();
   try {
     return await act(stop.signal);
@@ -123,7 +126,7 @@ function repeatable(request: FastifyRequest, key: string) {
   };
 }
 
-/** The answer to give in place of running the call; `undefined` when it is to run. */
+/** The response of an earlier request; `undefined` if this one must run. */
 async function earlierAnswer(request: FastifyRequest, attempt: Attempt): Promise<unknown> {
   const { replay, makes } = request.routeOptions.config;
   if (!replay || attempt.state === 'first') return undefined;
@@ -132,7 +135,7 @@ async function earlierAnswer(request: FastifyRequest, attempt: Attempt): Promise
   try {
     return await replay(request, `${makes}_${attempt.reservedId}`);
   } catch (error) {
-    // It died before it had made anything.
+    // The earlier request died before it created anything.
     if (error instanceof AppError && error.code === 'not_found') return undefined;
     throw error;
   }

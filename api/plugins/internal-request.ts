@@ -1,12 +1,12 @@
-/** Calls that the API makes to itself keep the id of the request that they are part of. */
+/** Requests that the API sends to itself have the id of the request that caused them. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 const outer = new AsyncLocalStorage<string>();
 
-/** Of the request for which the API calls itself. */
+/** The id of the outer request, inside an internal one. */
 export const outerRequestId = (): string | undefined => outer.getStore();
 
-/** Runs what makes calls to the API for this request. */
+/** Internal requests within `run` have this id. */
 export function runAsInternalRequest<Result>(id: string, run: () => Promise<Result>): Promise<Result> {
   return outer.run(id, run);
 }

@@ -1,4 +1,4 @@
-/** Bodies: JSON in UTF-8 of at most 1 MiB. An absent body is an empty object. */
+/** Request bodies: JSON in UTF-8 of at most 1 MiB. A missing body is an empty object. */
 import { isUtf8 } from 'node:buffer';
 import type { Api } from '#api/api.ts';
 import { errors } from '#runtime/errors.ts';
@@ -12,7 +12,7 @@ export function readJson(app: Api): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) return done(null, undefined);
     if (!isUtf8(body)) return done(errors.invalid_json('The body is not UTF-8.'));
-    // Passing the text on as JSON alone: `__proto__` and `constructor.prototype` are refused here.
+    // Fastify's own parser, because it refuses `__proto__` and `constructor.prototype`.
     void parse(request, body.toString(), (error, value) => {
       if (error) return done(error);
       const fault = unstorable(value);
@@ -26,12 +26,12 @@ export function readJson(app: Api): void {
   });
 }
 
-/** Text that the database can hold: no NUL, no half of a surrogate pair. */
+/** Whether PostgreSQL can store the text: no NUL, no lone surrogates. */
 function isStorable(text: unknown): boolean {
   return typeof text !== 'string' || (text.isWellFormed() && !text.includes('\0'));
 }
 
-/** Says what makes the value impossible to keep. Walks without recursion, for the depth is the caller's choice. */
+/** Describes why the value cannot be stored. Not recursive, because clients choose the depth. */
 function unstorable(root: unknown): string | undefined {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {

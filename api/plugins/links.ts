@@ -1,6 +1,6 @@
 /**
- * How the description says that one call goes on to others: whoever has made or listed a thing has what the calls about it ask for
- * (OpenAPI 3.1, Link Object). Tests that make calls in turn follow them, and so may clients.
+ * Adds links to the API description: a created or listed resource has the parameters of the operations on it (OpenAPI
+ * 3.1, Link Object). Clients can follow them; tests that chain operations do.
  */
 
 type Schema = { $ref?: string; properties?: Record<string, { items?: Schema }> };
@@ -9,12 +9,12 @@ type Answer = { content?: Record<string, { schema?: Schema }>; links?: Record<st
 type Described = { operationId: string; security?: unknown[]; responses: Record<string, Answer> };
 type Methods = Record<string, Described>;
 
-/** Where calls about a thing stand: the last part of the address is this field of it, parts before it are those of the call that answered it. */
+/** The path of a resource. Its last parameter is this field of the resource; the others are those of the request. */
 type Place = { address: string; field: string };
 
 const at = (address: string, field = 'id'): Place => ({ address, field });
 
-/** By the name of what an answer is, or a list of. */
+/** By the name of the schema of a response, or of the items in it. */
 const placesOf: Readonly<Record<string, readonly Place[]>> = {
   Asset: [at('/v1/sites/{id}/assets/{path}', 'path')],
   Bookable: [at('/b/{public_id}', 'public_id')],
@@ -40,7 +40,7 @@ const placesOf: Readonly<Record<string, readonly Place[]>> = {
   UploadLink: [at('/v1/uploads/{id}')],
 };
 
-/** Adds the links to the answers of every call that takes a token. */
+/** Adds links to the responses of all operations that require a token. */
 export function linkCalls<Document extends object>(document: Document): Document {
   const { paths = {} } = document as { paths?: Record<string, Methods> };
   for (const [path, methods] of Object.entries(paths)) {
@@ -58,7 +58,7 @@ function linksFrom(from: string, schema: Schema, paths: Record<string, Methods>)
   const listed = schema.properties?.items?.items;
   const places = placesOf[nameOf(listed ?? schema)] ?? [];
   const pointer = listed ? '/items/0' : '';
-  // Who asks about a thing by its address has it already.
+  // A request by the resource's own path needs no link to itself.
   const links = places
     .filter(({ address }) => !isAbout(from, address))
     .flatMap(({ address, field }) => {

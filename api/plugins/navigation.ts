@@ -1,13 +1,14 @@
-/** Whether somebody comes by a link of ours, or a program looks at it: to show what is behind it, to warm it up, to see that it answers. */
+/** Tells people who follow a link from programs: link previews, prefetching, monitoring. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isbot } from 'isbot';
 
-/** Programs that somebody runs on purpose, and browsers without a window: they get what a browser gets. */
+/** Programs that people run on purpose, and headless browsers: they are treated like a browser. */
 const runOnPurpose = /^(?:axios|curl|go-http-client|node|python|undici|wget)\b|HeadlessChrome/i;
 
 /**
- * A GET for a page of a window. Browsers say what they ask for (`Sec-Fetch-Dest`, Fetch Metadata) and that they load before anybody asks
- * (`Sec-Purpose`); of those that say nothing, what calls itself a robot is none. A person's own click (`Sec-Fetch-User`) always is one.
+ * Whether the request is a GET for a page in a window. Browsers send their purpose (`Sec-Fetch-Dest`, Fetch Metadata)
+ * and mark prefetching (`Sec-Purpose`). Clients without these headers count unless their user agent is a known robot. A
+ * person's click (`Sec-Fetch-User`) always counts.
  */
 export function isHumanNavigation({ method, headers }: { method: string; headers: IncomingHttpHeaders }): boolean {
   const { 'sec-fetch-dest': destination, 'sec-fetch-user': user, 'user-agent': agent = '' } = headers;

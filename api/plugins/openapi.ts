@@ -1,4 +1,7 @@
-/** `GET /openapi.json`, made from the very schemas that validate, and `/docs`, which shows it without a request to anywhere else. */
+/**
+ * `GET /openapi.json`, generated from the schemas that validate requests, and `/docs`, which renders it without
+ * external requests.
+ */
 import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
@@ -19,7 +22,7 @@ const publicCatalog = Object.fromEntries(
   Object.entries(catalog).map(([code, { remedy: _remedy, ...row }]) => [code, row]),
 );
 
-/** Collects the routes that are added after it. */
+/** Describes all routes that are added after it. */
 export async function describeApi(app: Api, config: Config): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -31,7 +34,7 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
     },
     transform: (document) => {
       const { schema, url } = jsonSchemaTransform(document);
-      // Git's own protocol describes itself.
+      // Git has its own protocol.
       if (!schema) return { schema: { hide: true }, url };
       const isPost = document.route.method === 'POST' && url.startsWith('/v1/');
       const shown = { ...schema, ...(isPost && !schema.security ? { headers: idempotencyHeader } : {}) };
@@ -45,7 +48,7 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
   });
 }
 
-/** The document and the page that shows it. Neither needs a token. */
+/** The document and the page that renders it. Neither requires a token. */
 export async function serveDescription(scope: Api): Promise<void> {
   scope.get('/openapi.json', { schema: { hide: true }, config: { operation: 'openapi.read' } }, async () =>
     scope.swagger(),
@@ -58,7 +61,7 @@ export async function serveDescription(scope: Api): Promise<void> {
     configuration: {
       url: '/openapi.json',
       pageTitle: 'Frontage',
-      // Whatever would speak to somebody else's servers is off.
+      // No requests to third parties.
       withDefaultFonts: false,
       telemetry: false,
       agent: { disabled: true },
@@ -97,7 +100,7 @@ const idempotencyHeader = {
   },
 };
 
-/** The rest of a path is a parameter of its own: `path`. */
+/** Names the wildcard parameter `path`. */
 function nameWildcard<Shown extends { params?: unknown }>(schema: Shown, url: string): { schema: Shown; url: string } {
   const { params } = schema as { params?: { properties?: Record<string, unknown>; required?: string[] } };
   const rest = params?.properties?.['*'];
@@ -112,7 +115,7 @@ function nameWildcard<Shown extends { params?: unknown }>(schema: Shown, url: st
 
 type Answers = Record<string, { description?: string }>;
 
-/** Says what a success comes as; where it may be a page, a refusal is one, too. */
+/** Sets the media types of successful responses. Where one is a page, errors are pages too. */
 function asTypes(response: Answers, types: readonly string[]): Answers {
   const entries = Object.entries(response).map(([status, schema]) => {
     const own = status === '200' || (status === 'default' && types.includes('text/html'));
@@ -132,7 +135,7 @@ type Described = {
 };
 type Body = { $ref?: string; required?: string[] };
 
-/** A body of which no field is required may be left out. */
+/** A body without required fields is optional. */
 function freeBodies<Document extends object>(document: Document): Document {
   const { paths = {}, components } = document as Described;
   for (const { requestBody } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
@@ -143,7 +146,7 @@ function freeBodies<Document extends object>(document: Document): Document {
   return document;
 }
 
-/** Each named schema comes twice, as input and as output; what no call refers to, itself or by another one, is noise. */
+/** Each named schema occurs twice, as input and as output. Removes those that no operation uses. */
 function dropUnused<Document extends object>(document: Document): Document {
   const { components } = document as { components?: { schemas?: Record<string, unknown> } };
   const text = JSON.stringify(document);

@@ -1,11 +1,11 @@
-/** Scripts and styles of ours, as pages of any site load them. */
+/** Our scripts and styles for pages of sites. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PageFile } from '#web/page-file.ts';
 
-/** For a file whose address holds its hash. */
+/** For a file whose URL contains its hash. */
 export const forEver = 'public, max-age=31536000, immutable';
 
-/** Any page may load it: it is the same for all, and knows nothing of who asks. */
+/** Any page may load the file: it is the same for every client and contains no personal data. */
 export function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile, caching: string): FastifyReply {
   reply.headers({
     'cache-control': caching,

@@ -1,4 +1,4 @@
-/** `Prefer: wait=N` and `Prefer: respond-async` (RFC 7240). A preference that can't be read is passed over, as section 2 asks. */
+/** `Prefer: wait=N` and `Prefer: respond-async` (RFC 7240). Invalid preferences are ignored, as section 2 requires. */
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 
@@ -9,12 +9,12 @@ type Preference = { waitMs: number; applied: string | undefined };
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once the route has asked how long to wait. */
+    /** Set once the route has read `waitMs`. */
     preference: Preference | null;
   }
 }
 
-/** Gives `request.waitMs`. A route that reads it has applied the preference, and the answer says so. */
+/** Adds `request.waitMs`. A route that reads it has applied the preference, and the response says so. */
 export function preferWaiting(app: Api): void {
   app.decorateRequest('preference', null);
   app.decorateRequest('waitMs', {
@@ -28,7 +28,7 @@ export function preferWaiting(app: Api): void {
   });
 }
 
-/** Reads the header: the first preference of a kind counts (RFC 7240 section 2), and more than 50 s is 50 s. */
+/** The first preference of a kind counts (RFC 7240 section 2). The maximum is 50 s. */
 export function readPreference(header: string | string[] | undefined): Preference {
   const preferences = [header ?? []].flat().join(',').split(',');
   for (const preference of preferences) {

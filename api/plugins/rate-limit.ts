@@ -1,6 +1,6 @@
 /**
- * Limits per minute, counted in the database so that all API processes share them. A counter that can't be reached lets the call
- * pass: a limit protects the service, and must not be what takes it down.
+ * Limits per minute, counted in the database so that all API processes share them. If the database is unreachable,
+ * requests pass: a limit protects the service and must not cause an outage.
  */
 import { hash } from 'node:crypto';
 import rateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
@@ -10,12 +10,12 @@ import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
-/** Requests a minute, before `FRONTAGE_RATE_SCALE`. */
+/** Requests per minute, before `FRONTAGE_RATE_SCALE`. */
 export const perMinute = {
   token: 600,
-  /** Files of a manifest, for a token: 25,000 of them, as many as a site may have, in about two minutes. */
+  /** Files of a manifest, per token: the 25,000 files that a site may have take about two minutes. */
   files: 12_000,
-  /** Messages of the Model Context Protocol, for a token; the calls in them count as calls, too. */
+  /** Messages of the Model Context Protocol, per token. The operations that they call also count. */
   mcp: 600,
   signIn: 120,
   pages: 120,
@@ -25,7 +25,7 @@ export const perMinute = {
   offers: 300,
   bookings: 60,
   reviews: 300,
-  /** Of connectors, which come from few addresses for many owners. */
+  /** OAuth clients send requests for many owners from few addresses. */
   oauth: 300,
   registrations: 30,
   forms: 30,
@@ -34,7 +34,7 @@ export const perMinute = {
 } as const;
 const windowMs = 60_000;
 
-/** Makes the limiters of this file usable in all scopes of the app. */
+/** Registers the limiters of this file for all scopes. */
 export async function shareLimits(app: Api, deps: Deps): Promise<void> {
   await app.register(rateLimit, {
     global: false,
@@ -46,7 +46,7 @@ export async function shareLimits(app: Api, deps: Deps): Promise<void> {
   });
 }
 
-/** Counts the calls of each token, and by themselves those of routes that say `counted`. After `requireToken`. */
+/** Limits requests per token; routes with `counted` have their own limit. Add it after `requireToken`. */
 export function limitTokens(scope: Api, { config }: Deps): void {
   const nameOf = (request: FastifyRequest) => request.routeOptions.config.counted ?? 'token';
   const max = (request: FastifyRequest) => Math.ceil(perMinute[nameOf(request)] * config.rateScale);
@@ -54,7 +54,7 @@ export function limitTokens(scope: Api, { config }: Deps): void {
   scope.addHook('onRequest', scope.rateLimit({ max, keyGenerator }));
 }
 
-/** Counts the calls of each client address under a name of the scope's. */
+/** Limits requests per client address, under a name. */
 export function limitAddresses(scope: Api, { config }: Deps, name: keyof typeof perMinute): void {
   const max = Math.ceil(perMinute[name] * config.rateScale);
   scope.addHook(
@@ -65,7 +65,7 @@ export function limitAddresses(scope: Api, { config }: Deps, name: keyof typeof 
 
 export type AddressLimiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** The same, to be asked in the middle of a call, where it is known how to answer. It throws `rate_limited`. */
+/** Like `limitAddresses`, for use within a handler. Throws `rate_limited`. */
 export function limiterOfAddresses(scope: Api, { config }: Deps, name: keyof typeof perMinute): AddressLimiter {
   const max = Math.ceil(perMinute[name] * config.rateScale);
   const count = scope.createRateLimit({ max, keyGenerator: (request) => `${name}:${clientOf(request, config)}` });
@@ -77,7 +77,7 @@ export function limiterOfAddresses(scope: Api, { config }: Deps, name: keyof typ
   };
 }
 
-/** Counts calls without a known token for each client address; answers `rate_limited` when there were too many. */
+/** Limits requests without a valid token per client address. Returns `rate_limited`. */
 export function limitFailedSignIns(
   scope: Api,
   { config }: Deps,
@@ -101,8 +101,8 @@ function setLimitHeaders(reply: FastifyReply, counted: { max: number; remaining:
 }
 
 /**
- * Stands for the client: one IPv4 address, or the /64 network that one IPv6 client commands. Visitors call too, and no address of theirs
- * is written anywhere.
+ * A key for the client: one IPv4 address, or the /64 network of an IPv6 client. It is a hash, because clients include
+ * visitors, whose addresses are never stored.
  */
 function clientOf(request: FastifyRequest, { secret }: Config): string {
   return hash('sha256', `client\0${secret}\0${normalizeIP(request.ip)}`, 'base64url').slice(0, 22);
@@ -118,7 +118,7 @@ function limited(ttlMs: number): AppError {
 
 type Counted = (error: Error | null, result?: { current: number; ttl: number }) => void;
 
-/** The store that the limiter wants as a class; all its limiters count in one table, told apart by their keys. */
+/** The plugin requires a class. All limiters use one table, with different keys. */
 function counterStore({ em, clock, log }: Deps) {
   return class CounterStore {
     incr(key: string, done: Counted, lengthMs: number): void {

@@ -1,4 +1,4 @@
-/** Bodies as the bytes that came, for what is signed as a whole. */
+/** Request bodies as raw bytes, for webhooks, whose signature covers the whole body. */
 import type { Api } from '#api/api.ts';
 
 export function takeRawBodies(scope: Api): void {

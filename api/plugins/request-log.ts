@@ -1,6 +1,7 @@
 /**
- * One line for each request: who, what, how it ended, how long it took. No address, body or header: they may hold secrets.
- * A front asks each second whether the process is ready: that it is, is written at `debug` alone.
+ * One log line per request: the operation, the account, the status, the duration. It contains no address, body or
+ * header, because they may contain secrets. Load balancers poll readiness each second, so successful health checks are
+ * logged at `debug`.
  */
 
 import type { Api } from '#api/api.ts';

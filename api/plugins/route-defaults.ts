@@ -1,4 +1,4 @@
-/** What every route has without saying so: its error answer, and the refusal of whatever it does not take. */
+/** Defaults of every route: its error response, and a schema that refuses unexpected input. */
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { errorAnswer, noInput } from '#api/schemas.ts';
@@ -6,7 +6,7 @@ import { errorAnswer, noInput } from '#api/schemas.ts';
 const noQuery = z.strictObject({});
 const methodsWithBody = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Add it to a scope before its routes. A route without a name or a declared answer is a mistake, found at the start. */
+/** Add it to a scope before its routes. Throws at startup if a route has no name or no response schema. */
 export function routeDefaults(scope: Api): void {
   scope.addHook('onRoute', (route) => {
     const { operation } = route.config ?? {};

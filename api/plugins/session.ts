@@ -1,4 +1,4 @@
-/** Pages of an owner who is signed in: the session's cookie says who asks. Anybody else is sent to sign in. */
+/** Pages for signed-in owners, identified by the session cookie. Other browsers are redirected to sign in. */
 import type { FastifyReply } from 'fastify';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
@@ -23,12 +23,12 @@ export function requireSession(scope: Api, { clock }: Deps): void {
     request.session = cookie === undefined ? null : await readSession(request.em, clock, cookie);
     if (!request.session) return reply.redirect(signinFor(request.url), 303);
     if (request.url !== '/signout') requireNotStopped(request.session.account);
-    // No token of the account is the one in use, so the owner may revoke each.
+    // A session uses no token of the account, so the owner may revoke every token.
     request.actor = { accountId: request.session.account.id, tokenId: request.session.id };
   });
 }
 
-/** Whoever comes from an invitation is told with which address to sign in; which invitation it is stays unsaid. */
+/** After an invitation link, the sign-in page says which address to use, without naming the invitation. */
 function signinFor(url: string): string {
   return url.startsWith('/invitations/') ? '/signin?for=invitation' : '/signin';
 }

@@ -1,11 +1,11 @@
-/** What a connection may cost before it has sent a request that can be read. */
+/** Limits for connections that have not sent a complete request. */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Api } from '#api/api.ts';
 import { errors } from '#runtime/errors.ts';
 import { newRequestId } from './headers.ts';
 
-/** Milliseconds. A whole push has to fit into `requestTimeout`; headers come at once or from someone who means harm. */
+/** Milliseconds. A whole push must fit into `requestTimeout`. Slow headers are a sign of an attack. */
 export const timeouts = {
   http: { headersTimeout: 15_000, maxHeaderSize: 32_768, connectionsCheckingInterval: 5_000 },
   requestTimeout: 15 * 60_000,
@@ -13,14 +13,14 @@ export const timeouts = {
   connectionTimeout: 0,
 } as const;
 
-/** A JSON body is small: one that takes longer than this is hung up on. */
+/** A JSON body is small, so a slower one is disconnected. */
 const bodyMs = 30_000;
 
 export function limitBodyTime(scope: Api, timeoutMs = bodyMs): void {
   scope.addHook('preParsing', async (request, _reply, payload) => {
     if (request.routeOptions.config.rawBody) return payload;
     const timer = setTimeout(() => {
-      // What has arrived may take its time to be answered: a build's log is followed for minutes.
+      // Only the body has a time limit: the response may take minutes, as when a client follows a build log.
       if (!request.raw.complete) (payload as Readable).destroy();
     }, timeoutMs);
     payload.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
@@ -28,7 +28,10 @@ export function limitBodyTime(scope: Api, timeoutMs = bodyMs): void {
   });
 }
 
-/** Answers what is no HTTP request, too large in its headers, or too slow, with the contract's body, and hangs up. */
+/**
+ * Responds to malformed HTTP, oversized headers and slow requests with an error in the usual format, and closes the
+ * connection.
+ */
 export function refuseBrokenRequests(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
   const body = JSON.stringify({ error: errors.invalid_input(faultOf(error.code)).toBody() });

@@ -1,4 +1,4 @@
-/** What may be done with an account's tokens. */
+/** Bearer tokens of an account: creation, reading, revocation. */
 
 import type { Actor } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -14,13 +14,13 @@ import { isId, newId, newSecret } from '#runtime/ids.ts';
 type Clock = Deps['clock'];
 export type NewToken = {
   id?: string;
-  /** `fro_…`; made here when the caller brings none. */
+  /** `fro_…`; generated if absent. */
   secret?: string;
   name: string;
   expiresAt?: Date | undefined;
 };
 
-/** Adds a token to the account. Answers it with its secret, which is held nowhere. Throws `invalid_expiry`. */
+/** Adds a token to the account and returns it with its secret, which is never stored. Throws `invalid_expiry`. */
 export async function issueToken(
   em: EntityManager,
   clock: Clock,
@@ -46,7 +46,7 @@ export async function issueToken(
   return { token, secret };
 }
 
-/** Issues a token where the account has room for one more, in the transaction of the caller. Throws `plan_limit`, `invalid_expiry`. */
+/** Issues a token within the account's limit, in the caller's transaction. Throws `plan_limit`, `invalid_expiry`. */
 export async function issueTokenWithinLimit(
   tx: EntityManager,
   deps: Deps,
@@ -64,12 +64,12 @@ export async function issueTokenWithinLimit(
   return (await issueToken(tx, clock, accountId, input)).token;
 }
 
-/** Issues a token at the wish of one who holds one. Throws `plan_limit`, `invalid_expiry`. */
+/** Issues a token for the holder of another one. Throws `plan_limit`, `invalid_expiry`. */
 export async function createToken(em: EntityManager, deps: Deps, actor: Actor, input: NewToken): Promise<Token> {
   return await em.transactional((tx) => issueTokenWithinLimit(tx, deps, actor.accountId, input));
 }
 
-/** The caller's token that is not revoked, its expired ones too. Throws `not_found`. */
+/** A token of the caller's account that is not revoked; it may have expired. Throws `not_found`. */
 export async function loadToken(em: EntityManager, actor: Actor, id: string): Promise<Token> {
   const token = isId('tok', id) ? await em.findOne(Token, { id, account: actor.accountId, revokedAt: null }) : null;
   if (token) return token;
@@ -83,7 +83,7 @@ export async function renameToken(em: EntityManager, actor: Actor, id: string, n
   return token;
 }
 
-/** Revokes at once. Throws `current_token` for the token that asks. */
+/** Revokes a token at once. Throws `current_token` for the caller's own token. */
 export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor, id: string): Promise<Token> {
   const token = await loadToken(em, actor, id);
   if (token.id === actor.tokenId) {
@@ -97,8 +97,9 @@ export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor,
 }
 
 /**
- * Tokens that open the account, or that a connector can renew without asking anybody: what the cap counts and the owner sees. A connector so holds
- * its place between two access tokens, and a refresh never finds the account full.
+ * The condition for tokens that are valid, or that an OAuth client can renew without approval. The limit counts them,
+ * and the owner sees them. So a client does not lose its place between two access tokens, and a refresh never exceeds
+ * the limit.
  */
 export async function held(em: EntityManager, accountId: string, now: Date) {
   const renewable = await renewableTokenIds(em, accountId, now);
