@@ -1,6 +1,6 @@
 /**
- * An authority that gives certificates (RFC 8555), a step at a time: any of them may be the last before a crash, so that callers write down
- * what came of each. Nothing is tried again here but what a nonce of the protocol stopped.
+ * A certificate authority (RFC 8555), one step per call: a crash can follow any of them, so callers save the result of
+ * each. Nothing is retried here except after a rejected nonce.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,15 +13,15 @@ import { fetchRenewalInfo, type Renewal, renewalId } from './acme/renewal.ts';
 
 export type AcmeOrder = acme.Order;
 
-/** What shows that one name of an order is ours. */
+/** The proof that one name of an order is ours. */
 export type Challenge = {
   name: string;
   status: 'pending' | 'valid' | 'invalid';
-  /** Of a TXT record, or of a page over HTTP; and what stands there. */
+  /** A TXT record, or a page over HTTP; `answer` is its content. */
   kind: ChallengeKind;
   token: string;
   answer: string;
-  /** Why the authority did not take it. */
+  /** Why the authority rejected it. */
   refusal: AcmeRefused | undefined;
   challenge: acme.Authorization['challenges'][number];
 };
@@ -33,22 +33,22 @@ export type Authority = {
   directoryUrl: string;
   /** A new private key, as PEM. */
   newKey(): Promise<string>;
-  /** The address of the account that has this key; it is opened where there is none. */
+  /** The URL of the account with this key; the account is created if there is none. */
   register(key: string): Promise<string>;
   session(account: AcmeAccountKey): AcmeSession;
-  /** When the authority wants this certificate renewed; undefined where it does not say. */
+  /** When the authority wants this certificate renewed; undefined if it does not say. */
   renewalOf(chain: string): Promise<Renewal | undefined>;
 };
 
 export type AcmeSession = {
-  /** `replaces` is the chain that the new certificate takes the place of. */
+  /** `replaces` is the chain that the new certificate replaces. */
   createOrder(names: string[], replaces?: string): Promise<AcmeOrder>;
-  /** An order for exactly these names that is not over: opened before its address could be written down. */
+  /** An unfinished order for exactly these names: created before its URL could be saved. */
   findOrder(names: string[]): Promise<AcmeOrder | undefined>;
   readOrder(url: string): Promise<AcmeOrder>;
-  /** What is to be proved, each in this way. Throws AcmeRefused where the authority does not offer it. */
+  /** The challenges of this kind, one for each name. Throws AcmeRefused if the authority does not offer it. */
   challenges(order: AcmeOrder, kind: ChallengeKind): Promise<Challenge[]>;
-  /** Tells the authority to look. */
+  /** Asks the authority to validate the challenge. */
   completeChallenge(proof: Challenge): Promise<void>;
   finalize(order: AcmeOrder, names: string[], key: string): Promise<void>;
   /** The whole chain as PEM, the certificate first. */
@@ -61,11 +61,11 @@ const timeoutMs = 15_000;
 const noncesMax = 4;
 const ordersLookedAt = 10;
 
-/** The library's settings are of the whole process, so one process talks to one authority. */
+/** The library's settings are global, so one process uses one authority. */
 export function openAuthority({ directoryUrl, email, trusts }: Settings, clock: Clock): Authority {
   configureLibrary(trusts, clock);
   const contact = email ? [`mailto:${email}`] : [];
-  // A directory is read once for each client of the library's, so clients are kept.
+  // Each client of the library reads the directory once, so clients are kept.
   const sessions = new Map<string, AcmeSession>();
   return {
     directoryUrl,
@@ -88,7 +88,7 @@ export function openAuthority({ directoryUrl, email, trusts }: Settings, clock: 
 
 function configureLibrary(trusts: string, clock: Clock): void {
   const { defaults, interceptors } = acme.axios;
-  // The library sends the nonce of a failed request again (open there); what is to be tried again is for callers to say.
+  // The library reuses the nonce of a failed request (an open issue there), and callers decide what to retry.
   Object.assign(defaults, { acmeSettings: { ...acmeSettings(defaults), retryMaxAttempts: 0 } });
   defaults.timeout = timeoutMs;
   defaults.maxContentLength = 1024 * 1024;
@@ -102,7 +102,7 @@ const acmeSettings = (defaults: object) => (defaults as { acmeSettings?: object 
 
 type AcmeResponse = Parameters<NonNullable<Parameters<typeof acme.axios.interceptors.response.use>[0]>>[0];
 
-/** The library keeps of a refusal its words alone: its kind is taken here. A nonce that is not good is the library's to mend. */
+/** The library keeps only a refusal's message, so its kind is read here. It retries after a bad nonce itself. */
 function checkResponse(answer: AcmeResponse, now: Date): AcmeResponse {
   if (answer.status < 400) return answer;
   const kind = kindOf(answer.data);
@@ -113,14 +113,14 @@ function checkResponse(answer: AcmeResponse, now: Date): AcmeResponse {
   throw new AcmeRefused(answer.status === 429 ? 'limit' : answer.status === 404 ? 'order' : kind, retryAfterMs);
 }
 
-/** Runs one request or two of the library's. What it throws that is not ours is a connection that was lost, whatever it calls it. */
+/** Runs one or two requests of the library. Any other error that it throws counts as a lost connection. */
 async function request<T>(act: () => Promise<T>): Promise<T> {
   for (let nonces = 0; ; nonces++) {
     try {
       return await act();
     } catch (error) {
       if (error instanceof AcmeRefused || error instanceof AcmeUnreachable) throw error;
-      // The library gives up after some nonces that were refused; nothing was done then.
+      // The library gives up after several rejected nonces; nothing was done then.
       if (!isNonce(error)) throw new AcmeUnreachable(`the certificate authority cannot be asked: ${nameOf(error)}`);
       if (nonces === noncesMax) throw new AcmeUnreachable('the certificate authority takes no nonce');
       await pause(20 * (nonces + 1));
@@ -161,7 +161,7 @@ function openSession(directoryUrl: string, key: string, url: string): AcmeSessio
     async findOrder(names) {
       const { orders } = (await request(() => client.updateAccount())) as { orders?: string };
       if (!orders) return undefined;
-      // The list is read as an order is: the library has no call for it.
+      // The library has no call for this list, so it is read like an order.
       const list = (await readOrder(orders)) as unknown as { orders?: string[] };
       for (const at of (list.orders ?? []).slice(-ordersLookedAt).reverse()) {
         const order = await readOrder(at);
@@ -171,7 +171,7 @@ function openSession(directoryUrl: string, key: string, url: string): AcmeSessio
     },
     async challenges(order, kind) {
       const found = await request(() => client.getAuthorizations(order));
-      // One that stands from an earlier order may have been proved in another way.
+      // An authorization that is valid from an earlier order may have been proved in another way.
       return await Promise.all(
         found.map((one) => proofOf(one, one.status === 'valid' ? validatedBy(one, kind) : kind)),
       );
@@ -188,7 +188,7 @@ function openSession(directoryUrl: string, key: string, url: string): AcmeSessio
 }
 
 const identifiersOf = (names: string[]) => names.map((value) => ({ type: 'dns', value }));
-// Further on than this is none whose address was not written down.
+// Orders in later states always have a saved URL.
 const isOpen = ({ status }: AcmeOrder) => status === 'pending' || status === 'ready';
 const isFor = ({ identifiers }: AcmeOrder, names: string[]) =>
   identifiers

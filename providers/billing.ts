@@ -1,6 +1,6 @@
 /**
- * The provider that takes money for plans: customers, pages to subscribe on, subscriptions. It is told what a plan costs and is never asked what
- * one may do. Faults are those of `payments.ts`, in our words.
+ * The payment provider for plans: customers, checkout pages, subscriptions. It receives the price of a plan but never
+ * decides what an account may do. Faults are those of `payments.ts`.
  */
 import { createHash } from 'node:crypto';
 import type Stripe from 'stripe';
@@ -11,20 +11,20 @@ import { translate } from './payments/faults.ts';
 export type CheckoutPage = {
   id: string;
   status: 'open' | 'complete' | 'expired';
-  /** Where to pay, while it is open. */
+  /** Where to pay, while the page is open. */
   url: string | null;
-  /** What was bought on it. */
+  /** The subscription that was bought on it. */
   subscription: string | null;
 };
 
 export type SubscriptionState = {
   status: 'active' | 'past_due' | 'ended';
-  /** When it ends, where its owner has cancelled it. */
+  /** When it ends, if its owner has cancelled it. */
   cancelsAt: Date | null;
 };
 
 export type NewCheckout = {
-  /** Ours: names what is bought, and makes the call the same one however often it is made. */
+  /** Our id: names the purchase, and is the idempotency key of the call. */
   id: string;
   customer: string;
   title: string;
@@ -34,7 +34,7 @@ export type NewCheckout = {
   returnUrl: string;
 };
 
-/** What a signed message is about; what it says is not believed, but asked for anew. */
+/** The subject of a signed message. Its content is not trusted: callers read the current state again. */
 export type BillingEvent = { id: string; customer: string | null };
 
 export type Billing = ReturnType<typeof openBilling>;
@@ -45,7 +45,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
     translateFaults(async () => pageOf(await api.checkout.sessions.retrieve(page)));
 
   return {
-    /** The account as the provider's customer. The same account with the same address is made once. */
+    /** The account's customer at the provider. The same account with the same address is created once. */
     createCustomer: (account: { id: string; name: string; email: string }, idempotencyKey: string): Promise<string> =>
       translateFaults(async () => {
         const { id, name, email } = account;
@@ -58,7 +58,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
         const session = await api.checkout.sessions.create(
           {
             mode: 'subscription',
-            // Methods that are settled on the page: a plan is in force when it is paid, not days before.
+            // Only payment methods that settle on the page: a plan starts when it is paid, not days before.
             allowed_payment_method_types: ['card'],
             customer,
             client_reference_id: id,
@@ -85,7 +85,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
 
     readCheckout,
 
-    /** Ends a page so that nobody subscribes on it any more. Answers what it is now: somebody may have, a moment before. */
+    /** Expires a page so that it accepts no more subscriptions. Returns its state: it may just have been completed. */
     closeCheckout: (page: string): Promise<CheckoutPage> =>
       translateFaults(async () => {
         const was = pageOf(await api.checkout.sessions.retrieve(page));
@@ -101,7 +101,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
     readSubscription: (subscription: string): Promise<SubscriptionState> =>
       translateFaults(async () => stateOf(await api.subscriptions.retrieve(subscription))),
 
-    /** Ends it at once; what was paid beyond today is credited to the customer. */
+    /** Ends it at once; the unused part of the paid period is credited to the customer. */
     endSubscription: (subscription: string): Promise<SubscriptionState> =>
       translateFaults(async () => {
         const was = stateOf(await api.subscriptions.retrieve(subscription));
@@ -112,14 +112,14 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
         );
       }),
 
-    /** Where the customer cancels, changes the card, and finds the invoices. Minutes long, so never stored. */
+    /** Where the customer cancels, changes the card and finds the invoices. Valid for minutes, so never stored. */
     openPortal: (customer: string, returnUrl: string, idempotencyKey: string): Promise<string> =>
       translateFaults(async () => {
         const portal = { customer, return_url: returnUrl };
         return (await api.billingPortal.sessions.create(portal, { idempotencyKey })).url;
       }),
 
-    /** Throws where the message was not signed with our secret within five minutes of `now`. */
+    /** Throws unless the message was signed with our secret within five minutes of `now`. */
     readEvent(body: Buffer, signature: string, now: Date): BillingEvent {
       const event = readSigned(body, signature, webhookSecret, now);
       const { customer } = event.data.object as { customer?: string | { id: string } | null };
@@ -140,7 +140,7 @@ function stateOf({ status, cancel_at, cancel_at_period_end, items }: Stripe.Subs
   return { status: meanings[status] ?? 'past_due', cancelsAt: cancels ? new Date(cancels * 1000) : null };
 }
 
-/** Whatever waits for money counts as overdue: the grace decides how long. */
+/** Any status that waits for money counts as overdue: the grace period decides how long. */
 const meanings: Record<string, SubscriptionState['status']> = {
   active: 'active',
   trialing: 'active',
@@ -148,7 +148,7 @@ const meanings: Record<string, SubscriptionState['status']> = {
   incomplete_expired: 'ended',
 };
 
-/** A key for a write that is the same one only with the very same content. */
+/** An idempotency key that stays the same only for the same content. */
 export function digestOf(content: object): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }

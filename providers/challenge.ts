@@ -1,4 +1,4 @@
-/** The challenge that the configuration names. */
+/** Opens the challenge that the configuration selects. */
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { openAltcha } from './challenge/altcha.ts';

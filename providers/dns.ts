@@ -1,4 +1,4 @@
-/** The public DNS, asked: what a resolver says of a name, and what the name servers of its parent zone say (RFC 1034). */
+/** Queries the public DNS: a resolver, and the name servers of a name's parent zone (RFC 1034). */
 import { getServers } from 'node:dns';
 import type { Answer, RecordType } from 'dns-packet';
 import type { DnsAnswer } from '#rules/dns/observation.ts';
@@ -6,13 +6,13 @@ import { type DecodedPacket, exchange } from './dns/exchange.ts';
 
 export type AskedType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DS' | 'NS' | 'TXT';
 
-/** What the parent's name servers say of a name. `ns` is found only where they refer to others for it. */
+/** The parent name servers' answers about a name. `ns` is found only if they delegate it to others. */
 export type Delegation = { exists: 'yes' | 'no' | 'unknown'; ns: DnsAnswer; ds: DnsAnswer };
 
 export type Dns = {
-  /** What the resolver says, in text as in a zone file but without quotes and last dots; for A and AAAA, through CNAMEs. */
+  /** The resolver's answer, in zone-file format but without quotes and final dots; for A and AAAA, through CNAMEs. */
   ask(name: string, type: AskedType): Promise<DnsAnswer>;
-  /** Whether the resolver refuses an answer that it gives when it is told not to check signatures (DNSSEC, RFC 4035 section 3.2.2). */
+  /** Whether the resolver only answers with signature checks disabled (DNSSEC, RFC 4035 section 3.2.2). */
   isBogus(name: string): Promise<boolean>;
   askParent(name: string): Promise<Delegation>;
 };
@@ -26,7 +26,7 @@ const charsMax = 512;
 export function openDns({ resolvers, port }: { resolvers: readonly string[]; port: number }): Dns {
   const servers = resolvers.length > 0 ? resolvers : getServers().map(withPort);
 
-  /** The first answer that says whether there is something, of servers asked one after the other. */
+  /** The first definite answer. Servers are queried one after the other. */
   async function resolve(name: string, type: RecordType, checking = true): Promise<DecodedPacket | undefined> {
     for (const server of [...servers, ...servers]) {
       const answer = await exchange(server, { name, type, recursion: true, checking });
@@ -39,11 +39,11 @@ export function openDns({ resolvers, port }: { resolvers: readonly string[]; por
     const answer = await resolve(name, type);
     if (!answer) return unknown;
     const answers = answer.answers ?? [];
-    // Where the name is an alias, those of another zone stand beside it: they say nothing of this one.
+    // If the name is an alias, the answer also contains records of another zone, which say nothing about this one.
     return readAnswers(type === 'NS' ? answers.filter((one) => plain(one.name) === name) : answers, type);
   }
 
-  /** Addresses of the name servers of the closest zone above the name; undefined where that could not be asked. */
+  /** Addresses of the name servers of the closest zone above the name; undefined if the query failed. */
   async function parentServers(name: string): Promise<string[] | undefined> {
     for (let parent = above(name); ; parent = above(parent)) {
       const ns = await ask(parent, 'NS');
@@ -94,8 +94,8 @@ function above(name: string): string {
 const isDefinite = ({ rcode }: DecodedPacket): boolean => rcode === 'NOERROR' || rcode === 'NXDOMAIN';
 
 /**
- * Who the name is delegated to. A server that has the name's own zone beside its parent's answers from that one (with authority), which
- * says nothing of the parent's: whoever can make zones on that server could have made it.
+ * The delegation of the name. A server that has both the parent's zone and the name's own answers from the latter (with
+ * authority), which says nothing about the parent's: anyone who can create zones on that server could have created it.
  */
 function readReferral(packet: DecodedPacket, name: string): DnsAnswer {
   if (packet.flag_aa) return none;
@@ -108,7 +108,7 @@ function readAnswers(answers: Answer[], type: AskedType): DnsAnswer {
   return found.length > 0 ? { found: found.slice(0, answersMax) } : none;
 }
 
-/** It is kept and shown, and whoever has the name can say anything: bytes that no row takes, and as many as fit into 64 KiB. */
+/** Anyone can publish any record, and we store and show it: no bytes that a row rejects, at most 64 KiB in all. */
 function bounded(text: string): string {
   return text
     .slice(0, charsMax)

@@ -1,8 +1,8 @@
-/** Sends mail over SMTP (RFC 5321). What the server says of itself stays here: callers hear what it means. */
+/** Sends mail over SMTP (RFC 5321). Callers get the meaning of a response, never its text. */
 import { createTransport } from 'nodemailer';
 import type { WrittenMail } from '#web/mails/layout.ts';
 
-/** `refused`: this mail will never be taken for this recipient. `later`: anything that another try may find mended. */
+/** `refused`: this mail will never be accepted for this recipient. `later`: a retry may succeed. */
 export class MailNotSent extends Error {
   readonly outcome: 'refused' | 'later';
   constructor(outcome: MailNotSent['outcome'], message: string) {
@@ -12,7 +12,7 @@ export class MailNotSent extends Error {
 }
 
 export type OutgoingMail = WrittenMail & {
-  /** Without angle brackets. The same at each try, so that a receiver can tell a mail that comes twice. */
+  /** Without angle brackets. The same for each attempt, so that a receiver can detect a duplicate. */
   messageId: string;
   date: Date;
   to: string;
@@ -20,7 +20,7 @@ export type OutgoingMail = WrittenMail & {
 };
 
 export type Mailer = {
-  /** Returns when the server has taken the mail. Throws MailNotSent. */
+  /** Returns when the server has accepted the mail. Throws MailNotSent. */
   send(mail: OutgoingMail): Promise<void>;
   close(): void;
 };
@@ -29,14 +29,14 @@ const connectMs = 10_000;
 const silenceMs = 30_000;
 const connectionsMax = 5;
 /**
- * Mails that are handed to the pool and not yet answered. A server that takes connections and says nothing must hold up its own mails, not
- * the process: what is beyond this is told at once to come again.
+ * Mails in the pool that have no response yet. A server that accepts connections and never responds must delay its own
+ * mails, not the process: mails beyond this limit fail at once with `later`.
  */
 const inHandMax = 25;
 
 /**
- * A pool of connections to the server of `url` (`smtp://user:password@host:port` or `smtps:`), opened at the first mail. `smtp:` goes over
- * to TLS where the server offers it; `?requireTLS=true` refuses to go without.
+ * A pool of connections to the server of `url` (`smtp://user:password@host:port` or `smtps:`), opened at the first
+ * mail. `smtp:` upgrades to TLS if the server offers it; `?requireTLS=true` refuses to send without.
  */
 export function openMailer({ url, from }: { url: string; from: string }): Mailer {
   const server = new URL(url);
@@ -51,7 +51,7 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
         : {}),
       pool: true,
       maxConnections: connectionsMax,
-      // A connection that is lost in the middle of a mail: whether it was taken is for the caller to judge, not for the pool.
+      // If a connection is lost in the middle of a mail, the caller decides whether it was accepted, not the pool.
       maxRequeues: 0,
       connectionTimeout: connectMs,
       greetingTimeout: connectMs,
@@ -86,8 +86,8 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
 type SmtpError = Error & { code?: string; command?: string; responseCode?: number };
 
 /**
- * A 5xx is for ever (RFC 5321 section 4.2.1), but only about the recipient or the mail itself: one about us, as a login that is not
- * taken, is for an operator to mend, and the mail waits for that.
+ * A 5xx is permanent (RFC 5321 section 4.2.1), but only if it is about the recipient or the mail itself. One about us,
+ * such as a rejected login, is for an operator to fix, and the mail waits for that.
  */
 function translate({ code = 'error', command = '', responseCode = 0 }: SmtpError): MailNotSent {
   const aboutThisMail = command === 'RCPT TO' || command === 'DATA';

@@ -1,12 +1,12 @@
-/** Finds files in a manifest as it was stored, without reading it all: its lines are sorted by path, and a search looks at a few of them. */
+/** Finds files in a stored manifest without parsing all of it, by binary search: its lines are sorted by path. */
 import type { ManifestFile } from './manifest.ts';
 
 export type ManifestLookup = {
-  /** The file at this path. Throws when its line is not as `renderManifest` writes one. */
+  /** The file at this path. Throws if its line is not in the format of `renderManifest`. */
   get(path: string): ManifestFile | undefined;
-  /** All files whose path begins so, in order. */
+  /** All files whose path starts with the prefix, in order. */
   within(prefix: string): Generator<ManifestFile>;
-  /** About what it takes in memory. */
+  /** Approximate memory use. */
   bytes: number;
 };
 
@@ -14,7 +14,7 @@ const lineFeed = 10;
 const quote = 34;
 const beforePath = '{"path":"';
 
-/** Takes a manifest that `renderManifest` wrote. Throws on what is plainly none. */
+/** Expects the output of `renderManifest`. Throws on anything that clearly is not. */
 export function lookUpManifest(manifest: Buffer): ManifestLookup {
   const starts = lineStarts(manifest);
   const count = starts.length - 1;
@@ -23,12 +23,12 @@ export function lookUpManifest(manifest: Buffer): ManifestLookup {
 
   function pathAt(n: number): string {
     const start = (starts[n] as number) + beforePath.length;
-    // A quote within a path is written with a backslash before it, which makes the path one to be parsed.
+    // A quote within a path is escaped with a backslash, and such a path needs JSON parsing.
     const path = manifest.toString('utf8', start, manifest.indexOf(quote, start));
     return path.includes('\\') ? String(JSON.parse(line(n)).path) : path;
   }
 
-  /** The first line whose path is not before this one; by UTF-16 code units, as the lines were sorted. */
+  /** The first line whose path is not before this one, in UTF-16 code units, as the lines are sorted. */
   function lowerBound(path: string): number {
     let [low, high] = [0, count];
     while (low < high) {
@@ -59,7 +59,7 @@ export function lookUpManifest(manifest: Buffer): ManifestLookup {
   };
 }
 
-/** Where each line starts, and after them where the next one would. */
+/** The start of each line, and after them the end of the last. */
 function lineStarts(manifest: Buffer): Uint32Array {
   let starts = new Uint32Array(1024);
   let count = 1;

@@ -1,11 +1,11 @@
-/** Media types by the name of a file, for what is served and for what is worth compressing. */
+/** Media types by file name, for serving and for deciding on compression. */
 import { Mime } from 'mime/lite';
 import other from 'mime/types/other.js';
 import standard from 'mime/types/standard.js';
 
 const types = new Mime(standard, other);
 
-/** The media type that the name's extension stands for, with `charset=utf-8` where it is text. */
+/** The media type for the name's extension, with `charset=utf-8` for text. */
 export function contentTypeOf(path: string): string {
   const type = types.getType(path) ?? 'application/octet-stream';
   return isText(type) ? `${type}; charset=utf-8` : type;

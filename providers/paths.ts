@@ -1,16 +1,16 @@
 /**
- * The one verdict on a path. Whatever names a file asks here: a push, a commit by the API, an asset, the output of a build, a manifest
- * that is sent, an edge that serves. Pure.
+ * Validates paths. Everything that names a file uses it: a push, a commit by the API, an asset, the output of a build,
+ * an uploaded manifest, an edge. Pure.
  *
- * Two questions, because the answers differ. A file that a site may have in its source (`sourceFault`) is not always one that its visitors
- * may be served, and the other way round: `package.json` belongs to the platform in a source and is a plain file in an output.
- * What neither takes is what could mean another place, on any file system that a clone or a store may lie on.
+ * There are two checks, because a file that a site may have in its source (`sourceFault`) is not always one that may be
+ * served (`outputFault`), and vice versa: `package.json` belongs to the platform in a source and is a plain file in an
+ * output. Both reject paths that could mean another place on any file system of a clone or a store.
  *
- * Taken by both, because they are a file each and mean one place: names in several cases, forms of Unicode, scripts and directions, names
- * that begin with a dot or end in one, and names that Windows keeps for devices.
+ * Both accept names in several cases, forms of Unicode, scripts and directions, names that begin with a dot or end in
+ * one, and names that Windows reserves for devices: each is a file of its own and means one place.
  */
 
-/** `what` is the end of a sentence that begins with the path. */
+/** `what` completes a sentence that begins with the path. */
 export type PathFault = { code: 'invalid_path' | 'frozen_file'; what: string };
 
 /** Names that belong to the platform in a site's source, in every folder and every spelling. */
@@ -36,7 +36,7 @@ export const contentFolder = 'src/content/';
 export const segmentBytesMax = 255;
 export const pathBytesMax = 1024;
 
-/** What stands against this path in a site's source; undefined when nothing does. Relative to the repository or to the site. */
+/** Why a site's source cannot have this path; undefined if it can. Relative to the repository or to the site. */
 export function sourceFault(path: string): PathFault | undefined {
   const fault = placeFault(path);
   if (fault !== undefined) return { code: 'invalid_path', what: fault };
@@ -46,16 +46,16 @@ export function sourceFault(path: string): PathFault | undefined {
   return { code: 'invalid_path', what: 'is the list of submodules, which sites cannot have' };
 }
 
-/** What stands against this path in a built site, and so against serving it; undefined when nothing does. Relative to the site's root. */
+/** Why a built site cannot have or serve this path; undefined if it can. Relative to the site's root. */
 export function outputFault(path: string): PathFault | undefined {
   const fault = placeFault(path);
   return fault === undefined ? undefined : { code: 'invalid_path', what: fault };
 }
 
-// Nearly all paths are of this kind. No ~ (short names), no dot in front, and lengths that need no counting.
+// Matches nearly all paths. No ~ (short names), no leading dot, and lengths that need no counting.
 const plain = /^(?:[a-z0-9_-][a-z0-9_.@+-]{0,99}\/){0,8}[a-z0-9_-][a-z0-9_.@+-]{0,99}$/i;
 
-/** Why the path could mean more than one place below a root, or none that can be kept. */
+/** Why the path could mean more than one place below a root, or cannot be stored. */
 function placeFault(path: string): string | undefined {
   if (plain.test(path)) return undefined;
   if (path === '') return 'is empty';
@@ -73,22 +73,22 @@ function placeFault(path: string): string | undefined {
   return undefined;
 }
 
-/** Whether a path that a visitor asks for is meant for someone else's parser: it climbs, or hides a separator or a control character. */
+/** Whether a requested path is aimed at another parser: it contains `.` or `..`, a backslash or a control character. */
 export function isEvasive(path: string): boolean {
   return /(?:^|\/)\.{1,2}(?:\/|$)|[\\\p{Cc}]/u.test(path);
 }
 
-/** Whether a path could write where it should not in the clone of a careless git: worse than a name that sites do not take. */
+/** Whether a path could write outside a clone by a careless git: worse than a name that sites cannot have. */
 export function isHarmful(path: string): boolean {
   return path.split('/').some((segment) => ['', '.', '..'].includes(segment) || isGitFolder(segment));
 }
 
-// Code points that HFS+ leaves out when it compares names (git's utf8.c, next_hfs_char).
+// Code points that HFS+ ignores when it compares names (git's utf8.c, next_hfs_char).
 const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /**
- * One spelling for all names that some file system takes for the same: HFS+ ignores code points, NTFS ends a name at a stream's colon and
- * drops dots and spaces at the end, both ignore case.
+ * One spelling for all names that some file system treats as the same: HFS+ ignores code points, NTFS ends a name at a
+ * stream's colon and drops final dots and spaces, both ignore case.
  */
 function canonical(segment: string): string {
   const name = segment.replace(ignorable, '').split(':', 1)[0] ?? '';
@@ -102,12 +102,12 @@ function isGitFolder(segment: string): boolean {
   return ['.git', 'git~1'].includes(canonical(segment));
 }
 
-/** `gi7eba~1` is its short name on NTFS where `gitmod~1` to `gitmod~4` are taken. */
+/** `gi7eba~1` is its short name on NTFS if `gitmod~1` to `gitmod~4` are taken. */
 function isSubmoduleList(segment: string): boolean {
   return /^(\.gitmodules|gitmod~[1-4]|gi7[0-9a-f]{3}~[0-9])$/.test(canonical(segment));
 }
 
-/** Whether a part of the path carries a frozen name. */
+/** Whether a segment of the path is a frozen name. */
 export function isFrozen(path: string): boolean {
   return path.split('/').some((segment) => frozenNames.has(canonical(segment)));
 }
@@ -119,12 +119,12 @@ export function isWithin(folder: string, path: string): boolean {
   return wanted.every((name, index) => segments[index] !== undefined && canonical(segments[index]) === name);
 }
 
-/** Extension of a file's name in lower case, without the dot; '' where there is none. */
+/** Extension of a file's name in lower case, without the dot; '' if there is none. */
 export function extensionOf(path: string): string {
   return /[^/]\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
 }
 
-/** A path that is safe to print on a terminal and in a message. */
+/** A path that is safe to print on a terminal and in messages. */
 export function printable(path: string): string {
   const shown = path.length > 200 ? `${path.slice(0, 200)}…` : path;
   return shown.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);

@@ -1,6 +1,6 @@
 /**
- * The provider of payments: hosted pages, charges and refunds on the account that takes the money. The only module that knows who it is;
- * what it says of itself stays here, callers hear what it means.
+ * The payment provider: hosted pages, charges and refunds on the account that receives the money. Callers never see
+ * which provider it is: its responses are translated into our own terms.
  */
 import type Stripe from 'stripe';
 import { toProvider } from '#rules/currencies.ts';
@@ -13,27 +13,27 @@ import { type Charge, chargeOf, type HostedPage, pageOf, refundStatus } from './
 export { PaymentsFault } from './payments/faults.ts';
 export type { Charge, HostedPage } from './payments/responses.ts';
 
-/** On whose behalf: with the owner's own key, or with ours for an account that was connected. Never logged. */
+/** The account to act for: with the owner's own key, or with ours for a connected account. Never logged. */
 export type PaymentCredentials = { rail: 'own_key'; key: string } | { rail: 'connect'; providerAccount: string };
 
-/** What the provider says of an account. `waitingFor` is in our words; empty where nothing is missing. */
+/** The state of an account at the provider. `waitingFor` is in our words; empty if nothing is missing. */
 export type AccountState = {
   providerAccount: string;
   chargesEnabled: boolean;
-  /** ISO 4217; null where the provider has named none. */
+  /** ISO 4217; null if the provider gives none. */
   currency: string | null;
   waitingFor: string[];
 };
 
 export type NewPage = {
   idempotencyKey: string;
-  /** Ours, written on the charge so that it can be found from the provider's side. */
+  /** Our id, written on the charge so that it can be found from the provider's side. */
   payment: string;
   attempt: string;
   /** In the minor unit of the currency. */
   amount: number;
   currency: string;
-  /** What the payer reads. */
+  /** The text that the payer sees. */
   title: string;
   /** 30 minutes to 24 hours from now. */
   endsAt: Date;
@@ -41,12 +41,12 @@ export type NewPage = {
   cancelUrl: string;
 };
 
-/** What a signed message is about; what it says of it is not believed, but asked for anew. */
+/** The subject of a signed message. Its content is not trusted: callers read the current state again. */
 export type PaymentEvent = { id: string; type: string; payment: string | null; account: string | null };
 
 export type Payments = ReturnType<typeof openPayments>;
 
-/** `key` and `webhookSecret` are ours, for accounts that were connected; empty where that rail is off. */
+/** `key` and `webhookSecret` are ours, for connected accounts; empty if that rail is off. */
 export function openPayments({ key, url, webhookSecret }: { key: string; url: string; webhookSecret: string }) {
   const open = (secret: string) => openClient(secret, url);
 
@@ -56,7 +56,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
   };
 
   return {
-    /** The account of an owner's own key. Throws PaymentsFault: `invalid_credentials` for a key that is not accepted. */
+    /** The account of an owner's own key. Throws PaymentsFault: `invalid_credentials` if the key is not accepted. */
     readKey: (ownKey: string): Promise<AccountState> =>
       translateFaults(async () => accountOf(await open(ownKey).accounts.retrieveCurrent())),
 
@@ -69,11 +69,11 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         ),
       ),
 
-    /** A new connected account, which its owner completes on the provider's own pages. */
+    /** Creates a connected account, which its owner completes on the provider's own pages. */
     createAccount: ({ idempotencyKey }: { idempotencyKey: string }): Promise<AccountState> =>
       translateFaults(async () => accountOf(await open(key).accounts.create({ type: 'standard' }, { idempotencyKey }))),
 
-    /** Where the owner completes the account: single-use and minutes long, so never stored, logged or mailed. */
+    /** A link where the owner completes the account. Single-use and short-lived, so never stored, logged or mailed. */
     mintOnboardingLink: (providerAccount: string, urls: { returnUrl: string; refreshUrl: string }): Promise<string> =>
       translateFaults(async () => {
         const { returnUrl, refreshUrl } = urls;
@@ -86,7 +86,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         return link.url;
       }),
 
-    /** A hosted page on which one payer pays once. The same `idempotencyKey` answers the same page. */
+    /** A hosted page on which one payer pays once. The same `idempotencyKey` returns the same page. */
     openPage: (credentials: PaymentCredentials, page: NewPage): Promise<HostedPage & { url: string }> =>
       translateFaults(async () => {
         const { api, account } = on(credentials);
@@ -95,7 +95,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         const session = await api.checkout.sessions.create(
           {
             mode: 'payment',
-            // Methods that are settled on the page, at once: a seat waits for it.
+            // Only payment methods that settle on the page at once: a seat is reserved meanwhile.
             allowed_payment_method_types: ['card'],
             line_items: [
               {
@@ -125,7 +125,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         return pageOf(await api.checkout.sessions.retrieve(page, {}, account));
       }),
 
-    /** Ends a page so that nobody pays on it any more. Answers what it is now: it may have been paid a moment before. */
+    /** Expires a page so that it cannot be paid any more. Returns its state: it may have been paid a moment before. */
     closePage: (credentials: PaymentCredentials, page: string): Promise<HostedPage> =>
       translateFaults(async () => {
         const { api, account } = on(credentials);
@@ -134,15 +134,15 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         try {
           return pageOf(await api.checkout.sessions.expire(page, {}, account));
         } catch (error) {
-          // Somebody paid in between.
+          // It was paid in between.
           if (translate(error).reason !== 'refused') throw error;
           return pageOf(await api.checkout.sessions.retrieve(page, {}, account));
         }
       }),
 
     /**
-     * Gives the whole charge back, under an idempotency key that no call had which was answered with a fault. `done` also where that was done by
-     * other hands; `pending` while the provider has it in hand.
+     * Refunds the whole charge. The idempotency key must be new after each call that failed. Returns `done` also if
+     * someone else has refunded it, and `pending` while the provider processes it.
      */
     refund: (
       credentials: PaymentCredentials,
@@ -166,7 +166,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         return chargeOf(await api.paymentIntents.retrieve(charge, { expand: ['latest_charge'] }, account));
       }),
 
-    /** The charges on the account since then that came from our pages; those of the owner's other doings are passed over. */
+    /** Charges on the account since then that came from our pages; the owner's other charges are skipped. */
     async *listCharges(credentials: PaymentCredentials, since: Date): AsyncGenerator<Charge> {
       const { api, account } = on(credentials);
       const created = { gte: Math.floor(since.getTime() / 1000) };
@@ -178,7 +178,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
       }
     },
 
-    /** Throws where the message was not signed with our secret within five minutes of `now`. */
+    /** Throws unless the message was signed with our secret within five minutes of `now`. */
     readEvent(body: Buffer, signature: string, now: Date): PaymentEvent {
       const event = readSigned(body, signature, webhookSecret, now);
       const about = event.data.object as { metadata?: Record<string, string> | null };
@@ -201,7 +201,7 @@ function accountOf(account: Stripe.Account): AccountState {
   };
 }
 
-/** What a caller of ours hears of a fault of the provider. `what` names the part of the platform that failed. */
+/** The API error for a fault of the provider. `what` names the part of the platform that failed. */
 export function providerError(fault: PaymentsFault, what = 'Payments'): AppError {
   const unanswered = fault.reason === 'unanswered';
   return errors.provider_error(`${what} could not be reached or rejected the request.`, {

@@ -1,7 +1,7 @@
-/** Stock photos: what a library has to do, whichever it is. */
+/** Stock photos: the interface of every photo library. */
 import type { Readable } from 'node:stream';
 
-/** A photo as its library knows it. The addresses are the library's and go no further than our rows and credit files. */
+/** A photo as its library describes it. The URLs are the library's and appear only in our rows and credit files. */
 export type LibraryPhoto = {
   reference: string;
   description: string;
@@ -15,19 +15,19 @@ export type LibraryPhoto = {
 };
 
 export type PhotoLibrary = {
-  /** A word for our rows. */
+  /** The name in our rows. */
   name: string;
-  /** How often in any hour it may be searched by the whole platform; absent where it does not mind. */
+  /** Searches per hour for the whole platform; absent if there is no limit. */
   searchesPerHour?: number;
-  /** The best few for these words. Throws PhotosFault. */
+  /** The best few matches. Throws PhotosFault. */
   search(query: string): Promise<LibraryPhoto[]>;
-  /** The picture at a size fit for a website. Throws PhotosFault. */
+  /** The picture at a size for websites. Throws PhotosFault. */
   file(photo: Pick<LibraryPhoto, 'reference' | 'fileUrl'>): Promise<Readable>;
-  /** A small one, to choose by. Throws PhotosFault. */
+  /** A small version to choose by. Throws PhotosFault. */
   thumb(photo: Pick<LibraryPhoto, 'reference' | 'thumbUrl'>): Promise<Buffer>;
 };
 
-/** `busy`: it caps us. `later`: another try may find it mended. `refused`: none will. Its own words stay in `cause`. */
+/** `busy`: rate limited. `later`: a retry may succeed. `refused`: a retry will not. `cause` has the original error. */
 export class PhotosFault extends Error {
   readonly outcome: 'busy' | 'later' | 'refused';
   constructor(outcome: PhotosFault['outcome'], cause?: unknown) {

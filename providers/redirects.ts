@@ -1,26 +1,26 @@
 /**
- * Redirect rules: found for a path, and followed. Pure. Exact rules are found in one step, those that end in `/*` by one walk down
- * the folders of the path; the most specific rule of a list wins, wherever it stands in it.
+ * Finds and follows redirect rules. Pure. Exact rules take one lookup; rules that end in `/*` take one walk down the
+ * folders of the path. The most specific rule of a list wins, wherever it is in the list.
  */
 
 export const redirectStatuses = [301, 302, 307, 308, 410] as const;
 export type RedirectStatus = (typeof redirectStatuses)[number];
 
-/** `from` may end in `/*`; what that stands for goes where `to` says `:splat`. With 410 there is nowhere to go. */
+/** `from` may end in `/*`; `:splat` in `to` is replaced by the part that matched it. A 410 has no target. */
 export type RedirectRule = { from: string; to?: string | undefined; status: RedirectStatus };
 
-/** A rule that was found, and what its `*` stood for, decoded. */
+/** A matching rule, and the decoded part that its `*` matched. */
 export type Match = { rule: RedirectRule; splat: string };
 
 export type RedirectTable = {
-  /** The rule for a decoded path without its leading slash. A slash at the end of the path makes no difference. */
+  /** The rule for a decoded path without its leading slash. A trailing slash makes no difference. */
   find(path: string): Match | undefined;
   size: number;
 };
 
 type Folder = { rule?: RedirectRule; children: Map<string, Folder> };
 
-/** The path that `from` names, decoded and without its leading slash, and whether it ends in `/*`. Throws URIError. */
+/** The path of `from`, decoded and without its leading slash, and whether it ends in `/*`. Throws URIError. */
 export function readFrom(from: string): { path: string; splat: boolean } {
   const splat = from.endsWith('/*');
   const sent = (splat ? from.slice(0, -2) : from).replace(/^\//, '');
@@ -58,7 +58,7 @@ function folderAt(root: Folder, path: string): Folder {
   return folder;
 }
 
-/** The rule of the deepest folder on the way down that has one. */
+/** The rule of the deepest folder on the path that has one. */
 function longest(root: Folder, path: string): Match | undefined {
   let folder = root;
   let found: Match | undefined = root.rule && { rule: root.rule, splat: path };
@@ -74,7 +74,7 @@ function longest(root: Folder, path: string): Match | undefined {
   return found;
 }
 
-/** The first list that has a rule for the path decides. */
+/** The first list with a matching rule decides. */
 export function findRedirect(tables: readonly (RedirectTable | undefined)[], path: string): Match | undefined {
   for (const table of tables) {
     const match = table?.find(path);
@@ -84,13 +84,14 @@ export function findRedirect(tables: readonly (RedirectTable | undefined)[], pat
 }
 
 /**
- * Where a match leads: an absolute address, or a path of the site that begins with exactly one slash, so that nothing a visitor
- * sends can lead to another host. `query` is the request's own, with its `?`; it is kept beside the rule's. Undefined for 410.
+ * The target of a match: an absolute URL, or a path of the site that begins with exactly one slash, so that nothing in
+ * a request can lead to another host. `query` is the request's own, with its `?`; it is added to the rule's. Undefined
+ * for 410.
  */
 export function locationOf({ rule, splat }: Match, query = ''): string | undefined {
   if (rule.to === undefined || rule.status === 410) return undefined;
   const [, path = '', ownQuery = '', fragment = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(rule.to) ?? [];
-  // A function, for what is put in may hold `$&`.
+  // A function, because the replacement may contain `$&`.
   const filled = path.replaceAll(':splat', () => splat.split('/').map(encodeURIComponent).join('/'));
   const place = rule.to.startsWith('/') ? filled.replace(/^\/+/, '/') : filled;
   const asked = ownQuery.replaceAll(':splat', () => encodeURIComponent(splat));
@@ -98,10 +99,10 @@ export function locationOf({ rule, splat }: Match, query = ''): string | undefin
   return place + kept + fragment;
 }
 
-/** A browser gives up after 20 redirects (the Fetch standard, HTTP-redirect fetch). */
+/** Browsers give up after 20 redirects (the Fetch standard, HTTP-redirect fetch). */
 export const hopsMax = 20;
 
-/** Whether a visitor who asks for the path arrives. `origin`, if known, is the site's own: to go there is to stay. */
+/** Whether redirects from the path end. `origin`, if known, is the site's own: redirects to it stay on the site. */
 export function terminates(tables: readonly (RedirectTable | undefined)[], path: string, origin?: string): boolean {
   let at: string | undefined = path;
   for (let hops = 0; hops <= hopsMax; hops++) {
@@ -113,7 +114,7 @@ export function terminates(tables: readonly (RedirectTable | undefined)[], path:
   return false;
 }
 
-/** The decoded path when the location is one of the site; undefined for anywhere else. */
+/** The decoded path if the location is on the site; undefined for any other. */
 function ownPath(location: string, origin: string | undefined): string | undefined {
   const isOwn = origin !== undefined && (location === origin || /^[/?#]/.test(location.slice(origin.length)));
   const local = isOwn && location.startsWith(origin) ? location.slice(origin.length) || '/' : location;

@@ -1,4 +1,4 @@
-/** The sites' git repositories: `<dir>/<site id>.git` and `<dir>/<site id>.content.git`, bare, read and written by the `git` command. */
+/** The sites' bare git repositories, `<dir>/<site id>.git` and `<dir>/<site id>.content.git`, used through `git`. */
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,64 +22,64 @@ import {
 
 export type { Author, Blob, Change, CommitLine, Merged, TreeEntry };
 
-/** `main`, or a preview slot's own branch `preview/<n>`. */
+/** `main`, or a preview slot's own branch, `preview/<n>`. */
 export type Branch = string;
 
 export type BranchMove = { repository: Repository; branch: Branch; from: string | null; to: string | null };
 
 export type Repositories = {
-  /** Makes both repositories with one commit on `main` each. What is there already stays as it is. */
+  /** Creates both repositories with one commit on `main` each. Existing ones stay unchanged. */
   create(
     siteId: string,
     initial: { source: Map<string, Buffer>; content: Map<string, Buffer> },
     author: Author,
     at: Date,
   ): Promise<void>;
-  /** Where the repository lies, for git itself. Says nothing about existence. */
+  /** The location of the repository, for git itself. Does not check that it exists. */
   place(siteId: string, repository: Repository): Place;
   exists(siteId: string, repository: Repository): Promise<boolean>;
-  /** The commit at the tip of a branch; null when there is none. Reads a file or two, starts no process. */
+  /** The commit at the tip of a branch; null if there is none. Reads one or two files and starts no process. */
   head(siteId: string, repository: Repository, branch?: Branch): Promise<string | null>;
   hasCommit(siteId: string, repository: Repository, sha: string): Promise<boolean>;
   hasBlob(siteId: string, repository: Repository, oid: string): Promise<boolean>;
   /** Every file of a commit. */
   listTree(siteId: string, repository: Repository, commit: string): Promise<TreeEntry[]>;
-  /** Contents in the order asked. Each has to be read before the next is asked for. */
+  /** Contents in the given order. Each must be read before the next is requested. */
   readBlobs(siteId: string, repository: Repository, oids: readonly string[]): AsyncIterable<Blob>;
-  /** Commits in `to` and not in `from` (null: all), newest first. */
+  /** Commits in `to` but not in `from` (null: all), newest first. */
   commits(
     siteId: string,
     repository: Repository,
     range: { from: string | null; to: string; limit: number },
   ): Promise<CommitLine[]>;
-  /** Writes a file's bytes for a commit that names them by the id this answers. Nothing shows them before. */
+  /** Writes a file's bytes and returns their id, for a later commit. They are invisible until then. */
   writeBlob(siteId: string, repository: Repository, content: AsyncIterable<Buffer>): Promise<string>;
   /**
-   * Writes one commit on top of `parent` and moves the branch to it. Null when the branch no longer stands on `parent`. Asks no rules:
-   * the caller does.
+   * Writes one commit on top of `parent` and moves the branch to it. Null if the branch's tip is no longer `parent`.
+   * Checks no rules: the caller does.
    */
   commit(
     siteId: string,
     repository: Repository,
     commit: { branch?: Branch; parent: string | null; message: string; author: Author; at: Date; changes: Change[] },
   ): Promise<string | null>;
-  /** Whether all of `ancestor` is in `commit`; a commit is in itself. */
+  /** Whether the history of `commit` contains `ancestor`; a commit contains itself. */
   contains(siteId: string, repository: Repository, commit: string, ancestor: string): Promise<boolean>;
-  /** Merges two commits into a third, which no branch has yet. */
+  /** Merges two commits into a third, which is on no branch yet. */
   merge(siteId: string, repository: Repository, merge: Merge): Promise<Merged>;
-  /** Moves all these branches of a site, or none: false where one stands elsewhere than `from`. `to` null removes a branch. */
+  /** Moves all these branches of a site, or none: false if one is not at `from`. A null `to` removes the branch. */
   move(siteId: string, moves: readonly BranchMove[]): Promise<boolean>;
-  /** Ids of all sites that have a repository here, in order. */
+  /** Ids of all sites that have a repository here, sorted. */
   siteIds(): Promise<string[]>;
-  /** Packs the repository anew where it has grown slow to read. Answers whether it had. */
+  /** Repacks the repository if it has become slow to read. Returns whether it did. */
   maintain(siteId: string, repository: Repository): Promise<boolean>;
-  /** Removes both repositories of a site that was never finished: nobody has written to them since they were made, a day ago or longer. */
+  /** Removes both repositories of an unfinished site if they are a day old and unwritten since; else returns false. */
   removeUntouched(siteId: string): Promise<boolean>;
 };
 
 const untouchedKeptMs = 24 * 3600_000;
 
-/** Opens the folder of the repositories; it is made at the first `create`. */
+/** Opens the folder of the repositories; the first `create` creates it. */
 export function openRepositories(dir: string): Repositories {
   const place = (siteId: string, repository: Repository): Place => ({ dir: join(dir, folderName(siteId, repository)) });
   return {
@@ -137,7 +137,7 @@ export function openRepositories(dir: string): Repositories {
   };
 }
 
-/** The folder of a repository inside the folder of all. Throws on what is not a site's id, so that no id becomes another path. */
+/** The folder name of a repository. Throws unless `siteId` is a site's id, so that no id becomes another path. */
 export function folderName(siteId: string, repository: Repository): string {
   if (!isId('site', siteId)) throw new Error('not the id of a site');
   return repository === 'source' ? `${siteId}.git` : `${siteId}.content.git`;
@@ -166,7 +166,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Made aside and moved into place by one rename: a kill leaves no half repository. */
+/** Creates the repository aside, and moves it into place with one rename: a kill leaves no partial repository. */
 async function make(dir: string, target: string, files: Map<string, Buffer>, author: Author, at: Date): Promise<void> {
   const aside = join(dir, '.making');
   const made = join(aside, randomUUID());
@@ -182,12 +182,12 @@ async function make(dir: string, target: string, files: Map<string, Buffer>, aut
     await rename(made, target);
   } catch (error) {
     await rm(made, { recursive: true, force: true });
-    // Another call made the same one first.
+    // Another call created the same one first.
     if (!(await isThere(target))) throw error;
   }
 }
 
-/** Reads a branch as git's files backend keeps it: its own file, else its line in `packed-refs`. */
+/** Reads a branch from git's files backend: its own file, else its line in `packed-refs`. */
 async function readRef(place: Place, ref: string): Promise<string | null> {
   const loose = await readFile(join(place.dir, ref), 'utf8').catch(() => '');
   if (/^[0-9a-f]{40}\n$/.test(loose)) return loose.trim();

@@ -1,6 +1,7 @@
 /**
- * Starts programs by way of a small process of ours (spawn-helper-process.mjs). Node forks to start a program, and a fork copies the tables of all
- * memory: 20 ms in which a process of 200 MB does nothing else, 1 ms in one that has hardly any. See decision 026.
+ * Starts programs through a small helper process (spawn-helper-process.mjs). Node forks to start a program, and a fork
+ * copies the page tables: this blocks a process of 200 MB for 20 ms, and one with hardly any memory for 1 ms. See
+ * decision 026.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,31 +14,31 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 export type SpawnedProcess = {
   stdin: Writable;
   stdout: Readable;
-  /** The program's descriptor 3, where one was asked for. */
+  /** The program's descriptor 3, if requested. */
   channel: Duplex | undefined;
   /**
-   * Resolves when the program and all that hold its pipes are gone and stdout has been read or destroyed. Rejects when the program could not be
-   * started.
+   * Resolves when the program and all that hold its pipes are gone and stdout has been read or destroyed. Rejects if
+   * the program could not be started.
    */
   exited: Promise<ExitResult>;
-  /** Signals the program and all of its process group; nothing when they are gone. */
+  /** Signals the program's whole process group; does nothing once it has exited. */
   kill(signal: NodeJS.Signals): void;
 };
 
-/** The exit status, null when killed, and the last words on stderr (4 KiB of them). */
+/** The exit status, null when killed, and the last 4 KiB of stderr. */
 export type ExitResult = { status: number | null; stderr: string };
 
-/** What a program gets: its whole environment, and whether a channel. */
+/** The program's whole environment, and whether it gets a channel. */
 export type SpawnOptions = { env: Record<string, string>; hasChannel?: boolean };
 
-/** What the helper tells of a program: that it runs, how it has ended, or why it could not be started. */
+/** Messages of the helper: a program runs, has exited, or could not be started. */
 type HelperMessage = { id: string; pid: number } | { id: string; ending: ExitResult } | { id: string; error: string };
 
-/** A program, or the place for one: its streams are connected ahead. */
+/** A program, or a prepared run without one: its streams are connected in advance. */
 type Run = {
-  /** A random name, which authenticates connections of the helper. */
+  /** A random id, which authenticates connections of the helper. */
   id: string;
-  /** By descriptor, as they come in. */
+  /** By descriptor, added as they connect. */
   streams: Map<number, Socket>;
   ready: PromiseWithResolvers<void>;
   pid: number | undefined;
@@ -46,15 +47,15 @@ type Run = {
 
 type SpawnHelper = { child: ChildProcess; runs: Map<string, Run>; prepared: Run[]; active: number };
 
-/** Programs whose streams are connected in advance. */
+/** Runs whose streams are connected in advance. */
 const preparedCount = 6;
 const descriptors = [0, 1, 3] as const;
 
 let current: SpawnHelper | undefined;
 
 /**
- * Starts a program in a process group of its own. When this process ends, however it does, the program is stopped within seconds, if it does not end
- * by itself. Throws when there is nobody to start it.
+ * Starts a program in its own process group. When this process ends in any way, the program is stopped within seconds
+ * unless it exits by itself. Rejects if the helper exits.
  */
 export async function spawnByHelper(
   program: string,
@@ -75,7 +76,7 @@ export async function spawnByHelper(
 function toProcess(helper: SpawnHelper, run: Run, hasChannel: boolean): SpawnedProcess {
   const [stdin, stdout, channel] = descriptors.map((descriptor) => run.streams.get(descriptor)) as Streams;
   for (const stream of [stdin, stdout, channel]) stream.ref();
-  // Each way of the two that is not used.
+  // Closes the unused direction of each stream.
   stdin.resume();
   stdout.end();
   if (hasChannel) channel.on('end', () => channel.end());
@@ -113,7 +114,7 @@ export async function writeWithBackpressure(stdin: Writable, chunk: Buffer | str
 }
 
 function startHelper(): SpawnHelper {
-  // The folder is for this user alone.
+  // Only this user can access the folder.
   const folder = mkdtempSync(join(tmpdir(), 'frontage-spawn-helper-'));
   const address = join(folder, 'streams');
   const child = fork(join(import.meta.dirname, 'spawn-helper-process.mjs'), [address], {
@@ -153,7 +154,7 @@ function prepare(helper: SpawnHelper): void {
   send(helper, { id: run.id });
 }
 
-/** This process does not end by itself while it waits for a program. */
+/** Keeps this process alive while it waits for a program. */
 function hold(helper: SpawnHelper): void {
   helper.active += 1;
   helper.child.channel?.ref();
@@ -180,9 +181,9 @@ function onMessage({ runs }: SpawnHelper, news: HelperMessage): void {
   else run.exited.reject(new Error(`A program could not be started: ${news.error}`));
 }
 
-/** A connection begins with the line that says which stream of which program it is. What follows is the program's. */
+/** A connection begins with a line that names the program and the stream. The rest is the program's data. */
 function onStream({ runs }: SpawnHelper, socket: Socket): void {
-  // A program that ends before it has read all is judged by its exit status, not by the broken pipe.
+  // A program that exits before it has read all input is judged by its exit status, not by the broken pipe.
   socket.on('error', () => {}).unref();
   socket.once('readable', () => {
     const bytes: Buffer = socket.read() ?? Buffer.alloc(0);
@@ -205,7 +206,7 @@ function onHelperExit(helper: SpawnHelper): void {
       if (pid === undefined) for (const stream of streams.values()) stream.destroy();
       else process.kill(-pid, 'SIGKILL');
     } catch {
-      // Gone with it.
+      // It exited with the helper.
     }
   }
   helper.runs.clear();

@@ -1,18 +1,20 @@
-/** Our own name server, through PowerDNS's HTTP API. One writer at a time for each zone in a process; what it fails at for a moment is tried again. */
+/** Our own name server, through PowerDNS's HTTP API: one write per zone and process at a time, with retries. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors } from '#runtime/errors.ts';
 
-/** All records of one name and type, in a zone file's words. `name` and names in `contents` end with a dot, texts have their quotes. */
+/**
+ * All records of one name and type, in zone-file format: names, also in `contents`, end with a dot; texts are quoted.
+ */
 export type RecordSet = { name: string; type: string; ttl: number; contents: readonly string[] };
 
-/** The name server will not take the records: its own words are for the log alone. */
+/** The name server rejects the records: its message is for the log alone. */
 export class RecordsRefused extends Error {}
 
 export type Zones = {
-  /** The record sets of a zone; undefined where there is none of that name. `zone` is written without its last dot. */
+  /** The record sets of a zone; undefined if it does not exist. `zone` is written without its final dot. */
   read(zone: string): Promise<RecordSet[] | undefined>;
-  /** Makes the zone with these name servers, if it is not there. */
+  /** Creates the zone with these record sets, unless it exists. Throws `RecordsRefused`. */
   create(zone: string, sets: readonly RecordSet[]): Promise<void>;
   /** Replaces whole record sets; one without contents is removed. Throws `RecordsRefused`. */
   replace(zone: string, sets: readonly RecordSet[]): Promise<void>;
@@ -25,7 +27,7 @@ const triesMax = 6;
 export function openZones({ url, key }: { url: string; key: string }): Zones {
   const queues = new Map<string, Promise<unknown>>();
 
-  /** After whatever this process writes to the zone at present. */
+  /** Runs after this process's earlier writes to the zone. */
   async function inTurn<T>(zone: string, write: () => Promise<T>): Promise<T> {
     const before = queues.get(zone) ?? Promise.resolve();
     const turn = before.then(write, write);

@@ -1,11 +1,11 @@
-/** A page over plain HTTP, asked at one address as the authority would: is it we who answer for this host? */
+/** Requests a page over plain HTTP at one address, as the authority would, to check that this host is ours. */
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 
 const timeoutMs = 5_000;
 const bytesMax = 1024;
 
-/** What stands there, up to 1 KiB; undefined where nothing answers with 200. Follows nothing. */
+/** The response body; undefined if it is larger than 1 KiB or the status is not 200. Follows no redirects. */
 export function probeHttp(at: {
   address: string;
   port: number;
@@ -37,8 +37,8 @@ export function probeHttp(at: {
   });
 }
 
-/** The path of a token (RFC 8555 section 8.3). */
+/** The path for a token (RFC 8555 section 8.3). */
 export const challengePath = (token: string): string => `/.well-known/acme-challenge/${token}`;
 
-/** A token of our own, for a look at a host before the authority has one. */
+/** A token of our own, to check a host before the authority has issued one. */
 export const newProbeToken = (): string => `look-${randomBytes(24).toString('base64url')}`;

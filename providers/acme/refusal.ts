@@ -1,6 +1,6 @@
-/** What an authority refuses (RFC 8555 section 6.7), kept as its kind. Its words stay here; callers tell owners in ours. */
+/** Refusals of an authority (RFC 8555 section 6.7), reduced to their kind. Owners get our messages, not its own. */
 
-/** `elsewhere`: the name leads to other servers than ours. */
+/** `elsewhere`: the name points to other servers. */
 export type RefusalKind =
   | 'dns'
   | 'caa'
@@ -15,7 +15,7 @@ export type RefusalKind =
 
 export class AcmeRefused extends Error {
   readonly kind: RefusalKind;
-  /** How long to keep off, where the authority says so. */
+  /** How long to wait before a retry, if the authority says so. */
   readonly retryAfterMs: number | undefined;
   constructor(kind: RefusalKind, retryAfterMs?: number) {
     super(`the certificate authority refuses: ${kind}`);
@@ -24,7 +24,7 @@ export class AcmeRefused extends Error {
   }
 }
 
-/** The authority could not be asked, or could not answer: nothing was decided. */
+/** The authority could not be reached or could not respond: nothing was decided. */
 export class AcmeUnreachable extends Error {
   readonly retryAfterMs: number | undefined;
   constructor(message: string, retryAfterMs?: number) {
@@ -48,7 +48,7 @@ const kinds: Record<string, RefusalKind> = {
   orderNotReady: 'order',
 };
 
-/** The kind of a problem document; an authority that names several problems names the first of them here. */
+/** The kind of a problem document; for a compound problem, the kind of its first subproblem. */
 export function kindOf(problem: unknown): RefusalKind {
   const { type, subproblems } = (problem ?? {}) as { type?: unknown; subproblems?: unknown };
   const name = typeof type === 'string' ? (type.split(':').at(-1) ?? '') : '';
@@ -56,7 +56,7 @@ export function kindOf(problem: unknown): RefusalKind {
   return kinds[name] ?? 'other';
 }
 
-/** `Retry-After` in milliseconds (RFC 9110 section 10.2.3), within a day. */
+/** `Retry-After` in milliseconds (RFC 9110 section 10.2.3), at most a day. */
 export function retryAfterOf(field: unknown, now: Date): number | undefined {
   if (typeof field !== 'string' || field === '') return undefined;
   const ms = /^\d{1,9}$/.test(field) ? Number(field) * 1000 : Date.parse(field) - now.getTime();

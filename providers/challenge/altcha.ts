@@ -1,6 +1,7 @@
 /**
- * ALTCHA (version 2 of its proof of work): the browser looks for the number whose key, by PBKDF2, begins as the challenge says. It needs no
- * service, no cookie and no address; a person notices half a second, a program that sends thousands pays for each.
+ * ALTCHA (version 2 of its proof of work): the browser searches for the number whose PBKDF2 key begins as the challenge
+ * requires. It needs no service, cookie or address. A person notices half a second; a program that sends thousands pays
+ * for each.
  */
 import { createHash } from 'node:crypto';
 import { createChallenge, randomInt, verifySolution } from 'altcha-lib';
@@ -9,9 +10,9 @@ import { z } from 'zod';
 import type { Clock } from '#runtime/clock.ts';
 import type { Challenge, Verdict } from './challenge.ts';
 
-/** Long enough to write a letter in. */
+/** Long enough to write a long message. */
 const validMs = 60 * 60_000;
-/** Rounds of one try. What is left of the work is how many tries it takes. */
+/** Rounds of one attempt. The rest of the work is the number of attempts. */
 const cost = 1_000;
 
 const solutionSchema = z.object({
@@ -43,7 +44,7 @@ export function openAltcha({ key, rounds }: { key: string; rounds: number }, clo
       const challenge = await createChallenge({
         algorithm: 'PBKDF2/SHA-256',
         cost,
-        // From a half to one and a half times the usual work: never nothing, never without end.
+        // From a half to one and a half times the usual work: never zero, never unlimited.
         counter: randomInt(Math.ceil(tries * 1.5), Math.max(1, Math.floor(tries / 2))),
         data: { form: formId },
         deriveKey,

@@ -1,17 +1,20 @@
-/** What shows that a visitor's browser has done some work, or that its owner looks like a person: never by what he is or has read. */
-/** How a page shows the challenge: ours is a widget that we serve; another's is its script and an element for it. */
+/**
+ * Challenges: the visitor's browser does some work, or looks like a person's. They never use who visitors are or have
+ * read.
+ */
+/** How a page shows the challenge: our own widget, or another service's script and an element for it. */
 export type Shown = { kind: 'altcha' } | { kind: 'hosted'; scriptUrl: string; elementClass: string; siteKey: string };
 
 export type Verdict =
-  /** To be taken once, and to be remembered until `expiresAt`, by which nobody takes it any more. */
+  /** Accept `once` only once, and remember it until `expiresAt`, when the solution expires. */
   { ok: true; once: Buffer; expiresAt: Date } | { ok: false; expired: boolean };
 
 export type Challenge = {
   shown: Shown;
-  /** Names of the answers that may hold the solution, the usual one first. */
+  /** Names of the form answers that may contain the solution, the usual one first. */
   answers: readonly [string, ...string[]];
-  /** A new challenge for this form, as its widget takes it. */
+  /** A new challenge for this form, in its widget's format. */
   issue(formId: string): Promise<Record<string, unknown>>;
-  /** Whether the solution is one of a challenge for this form. Throws `provider_error` where that could not be found out. */
+  /** Whether the solution is for a challenge of this form. Throws `provider_error` if that could not be checked. */
   verify(formId: string, solution: string): Promise<Verdict>;
 };

@@ -1,4 +1,4 @@
-/** A verifier elsewhere: its widget gives the visitor's browser a token, and we ask over HTTP what it is worth. Several speak this form. */
+/** An external verifier: its widget gets a token, which we verify over HTTP. Several services use this protocol. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '#runtime/clock.ts';
@@ -6,7 +6,7 @@ import { errors } from '#runtime/errors.ts';
 import type { Challenge, Verdict } from './challenge.ts';
 
 const timeoutMs = 5_000;
-/** A token is good for five minutes there. */
+/** The verifier accepts a token for five minutes. */
 const rememberedMs = 15 * 60_000;
 const answer = z.object({ success: z.boolean(), 'error-codes': z.array(z.string()).default([]) });
 

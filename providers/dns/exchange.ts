@@ -1,4 +1,4 @@
-/** One question to one name server: over UDP, and over TCP where the answer was cut off (RFC 7766). */
+/** One DNS query to one name server: over UDP, and over TCP if the answer was truncated (RFC 7766). */
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ import {
   streamEncode,
 } from 'dns-packet';
 
-/** With the code of the answer (RFC 1035 section 4.1.1), which the library's types forget. */
+/** With the response code (RFC 1035 section 4.1.1), which the library's types lack. */
 export type DecodedPacket = Decoded & { rcode: string };
 
 export type DnsQuestion = { name: string; type: RecordType; recursion: boolean; checking?: boolean };
@@ -22,7 +22,7 @@ export type DnsQuestion = { name: string; type: RecordType; recursion: boolean; 
 const timeoutMs = 2_000;
 const udpBytes = 1232;
 
-/** The server's answer; undefined where it gave none in time, or one that is not to this question. */
+/** The server's answer; undefined if none arrived in time, or if it does not match the query. */
 export async function exchange(server: string, question: DnsQuestion): Promise<DecodedPacket | undefined> {
   const [, address = '', port = ''] = /^\[?([^\]]*?)\]?:(\d+)$/.exec(server) ?? [];
   const packet = packetOf(question);
@@ -54,7 +54,7 @@ function packetOf({ name, type, recursion, checking = true }: DnsQuestion): Pack
 
 type Server = { address: string; port: number };
 
-/** The socket takes packets of this server alone, from a port that nobody knew before. */
+/** The socket accepts packets only from this server, on an unpredictable port. */
 function overUdp({ address, port }: Server, packet: Packet): Promise<DecodedPacket> {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   const answer = new Promise<DecodedPacket>((resolve, reject) => {
@@ -88,7 +88,7 @@ function overTcp({ address, port }: Server, packet: Packet): Promise<DecodedPack
   return answer.finally(() => socket.destroy());
 }
 
-/** The packet, if it can be read and answers this question. */
+/** The packet, if it can be parsed and answers this query. */
 function read(parse: () => DecodedPacket, asked: Packet): DecodedPacket | undefined {
   try {
     const packet = parse();

@@ -1,4 +1,4 @@
-/** One look at everything that the DNS says of a domain: what proves it, where it points, and what would stand in a certificate's way. */
+/** Observes a domain in the DNS: its proof, where it points, and what could prevent a certificate. */
 
 import type { AskedType, Delegation, Dns } from '#providers/dns.ts';
 import { type DnsAnswer, type DnsObservation, proofName } from '#rules/dns/observation.ts';
@@ -7,7 +7,7 @@ const timeoutMs = 20_000;
 const unknown: DnsAnswer = { unknown: true };
 const unknownParent: Delegation = { exists: 'unknown', ns: unknown, ds: unknown };
 
-/** Ends within a minute: name servers of strangers may answer every question of the way as late as they can. */
+/** Ends within a minute: external name servers may answer each query on the way as late as they can. */
 export async function observeDns(
   dns: Dns,
   { name, registrable }: { name: string; registrable: string },

@@ -1,6 +1,6 @@
-/** What an account at the provider of payments still lacks, in words for its owner. Pure. */
+/** Requirements that an account at the payment provider still lacks, in words for its owner. Pure. */
 
-/** Beginnings of the provider's names, the more telling first. */
+/** Patterns of the provider's requirement names, the more specific first. */
 const words: (readonly [RegExp, string])[] = [
   [/external_account/, 'a bank account for payouts'],
   [/tos_acceptance/, 'agreement to the terms of service'],
@@ -10,7 +10,7 @@ const words: (readonly [RegExp, string])[] = [
   [/^(individual|person|representative|owners|directors)/, 'details of the person behind the account'],
 ];
 
-/** Each thing once. An account that may not take money and for which nothing is due waits for the provider to look at it. */
+/** Each requirement once. An account with nothing due that may not take payments waits for the provider's review. */
 export function waitingFor(due: readonly string[], chargesEnabled: boolean): string[] {
   const named = due.map((name) => words.find(([pattern]) => pattern.test(name))?.[1] ?? 'further details');
   if (named.length === 0 && !chargesEnabled) return ['the review of the submitted details'];

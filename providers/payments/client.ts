@@ -1,14 +1,13 @@
-/** How the provider of payments is spoken to, by payments and by plans alike. */
+/** The client for the payment provider, shared by payments and plans. */
 import Stripe from 'stripe';
 import { translate } from './faults.ts';
 
-/** A call is over after this, answered or not. */
 const timeoutMs = 15_000;
-/** How old a signed message may be. */
+/** The maximum age of a signed message. */
 const toleranceSeconds = 300;
 const httpClient = Stripe.createNodeHttpClient();
 
-/** Speaks with this key to the provider at `url`. Never tries again: whoever asks does. */
+/** A client with this key for the provider at `url`. It never retries: callers do. */
 export function openClient(key: string, url: string): Stripe {
   const { protocol, hostname, port } = new URL(url);
   return new Stripe(key, {
@@ -22,7 +21,7 @@ export function openClient(key: string, url: string): Stripe {
   });
 }
 
-/** The answer, or a PaymentsFault. */
+/** The result of `act`, or a PaymentsFault. */
 export async function translateFaults<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -31,7 +30,7 @@ export async function translateFaults<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a signed message says. Throws where it was not signed with `secret` within five minutes of `now`. */
+/** The event in a signed message. Throws unless it was signed with `secret` within five minutes of `now`. */
 export function readSigned(body: Buffer, signature: string, secret: string, now: Date): Stripe.Event {
   return Stripe.webhooks.constructEvent(body, signature, secret, toleranceSeconds, undefined, now.getTime());
 }

@@ -2,15 +2,16 @@
 import Stripe from 'stripe';
 
 /**
- * `unanswered`: no answer, or one that says to come again; what was asked may have been done. `invalid_credentials`: the key or account is not accepted
- * (any more). `missing`: there is no such thing. `refused`: it was understood and not done.
+ * `unanswered`: no response, or one that asks for a retry; the request may have taken effect. `invalid_credentials`:
+ * the key or account is not accepted, or no longer. `missing`: the object does not exist. `refused`: the request was
+ * understood and rejected.
  */
 export type FaultReason = 'unanswered' | 'invalid_credentials' | 'missing' | 'refused';
 
-/** Its message names a status and a code at most: no key, no id, no words of the provider. */
+/** The message contains at most a status and a code: no key, no id, no text of the provider. */
 export class PaymentsFault extends Error {
   readonly reason: FaultReason;
-  /** Whether asking again under the same idempotency key would only repeat this answer. */
+  /** Whether a retry with the same idempotency key would only repeat this response. */
   readonly isFinal: boolean;
   constructor(reason: FaultReason, detail: string, isFinal = false) {
     super(`the provider of payments: ${reason} (${detail})`);
@@ -27,7 +28,9 @@ export function translate(error: unknown): PaymentsFault {
   return new PaymentsFault(reasonOf(statusCode, code), `${statusCode} ${code}`.trim(), isKept(statusCode));
 }
 
-/** What it answered once it had begun to act, a failure of its own too; not that the key is wrong, or that it is too busy. */
+/**
+ * The provider repeats a response once it has begun to act, even a failure; not if the key is wrong or it is too busy.
+ */
 function isKept(status: number): boolean {
   return status >= 400 && ![401, 403, 409, 429].includes(status);
 }

@@ -1,6 +1,6 @@
-/** What a key for the provider of payments is, by its look alone. Pure. */
+/** Classifies keys of the payment provider by their format alone. Pure. */
 
-/** `restricted`: of the kind that its owner has given a few rights. `unrestricted`: one with all of them. `public`: for browsers. */
+/** `restricted`: has the few rights that its owner chose. `unrestricted`: has all rights. `public`: for browsers. */
 export type KeyKind = 'restricted' | 'unrestricted' | 'public' | 'unknown';
 
 const kinds: Record<string, KeyKind> = { rk: 'restricted', sk: 'unrestricted', pk: 'public' };
@@ -11,7 +11,7 @@ export function classifyKey(key: string): { kind: KeyKind; live: boolean } {
   return { kind: kinds[found?.[1] ?? ''] ?? 'unknown', live: found?.[2] === 'live' };
 }
 
-/** Whether a deployment moves real money: it speaks to the provider itself, with a key of ours that does, or with none. */
+/** Whether a deployment moves real money: it uses the provider itself, with a live key of ours or with none. */
 export function movesRealMoney({ key, url }: { key: string; url: string }): boolean {
   return new URL(url).hostname.endsWith('.stripe.com') && (key === '' || classifyKey(key).live);
 }

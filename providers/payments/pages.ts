@@ -1,4 +1,4 @@
-/** What a hosted page is asked for with: the same for the same attempt, whoever asks, so that its idempotency key holds. Pure. */
+/** The request for a hosted page: always the same for the same attempt, so that its idempotency key holds. Pure. */
 import type { NewPage } from '#providers/payments.ts';
 
 type Asked = { id: string; idempotencyKey: string; endsAt: Date };

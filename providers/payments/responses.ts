@@ -1,13 +1,13 @@
-/** What the provider of payments answers, as we speak of it. Pure. */
+/** Converts the payment provider's responses into our types. Pure. */
 import type Stripe from 'stripe';
 
-/** `charge` is there once money was taken. A page that is `complete` without one waits for a slow way of paying. */
+/** `charge` is set once the page is paid. A page that is `complete` without one waits for a slow payment method. */
 export type HostedPage = { id: string; status: 'open' | 'complete' | 'expired'; charge: string | null };
 
-/** What was paid on one page. The provider has more than one object for it; ours has the id of the one that stands for all tries (its "intent"). */
+/** The payment made on one page. `id` is that of the provider's payment intent, which covers all attempts to pay. */
 export type Charge = {
   id: string;
-  /** Ours, as they were written on it. */
+  /** Our ids, as written in its metadata. */
   payment: string | null;
   attempt: string | null;
   isPaid: boolean;
@@ -37,7 +37,7 @@ export function chargeOf(intent: Stripe.PaymentIntent): Charge {
   };
 }
 
-/** One that failed has left the money where it was. */
+/** A failed refund has moved no money. */
 export function refundStatus({ status }: Pick<Stripe.Refund, 'status'>): 'done' | 'pending' | 'failed' {
   if (status === 'succeeded') return 'done';
   return status === 'failed' || status === 'canceled' ? 'failed' : 'pending';

@@ -1,4 +1,4 @@
-/** Opens the library that the configuration names. */
+/** Opens the photo library that the configuration selects. */
 
 import type { PhotoLibrary } from '#providers/photos.ts';
 import type { Config } from '#runtime/config.ts';

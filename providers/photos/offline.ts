@@ -1,4 +1,4 @@
-/** A few pictures of our own, for a system without a library: drawn by `tools/scripts/draw-photos.ts` and kept beside this file. */
+/** A few pictures of our own, for installations without a photo library. `tools/scripts/draw-photos.ts` draws them. */
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '#providers/ph
 const dir = join(import.meta.dirname, 'offline');
 const size = { width: 1600, height: 1067 };
 
-/** What each shows, and the words by which it is found. */
+/** The content of each picture, and its search words. */
 export const scenes: Readonly<Record<string, { description: string; words: string }>> = {
   bread: {
     description: 'Loaves of bread on a shelf in warm light',
@@ -53,7 +53,7 @@ export function openOfflineLibrary(): PhotoLibrary {
   };
 }
 
-/** Words of a text, each in the singular as far as an `s` tells. */
+/** The words of a text, without a plural `s`. */
 function wordsOf(text: string): string[] {
   const words = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
   return words.filter(Boolean).map((word) => word.replace(/s$/, ''));

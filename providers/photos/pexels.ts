@@ -1,4 +1,4 @@
-/** Pexels (its API's documentation, "Photos"). It lets a photo be kept, and asks that its author be named. 200 requests an hour. */
+/** Pexels (its API documentation, "Photos"). Photos may be stored; authors should be named. 200 requests an hour. */
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ const silenceMs = 15_000;
 const fileMs = 120_000;
 const thumbBytesMax = 1_048_576;
 const perSearch = 24;
-/** The side that no page of a site needs more of. */
+/** The maximum width that a page of a site needs. */
 const widthMax = 2560;
 
 const photo = z.object({
@@ -23,7 +23,7 @@ const photo = z.object({
 });
 const found = z.object({ photos: z.array(photo) });
 
-/** `url` is the API's address; files are taken from `fileHosts` alone, whatever an answer says. */
+/** `url` is the API's address; files are fetched only from `fileHosts`, whatever a response says. */
 export function openPexels({
   key,
   url,
@@ -46,7 +46,7 @@ export function openPexels({
     },
     async file({ fileUrl }) {
       const answer = await ask(fileAddress(fileUrl, fileHosts), fileMs);
-      // One that breaks off before it is read is no fault of the process.
+      // A stream that breaks off before it is read must not end the process.
       return Readable.fromWeb(answer.body as ReadableStream).on('error', () => {});
     },
     async thumb({ thumbUrl }) {

@@ -1,13 +1,14 @@
-/** Where redirect rules lead visitors away from a site, for a person to look at. Pure. */
+/** Finds redirect rules that send visitors to other hosts, for an operator to review. Pure. */
 import { contentTypeOf } from '#providers/media-types.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 
-/** Hosts that are the site's own, and the platform's with its port. */
+/** The site's own hosts, and the platform's host with its port. */
 export type OwnHosts = { hosts: ReadonlySet<string>; platform: string };
 
 /**
- * What is to be said of the rules that lead from a page to another host: all of the site first, then its front page. A page is what is no file
- * of another kind, such as a picture. Undefined where none does. A site that has moved does this too: it is a hint, not a verdict.
+ * Describes the rules that redirect a page to another host: first one for the whole site, then one for the front page.
+ * A page is any path except a file of another kind, such as a picture. Undefined if there is no such rule. A site that
+ * has moved has such rules too: this is a hint, not a verdict.
  */
 export function describeExternalTargets(rules: readonly RedirectRule[], own: OwnHosts): string | undefined {
   const away = rules.filter((rule) => isPage(rule.from) && isElsewhere(rule, own));

@@ -1,4 +1,4 @@
-/** The file `_redirects` of a deployment: `/from /to 301` on each line, `#` before what is for people. Pure. */
+/** The file `_redirects` of a deployment: `/from /to 301` on each line, comments after `#`. Pure. */
 import { isUtf8 } from 'node:buffer';
 import type { ManifestFile } from '#providers/manifest.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
@@ -6,15 +6,15 @@ import type { Store } from '#providers/store/store.ts';
 import { errors } from '#runtime/errors.ts';
 import { checkRedirects, type RawRule, rulesMax } from './rules.ts';
 
-/** Read at publish, never served. */
+/** Read at publishing, never served. */
 export const redirectsFile = '_redirects';
 
-/** Room for as many rules as there may be, each with a remark. */
+/** Enough for the maximum number of rules, each with a comment. */
 export const redirectsFileBytesMax = 4 * 1024 * 1024;
 
 /**
- * Reads the file. Without a status a line is 301; a line for a page that is gone may leave the target out: `/old 410`.
- * Throws `invalid_redirects`, which names the first line that cannot be used.
+ * Parses the file. The status defaults to 301; a line for a removed page may omit the target: `/old 410`. Throws
+ * `invalid_redirects`, which names the first invalid line.
  */
 export function parseRedirectsFile(content: Buffer, origin: string): RedirectRule[] {
   if (content.length > redirectsFileBytesMax) throw tooLarge();
@@ -35,7 +35,7 @@ export function parseRedirectsFile(content: Buffer, origin: string): RedirectRul
   return checkRedirects(written, origin);
 }
 
-/** Throws `invalid_redirects` where the files bring rules that cannot be used: a version with such rules does not go live. */
+/** Throws `invalid_redirects` if the file contains invalid rules: a version with such rules does not go live. */
 export async function requireUsableRedirects(
   store: Pick<Store, 'readAll'>,
   file: Pick<ManifestFile, 'sha256' | 'bytes'> | undefined,
@@ -59,7 +59,7 @@ function readLine(name: string, words: string[]): RawRule {
       },
     );
   }
-  // Elsewhere `301!` means that the rule wins over a file. Here every rule does.
+  // On other services `301!` means that the rule wins over a file. Here every rule does.
   const status = last === undefined ? 301 : Number(/^(\d{3})!?$/.exec(last)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) {
     throw errors.invalid_redirects(`${name} does not end with a status: ${JSON.stringify(last?.slice(0, 80))}.`, {

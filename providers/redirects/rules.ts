@@ -1,4 +1,4 @@
-/** Whether redirect rules can be used: one judge for the call's rules and for a deployment's own `_redirects`. Pure. */
+/** Validates redirect rules, those of the API and those of a deployment's own `_redirects`. Pure. */
 
 import { printable } from '#providers/paths.ts';
 import {
@@ -16,12 +16,12 @@ export const rulesMax = 2_000;
 const fromBytesMax = 1_024;
 const toBytesMax = 2_048;
 
-/** A rule as it was written, and what to call it in a message: `Rule 3`, `Line 7 of _redirects`. */
+/** A rule as written, and its name in messages: `Rule 3`, `Line 7 of _redirects`. */
 export type RawRule = { name: string; from: string; to?: string | undefined; status: number };
 
 /**
- * The rules, if all of them can be used together. `origin` is the site's own address.
- * Throws `invalid_redirects`, which names the first rule that cannot be used and why.
+ * Returns the rules if all of them are valid together. `origin` is the site's own address. Throws `invalid_redirects`,
+ * which names the first invalid rule and the reason.
  */
 export function checkRedirects(written: readonly RawRule[], origin: string): RedirectRule[] {
   if (written.length > rulesMax) {
@@ -44,7 +44,7 @@ export function checkRedirects(written: readonly RawRule[], origin: string): Red
   return rules;
 }
 
-/** From each rule's own path, and from one below those that end in `/*`: a loop that exists passes through one of these. */
+/** Starts at each rule's own path, and at one below those that end in `/*`: every loop passes through one of these. */
 function requireNoLoops(rules: readonly RedirectRule[], written: readonly RawRule[], origin: string): void {
   const table = createRedirectTable(rules);
   rules.forEach((rule, index) => {
@@ -58,7 +58,7 @@ function requireNoLoops(rules: readonly RedirectRule[], written: readonly RawRul
   });
 }
 
-// A name that no rule is about.
+// A segment that no rule contains.
 const below = '\u{10FFFD}';
 
 function checkRule({ name, from, to, status }: RawRule): RedirectRule {
@@ -94,7 +94,7 @@ function faultOfFrom(from: string): string | undefined {
 
 function readTo(to: string, hasSplat: boolean): { to: string } | { fault: string } {
   if (Buffer.byteLength(to) > toBytesMax) return { fault: `redirects to a URL of more than ${toBytesMax} bytes` };
-  // White space too: parsers of addresses drop it, and `/\t/host` becomes another host.
+  // White space too: URL parsers drop it, and `/\t/host` becomes another host.
   if (!to.isWellFormed() || /[\\\s\p{Cc}]/u.test(to))
     return { fault: 'redirects to a URL with a character that is not allowed' };
   if (to.includes(':splat') && !hasSplat) return { fault: 'uses :splat, but its path does not end in /*' };

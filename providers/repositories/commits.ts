@@ -1,4 +1,4 @@
-/** Writes commits into bare repositories with one `git fast-import` each: no work tree, no index, no hook. */
+/** Writes commits to bare repositories with one `git fast-import` each: no work tree, no index, no hook. */
 import { finish, type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
 import { assertSha } from './objects.ts';
@@ -7,13 +7,13 @@ export type Author = { name: string; email: string };
 
 type Mode = '100644' | '100755';
 
-/** One file to write, or to remove where `bytes` is null. `oid` is a blob that is written already. `mode` is '100644' unless said. */
+/** A file to write, or to remove if `bytes` is null. `oid` is an existing blob. `mode` defaults to '100644'. */
 export type Change = { path: string; bytes: Buffer | null; mode?: Mode } | { path: string; oid: string; mode?: Mode };
 
 export type NewCommit = {
-  /** Full name of the branch: `refs/heads/main`. */
+  /** Full name of the branch, such as `refs/heads/main`. */
   ref: string;
-  /** The commit it stands on, and the branch's tip at that moment; null for the first. */
+  /** The parent commit, which must be the branch's tip; null for the first commit. */
   parent: string | null;
   message: string;
   author: Author;
@@ -21,7 +21,7 @@ export type NewCommit = {
   changes: Change[];
 };
 
-/** The stream that git-fast-import(1) reads. */
+/** The input for git-fast-import(1). */
 function* stream(commit: NewCommit): Generator<Buffer | string> {
   const seconds = Math.floor(commit.at.getTime() / 1000);
   const who = `${plain(commit.author.name) || 'unknown'} <${plain(commit.author.email)}> ${seconds} +0000`;
@@ -44,7 +44,7 @@ function* stream(commit: NewCommit): Generator<Buffer | string> {
   yield '\nget-mark :1\ndone\n';
 }
 
-/** A name as git takes it in a commit: on one line, without the brackets that end it. */
+/** A name for a commit: on one line, without the angle brackets that end it. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}<>]/gu, '').trim();
 }
@@ -54,7 +54,7 @@ function quoted(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-/** Writes a file's bytes, chunk by chunk, for a commit that names it later. Answers git's id of them. */
+/** Writes a file's bytes, chunk by chunk, for a later commit. Returns their git id. */
 export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): Promise<string> {
   const args = ['hash-object', '-w', '--stdin', '--no-filters'];
   const { stdout } = await runGit(place, args, { input: content });
@@ -62,8 +62,7 @@ export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): P
 }
 
 /**
- * Writes the commit and moves the branch to it. Answers its name, or null when the branch stood elsewhere than on `parent` in the
- * end: then nothing has changed.
+ * Writes the commit and moves the branch to it. Returns its id; null, without a change, if the tip was not `parent`.
  */
 export async function writeCommit(place: Place, commit: NewCommit): Promise<string | null> {
   if (commit.parent !== null) assertSha(commit.parent);

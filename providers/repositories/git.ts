@@ -1,23 +1,23 @@
-/** Runs the machine's `git` on one bare repository, in an environment made from nothing. */
+/** Runs the machine's `git` on one bare repository, in an environment built from scratch. */
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type ExitResult, type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
 
-/** A repository as git sees it: its folder, and where objects of a push that is not accepted yet are found. */
+/** A repository for git: its folder, and the folder with the objects of a push that is not accepted yet. */
 export type Place = { dir: string; quarantine?: string };
 
 export const hooksDir = resolve(import.meta.dirname, '../../git/hooks');
 
-// Given by the environment and not by the repository's config file, so that all repositories follow a change at once
+// Set in the environment and not in the repository's config file, so that a change applies to all repositories at once
 // and nothing inside a repository is trusted.
 const settings: Record<string, string> = {
   'safe.directory': '*',
   'core.hooksPath': hooksDir,
   'core.fsync': 'objects,derived-metadata,reference',
   'core.fsyncMethod': 'batch',
-  // Larger blobs are streamed and not deltified: a blob that inflates to gigabytes does not fill the memory.
-  // A merge takes each file at its own path: what one side renamed says nothing about others.
+  // A merge matches each file by its own path: a folder renamed on one side does not move files of the other.
   'merge.directoryRenames': 'false',
+  // Larger blobs are streamed and not deltified: a blob that inflates to gigabytes does not fill the memory.
   'core.bigFileThreshold': '8m',
   'core.packedGitLimit': '256m',
   'core.deltaBaseCacheLimit': '32m',
@@ -33,7 +33,7 @@ const settings: Record<string, string> = {
   'receive.autogc': 'false',
   'receive.denyDeletes': 'true',
   'receive.updateServerInfo': 'false',
-  // The rules of a push say these themselves and name the file, in every tree of every new commit.
+  // The push rules check these themselves, in every tree of every new commit, and name the file.
   'receive.fsck.hasDot': 'ignore',
   'receive.fsck.hasDotdot': 'ignore',
   'receive.fsck.hasDotgit': 'ignore',
@@ -42,7 +42,7 @@ const settings: Record<string, string> = {
   'uploadpack.allowReachableSHA1InWant': 'true',
 };
 
-/** The whole environment of a git process. `extra` are further settings, as `git -c` would take them. */
+/** The whole environment of a git process. `extra` are further settings, as for `git -c`. */
 export function gitEnvironment(extra: Record<string, string> = {}): Record<string, string> {
   const all = Object.entries({ ...settings, ...extra });
   const environment: Record<string, string> = {
@@ -62,17 +62,17 @@ export function gitEnvironment(extra: Record<string, string> = {}): Record<strin
   return environment;
 }
 
-// What git holds beside mapped files. The settings above keep it far below; a pack that is made to inflate ends here.
+// Limits git's memory besides mapped files. The settings above stay far below it; a pack made to inflate fails here.
 const dataKilobytesMax = 262_144;
 
-/** The command under a cap on memory, as program and arguments. The shell gives way to git at once. */
+/** The command with a memory limit, as program and arguments. The shell replaces itself with the command at once. */
 export function withinMemory(command: readonly string[]): [program: string, args: string[]] {
   return ['/bin/sh', ['-c', `ulimit -d ${dataKilobytesMax} && exec "$@"`, 'sh', ...command]];
 }
 
 const environment = gitEnvironment();
 
-/** Starts git on a repository. The caller ends it. */
+/** Starts git on a repository. The caller must end it. */
 export function spawnGit(place: Place, args: string[], extra: Record<string, string> = {}): Promise<SpawnedProcess> {
   const env: Record<string, string> = { ...environment, ...extra, GIT_DIR: place.dir };
   if (place.quarantine !== undefined) {
@@ -85,7 +85,7 @@ export function spawnGit(place: Place, args: string[], extra: Record<string, str
 
 type Input = Iterable<Buffer | string> | AsyncIterable<Buffer | string>;
 
-/** Hands a started process its input as fast as it reads, and waits for its end. Ends it when the input fails, and throws what that threw. */
+/** Writes the input with backpressure and waits for the exit. If the input fails, kills the process and rethrows. */
 export async function finish(child: SpawnedProcess, input: Input): Promise<ExitResult & { stdout: Buffer }> {
   const heard = Promise.all([buffer(child.stdout), child.exited]);
   heard.catch(() => {});
@@ -101,7 +101,7 @@ export async function finish(child: SpawnedProcess, input: Input): Promise<ExitR
   return { ...ending, stdout };
 }
 
-/** Runs git to its end with `input` on its stdin. Answers stdout; throws unless the exit status is in `accept`. */
+/** Runs git to completion with `input` on its stdin. Throws unless the exit status is in `accept`. */
 export async function runGit(
   place: Place,
   args: string[],
@@ -115,7 +115,7 @@ export async function runGit(
   return { status, stdout };
 }
 
-/** Stdout of a git process, chunk by chunk. Throws at the end if git failed; ends git if the reader leaves early. */
+/** Stdout of a git process, chunk by chunk. Throws at the end if git failed; kills git if the reader stops early. */
 export async function* streamGit(place: Place, args: string[], input = ''): AsyncGenerator<Buffer> {
   const child = await spawnGit(place, args);
   child.stdin.end(input);

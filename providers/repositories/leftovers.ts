@@ -1,17 +1,17 @@
-/** Removes what killed processes have left, by its age on the file system's own clock. */
+/** Removes leftovers of killed processes, by their age on the file system's own clock. */
 import { mkdtemp, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hourMs, minuteMs } from '#rules/time.ts';
 
-/** Removes what a killed process left in a repository: quarantines of pushes, and locks that would keep every later push out. */
+/** Removes leftovers from a repository: quarantines of pushes, and locks that would block every later push. */
 export async function sweepRepository(dir: string): Promise<void> {
   await sweep(join(dir, 'objects'), /^tmp_objdir-/, hourMs);
   await sweep(join(dir, 'objects/pack'), /^(\.tmp-|tmp_)/, hourMs);
-  // git holds one for milliseconds.
+  // git holds a lock for milliseconds.
   for (const folder of ['', 'refs/heads', 'refs/heads/preview']) await sweep(join(dir, folder), /\.lock$/, minuteMs);
 }
 
-/** Removes what is in the folder where repositories are made and was left there. */
+/** Removes leftovers from the folder where repositories are created. */
 export async function sweepMaking(dir: string): Promise<void> {
   await sweep(dir, /^[^.]/, hourMs);
 }
@@ -27,7 +27,7 @@ async function sweep(dir: string, pattern: RegExp, keptMs: number): Promise<void
   }
 }
 
-/** Milliseconds. The machine that keeps the files may be another one, with another time of day. */
+/** Milliseconds. The files may be on another machine with another clock. */
 export async function fileSystemTime(dir: string): Promise<number> {
   const probe = await mkdtemp(join(dir, '.time-'));
   const { mtimeMs } = await stat(probe);

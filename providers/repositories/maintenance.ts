@@ -1,4 +1,4 @@
-/** Keeps a repository fast to read: many loose objects and packs become one pack. Loses no object, reachable or not. */
+/** Keeps a repository fast to read by packing it into one pack. Loses no object, reachable or not. */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Place, runGit } from './git.ts';
@@ -7,7 +7,7 @@ import { fileSystemTime, sweepRepository } from './leftovers.ts';
 const loosePerFolderMax = 8;
 const packsMax = 20;
 
-/** Whether there is so much to look through that it costs. One of the 256 folders of loose objects stands for all, as in git's own gc. */
+/** Whether many objects or packs make reads slow. Samples one of 256 folders of loose objects, as git's own gc does. */
 export async function needsRepacking(place: Place): Promise<boolean> {
   const loose = await readdir(join(place.dir, 'objects/17')).catch((): string[] => []);
   return loose.length > loosePerFolderMax || (await packCount(place)) > packsMax;
@@ -19,19 +19,19 @@ async function packCount(place: Place): Promise<number> {
 }
 
 /**
- * Packs everything anew. Packs are removed only when all they hold is in the new one, and objects that no branch reaches are kept: an
- * earlier deployment may have been built from them, and a push that runs may be about to name them.
+ * Repacks everything. Old packs are removed only when the new one contains all their objects. Unreachable objects are
+ * kept: an earlier deployment may have been built from them, and a running push may be about to refer to them.
  */
 export async function repack(place: Place): Promise<void> {
   await sweepRepository(place.dir);
   const args = ['repack', '-a', '-d', '--keep-unreachable', '--quiet', '--no-write-bitmap-index'];
-  // git packs loose objects that no branch reaches only where there is a pack already.
+  // git packs unreachable loose objects only if there is a pack already.
   if ((await packCount(place)) === 0) await runGit(place, args);
   await runGit(place, args);
   await runGit(place, ['pack-refs', '--all']);
 }
 
-/** Whether nothing was ever written to the repository since it was made, longer than `keptMs` ago. */
+/** Whether the repository was created longer than `keptMs` ago and never written to since. */
 export async function isUntouched(place: Place, keptMs: number): Promise<boolean> {
   const { stdout } = await runGit(place, ['rev-list', '--all', '--max-count=2', '--count']);
   if (Number(stdout.toString()) > 1) return false;
@@ -39,7 +39,6 @@ export async function isUntouched(place: Place, keptMs: number): Promise<boolean
   return mtimeMs < (await fileSystemTime(place.dir)) - keptMs;
 }
 
-/** Removes a repository for good. */
 export async function removeRepository(place: Place): Promise<void> {
   await rm(place.dir, { recursive: true, force: true });
 }

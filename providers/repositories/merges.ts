@@ -1,4 +1,4 @@
-/** Merges and moves of branches in bare repositories, by `git merge-tree` and `git update-ref`: no work tree, no index. */
+/** Merges and branch moves in bare repositories, by `git merge-tree` and `git update-ref`: no work tree, no index. */
 import { createInterface } from 'node:readline';
 import type { SpawnedProcess } from '#providers/spawn-helper.ts';
 import type { Author } from './commits.ts';
@@ -9,7 +9,7 @@ import { assertSha } from './objects.ts';
 export type Merge = { ours: string; theirs: string; message: string; author: Author; at: Date };
 export type Merged = { commit: string } | { conflicts: string[] };
 
-/** One commit with both as parents, in no branch yet; or the paths that both sides changed in ways that exclude each other. */
+/** A commit with both as parents, on no branch yet; or the paths on which the two sides conflict. */
 export async function mergeCommits(place: Place, { ours, theirs, message, author, at }: Merge): Promise<Merged> {
   assertSha(ours);
   assertSha(theirs);
@@ -29,7 +29,7 @@ export async function mergeCommits(place: Place, { ours, theirs, message, author
 function who({ name, email }: Author, at: Date): Record<string, string> {
   const date = `${Math.floor(at.getTime() / 1000)} +0000`;
   const person = (role: 'AUTHOR' | 'COMMITTER') => ({
-    // An address alone is a name as well: git takes no commit of nobody.
+    // git rejects a commit without a name, so the address replaces a missing one.
     [`GIT_${role}_NAME`]: name.replace(/[\p{Cc}<>]/gu, '').trim() || email,
     [`GIT_${role}_EMAIL`]: email,
     [`GIT_${role}_DATE`]: date,
@@ -37,14 +37,14 @@ function who({ name, email }: Author, at: Date): Record<string, string> {
   return { ...person('AUTHOR'), ...person('COMMITTER') };
 }
 
-/** A branch of one repository, moved from one commit to another; null where it is not there before or after. */
+/** A move of one repository's branch from one commit to another; null if the branch does not exist before or after. */
 export type Move = { place: Place; ref: string; from: string | null; to: string | null };
 
 const zeroOid = '0'.repeat(40);
 
 /**
- * Moves all branches or none: each is locked and found where it is expected before the first one moves. False where one stands
- * elsewhere, or another writer holds it. A kill between two moves leaves the rest unmoved, and the same call does them.
+ * Moves all branches or none: each is locked and found at `from` before the first one moves. False if one is elsewhere,
+ * or locked by another writer. A kill between two moves leaves the rest unmoved, and repeating the call moves them.
  */
 export async function moveBranches(moves: readonly Move[]): Promise<boolean> {
   const begun: Transaction[] = [];
@@ -58,14 +58,14 @@ export async function moveBranches(moves: readonly Move[]): Promise<boolean> {
     for (const one of begun) await one.commit();
     return true;
   } finally {
-    // One that is not committed lets go of its lock.
+    // Closing an uncommitted transaction releases its lock.
     await Promise.all(begun.map((one) => one.close()));
   }
 }
 
 type Transaction = Awaited<ReturnType<typeof openTransaction>>;
 
-/** A transaction of git-update-ref(1) on one branch. */
+/** A git-update-ref(1) transaction on one branch. */
 async function openTransaction({ place, ref, from, to }: Move) {
   for (const sha of [from, to]) if (sha !== null) assertSha(sha);
   const child = await spawnGit(place, ['update-ref', '--no-deref', '--stdin']);

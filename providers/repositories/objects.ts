@@ -1,25 +1,28 @@
-/** Reads trees, files and history out of a bare repository. */
+/** Reads trees, files and history from a bare repository. */
 import { type Place, runGit, streamGit } from './git.ts';
 
-/** One file of a tree. `path` holds U+FFFD where its bytes are not UTF-8; `bytes` is 0 for what is no file (mode 160000). */
+/**
+ * One file of a tree. `path` contains U+FFFD where its bytes are not UTF-8; `bytes` is 0 for an entry that is not a
+ * file (mode 160000).
+ */
 export type TreeEntry = { path: string; oid: string; bytes: number; mode: string };
 
-/** A file's content as it comes out of git. It has to be read before the next one is asked for; what is left is skipped. */
+/** A file's content, streamed from git. It must be read before the next one is requested; unread bytes are skipped. */
 export type Blob = { oid: string; bytes: number; content: AsyncIterable<Buffer> };
 
 export type CommitLine = { sha: string; subject: string; author: string; at: Date };
 
-/** A path that is not the same in two trees; `oid` and `mode` are those of the newer, null where it is gone. */
+/** A path that differs between two trees; `oid` and `mode` are those of the newer, null if it is gone. */
 export type Difference = { path: string; oid: string | null; mode: string | null };
 
 const shaPattern = /^[0-9a-f]{40}$/;
 
-/** Throws on anything that is not the full name of an object, before git could take it for an option or a range. */
+/** Throws unless this is the full id of an object, so that git cannot take it for an option or a range. */
 export function assertSha(sha: string): void {
   if (!shaPattern.test(sha)) throw new Error('not the name of a git object');
 }
 
-/** Splits at NUL bytes; what follows the last one is dropped (git ends every record with one). */
+/** Splits at NUL bytes. Bytes after the last one are dropped: git ends every record with NUL. */
 async function* records(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -39,29 +42,29 @@ export async function* walkTree(place: Place, commit: string): AsyncGenerator<Tr
   for await (const record of records(streamGit(place, ['ls-tree', '-r', '-l', '-z', '--full-tree', commit]))) {
     const tab = record.indexOf('\t');
     const [mode = '', , oid = '', size = ''] = record.slice(0, tab).split(/ +/);
-    // `-` for what is no file, `BAD` for one whose bytes are lost.
+    // `-` for an entry that is not a file, `BAD` for one whose bytes are lost.
     yield { path: record.slice(tab + 1), oid, bytes: /^\d+$/.test(size) ? Number(size) : 0, mode };
   }
 }
 
-// All that differs, whatever a file in the repository says of submodules.
+// Every difference, whatever a file in the repository says about submodules.
 const rawFormat = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--ignore-submodules=none'];
 
-/** What differs between two commits' trees; against `null`, everything. */
+/** The differences between two commits' trees; every file if `from` is null. */
 export async function diffTrees(place: Place, from: string | null, to: string): Promise<Difference[]> {
   assertSha(to);
   if (from !== null) assertSha(from);
-  // The id of the empty tree is known to every git.
+  // Every git knows the id of the empty tree.
   const base = from ?? '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
   return rawDifferences(streamGit(place, ['diff-tree', ...rawFormat, base, to]));
 }
 
-/** One step through a history: a commit, or what the commit before it makes different from its parent. */
+/** One step through a history: a commit, or a difference between the commit before it and its parent. */
 export type HistoryStep = { commit: string; parents: string[] } | Difference;
 
 /**
- * What commits not in the repository's branches yet make different, also in the middle of a history, each behind its commit. Commits that change nothing are
- * left out; of a merge there is one step for each parent.
+ * The differences made by commits that no branch contains yet, intermediate ones included, each after its commit.
+ * Commits that change nothing are left out; a merge has one step for each parent.
  */
 export async function* walkHistory(place: Place, commit: string): AsyncGenerator<HistoryStep> {
   assertSha(commit);
@@ -90,13 +93,12 @@ async function rawDifferences(chunks: AsyncIterable<Buffer>): Promise<Difference
   return found;
 }
 
-/** From the two records that git has of it: `:<modes> <ids> <status>`, and the path. */
+/** Parses git's two records of a difference: `:<modes> <ids> <status>`, and the path. */
 function difference(header: string, path: string): Difference {
   const [, mode = '', , oid = '', status] = header.split(' ');
   return status === 'D' ? { path, oid: null, mode: null } : { path, oid, mode };
 }
 
-/** Whether `ancestor` is in the history of `commit`. */
 export async function isAncestor(place: Place, ancestor: string, commit: string): Promise<boolean> {
   assertSha(ancestor);
   assertSha(commit);
@@ -104,7 +106,7 @@ export async function isAncestor(place: Place, ancestor: string, commit: string)
   return status === 0;
 }
 
-/** Commits of `to` that are not in `from` (null: all), newest first. */
+/** Commits in `to` but not in `from` (null or unknown: all), newest first. */
 export async function readCommits(
   place: Place,
   range: { from: string | null; to: string; limit: number },
@@ -124,14 +126,14 @@ export async function readCommits(
     });
 }
 
-/** Whether the repository holds this object and it is of this type. */
+/** Whether the repository contains this object with this type. */
 export async function hasObject(place: Place, oid: string, type: 'commit' | 'blob'): Promise<boolean> {
   assertSha(oid);
   const { status, stdout } = await runGit(place, ['cat-file', '-t', oid], { accept: [0, 128] });
   return status === 0 && stdout.toString().trim() === type;
 }
 
-/** The content of each blob in the order asked, from one process, never more than a chunk in memory. */
+/** The content of each blob in the given order, from one process, at most a chunk in memory at a time. */
 export async function* readBlobs(place: Place, oids: readonly string[]): AsyncGenerator<Blob> {
   for (const oid of oids) assertSha(oid);
   if (oids.length === 0) return;
@@ -144,7 +146,7 @@ export async function* readBlobs(place: Place, oids: readonly string[]): AsyncGe
       const bytes = Number(size);
       const content = source.take(bytes);
       yield { oid, bytes, content };
-      // Whatever the consumer did not read stands between here and the next header.
+      // Skips what the consumer did not read before the next header.
       for await (const _ of content);
       await source.skip(1);
     }
@@ -153,14 +155,14 @@ export async function* readBlobs(place: Place, oids: readonly string[]): AsyncGe
   }
 }
 
-/** The whole content of a blob. For those known to be small. */
+/** The whole content of a blob, for blobs known to be small. */
 export async function bytesOf(content: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-/** Lines and counted bytes out of one stream of chunks. */
+/** Reads lines and counted bytes from one stream of chunks. */
 function reader(chunks: AsyncGenerator<Buffer>) {
   let rest: Buffer = Buffer.alloc(0);
   async function more(): Promise<void> {
@@ -185,7 +187,7 @@ function reader(chunks: AsyncGenerator<Buffer>) {
     async skip(bytes: number): Promise<void> {
       for (let left = bytes; left > 0; ) left -= (await some(left)).length;
     },
-    /** The next `bytes` bytes. Iterating again goes on where the last iteration stopped. */
+    /** The next `bytes` bytes. A second iteration continues where the first stopped. */
     take(bytes: number): AsyncIterable<Buffer> {
       let left = bytes;
       return {

@@ -1,5 +1,4 @@
-/** Types for the runner of the sandbox: the framework is installed only in its image. */
+/** Types for the sandbox's runner: the framework is installed only in the image. */
 declare module 'astro' {
-  /** Builds a site. */
   export function build(config: object): Promise<void>;
 }

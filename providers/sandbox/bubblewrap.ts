@@ -1,4 +1,6 @@
-/** Builds without a container engine: Linux namespaces by bubblewrap, limits by control groups where we may set them. */
+/**
+ * Builds without a container engine: Linux namespaces by bubblewrap, limits by control groups where we may set them.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
@@ -13,13 +15,13 @@ const toolsEnv = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
 export type BubblewrapSandboxOptions = {
   dataDir: string;
-  /** Stable id of this installation: two on one machine never touch each other's builds. */
+  /** Stable id of this installation. Two installations on one machine never touch each other's builds. */
   owner: string;
   onProgress: Progress;
   warn?: (text: string) => void;
 };
 
-/** Makes the root file system where it is missing, tries it once, and answers a sandbox of namespaces. */
+/** Creates the root file system if it is missing, tests it once, and returns the sandbox. */
 export async function openBubblewrapSandbox(options: BubblewrapSandboxOptions): Promise<Sandbox> {
   const image = await makeImageFolder(options.dataDir, options.onProgress);
   const [program = '', ...args] = [...dropUser(), ...enclose(image.path, 64 * 1_048_576), 'node', '--version'];
@@ -53,7 +55,7 @@ export async function openBubblewrapSandbox(options: BubblewrapSandboxOptions): 
 }
 
 async function startContainer(root: string, group: ControlGroup, limits: BuildLimits): Promise<Container> {
-  // The shell enters the groups before anything of the build runs; from then on each step replaces the one before.
+  // The shell joins the groups before any code of the build runs; then each command replaces the one before it.
   const enter = 'for f in $1; do echo $$ > "$f" || exit 70; done; shift; exec "$@"';
   const args = [
     '-c',
@@ -74,7 +76,7 @@ async function startContainer(root: string, group: ControlGroup, limits: BuildLi
   return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, exited, kill: killer(child, exited, group) };
 }
 
-/** bubblewrap takes its whole process namespace with it (`--die-with-parent`), however many processes that has. */
+/** bubblewrap takes its whole process namespace with it (`--die-with-parent`), however many processes it has. */
 function killer(child: ChildProcess, exited: Promise<unknown>, group: ControlGroup) {
   let killed: Promise<void> | undefined;
   return () => {
@@ -87,7 +89,7 @@ function killer(child: ChildProcess, exited: Promise<unknown>, group: ControlGro
   };
 }
 
-/** As root the user is changed before the namespaces are made; else files would be written as the host's root. */
+/** As root, change the user before the namespaces are created; otherwise files would be written as the host's root. */
 function dropUser(): string[] {
   if (process.getuid?.() !== 0) return [];
   return ['setpriv', '--reuid', buildUser, '--regid', buildUser, '--clear-groups', '--no-new-privs'];

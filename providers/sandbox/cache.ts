@@ -1,25 +1,25 @@
-/** The framework's caches on their way out of a sandbox: hostile, and read like all that comes out of one. */
+/** Reads the framework's caches from a sandbox. They are as hostile as the rest of its output. */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type Extract, pack } from 'tar-stream';
 
-/** One of an archive, with its bytes to be read. */
+/** An archive entry whose bytes are still to be read. */
 export type Entry = Extract extends AsyncIterable<infer E> ? E : never;
 
-/** More than this is not kept: the next build then begins with what was kept before. */
+/** Larger caches are not stored; the next build then starts with the previous ones. */
 const cacheBytesMax = 128 * 1_048_576;
 const cacheFilesMax = 20_000;
 
 /**
- * Packs `cache/…` entries anew up to the entry `end`: plain files under plain names, within the caps. Rejects on anything else, and
- * then `onCache` gets a stream that fails. Without any entry `onCache` is not called.
+ * Repacks `cache/…` entries up to the entry `end`: regular files with normalised names, within the limits. Rejects on
+ * anything else, and then `onCache` gets a stream that fails. Without any entry, `onCache` is not called.
  */
 export async function passCache(
   reading: AsyncGenerator<Entry>,
   onCache: (content: Readable) => Promise<void>,
 ): Promise<void> {
   const tar = pack();
-  // Refused before anybody reads of it, its error would else be nobody's, and end the process.
+  // Without a listener, an error before the first read would end the process.
   tar.on('error', () => {});
   let kept: Promise<void> | undefined;
   let left = { bytes: cacheBytesMax, files: cacheFilesMax };

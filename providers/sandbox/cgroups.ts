@@ -1,4 +1,4 @@
-/** Control groups of builds, versions 1 and 2: memory, processes and CPU of one build together, and its kill switch. */
+/** Control groups of builds, versions 1 and 2: limit memory, processes and CPU of a build, and kill all of it. */
 import { existsSync } from 'node:fs';
 import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,23 +12,23 @@ const removalTries = 100;
 
 export type ControlGroup = {
   deploymentId: string;
-  /** Files that take the number of the process that is to be held. */
+  /** The groups' `cgroup.procs` files: a process joins by writing its id to each. */
   entries: string[];
   ranOutOfMemory: () => Promise<boolean>;
-  /** Kills what is in it, then removes it. */
+  /** Kills all processes in the group, then removes it. */
   remove: () => Promise<void>;
 };
 
 export type ControlGroups = {
-  /** Where this is `false`, nothing holds the memory and the processes of a build. */
+  /** If `false`, nothing limits the memory and processes of a build. */
   limited: boolean;
   make: (build: { deploymentId: string; attempt: number; limits: BuildLimits }) => Promise<ControlGroup>;
   list: () => Promise<ControlGroup[]>;
-  /** Leaves nothing in the kernel's tree, unless builds go on. */
+  /** Removes the parent groups, unless builds are running. */
   close: () => Promise<void>;
 };
 
-/** Finds out what this machine lets us set. Without the right to make groups, builds run in none. */
+/** Detects which limits this machine lets us set. Without the right to create groups, builds run in none. */
 export async function findControlGroups(owner: string): Promise<ControlGroups> {
   const second = existsSync(join(root, 'cgroup.controllers'));
   const parents = second
@@ -53,7 +53,7 @@ export async function findControlGroups(owner: string): Promise<ControlGroups> {
   return {
     limited: true,
     async make({ deploymentId, attempt, limits }) {
-      await prepare(); // Another that closed may have taken the parents with it.
+      await prepare(); // Another process may have removed the parents when it closed.
       const group = open(`${deploymentId}.${attempt}`);
       await group.remove();
       for (const folder of group.folders) await mkdir(folder);
@@ -103,7 +103,7 @@ async function limitFirst([memory = root, pids = root, cpu = root]: string[], li
   await writeFile(join(cpu, 'cpu.cfs_quota_us'), String(Math.round(limits.cpus * periodUs)));
 }
 
-/** Kernels without swap accounting have no such file. */
+/** Kernels without swap accounting lack this file. */
 function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT' && error.code !== 'EACCES' && error.code !== 'EPERM') throw error;
 }
@@ -124,7 +124,7 @@ function openGroup(name: string, folders: string[], second: boolean): ControlGro
   };
 }
 
-/** A group can be removed once its last process is gone, which takes the kernel a moment. */
+/** A group can only be removed once its last process is gone, which takes the kernel a moment. */
 async function removeFolder(folder: string): Promise<void> {
   for (let tries = 0; tries < removalTries && existsSync(folder); tries += 1) {
     const members = await readFile(join(folder, 'cgroup.procs'), 'utf8').catch(() => '');
@@ -142,6 +142,6 @@ function kill(pid: number): void {
   try {
     if (pid > 1) process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone between the list and the signal.
+    // It exited between the list and the signal.
   }
 }

@@ -1,7 +1,7 @@
-/** A child process seen as a sandbox. */
+/** The exit status of a sandbox's child process. */
 import type { ChildProcess } from 'node:child_process';
 
-/** The exit code as a shell counts it (128 and the signal), or null where the child never started. */
+/** The exit code, or 137 after SIGKILL, as in a shell (128 + 9); null if the child could not start. */
 export function exitOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => {
     child.once('error', () => resolve(null));

@@ -1,13 +1,14 @@
-/** Takes apart the one stream in which a container engine sends stdout and stderr. */
+/** Splits the single stream in which a container engine sends stdout and stderr. */
 import { once } from 'node:events';
 import type { Duplex, Writable } from 'node:stream';
 
 /**
  * Each frame is 8 bytes of header (stream, 0, 0, 0, length as 32 bits big-endian) and its payload; see the Engine API,
- * "Attach to a container". The library's own demultiplexer ignores a full reader and would hold the output in memory.
+ * "Attach to a container". The library's own demultiplexer ignores backpressure and would buffer the output in memory.
  */
 export function demultiplex(wire: Duplex, stdout: Writable, stderr: Writable): void {
-  // Who reads meets the error by reading. Who has read all must not be ended by a wire that breaks then.
+  // Readers get the error when they read. A connection that breaks after a reader has finished must not end the
+  // process.
   for (const stream of [stdout, stderr]) stream.on('error', () => {});
   pump(wire, stdout, stderr).then(
     () => {
@@ -49,11 +50,11 @@ async function pump(wire: Duplex, stdout: Writable, stderr: Writable): Promise<v
 }
 
 async function write(target: Writable, part: Buffer): Promise<void> {
-  // A reader that has gone takes nothing more, and the other one must still be served.
+  // A closed reader accepts nothing more, and the other one must still be served.
   if (target.destroyed || target.write(part)) return;
   const waited = new AbortController();
   const { signal } = waited;
-  // Whichever comes second no longer listens: else each wait would leave a listener behind.
+  // The abort removes the other listener; otherwise each wait would leave one behind.
   await Promise.race([once(target, 'drain', { signal }), once(target, 'close', { signal })]).finally(() =>
     waited.abort(),
   );

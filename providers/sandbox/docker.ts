@@ -1,4 +1,4 @@
-/** Builds in containers of an engine that speaks the Docker API: one container, one site, then it is removed. */
+/** Builds in containers, through the Docker API: one container for each build, removed afterwards. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type Duplex, PassThrough } from 'node:stream';
@@ -12,8 +12,8 @@ import type { BuildRequest, Sandbox } from './sandbox.ts';
 import { type ContainerLimits, createWarmPool, type WarmOptions } from './warm-pool.ts';
 
 /**
- * A container's name says whose it is: `frontage.<owner>.<deployment>.<random>`, with `warm` in the place of the deployment while it
- * waits. A name can change when a waiting one is taken; a label could not.
+ * Containers are named `frontage.<owner>.<deployment>.<random>`; a warm one has `warm` in place of the deployment. The
+ * deployment is not a label because a warm container is assigned later: names can change, labels cannot.
  */
 const ownerLabel = 'frontage.owner';
 const waiting = 'warm';
@@ -26,16 +26,16 @@ const warmUpMs = 180_000;
 export type DockerSandboxOptions = {
   docker: Docker;
   dataDir: string;
-  /** Stable id of this installation: two on one engine never touch each other's containers. */
+  /** Stable id of this installation. Two installations on one engine never touch each other's containers. */
   owner: string;
   onProgress: Progress;
-  /** Containers to keep started ahead; none by default. */
+  /** Containers to start in advance; none by default. */
   warm?: WarmOptions | undefined;
 };
 
 type DockerContainer = Container & { container: Docker.Container };
 
-/** Makes the image where the engine lacks it, and answers a sandbox of containers. */
+/** Builds the image if the engine lacks it, and returns the sandbox. */
 export async function openDockerSandbox(options: DockerSandboxOptions): Promise<Sandbox> {
   const { docker, dataDir, owner, onProgress } = options;
   const image = await makeDockerImage(docker, dataDir, onProgress);
@@ -69,7 +69,7 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
     }
   }
 
-  /** A box that waits, now of this deployment; none where it has ended under our hands. */
+  /** A warm container, renamed for this deployment; undefined if there is none or it has just exited. */
   async function takeWarm(name: string, limits: ContainerLimits): Promise<DockerContainer | undefined> {
     const box = warm?.take(limits);
     return box?.container.rename({ name }).then(
@@ -88,7 +88,7 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
     );
   }
 
-  /** One that waits ends with the worker that holds its stdin; a running one is another worker's. */
+  /** A warm container exits with the worker that holds its stdin, so a running one belongs to a live worker. */
   async function sweep(isRunning: (deploymentId: string) => Promise<boolean>) {
     let removed = 0;
     for (const found of await list()) {
@@ -102,7 +102,7 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
   return { kind: 'docker', image: image.id, build, sweep, close: async () => warm?.close() };
 }
 
-/** Create, attach, start, wait: no byte can be missed, and without auto-remove no exit either. */
+/** Attaches before the start, so that no byte is missed. Without auto-remove, no exit status is missed either. */
 async function startContainer(docker: Docker, options: Docker.ContainerCreateOptions): Promise<DockerContainer> {
   const container = await docker.createContainer(options);
   try {
@@ -132,14 +132,14 @@ function killer(container: Docker.Container, wire: Duplex) {
   };
 }
 
-/** A container removed under our hands has no state left: its wait answered, or it ended without a code. */
+/** A container that is removed meanwhile has no state: the code comes from `wait`, or is null. */
 async function readExit(container: Docker.Container, wire: Duplex) {
   const code = await Promise.race([
     container.wait({ condition: 'not-running' }).then(
       ({ StatusCode }: { StatusCode: number }) => StatusCode,
       () => null,
     ),
-    // The library never answers a wait whose engine died half-way; the stream of that engine ends.
+    // dockerode never settles `wait` if the engine dies meanwhile; the engine's stream closes.
     new Promise<null>((resolve) => wire.once('close', () => setTimeout(resolve, lastAnswerMs, null))),
   ]);
   const state = await Promise.race([
@@ -153,8 +153,8 @@ async function readExit(container: Docker.Container, wire: Duplex) {
 }
 
 /**
- * Removing kills. Gone already, or being removed by another, is as good. An engine under load may lose sight of a container and never
- * answer: nobody waits for that, and the sweep tries again.
+ * Removing also kills. A container that is gone (404) or being removed (409) counts as removed. An engine under load
+ * may lose track of a container and never respond: this returns after `removalMs`, and the sweep retries.
  */
 async function removeContainer(container: Docker.Container): Promise<void> {
   const removed = container.remove({ force: true, v: true }).catch((error: { statusCode?: number }) => {
@@ -181,9 +181,9 @@ function describeContainer(
     AttachStdout: true,
     AttachStderr: true,
     Tty: false,
-    // Same lo-only namespace as network "none", and the engine starts it 0.1 s sooner.
+    // The same loopback-only namespace as network "none", but the engine starts it 0.1 s sooner.
     NetworkDisabled: true,
-    // What is done ahead takes only time that nobody else wants.
+    // Warming up uses only CPU time that nothing else needs.
     HostConfig: { ...confine(limits), CpuShares: isAhead ? shares.waiting : shares.building },
   };
 }
@@ -200,7 +200,7 @@ function confine(limits: ContainerLimits): Docker.HostConfig {
     NanoCpus: Math.round(limits.cpus * 1e9),
     IpcMode: 'none',
     LogConfig: { Type: 'none', Config: {} },
-    // Both count towards the container's memory, so their sizes only bound who fills them.
+    // Both mounts count towards the container's memory; their sizes only limit each mount.
     Tmpfs: {
       '/site': `${mount},size=${limits.memoryBytes}`,
       '/tmp': `${mount},size=${Math.round(limits.memoryBytes / 2)}`,

@@ -1,4 +1,4 @@
-/** Picks the sandbox that this machine can run. */
+/** Selects the sandbox that this machine supports. */
 import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -12,28 +12,28 @@ import type { Sandbox } from './sandbox.ts';
 import { openUnprotectedSandbox } from './unprotected.ts';
 import type { WarmOptions } from './warm-pool.ts';
 
-/** Older engines let a container's files reach the host through their archive calls; we make none, and say so. */
+/** Older engines let a container's files reach the host through the archive calls. We make none, but log a warning. */
 const safeEngine = [29, 5, 1];
 const engineAnswersMs = 5_000;
-/** What a sandbox that has rehearsed holds while it waits. */
+/** Memory that a warm sandbox uses while it waits. */
 const idleBytes = 0.7 * 1024 ** 3;
 
 export type OpenSandboxOptions = {
   mode: Config['sandbox'];
   dataDir: string;
-  /** `unix://…`, `tcp://…`, or empty for the places where engines put their socket. */
+  /** `unix://…`, `tcp://…`, or empty to try the usual socket paths. */
   dockerHost: string;
-  /** Stable id of this installation, of letters, digits, `-` and `_`. */
+  /** Stable id of this installation: letters, digits, `-` and `_`. */
   owner: string;
-  /** What to keep started ahead; nothing by default. Without a `count`, one for each slot, as far as memory allows. */
+  /** Sandboxes to start in advance; none by default. `count` defaults to one per concurrent build, if memory allows. */
   warm?: { count?: number | undefined; slots: number } & Pick<WarmOptions, 'limits' | 'after'>;
   log: { info: (text: string) => void; warn: (text: string) => void };
   onProgress: Progress;
 };
 
 /**
- * `auto`: containers where an engine answers, else bubblewrap where it works, else `undefined`: this installation then
- * has no build capacity. A mode that is named and does not work rejects.
+ * `auto` uses containers if an engine responds, else bubblewrap if it works, else returns `undefined`: this
+ * installation cannot build sites. Any other mode rejects if it does not work.
  */
 export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox | undefined> {
   const { mode, log } = options;
@@ -82,14 +82,14 @@ async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
   return sandbox;
 }
 
-/** Those that wait take at most an eighth of the memory. */
+/** Warm sandboxes use at most an eighth of the memory. */
 function warmOptions({ warm, log }: OpenSandboxOptions, memoryBytes: number): WarmOptions | undefined {
   if (!warm) return undefined;
   const count = warm.count ?? Math.min(warm.slots, Math.floor(memoryBytes / 8 / idleBytes));
   return { count, limits: warm.limits, after: warm.after, info: log.info };
 }
 
-/** Answers the engine at the address, or the first that answers in the usual places. */
+/** Returns the engine at the address, or the first that responds at the usual socket paths. */
 export async function findEngine(dockerHost: string): Promise<Docker | undefined> {
   const usual = [
     '/var/run/docker.sock',

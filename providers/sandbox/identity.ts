@@ -1,9 +1,9 @@
-/** Which build image this version of the platform builds with, for those that build nothing themselves. */
+/** The build image of this version, for processes that build nothing themselves. */
 import { imageId } from './image/image.ts';
 
 let known: Promise<string> | undefined;
 
-/** Identity of Node, packages and runner together, as `Sandbox.image` of the workers says it. Read once. */
+/** Identity of Node, packages and runner together, equal to the workers' `Sandbox.image`. Read once. */
 export function buildImageId(): Promise<string> {
   known ??= imageId();
   return known;

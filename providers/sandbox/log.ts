@@ -1,16 +1,17 @@
-/** The build log on its way from a sandbox: decoded, capped, never held. */
+/** Streams the build log from a sandbox: decoded, limited in size, never stored whole. */
 import type { Readable } from 'node:stream';
 
 /**
- * Passes the stream to `onLog` as text until `bytesMax`, then counts what is dropped and says so in a last line. Resolves
- * at the words `end`, which are not passed on, or at the stream's end, however it ends.
+ * Passes the stream to `onLog` as text up to `bytesMax`, then counts dropped bytes and reports them in a last line.
+ * Resolves at the marker `end`, which is not passed on, or when the stream ends or fails.
  */
 export async function passLog(
   stream: Readable,
   { end, bytesMax, onLog }: { end: string; bytesMax: number; onLog: (text: string) => void },
 ): Promise<void> {
   const pass = capped(bytesMax, onLog);
-  // What could be the first part of the end is held back until the next bytes tell; it starts with a byte that logs lack.
+  // A possible start of the marker is held back until more bytes arrive; it starts with a byte that logs do not
+  // contain.
   let held = Buffer.alloc(0);
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -23,7 +24,7 @@ export async function passLog(
       if (found >= 0) break;
     }
   } catch {
-    // Killing a build breaks its log off; what came is what there is.
+    // Killing a build cuts off its log; the part received is passed on.
   }
   pass.write(held);
   pass.end();
@@ -49,8 +50,8 @@ function capped(bytesMax: number, onLog: (text: string) => void) {
   };
 }
 
-/** Text of site code as it may be shown: what would command a terminal is replaced, character by character. */
+/** Replaces each control character, so that text of site code cannot control a terminal. */
 export function withoutControlCharacters(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced; tabs and line ends stay
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it replaces them; tabs and line ends stay
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '\u{FFFD}');
 }

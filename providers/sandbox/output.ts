@@ -1,4 +1,4 @@
-/** Reads what came out of a sandbox. The bytes are hostile: data to be checked, never unpacked to a disk. */
+/** Reads the output of a sandbox. The bytes are hostile: they are validated as data and never unpacked to a disk. */
 
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,10 +11,10 @@ import type { BuildLimits, BuildRequest, BuildTimes } from './sandbox.ts';
 
 const verdictBytesMax = 65_536;
 
-// A path of 1,024 bytes, escaped as JSON may, and a hash.
+// A path of 1,024 bytes with JSON escapes, and a hash.
 const heldLineBytesMax = 6 * 1_024 + 80;
 
-// What stands before and after the bytes of an entry, its path included; and what may come beside all of them.
+// Bytes around the content of an entry, its path included; and bytes outside all entries.
 const headBytesMax = 8_192;
 const strayBytesMax = 1_048_576;
 
@@ -27,7 +27,7 @@ const verdictSchema = z.discriminatedUnion('status', [
 /** The output breaks a rule. The message is for the site's owner. */
 export class OutputRefused extends Error {
   readonly code: 'build_failed' | 'plan_limit';
-  /** The cap that it is over. */
+  /** The limit that it exceeds. */
   readonly limit: LimitName | undefined;
   constructor(code: 'build_failed' | 'plan_limit', message: string, limit?: LimitName) {
     super(message);
@@ -39,20 +39,20 @@ export class OutputRefused extends Error {
 /** The consumer of the files failed, not the site. */
 export class ConsumerFailed extends Error {}
 
-/** The runner's word on the build. A stream that ends without it broke off. */
+/** The runner's result of the build. A stream that ends without one broke off. */
 export type Verdict = { status: 'built'; ms: BuildTimes } | { status: 'failed'; message: string; outOfMemory: boolean };
 
 export type Output = ReturnType<typeof openOutput>;
 
 /**
- * Reads the runner's tar. `readFiles` goes up to the verdict: `dist/…` files go to `onFile` one at a time, held ones to `onHeld`, caps
- * are held against the sizes that headers claim. After it, `readCache` hands on what else came, up to the end. Neither waits for the
- * stream's own end.
+ * Reads the runner's tar. `readFiles` reads up to the verdict: it passes `dist/…` files to `onFile` one at a time,
+ * passes files that are already stored to `onHeld`, and checks the sizes in the headers against the limits. Then
+ * `readCache` passes on the remaining entries. Neither waits for the end of the stream.
  */
 export function openOutput(stream: Readable, limits: BuildLimits) {
   const entries = extract();
   const room = { left: strayBytesMax };
-  pipeline(stream, limitBytes(room), entries).catch(() => {}); // The loops meet the same error.
+  pipeline(stream, limitBytes(room), entries).catch(() => {}); // The readers get the same error.
   const reading = readEntries(entries, room);
 
   async function readFiles({
@@ -80,15 +80,15 @@ export function openOutput(stream: Readable, limits: BuildLimits) {
   return {
     readFiles,
     readCache: (onCache: NonNullable<BuildRequest['onCache']>) => passCache(reading, onCache),
-    /** Nobody reads the rest. Else it would hold up the log, which may come by the same wire. */
+    /** Discards the rest. Otherwise it would block the log, which may use the same connection. */
     close: () => void entries.destroy(),
   };
 }
 
-/** What the library says of bytes that are no tar. Of a stream that ends early it says something else. */
+/** Messages of tar-stream for bytes that are not a tar. It has another message for a stream that ends early. */
 const invalidTar = /^(Invalid tar header|Invalid header|Header exceeds max size)/;
 
-/** Passes on what there is room for: headers without end would keep this process busy with nothing else. */
+/** Fails a stream that exceeds its room: endless headers would keep this process busy. */
 function limitBytes(room: { left: number }): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -98,7 +98,7 @@ function limitBytes(room: { left: number }): Transform {
   });
 }
 
-/** Only the runner writes to the stream unless site code forced its way to it: nonsense in it is the site's doing. */
+/** Only the runner writes to the stream unless site code broke into it, so invalid data is the site's fault. */
 async function* readEntries(entries: Extract, room: { left: number }): AsyncGenerator<Entry> {
   try {
     for await (const entry of entries) {
@@ -125,7 +125,7 @@ function acceptFolder(name: string, tally: OutputTally, limits: BuildLimits): vo
   if (tally.folders > limits.outputFilesMax) throw tooManyFiles(limits);
 }
 
-/** Answers the file as its consumer sees it, or refuses the whole output. */
+/** Returns the file as its consumer sees it. Throws OutputRefused. */
 function acceptFile(entry: Entry, tally: OutputTally, limits: BuildLimits): { path: string; bytes: number } {
   const { name, type, size } = entry.header;
   const path = checkPath(name);
@@ -138,7 +138,7 @@ function acceptFile(entry: Entry, tally: OutputTally, limits: BuildLimits): { pa
   return { path, bytes };
 }
 
-/** A file that is not sent because it is held. Only what was offered counts: no site gets at another's bytes by their hash. */
+/** A file that is stored already. Only offered hashes count: no site can get another site's bytes by their hash. */
 function acceptHeld(name: string, sha256: string, bytes: number | undefined, tally: OutputTally, limits: BuildLimits) {
   if (bytes === undefined) throw unreadable();
   const path = checkPath(name);
@@ -173,7 +173,7 @@ function tooManyFiles(limits: BuildLimits): OutputRefused {
   );
 }
 
-/** Answers the path below `dist/`. A name that another system could read in another way is refused. */
+/** Returns the path below `dist/`. Throws OutputRefused on a name that another system could read differently. */
 function checkPath(name: string): string {
   const refuse = (what: string) =>
     new OutputRefused(
@@ -187,13 +187,13 @@ function checkPath(name: string): string {
   return path;
 }
 
-/** Hands a file over and counts what really comes: a stream that ends early is never a short file. */
+/** Passes a file on and counts its actual bytes: a stream that ends early never becomes a short file. */
 async function deliverFile(
   entry: Entry,
   file: { path: string; bytes: number },
   onFile: BuildRequest['onFile'],
 ): Promise<void> {
-  // A stream that ended before anybody listened tells nobody.
+  // A stream that ended before a listener was attached emits nothing.
   if (entry.destroying || entry.destroyed) throw new Error('The output broke off.');
   let came = 0;
   const counted = new Transform({
@@ -210,7 +210,7 @@ async function deliverFile(
   try {
     await onFile({ ...file, content: counted });
   } catch (cause) {
-    // A broken sandbox also fails its reader: tell the two apart by who broke first.
+    // A broken sandbox also fails the consumer, so check which of the two failed first.
     if (entry.destroyed && came < file.bytes) throw cause;
     throw new ConsumerFailed('An output file could not be taken.', { cause });
   }
@@ -218,7 +218,7 @@ async function deliverFile(
   await passed;
 }
 
-/** Site code may have forced its way to the stream: what the runner says is read as carefully as a file. */
+/** Site code may have broken into the stream, so the runner's messages are validated like files. */
 async function readJson<T>(entry: Entry, schema: z.ZodType<T>, bytesMax: number): Promise<T> {
   const parts: Buffer[] = [];
   let bytes = 0;

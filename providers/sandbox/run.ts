@@ -1,4 +1,4 @@
-/** What all sandboxes share: feed the source, read log and output, hold the clock, and say how it ended. */
+/** Common to all sandboxes: send the source, read log and output, enforce the time limit, return the outcome. */
 
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
@@ -10,14 +10,14 @@ import { ConsumerFailed, type Output, OutputRefused, openOutput } from './output
 import type { BuildOutcome, BuildRequest, BuildTimes } from './sandbox.ts';
 import { SourceFailed, writeSource } from './source-writer.ts';
 
-/** A sandbox that runs, seen from outside. Its words are those of `providers/sandbox/image/runner/supervisor.mjs`. */
+/** A running sandbox, seen from outside. `providers/sandbox/image/runner/supervisor.mjs` defines the protocol. */
 export type Container = {
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
-  /** How it ended. `outOfMemory` where the kernel killed a process of it for that. */
+  /** The exit status. `outOfMemory` is true if the kernel killed one of its processes for lack of memory. */
   exited: Promise<{ code: number | null; outOfMemory: boolean }>;
-  /** Ends every process of it at once, and with them the streams. May be called twice. */
+  /** Kills all its processes at once, which also ends the streams. May be called twice. */
   kill: () => Promise<void>;
 };
 
@@ -25,8 +25,8 @@ const lastWordsMs = 1_000;
 const cacheMs = 20_000;
 
 /**
- * Runs one build in a box that `open` makes. The box is gone when this settles, and what went wrong on the way is either
- * an outcome (the site's doing) or a rejection (everyone else's), never both.
+ * Runs one build in a container that `open` starts. The container is gone when this settles. A fault of the site is an
+ * outcome; any other fault is a rejection.
  */
 export async function runBuild(request: BuildRequest, open: () => Promise<Container>): Promise<BuildOutcome> {
   request.signal.throwIfAborted();
@@ -57,7 +57,7 @@ async function awaitVerdict(box: Container, request: BuildRequest, cut: { timedO
   const endOfLog = `\0${randomBytes(24).toString('base64')}`;
   let feedFault: unknown;
   const fed = pipeline(writeSource(request, endOfLog), box.stdin).catch((error) => {
-    // Else the box ended early and stopped reading: its exit tells why.
+    // Other errors mean that the container ended early and stopped reading; its exit status gives the reason.
     if (error instanceof SourceFailed) feedFault = error.cause;
   });
   const logged = passLog(box.stderr, { end: endOfLog, bytesMax: limits.logBytesMax, onLog: request.onLog });
@@ -65,11 +65,12 @@ async function awaitVerdict(box: Container, request: BuildRequest, cut: { timedO
   let fault: unknown;
   const verdict = await output.readFiles(request).catch(async (error) => {
     fault = error;
-    // A box that broke off is ending by itself, and a killed one no longer tells that it ran out of memory.
+    // A sandbox that broke off is exiting by itself. If it were killed now, it could not report that it ran out of
+    // memory.
     if (!isOwnFault(error)) await Promise.race([box.exited, delay(lastWordsMs, undefined, { ref: false })]);
     return undefined;
   });
-  // Log and verdict come by two ways: the end of one says nothing of the other.
+  // Log and verdict use separate streams: the end of one says nothing about the other.
   if (verdict) await Promise.race([logged, delay(lastWordsMs, undefined, { ref: false })]);
   const isHandedOver = verdict?.status === 'built' && !signal.aborted;
   if (isHandedOver) await handOver(output, request, verdict.ms);
@@ -92,14 +93,14 @@ async function awaitVerdict(box: Container, request: BuildRequest, cut: { timedO
   throw new Error(`The sandbox ended with code ${exit?.code} and without a verdict.`, { cause: fault });
 }
 
-/** The build is done; its caches may come or not come. */
+/** Reports the finished build, then reads its caches. The caches are optional. */
 async function handOver(output: Output, { onBuilt, onCache }: BuildRequest, ms: BuildTimes): Promise<void> {
   await onBuilt?.(ms);
   if (!onCache) return;
   await Promise.race([output.readCache(onCache).catch(() => {}), delay(cacheMs, undefined, { ref: false })]);
 }
 
-/** We end the reading ourselves: the box is still whole. */
+/** The reader stopped; the sandbox itself is still running. */
 function isOwnFault(error: unknown): boolean {
   return error instanceof OutputRefused || error instanceof ConsumerFailed;
 }

@@ -1,10 +1,10 @@
-/** What goes into a sandbox: parts in frames, as `providers/sandbox/image/runner/parts.mjs` says. */
+/** Writes the input of a sandbox: parts in frames, as defined in `providers/sandbox/image/runner/parts.mjs`. */
 import type { BuildRequest } from './sandbox.ts';
 
-/** What a build is made of could not be read: our fault, not the site's. */
+/** The input of a build could not be read: our fault, not the site's. */
 export class SourceFailed extends Error {}
 
-/** Everything that goes in, as chunks to be written in their order. Throws FeedFailed. */
+/** The whole input, as chunks in order. Throws SourceFailed. */
 export async function* writeSource(request: BuildRequest, endOfLog: string): AsyncGenerator<Buffer> {
   try {
     yield* frames([Buffer.from(JSON.stringify({ siteUrl: request.siteUrl, endOfLog }))]);

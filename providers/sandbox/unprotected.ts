@@ -1,4 +1,4 @@
-/** Builds as plain child processes, with the rights of this service. Only for who trusts every site, and says so. */
+/** Builds as child processes with the rights of this service. Only for operators who explicitly trust every site. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import type { BuildRequest, Sandbox } from './sandbox.ts';
 
 export type UnprotectedSandboxOptions = { dataDir: string; owner: string; onProgress: Progress };
 
-/** Wall clock, log and output are held as in a real sandbox. Memory, processes, files and network are not. */
+/** Limits time, log and output as a real sandbox does, but not memory, processes, files or network. */
 export async function openUnprotectedSandbox({
   dataDir,
   owner,
@@ -48,7 +48,7 @@ async function openBox(imagePath: string, folder: string): Promise<Container> {
   const supervisor = join(imagePath, 'opt/frontage/runner/supervisor.mjs');
   const child = spawn(nodeBinary(), ['--disable-sigusr1', supervisor], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // A process group of its own, so that all of it can be killed.
+    detached: true, // A separate process group, so that all of it can be killed.
     env: { PATH: dirname(nodeBinary()), HOME: temporary, TMPDIR: temporary, FRONTAGE_ROOT: site },
     cwd: site,
   });
@@ -78,6 +78,6 @@ function killGroup(child: ChildProcess): void {
   try {
     if (child.pid) process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // The group has ended.
+    // The group has exited.
   }
 }

@@ -1,30 +1,30 @@
-/** Sandboxes started ahead: each has built the platform's own rehearsal, waits, takes one build of one site, and is thrown away. */
+/** Sandboxes started in advance: each runs a trial build of our own, waits, runs one build, and is discarded. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container } from './run.ts';
 import type { BuildLimits } from './sandbox.ts';
 
-/** What a box is made with; the other limits are held by whoever reads its output. */
+/** Limits that are fixed when a container is created; the reader of its output enforces the others. */
 export type ContainerLimits = Pick<BuildLimits, 'memoryBytes' | 'cpus' | 'pidsMax'>;
 
 export type WarmOptions = {
-  /** Places. A place is free again, and gets a new box, when the build that took its box is over: until then the build has the machine. */
+  /** Containers to keep warm. Each is replaced only after its build is over: until then the build has the machine. */
   count: number;
   limits: ContainerLimits;
-  /** Nothing is started ahead before this: a machine that starts has other work. */
+  /** No container is started before this resolves: a starting machine has other work. */
   after?: Promise<void> | undefined;
-  /** Told in words what happens. */
+  /** Receives progress messages for the log. */
   info?: (text: string) => void;
 };
 
 export type WarmPool<B extends Container> = {
-  /** A box that waits, if there is one of these limits. It is the caller's from then on; its place is free when it has exited. */
+  /** A warm container with these limits, if any. The caller then owns it; it is replaced once it has exited. */
   take(limits: ContainerLimits): B | undefined;
   close(): Promise<void>;
 };
 
 const patienceMs = { first: 1_000, last: 60_000 };
 
-/** Keeps `count` boxes waiting. `open` resolves when its box is warm, and rejects when the signal aborts it. */
+/** Keeps `count` containers warm. `open` resolves when its container is warm, and rejects when the signal aborts it. */
 export function createWarmPool<B extends Container>(
   { count, limits, after, info = () => {} }: WarmOptions,
   open: (limits: ContainerLimits, signal: AbortSignal) => Promise<B>,
@@ -33,7 +33,7 @@ export function createWarmPool<B extends Container>(
   const closing = new AbortController();
   const { signal } = closing;
 
-  /** One place, for the life of the pool. A box that ends while it waits is no fault: another takes its place. */
+  /** Refills one place until the pool closes. A container that exits while it waits is replaced; that is no fault. */
   async function keepPlace(): Promise<void> {
     await after;
     let patience = patienceMs.first;

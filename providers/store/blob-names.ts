@@ -1,16 +1,16 @@
-/** What things are called in a store, wherever it is, and what callers are told when it fails. */
+/** Names in a store of any kind, and the error for a store that fails. */
 import { errors } from '#runtime/errors.ts';
 import type { Encoding } from './store.ts';
 
 export const suffixes: Record<Encoding, string> = { identity: '', br: '.br', gzip: '.gz' };
 
-/** `sha256/<ab>/<cdef…>`, with a suffix for a compressed form. Throws on anything that is not a SHA-256 in hex. */
+/** `sha256/<ab>/<cdef…>`, with a suffix for a compressed variant. Throws unless `sha256` is a SHA-256 in hex. */
 export function blobName(sha256: string, encoding: Encoding = 'identity'): string {
   if (!/^[0-9a-f]{64}$/.test(sha256)) throw new Error('not a SHA-256');
   return `sha256/${sha256.slice(0, 2)}/${sha256.slice(2)}${suffixes[encoding]}`;
 }
 
-/** A name of the caller's for kept bytes, as it is. Throws on one that could lead elsewhere. */
+/** A caller's name for stored bytes, unchanged. Throws on one that could lead to another path. */
 export function keptName(name: string): string {
   if (!/^[a-z0-9_.-]{1,200}$/.test(name) || name.startsWith('.')) throw new Error('not a name of kept bytes');
   return name;

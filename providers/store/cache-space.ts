@@ -1,6 +1,7 @@
 /**
- * The bound of a folder of kept files that several processes fill. Each may add its share of a quarter before it looks at the whole and
- * takes away what was not asked for longest until three quarters are left: so all together never take more than the bound.
+ * The size limit of a cache folder that several processes fill. Each may add its share of a quarter before it scans the
+ * folder and removes the least recently used files until three quarters are left: so all together never exceed the
+ * limit.
  */
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ type Options = { dir: string; bytesMax: number; processes: number; clock: Clock 
 
 export function createCacheSpace({ dir, bytesMax, processes, clock }: Options) {
   const share = Math.floor(bytesMax / (4 * processes));
-  // As if all were added: what an earlier process left is not known before the first look.
+  // Assume that the share is used up: files of earlier processes are unknown before the first scan.
   let added = share;
   let writing = 0;
   let looking: Promise<void> | undefined;
@@ -42,7 +43,7 @@ export function createCacheSpace({ dir, bytesMax, processes, clock }: Options) {
       await rm(path, { force: true });
       held -= room;
     }
-    // What was being written at the look may grow to all that was promised to it.
+    // Files that were being written during the scan may still grow to their reserved size.
     added = added - addedBefore + writingBefore;
   }
 
@@ -58,7 +59,7 @@ export function createCacheSpace({ dir, bytesMax, processes, clock }: Options) {
   return {
     fits,
 
-    /** Promises room for a file of so many bytes, or answers false. The promise is to be settled. */
+    /** Reserves room for a file of this size; false if there is none. Every reservation must be settled. */
     async take(bytes: number): Promise<boolean> {
       const room = diskBytesOf(bytes);
       if (!fits(bytes)) return false;
@@ -69,13 +70,13 @@ export function createCacheSpace({ dir, bytesMax, processes, clock }: Options) {
       return true;
     },
 
-    /** What was promised has become a file of so many bytes, or nothing at all. */
+    /** Replaces a reservation with the actual size of the file, 0 if there is none. */
     settle(promised: number, kept: number): void {
       writing -= diskBytesOf(promised);
       added -= diskBytesOf(promised) - (kept > 0 ? diskBytesOf(kept) : 0);
     },
 
-    /** The file was asked for. Told to the disk once a minute. */
+    /** Marks the file as used, on the disk at most once a minute. */
     touch(name: string): void {
       const now = clock.now();
       const before = touched.get(name);
@@ -86,7 +87,7 @@ export function createCacheSpace({ dir, bytesMax, processes, clock }: Options) {
   };
 }
 
-/** What a file takes of the disk: its bytes, the digest before them, its last block. */
+/** Disk space of a file: its bytes, the digest before them, its last block. */
 function diskBytesOf(bytes: number): number {
   return Math.ceil((bytes + 32) / blockBytes) * blockBytes + blockBytes;
 }

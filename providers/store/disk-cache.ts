@@ -1,6 +1,7 @@
 /**
- * A store with what was read from it on this machine's disk, within a bound, in a folder that several processes share.
- * A kept file is the SHA-256 of its bytes and then the bytes, and gets its name by rename: what is read is held against that first.
+ * A cache of a store's blobs on this machine's disk, limited in size, in a folder that several processes share. A
+ * cached file is the SHA-256 of its bytes and then the bytes, and gets its name by rename. Each process checks the
+ * digest before its first use of a file.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
@@ -17,7 +18,7 @@ import type { Encoding, Store } from './store.ts';
 type Range = { start: number; end: number };
 type Options = {
   dir: string;
-  /** All that the folder may take, whatever the number of processes. */
+  /** The limit for the whole folder, whatever the number of processes. */
   bytesMax: number;
   processes: number;
   clock: Clock;
@@ -29,12 +30,12 @@ const digestBytes = 32;
 export function createCachedStore(store: Store, { dir, bytesMax, processes, clock, log }: Options): Store {
   const room = createCacheSpace({ dir, bytesMax, processes, clock });
   const filling = new Map<string, Promise<void>>();
-  // Names that this process has held against their digest: what a loss of power left is found by the first reading after it.
+  // Names that this process has verified: the first read after a loss of power finds damaged files.
   const sound = new LRUCache<string, true>({ max: 100_000 });
   const keyOf = (sha256: string, encoding: Encoding) =>
     blobName(sha256, encoding).slice('sha256/'.length).replace('/', '');
 
-  /** What the kept file says it is; undefined when it is not kept, or not whole. */
+  /** Opens a cached file; undefined if it is missing or damaged. */
   async function openKept(key: string): Promise<FileHandle | undefined> {
     const file = await open(join(dir, key)).catch(missing);
     if (!file || sound.get(key)) return file;
@@ -83,7 +84,7 @@ export function createCachedStore(store: Store, { dir, bytesMax, processes, cloc
     }
   }
 
-  /** Brings a file here whole, once however many ask. Where it does not fit, or this disk fails, nothing is kept. */
+  /** Fetches a file, once for all concurrent readers. If it does not fit, or this disk fails, nothing is cached. */
   async function fill(key: string, sha256: string, encoding: Encoding): Promise<void> {
     const bytes = encoding === 'identity' ? (await store.sizes([sha256])).get(sha256) : compressibleBytesMax;
     if (bytes === undefined || !room.fits(bytes)) return;
@@ -138,7 +139,7 @@ export function createCachedStore(store: Store, { dir, bytesMax, processes, cloc
   };
 }
 
-/** The digest of a file that stands under its own hash is that hash; a variant's is its own. */
+/** For a file under its own hash, the digest is that hash; a variant has its own. */
 function isDigestOf(key: string, digest: Buffer): boolean {
   return key.length > 64 || digest.toString('hex') === key;
 }
@@ -147,5 +148,5 @@ function missing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** A disk that fails is one that keeps nothing. */
+/** A disk that fails counts as an empty cache. */
 function nothing(): undefined {}

@@ -1,6 +1,6 @@
 /**
- * The store on a disk: `<dir>/sha256/<ab>/<cdef…>`, compressed variants beside it as `.br` and `.gz`.
- * A blob's own name appears last, by rename, so what has a name is whole and has its variants.
+ * The store on a disk: `<dir>/sha256/<ab>/<cdef…>`, compressed variants beside it as `.br` and `.gz`. A blob's own name
+ * appears last, by rename, so a named blob is complete and has its variants.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -14,7 +14,7 @@ import { createFsyncQueue, fileSyncsMax } from './fsync.ts';
 import { createNamedFiles, sweepFolder } from './named-files.ts';
 import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
-/** Where the bytes of a hash stand. Throws on anything that is not a SHA-256 in hex. */
+/** The path of a blob. Throws unless `sha256` is a SHA-256 in hex. */
 export function blobPath(dir: string, sha256: string, encoding: Encoding = 'identity'): string {
   return join(dir, blobName(sha256, encoding));
 }
@@ -30,7 +30,7 @@ async function orMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** A variant without bytes is what a loss of power left. */
+/** A variant without bytes is the result of a loss of power. */
 async function variantsOf(path: string): Promise<Encoding[]> {
   const held = await Promise.all(
     (['br', 'gzip'] as const).map(async (encoding) =>
@@ -44,7 +44,7 @@ function withVariants(path: string, encodings: Encoding[]): string[] {
   return [path, ...encodings.map((encoding) => path + suffixes[encoding])];
 }
 
-/** What there is to sync of a blob: nothing where it is not held. */
+/** The files to sync for a blob: none if it is not stored. */
 async function namesAt(path: string): Promise<string[]> {
   return (await orMissing(stat(path))) ? withVariants(path, await variantsOf(path)) : [];
 }
@@ -55,7 +55,7 @@ export function createDiskStore(dir: string): Store {
   const written = createFsyncQueue(dir);
   const made = new Map<string, Promise<unknown>>();
 
-  /** The folder, made once in the life of the process. */
+  /** Creates the folder once in the life of the process. */
   function folder(path: string): Promise<unknown> {
     const making = made.get(path) ?? mkdir(path, { recursive: true });
     made.set(path, making);
@@ -85,7 +85,7 @@ export function createDiskStore(dir: string): Store {
   ): Promise<StoredBlob> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const path = blobPath(dir, sha256);
-    // A name with other bytes is what a loss of power left: it is written anew.
+    // A file of another size is the result of a loss of power and is overwritten.
     if (!anew && (await orMissing(stat(path)))?.size === content.length) {
       const encodings = await variantsOf(path);
       written.add(withVariants(path, encodings));
@@ -171,7 +171,7 @@ export function createDiskStore(dir: string): Store {
 
     async flush(hashes = []) {
       const paths = hashes.map((sha256) => blobPath(dir, sha256));
-      // So many are synced with all of the file system: there is no need to look what is beside them.
+      // So many are synced with the whole file system: there is no need to look for their variants.
       written.add(paths.length > fileSyncsMax ? paths : (await Promise.all(paths.map(namesAt))).flat());
       await written.flush().catch((error) => {
         throw storageError(error);

@@ -1,4 +1,4 @@
-/** The store that the configuration names. */
+/** Opens the store that the configuration selects. */
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
@@ -15,15 +15,15 @@ export function createStore({ storeDir, s3, dataDir }: Settings): Store {
     if (storeDir === undefined) throw new Error('a store is in a folder or in a bucket');
     return createDiskStore(storeDir);
   }
-  // Its client takes 30 MiB and a tenth of a second to load: only who has a bucket loads it.
+  // The S3 client takes 30 MiB and a tenth of a second to load, so only installations with a bucket load it.
   const opening = import('./s3.ts').then(({ createS3Store: openS3Store }) =>
     openS3Store(s3, { spoolDir: join(dataDir, 'spool') }),
   );
-  opening.catch(() => {}); // met by the first that uses it
+  opening.catch(() => {}); // its first user gets the error
   return openLater(opening);
 }
 
-/** Of an edge: with what was read kept on this machine, where the store is elsewhere. */
+/** The store of an edge: a bucket's blobs are cached on this machine. */
 export function openEdgeStore(
   config: Settings & Pick<Config, 'edge'>,
   { clock, log, processes }: { clock: Clock; log: Logger; processes: number },
@@ -64,7 +64,7 @@ function openLater(opening: Promise<Store>): Store {
   };
 }
 
-/** A stream that breaks off before anybody reads it would end the process. Who reads it meets the fault. */
+/** A stream that fails before it is read would end the process. Its reader gets the error anyway. */
 function mindErrors(content: Readable): void {
   content.on('error', () => {});
 }

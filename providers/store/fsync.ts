@@ -1,16 +1,16 @@
-/** Makes durable what was written, many files with few waits. */
+/** Makes written files durable, many files with few waits. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-// Above this, one syncfs(2) is less than as many waits for the journal, though it also waits for what others wrote.
+// Above this, one syncfs(2) is faster than as many waits for the journal, though it also waits for others' writes.
 export const fileSyncsMax = 64;
 
 export type FsyncQueue = {
-  /** Files, under their final names, that the next flush is to make durable. */
+  /** Files, under their final names, for the next flush. */
   add(paths: string[]): void;
-  /** Returns when all that was added before is safe from a loss of power. What could not be synced is left to the next flush. */
+  /** Returns when all files added before survive a loss of power. Files that failed to sync stay for the next flush. */
   flush(): Promise<void>;
 };
 
@@ -25,7 +25,7 @@ export function createFsyncQueue(dir: string): FsyncQueue {
       if (paths.size > fileSyncsMax) await syncFileSystem(dir);
       else await Promise.all([...withFolders(paths)].map(sync));
     } catch (error) {
-      // What is gone would fail every flush from now on: its loss is told once.
+      // A missing file would fail every flush from now on: its loss is reported once.
       for (const path of paths) if (existsSync(path)) pending.add(path);
       throw error;
     }
@@ -36,14 +36,14 @@ export function createFsyncQueue(dir: string): FsyncQueue {
       for (const path of paths) pending.add(path);
     },
     flush() {
-      // One after the other: what is under way may be another's flush of our files.
+      // One after the other: the current flush may be another caller's, with our files.
       flushing = flushing.catch(() => {}).then(flush);
       return flushing;
     },
   };
 }
 
-/** A name is durable when its folder is. */
+/** A file name is durable once its folder is synced. */
 function withFolders(paths: Set<string>): Set<string> {
   const folders = [...paths].flatMap((path) => [dirname(path), dirname(dirname(path))]);
   return new Set([...paths, ...folders]);

@@ -1,4 +1,4 @@
-/** Bytes under names of the caller's, in one folder, and how such a folder is kept small. */
+/** Bytes under callers' names in one folder, and the sweep that keeps it small. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export function createNamedFiles(folder: string, writeAside: (content: Readable)
   };
 }
 
-/** Removes files that were neither written nor read for so long, by the file system's own clock. Answers how many went. */
+/** Removes files that were neither written nor read for `ageMs`, by the file system's own clock. Returns how many. */
 export async function sweepFolder(folder: string, ageMs: number): Promise<number> {
   const names = await readdir(folder).catch(missing);
   if (!names?.length) return 0;

@@ -1,4 +1,4 @@
-/** One bucket of an S3-compatible server, or a folder of it: what the store needs of it, with bounded waits. */
+/** One bucket of an S3-compatible server, or a folder of it: the operations that the store needs, with time-outs. */
 import type { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
@@ -19,10 +19,10 @@ export type BucketAddress = {
   bucket: string;
   /** Empty, or ends with a slash. */
   prefix: string;
-  /** Absent for the vendor's own. */
+  /** Absent for the vendor's own endpoint. */
   endpoint?: string | undefined;
   region: string;
-  /** Absent where the machine itself has a role. */
+  /** Absent if the machine itself has a role. */
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
 };
 
@@ -34,11 +34,11 @@ export type PutOptions = { metadata?: Metadata; sha256?: string; onlyIfAbsent?: 
 export type Listed = { name: string; modifiedAt: Date; bytes: number };
 export type Bucket = ReturnType<typeof openBucket>;
 
-// A part of an upload is in memory until it is taken; 10,000 of them is the most that S3 has for one object.
+// A part of an upload is in memory until it is accepted; S3 allows 10,000 parts for one object.
 export const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 3;
 
-/** Milliseconds: a connection on which nothing moves for `idle` is given up; a question, or what is sent, fails after all attempts together. */
+/** Milliseconds without traffic (`idle`), and for all attempts at a query (`ask`) or an upload (`send`). */
 export type Timeouts = { idle: number; ask: number; send: number };
 const defaultTimeouts: Timeouts = { idle: 10_000, ask: 20_000, send: 120_000 };
 
@@ -51,7 +51,7 @@ export function openBucket(
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
     ...(credentials ? { credentials } : {}),
     maxAttempts: 5,
-    // The store holds bytes against their hash by itself.
+    // The store verifies hashes itself.
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: 2_000,
@@ -71,7 +71,7 @@ export function openBucket(
     return found && describe(found);
   }
 
-  /** The head of what is missing does not say whether the bucket is. */
+  /** A HEAD of a missing object does not say whether the bucket exists. */
   async function beThere(): Promise<void> {
     isThere ??= client.send(new HeadBucketCommand({ Bucket }), within(patience.ask));
     await isThere.catch((error) => {
@@ -80,7 +80,7 @@ export function openBucket(
     });
   }
 
-  /** The bound is on the wait for the answer's beginning: its body comes as fast as it is read. */
+  /** The time-out covers the start of the response: its body arrives as fast as it is read. */
   async function get(name: string, range?: Range, etag?: string): Promise<Opened | undefined> {
     const asked = new GetObjectCommand({
       Bucket,
@@ -98,7 +98,7 @@ export function openBucket(
     }
   }
 
-  /** Answers false where `onlyIfAbsent` found the name taken. */
+  /** Returns false if `onlyIfAbsent` found the name taken. */
   function put(name: string, content: Buffer, { metadata, sha256, onlyIfAbsent }: PutOptions = {}): Promise<boolean> {
     return ifAbsent(() =>
       client.send(
@@ -115,7 +115,7 @@ export function openBucket(
     );
   }
 
-  /** Sends what comes in parts; the name appears when the last is taken. Answers as `put` does. */
+  /** Sends parts as they arrive; the name appears when the last is accepted. Returns as `put` does. */
   async function putParts(name: string, parts: AsyncIterable<Buffer>, options: PutOptions = {}): Promise<boolean> {
     const object = { Bucket, Key: keyOf(name) };
     const { UploadId } = await client.send(
@@ -135,7 +135,7 @@ export function openBucket(
       for await (const part of parts) {
         number += 1;
         const one = send(number, part);
-        one.catch(() => {}); // met by the race or by the end
+        one.catch(() => {}); // handled by the race or at the end
         sending.set(number, one);
         if (sending.size >= partsAtOnce) await Promise.race(sending.values());
       }
@@ -148,12 +148,12 @@ export function openBucket(
         ...(options.onlyIfAbsent ? { IfNoneMatch: '*' } : {}),
       });
       const isNew = await ifAbsent(() => client.send(complete, within(patience.send)));
-      // Not there where it was taken at first, and the answer was lost.
+      // The upload no longer exists if the first attempt succeeded and its response was lost.
       if (!isNew) await orMissing(abandon(object.Key, UploadId));
       return isNew;
     } catch (error) {
       await Promise.allSettled(sending.values());
-      await abandon(object.Key, UploadId).catch(() => {}); // the sweep takes it then
+      await abandon(object.Key, UploadId).catch(() => {}); // the sweep removes it later
       throw error;
     }
   }
@@ -163,11 +163,11 @@ export function openBucket(
   }
 
   async function remove(name: string): Promise<void> {
-    // Some servers say that what is gone is not there.
+    // Some servers return 404 for an object that is already gone.
     await orMissing(client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }), within(patience.ask)));
   }
 
-  /** Everything under a folder, in pages of the server's. */
+  /** Everything under a folder, in pages of the server's size. */
   async function* list(folder: string): AsyncGenerator<Listed> {
     for (let from: string | undefined; ; ) {
       const page = await client.send(
@@ -181,7 +181,7 @@ export function openBucket(
     }
   }
 
-  /** Gives up uploads that began before. Answers how many. */
+  /** Aborts uploads that began before this moment. Returns how many. */
   async function abandonBefore(moment: Date): Promise<number> {
     let abandoned = 0;
     for (let marker = {}; ; ) {
@@ -227,7 +227,7 @@ async function orMissing<T>(asking: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** 412: the name is taken. 409: somebody is taking it at this moment, so it is asked again. */
+/** 412: the name is taken. 409: another writer is creating it at this moment, so retry. */
 async function ifAbsent(putting: () => Promise<unknown>): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {

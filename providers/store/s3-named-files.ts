@@ -1,4 +1,4 @@
-/** Bytes under names of the caller's in a bucket, and how it is kept small. */
+/** Bytes under callers' names in a bucket, and the sweep that keeps it small. */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { dayMs } from '#rules/time.ts';
@@ -7,10 +7,10 @@ import { type Bucket, partBytes } from './s3-bucket.ts';
 import { openObject } from './s3-reader.ts';
 import type { NamedBytes } from './store.ts';
 
-/** S3 has no time of reading: an empty object of the same name in this folder stands for it. */
+/** S3 records no access times: an empty object of the same name in this folder stores one. */
 export const accessMarkersFolder = 'asked/';
 
-/** `asked` is the folder in which it is noted that something was read. */
+/** `asked` is the folder for access markers. */
 export function createS3NamedFiles(bucket: Bucket, folder: string, { asked }: { asked?: string } = {}): NamedBytes {
   return {
     async put(name, content) {
@@ -42,7 +42,7 @@ export function createS3NamedFiles(bucket: Bucket, folder: string, { asked }: { 
   };
 }
 
-/** Removes what was past its time, by the server's own clock. Answers how many went. */
+/** Removes expired objects, by the server's own clock. Returns how many. */
 export async function sweepS3(bucket: Bucket): Promise<number> {
   const now = await serversNow(bucket);
   const before = (days: number) => new Date(now.getTime() - days * dayMs);
@@ -89,7 +89,7 @@ async function removeUnasked(bucket: Bucket, moment: Date): Promise<number> {
   return removed;
 }
 
-/** The same bytes in pieces of the length of a part; the last may be shorter. */
+/** The same bytes in parts of `partBytes`; the last may be shorter. */
 async function* partsOf(content: Readable): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,13 +1,13 @@
-/** Bytes out of a bucket: taken up where a connection broke off, and held against their hash before the last of them is given. */
+/** Reads objects from a bucket: resumes after a lost connection, and verifies the hash before the last chunk. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Bucket, Opened } from './s3-bucket.ts';
 import { WrongBytes } from './store.ts';
 
-// In a row, each without a byte that came.
+// In a row, each without a byte received.
 const attemptsMax = 4;
 
-/** The rest of an answer; a connection that breaks is followed by one that asks for what is missing, of the same object. */
+/** The rest of a response. After a lost connection, requests the missing bytes of the same object. */
 async function* resumed(bucket: Bucket, name: string, opened: Opened, start: number): AsyncGenerator<Buffer> {
   const end = start + opened.bytes;
   let at = start;
@@ -30,7 +30,7 @@ async function* resumed(bucket: Bucket, name: string, opened: Opened, start: num
   }
 }
 
-/** Gives the last chunk only when the whole has the hash, so that nobody gets all of something wrong. */
+/** Yields the last chunk only if the whole has the hash, so that no reader gets all of the wrong bytes. */
 async function* verified(chunks: AsyncIterable<Buffer>, sha256: string): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let held: Buffer | undefined;
@@ -48,7 +48,7 @@ type ReadOptions = {
   sha256Of?: (opened: Opened) => string | undefined;
 };
 
-/** A stream of an object, or of a range of it; `undefined` when there is none. `sha256Of` says what its whole is held against. */
+/** A stream of an object or a range; `undefined` if there is none. `sha256Of` returns the hash of the whole object. */
 export async function openObject(
   bucket: Bucket,
   name: string,
@@ -59,7 +59,7 @@ export async function openObject(
   const bytes = resumed(bucket, name, opened, range?.start ?? 0);
   const sha256 = range ? undefined : sha256Of?.(opened);
   const content = Readable.from(sha256 ? verified(bytes, sha256) : bytes, { objectMode: false });
-  // Whoever stops reading lets go of the connection too.
+  // A reader that stops also releases the connection.
   content.once('close', () => opened.body.destroy());
   return { ...opened, content };
 }

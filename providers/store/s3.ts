@@ -1,6 +1,7 @@
 /**
- * The store in a bucket: the names are those of the store on a disk. A blob's own object is written last and only where there is none;
- * its metadata says which variants are beside it, theirs what they hash to. What was put is durable when the server has taken it.
+ * The store in a bucket, with the same names as the store on a disk. A blob's own object is written last and only if
+ * absent. Its metadata lists its variants; theirs contains their hashes. Blobs are durable when the server has accepted
+ * them.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,11 +20,11 @@ const auditsAtOnce = 16;
 
 type Options = { spoolDir: string; patience?: Timeouts | undefined };
 
-/** `spoolDir` is where a large file waits on this machine until its hash is known. */
+/** `spoolDir` holds a large file on this machine until its hash is known. */
 export function createS3Store(address: BucketAddress, { spoolDir, patience }: Options): Store {
   const bucket = openBucket(address, patience);
 
-  /** What is held already. A name with other bytes is nothing: it is written anew. */
+  /** The stored blob. An object of another size counts as other bytes: it is overwritten. */
   async function held(sha256: string, bytes: number): Promise<StoredBlob | 'absent' | 'other bytes'> {
     const found = await bucket.head(blobName(sha256));
     if (!found) return 'absent';
@@ -51,7 +52,7 @@ export function createS3Store(address: BucketAddress, { spoolDir, patience }: Op
     return isNew ? { sha256, bytes: content.length, encodings } : await afterAll(sha256, content.length);
   }
 
-  /** Somebody was faster; his variants are what is beside it. */
+  /** Another writer was faster; its variants are the ones that exist. */
   async function afterAll(sha256: string, bytes: number): Promise<StoredBlob> {
     const found = await held(sha256, bytes);
     if (typeof found === 'object') return found;
@@ -149,7 +150,7 @@ export function createS3Store(address: BucketAddress, { spoolDir, patience }: Op
   };
 }
 
-/** Names come in order, and variants are named by their blob: they follow it. */
+/** Names are listed in order, and variants are named after their blob, so they follow it. */
 async function* listBlobs(bucket: Bucket): AsyncGenerator<StoredBlob> {
   let last: StoredBlob | undefined;
   for await (const { name, bytes } of bucket.list('sha256/')) {

@@ -1,4 +1,4 @@
-/** A large file on its way, on this machine's disk, without a name: it goes with the process. */
+/** Buffers a large file on this machine's disk. The file is unlinked at once, so it disappears with the process. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The store: immutable bytes under the SHA-256 of what they are, kept for ever, so that restore needs no upload. */
+/** The store: immutable bytes under their SHA-256, kept for ever, so that a restore needs no upload. */
 import type { Readable } from 'node:stream';
 
 /** `br` and `gzip` are the same content, compressed once when it was stored. */
@@ -8,45 +8,46 @@ export type StoredBlob = { sha256: string; bytes: number; encodings: Encoding[] 
 
 export type PutOptions = { compress?: boolean; overwrite?: boolean };
 
-/** Bytes that a store gave are not those that were stored. */
+/** Bytes read from a store are not those that were stored. */
 export class WrongBytes extends Error {}
 
 /**
- * What every store keeps to, whatever place it is in; `test/store/kinds.ts` lists the kinds, each held to the same sentences.
+ * The rules for every store, wherever it is; `test/store/kinds.ts` lists the kinds, each held to the same tests.
  *
- * - What is not held is `undefined`, or absent from the answer, never an error. A name that is no SHA-256 is refused.
- * - A place that fails rejects: `put` and `flush` with `storage_error`, the others with that or with the fault itself.
- * - A stream that is given and breaks off leaves nothing, and `put` rejects with the stream's own error.
- * - A stream that is read fails when it cannot go on. A store that hashes while it reads fails it with `WrongBytes` before the last chunk, so
- *   that nobody gets all of something wrong; of one that does not, `audit` tells.
+ * - A blob that is not stored is `undefined`, or absent from the result, never an error. A name that is not a SHA-256
+ *   is rejected.
+ * - If the storage fails, `put` and `flush` reject with `storage_error`, the others with that or with the fault itself.
+ * - If an input stream breaks off, nothing is stored, and `put` rejects with the stream's own error.
+ * - An output stream fails if it cannot continue. A store that hashes while it reads fails it with `WrongBytes` before
+ *   the last chunk, so that no reader gets all of the wrong bytes; for any other store, `audit` reports them.
  */
 export interface Store {
-  /** Takes bytes of unknown hash; what is already held is not written again, but with `anew`, for bytes that are not what their name says. */
+  /** Stores bytes of unknown hash. `overwrite` also rewrites an existing blob, whose bytes may be damaged. */
   put(content: Readable | Buffer, options?: PutOptions): Promise<StoredBlob>;
-  /** Bytes of the blob, or `undefined` when it is not held. */
+  /** Bytes of the blob, or `undefined` if it is not stored. */
   read(sha256: string, encoding?: Encoding, range?: { start: number; end: number }): Promise<Readable | undefined>;
-  /** Whole small blob in memory. */
+  /** A whole small blob in memory. */
   readAll(sha256: string, encoding?: Encoding): Promise<Buffer | undefined>;
-  /** Size of what is held under each of these hashes; a hash that is absent is not held. */
+  /** The sizes of the blobs with these hashes; a hash that is absent is not stored. */
   sizes(hashes: string[]): Promise<Map<string, number>>;
-  /** All that is held, in the order of the hashes' first bytes. What is put meanwhile may be among it. */
+  /** All stored blobs, in the order of the hashes' first bytes. Blobs that are put meanwhile may be included. */
   list(): AsyncIterable<StoredBlob>;
   /**
-   * Returns when all that was put before by this process is safe from a loss of power, and what is held under these hashes, whoever put it:
-   * another process, or one before this.
+   * Returns when everything that this process has put is safe from a loss of power, and so are the blobs with these
+   * hashes, even if another process or an earlier one put them.
    */
   flush(hashes?: string[]): Promise<void>;
-  /** Re-hashes all that is held: whether the bytes are what their name says. */
+  /** Re-hashes all stored blobs: `sound` is whether the bytes match their name. */
   audit(): AsyncIterable<{ sha256: string; sound: boolean }>;
-  /** Bytes that live for the length of one piece of work, at most a day. */
+  /** Bytes that live for the length of one task, at most a day. */
   scratch: NamedBytes;
-  /** Bytes that may be lost: what builds of a site left for its next one. Forgotten a month after they were last asked for. */
+  /** Bytes that may be lost: caches of a site's builds for its next one. Removed a month after the last read. */
   caches: NamedBytes;
-  /** Removes what killed processes left, and what is past its time. Answers how many files went. */
+  /** Removes leftovers of killed processes and expired files. Returns how many. */
   sweep(): Promise<number>;
 }
 
-/** Bytes under names of the caller's. What has a name is whole. */
+/** Bytes under callers' names. A name always refers to complete bytes. */
 export type NamedBytes = {
   put(name: string, content: Readable): Promise<void>;
   read(name: string): Promise<Readable | undefined>;
