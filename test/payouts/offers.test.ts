@@ -144,7 +144,8 @@ test('the opener takes an offer back, the other declines it, and then nobody acc
     expect(outcome(await fixture.endOffer(caller, offer.id))).toBe('withdrawn');
     expect(outcome(await fixture.endOffer(caller, offer.id))).toBe('withdrawn');
     // Whose turn it was does not matter any more.
-    for (const one of [owner, payee]) expect(errorOf(await fixture.accept(one, offer.id)).message).toContain('was withdrawn or declined');
+    for (const one of [owner, payee])
+      expect(errorOf(await fixture.accept(one, offer.id)).message).toContain('was withdrawn or declined');
     expect(outcome(await fixture.accept(payee, offer.id))).toBe('invalid_payout_offer');
     expect(outcome(await fixture.offerFromAccount(payee, account.id, fixture.hostOf(site)))).toBe('open');
   }
