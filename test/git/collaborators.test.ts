@@ -57,7 +57,7 @@ test('a password that was being made while its maker was removed opens nothing e
   const { accountId, address } = await newCollaborator(siteId);
   // The row of the password is there; the right it was made under is not.
   await platform.deps.em().nativeDelete(Collaborator, { site: siteId, account: accountId });
-  expect((await tryGit(work.path, ['clone', address, 'x'])).stderr).toMatch(/may not act on the site any more/);
+  expect((await tryGit(work.path, ['clone', address, 'x'])).stderr).toMatch(/no longer has access to the site/);
 });
 
 /** A push of one commit whose last bytes wait for `meanwhile`, which runs when its access was found good. Answers what the pusher reads. */
