@@ -18,7 +18,7 @@ export async function showDraft(
   const em = deps.em();
   await em.execute(
     `insert into deployment (id, site_id, number, kind, slot, status, ticket, site_url, manifest_sha256, file_count, created_by_id, created_at)
-     values (?, ?, ?, 'preview', ?, 'ready', 0, 'http://site.test', ?, 1, ?, ?)`,
+     values (?, ?, ?, 'draft', ?, 'ready', 0, 'http://site.test', ?, 1, ?, ?)`,
     [id, siteId, ++number, slot, manifest.sha256, accountId, now],
   );
   await em.execute(
