@@ -24,7 +24,7 @@ let agent: Agent;
 let siteId = '';
 /** All that it knows comes from here. */
 const llms = await (await fetch(`${stack.baseUrl}/llms.txt`)).text();
-const mcpUrl = /^- Tools at (\S+): .*by OAuth/m.exec(llms)?.[1] ?? '';
+const mcpUrl = /^- Tools at (\S+): .*with OAuth/m.exec(llms)?.[1] ?? '';
 
 beforeAll(async () => {
   chrome = await chromium.launch({
