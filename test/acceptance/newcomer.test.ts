@@ -76,7 +76,7 @@ test('it adds a form and a timetable, shows them in a preview, hears its owner�
   await git(folder, 'commit', '-qam', 'Take enquiries');
   await git(folder, 'push', '-q', 'origin', 'HEAD:preview/1');
   const shown = await run(['preview', name, '1']);
-  expect([shown.exit, shown.err]).toEqual([0, expect.stringMatching(/building.*✓ Slot 1 shows it: /is)]);
+  expect([shown.exit, shown.err]).toEqual([0, expect.stringMatching(/building.*✓ Preview slot 1 is at /is)]);
   const slot = done(await run(['preview', 'read', name, '1', '--json']));
   const [label = ''] = new URL(slot.address).hostname.split('.');
   expect((await stack.visit(label, '/contact/')).text).toContain(form.id);

@@ -56,7 +56,11 @@ function start(frameUrl) {
     show: ({ n }) => pins.show(n),
     pick: () => {
       endPicking();
-      endPicking = startPicking(root, { isOurs, onPick: picked, onCancel: () => tell({ type: 'cancelled' }) });
+      endPicking = startPicking(root, {
+        isOurs,
+        onPick: (element, point) => void picked(element, point),
+        onCancel: () => tell({ type: 'cancelled' }),
+      });
     },
     stop: () => endPicking(),
     go: ({ page: to }) => {

@@ -3,7 +3,7 @@ const place = document.getElementById('challenge');
 if (place) {
   const { script = '', worker = '', challenge = '', elementClass, siteKey } = place.dataset;
   if (elementClass) showHosted(place, { script, elementClass, siteKey });
-  else showOwn(place, { script, worker, challenge });
+  else void showOwn(place, { script, worker, challenge });
 }
 
 /**

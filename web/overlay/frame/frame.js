@@ -51,7 +51,7 @@ addEventListener('message', ({ source, origin, data }) => {
 const handlers = {
   page({ page }) {
     if (typeof page === 'string' && page.startsWith('/')) threads.page = page.slice(0, 2048);
-    refresh().then(draw);
+    void refresh().then(draw);
   },
   picked({ position, shot }) {
     // Ignored unless the frame asked the page for a place.
@@ -80,7 +80,7 @@ const handlers = {
 function useKey(next) {
   key = next;
   storeKey(site, next);
-  refresh().then(() => next && key && pick());
+  void refresh().then(() => next && key && pick());
 }
 
 /** The popup window can read the cookie that the review link set, which this frame cannot. It sends the key here and closes. */
@@ -163,7 +163,7 @@ function showThread(id) {
   show('thread');
   const n = threads.numberOf(id);
   if (n) tell({ type: 'show', n });
-  refresh();
+  void refresh();
 }
 
 function draw() {
@@ -222,7 +222,7 @@ byId('stop').onclick = () => {
 byId('back').onclick = () => {
   openId = null;
   show('list');
-  refresh();
+  void refresh();
 };
 byId('discard').onclick = () => {
   draft = null;

@@ -42,7 +42,10 @@ export function restButtons() {
 export function onPressed(id, work) {
   const button = byId(id);
   let isWorking = false;
-  button.addEventListener('click', async (event) => {
+  button.addEventListener('click', (event) => void press(event));
+
+  /** @param {MouseEvent} event */
+  async function press(event) {
     event.preventDefault();
     if (!event.isTrusted || isWorking || button.getAttribute('aria-disabled') === 'true') return;
     if (document.body.dataset.covered === 'true')
@@ -57,5 +60,5 @@ export function onPressed(id, work) {
       isWorking = false;
       rest(button, false);
     }
-  });
+  }
 }

@@ -48,7 +48,7 @@ class FrontageBooking extends HTMLElement {
   connectedCallback() {
     if (this.#root.childElementCount > 0) return;
     this.#root.append(make('style', { textContent: style }), make('slot'));
-    this.#start();
+    void this.#start();
   }
 
   async #start() {

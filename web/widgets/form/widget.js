@@ -59,7 +59,7 @@ class FrontageForm extends HTMLElement {
     this.#form = form;
     this.#status = form.querySelector('[role=status]') ?? this.#status;
     if (!this.#status.isConnected) form.append(this.#status);
-    form.addEventListener('submit', (event) => this.#submit(event));
+    form.addEventListener('submit', (event) => void this.#submit(event));
     // Not earlier, so that readers of the page do no work.
     form.addEventListener('focusin', () => void this.#solved().catch(() => {}), { once: true });
   }
