@@ -1,17 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { files as all, text } from './source-files.ts';
 
 const root = dirname(import.meta.dirname);
 const self = relative(root, import.meta.filename);
-
-/** Files of the project: what git tracks, and what it would. */
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => file !== '' && file !== self && existsSync(join(root, file)));
-
-const text = (file: string) => readFileSync(join(root, file), 'utf8');
+const files = all.filter((file) => file !== self);
 const isIn = (file: string, folders: string[]) => folders.some((folder) => file.startsWith(`${folder}/`));
 const code = files.filter((file) => /\.(ts|mjs|js)$/.test(file) && !isIn(file, ['templates']));
 const harness = ['tools', 'test'];

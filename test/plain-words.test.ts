@@ -1,17 +1,10 @@
 /** Texts that people and agents read are in plain English: docs, the skill, mails, pages, errors and the client. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-
-const root = dirname(import.meta.dirname);
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)));
+import { files, text } from './source-files.ts';
 
 const read = files.filter(
   (file) =>
-    /^(web|skill)\/.*\.(ts|js|mjs|md)$|^runtime\/(errors|remedies)\.ts$|^(docs\/.*|[A-Z]+)\.md$/.test(file) &&
+    /^(web|skill)\/.*\.(ts|js|mjs|md)$|^runtime\/(errors|settings)(\/.*)?\.ts$|^(docs\/.*|[A-Z]+)\.md$/.test(file) &&
     // Records of what was decided and measured at the time.
     !file.startsWith('docs/history/'),
 );
@@ -46,7 +39,7 @@ const allowed: { file: RegExp; line: RegExp; why: string }[] = [];
 test('texts for people and agents use no phrase of our own dialect', () => {
   expect(read.length).toBeGreaterThan(100);
   const found = read.flatMap((file) =>
-    readFileSync(join(root, file), 'utf8')
+    text(file)
       .split('\n')
       .flatMap((line, at) =>
         phrases
@@ -64,7 +57,7 @@ test('every exception is needed', () => {
       !read.some(
         (name) =>
           file.test(name) &&
-          readFileSync(join(root, name), 'utf8')
+          text(name)
             .split('\n')
             .some((one) => line.test(one)),
       ),

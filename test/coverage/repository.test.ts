@@ -1,17 +1,10 @@
 /** Documents name files that exist and link to sections that exist; tool files agree with package.json. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { files, text } from '#test/source-files.ts';
 
-const root = join(import.meta.dirname, '../..');
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)));
 const names = new Set(files.map((file) => basename(file)));
 const folders = new Set(files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]));
-
-const text = (file: string) => readFileSync(join(root, file), 'utf8');
 
 /** The skill and the starters name files of sites, not of this repository. */
 const documents = files.filter((file) => file.endsWith('.md') && !/^(skill|templates|providers\/sandbox)\//.test(file));
@@ -60,7 +53,7 @@ const anchorOf = (heading: string) =>
     .replace(/\s/g, '-');
 
 function isBroken(file: string, path: string, anchor: string | undefined): boolean {
-  const target = path === '' ? file : relative(root, join(root, dirname(file), path));
+  const target = path === '' ? file : relative('', join(dirname(file), path));
   if (!exists(target)) return true;
   if (anchor === undefined) return false;
   return !text(target)
