@@ -13,19 +13,6 @@ export function byId(id) {
  */
 export const textArea = (id) => /** @type {HTMLTextAreaElement} */ (byId(id));
 
-/**
- * @template {keyof HTMLElementTagNameMap} Name
- * @param {Name} name
- * @param {object} props
- * @param {...(Node | string)} children
- * @returns {HTMLElementTagNameMap[Name]}
- */
-export function element(name, props = {}, ...children) {
-  const made = Object.assign(document.createElement(name), props);
-  made.append(...children);
-  return made;
-}
-
 /** @param {string} text An error, or empty to remove the last one. */
 export function showFault(text) {
   const place = byId('fault');

@@ -1,5 +1,6 @@
 /** The list of threads, and one thread. */
-import { byId, element } from './dom.js';
+import { make } from '../../dom.js';
+import { byId } from './dom.js';
 
 /**
  * @typedef {import('./threads.js').Threads} Threads
@@ -14,8 +15,8 @@ export function drawList(threads, onOpen) {
   const groups = threads.groups.filter(([, some]) => some.length > 0);
   byId('threads').replaceChildren(
     ...groups.flatMap(([title, some]) => [
-      element('h2', { textContent: title }),
-      element('ul', { className: 'rows' }, ...some.map((thread) => rowOf(thread, threads, onOpen))),
+      make('h2', { textContent: title }),
+      make('ul', { className: 'rows' }, ...some.map((thread) => rowOf(thread, threads, onOpen))),
     ]),
   );
   byId('none').hidden = threads.all.length > 0;
@@ -36,12 +37,12 @@ function rowOf(thread, threads, onOpen) {
     threads.placeNote(thread),
     replies > 0 ? `${replies} ${replies === 1 ? 'reply' : 'replies'}` : '',
   ];
-  const body = element('span', { className: 'words', textContent: first?.body });
-  const small = element('small', { textContent: notes.filter(Boolean).join(' · ') });
-  const button = element('button', { className: 'thread', type: 'button', onclick: () => onOpen(thread.id) });
-  if (n) button.append(element('span', { className: 'number', textContent: n }));
-  button.append(element('span', { className: 'text' }, body, small));
-  return element('li', {}, button);
+  const body = make('span', { className: 'words', textContent: first?.body });
+  const small = make('small', { textContent: notes.filter(Boolean).join(' · ') });
+  const button = make('button', { className: 'thread', type: 'button', onclick: () => onOpen(thread.id) });
+  if (n) button.append(make('span', { className: 'number', textContent: n }));
+  button.append(make('span', { className: 'text' }, body, small));
+  return make('li', {}, button);
 }
 
 const kinds = { agent: ' · agent', collaborator: ' · collaborator', owner: '' };
@@ -62,6 +63,6 @@ export function drawThread(thread, threads) {
 /** @param {import('./threads.js').Message} message */
 function messageOf({ author, author_kind: kind, body, created_at: createdAt }) {
   const time = new Date(createdAt).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-  const line = element('small', { textContent: `${author}${kinds[kind]} · ${time}` });
-  return element('li', {}, line, element('p', { textContent: body }));
+  const line = make('small', { textContent: `${author}${kinds[kind]} · ${time}` });
+  return make('li', {}, line, make('p', { textContent: body }));
 }

@@ -1,5 +1,6 @@
 /** The fields for the visitor's details and the service's questions. */
-import { field, make } from './dom.js';
+import { make } from '../../dom.js';
+import { field } from './dom.js';
 import { money } from './formats.js';
 
 /**

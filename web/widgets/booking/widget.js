@@ -6,9 +6,11 @@
  * `--frontage-quiet`, `--frontage-line`, `--frontage-surface`, `--frontage-radius`, `--frontage-font`. Events: `frontage-booked` (detail: the
  * booking), `frontage-held` (a booking to be paid), `frontage-unavailable`.
  */
+
+import { make } from '../../dom.js';
 import { newKey, RequestFailed, request } from './api.js';
 import { detailFields, intakeAnswers } from './details.js';
-import { field, make, optionsOf } from './dom.js';
+import { field, optionsOf } from './dom.js';
 import { isoDate, localeOf } from './formats.js';
 import { monthCells, monthRange, monthTitle } from './month.js';
 import { outcomePanel } from './outcome.js';

@@ -1,5 +1,5 @@
 /** The fields of a form that is built from its description. */
-import { make } from './dom.js';
+import { make } from '../../dom.js';
 
 /**
  * @typedef {{ name: string, label: string, kind: string, required: boolean, options?: string[], max_length?: number }} Field
@@ -9,7 +9,7 @@ import { make } from './dom.js';
  * @param {Field} field
  * @param {import('./words.js').Words} words
  */
-export function fieldOf({ name, label, kind, required, options = [], max_length: maxlength }, words) {
+export function fieldOf({ name, label, kind, required, options = [], max_length: maxLength }, words) {
   if (kind === 'hidden') return make('input', { type: 'hidden', name });
   const note = required ? undefined : make('small', {}, ` (${words.optional})`);
   if (kind === 'checkbox') return choice({ type: 'checkbox', name, value: 'yes', required }, label);
@@ -19,19 +19,19 @@ export function fieldOf({ name, label, kind, required, options = [], max_length:
     const choices = options.map((value) => choice({ type, name, value, required: isRequired }, value));
     return make('fieldset', {}, make('legend', {}, label, note), ...choices);
   }
-  return make('label', {}, make('span', {}, label, note), inputOf({ name, kind, required, options, maxlength }, words));
+  return make('label', {}, make('span', {}, label, note), inputOf({ name, kind, required, options, maxLength }, words));
 }
 
 /**
- * @param {Record<string, string | boolean>} attributes
+ * @param {Record<string, string | boolean>} props
  * @param {string} text
  */
-function choice(attributes, text) {
-  return make('label', { class: 'choice', part: 'choice' }, make('input', attributes), text);
+function choice(props, text) {
+  return make('label', { className: 'choice', part: 'choice' }, make('input', props), text);
 }
 
 /** @type {Record<string, Record<string, string>>} */
-const attributesOfKind = {
+const propsOfKind = {
   email: { autocomplete: 'email' },
   tel: { autocomplete: 'tel' },
   url: { autocomplete: 'url' },
@@ -39,15 +39,15 @@ const attributesOfKind = {
 };
 
 /**
- * @param {{ name: string, kind: string, required: boolean, options: string[], maxlength: number | undefined }} field
+ * @param {{ name: string, kind: string, required: boolean, options: string[], maxLength: number | undefined }} field
  * @param {import('./words.js').Words} words
  */
-function inputOf({ name, kind, required, options, maxlength }, words) {
+function inputOf({ name, kind, required, options, maxLength }, words) {
   const common = { name, required, part: 'input' };
-  if (kind === 'textarea') return make('textarea', { ...common, rows: 6, maxlength });
+  if (kind === 'textarea') return make('textarea', { ...common, rows: 6, maxLength });
   if (kind === 'select') {
     const empty = make('option', { value: '' }, words.choose);
     return make('select', common, empty, ...options.map((option) => make('option', {}, option)));
   }
-  return make('input', { ...common, type: kind, maxlength, ...attributesOfKind[kind] });
+  return make('input', { ...common, type: kind, maxLength, ...propsOfKind[kind] });
 }

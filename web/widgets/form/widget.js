@@ -3,7 +3,7 @@
  * the form's description. The challenge is solved when a visitor begins to fill in the form; a hosted challenge is shown above the button.
  * Colours and corners: widget.css. Events: frontage-sent, frontage-refused (detail.message).
  */
-import { make } from './dom.js';
+import { make } from '../../dom.js';
 import { fieldOf } from './fields.js';
 import { HostedChallenge } from './hosted-challenge.js';
 import { solve } from './proof-of-work.js';
@@ -78,7 +78,7 @@ class FrontageForm extends HTMLElement {
       if (!response.ok || description.status !== 'enabled') throw new Error('The form is closed.');
       const form = make(
         'form',
-        { class: 'frontage-form', part: 'form', 'aria-label': description.name },
+        { className: 'frontage-form', part: 'form', 'aria-label': description.name },
         ...description.fields.map((/** @type {import('./fields.js').Field} */ field) => fieldOf(field, this.#words)),
       );
       // A hosted challenge needs an element of the page: it cannot find one in this shadow root.
