@@ -1,7 +1,7 @@
 /** The scripts that pages of forms and of sites load from us. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundle } from '#web/bundle.ts';
+import { browserModule, bundled } from '#runtime/bundle.ts';
 import { type fileTypes, type PageFile, pageFile } from '#web/page-file.ts';
 
 const altcha = (path: string): string => fileURLToPath(new URL(path, import.meta.resolve('altcha/external')));
@@ -11,7 +11,7 @@ const ours = (path: string): URL => new URL(`../../web/widgets/form/${path}`, im
 
 /** Files that pages of sites load, by path. Their names never change, so browsers revalidate them after some minutes. */
 export const widget = {
-  '/f/widget.js': pageFile(bundle(ours('widget.js'), 'module'), 'script'),
+  '/f/widget.js': pageFile(bundled(ours('widget.js'), browserModule)(), 'script'),
   '/f/widget.css': read(ours('widget.css'), 'style'),
 } as const;
 

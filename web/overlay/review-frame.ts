@@ -1,13 +1,13 @@
 /** The overlay's frame, and the popup window that passes it the review key. */
 import { readFileSync } from 'node:fs';
-import { bundle } from '#web/bundle.ts';
+import { bundled, inlineScript } from '#runtime/bundle.ts';
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 
 const here = (name: string) => new URL(`./${name}`, import.meta.url);
-const frameScript = bundle(here('frame/frame.js'), 'script');
+const frameScript = bundled(here('frame/frame.js'), inlineScript);
 const frameStyle = readFileSync(here('frame/frame.css'), 'utf8');
-const popupScript = bundle(here('key-popup.js'), 'script');
+const popupScript = bundled(here('key-popup.js'), inlineScript);
 
 /** `origins`: the site's own origins. Only they may frame the page, and the frame accepts messages only from them. */
 export type ReviewFrame = { publicId: string; siteTitle: string; origins: readonly string[] };
@@ -17,7 +17,7 @@ export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): Writ
   return writePage({
     title: `Comments on ${siteTitle}`,
     layout: 'frame',
-    script: frameScript,
+    script: frameScript(),
     style: frameStyle,
     ancestors: origins,
     main: html`<section class="pill" data-view="pill">
@@ -57,7 +57,7 @@ export function handOverPage(secret: string | undefined): WrittenPage {
   return writePage({
     title: 'Your review',
     layout: 'message',
-    script: popupScript,
+    script: popupScript(),
     data: secret === undefined ? {} : { secret },
     main: html`<h1>${secret === undefined ? 'This link has expired' : 'One moment'}</h1>
 <p>${secret === undefined ? 'Open your review link again in this browser. If it no longer works, ask the person who sent it for a new one.' : 'This window closes by itself. You can go back to the website.'}</p>`,

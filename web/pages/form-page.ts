@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import type { FormField } from '#db/forms/form.ts';
 import type { Shown } from '#providers/challenge/challenge.ts';
-import { bundle } from '#web/bundle.ts';
+import { bundled, inlineScript } from '#runtime/bundle.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { fieldHtml } from '#web/widgets/form-fields.ts';
 import { illustration } from './illustration.ts';
 
-const script = bundle(new URL('./form-page.js', import.meta.url), 'script');
+const script = bundled(new URL('./form-page.js', import.meta.url), inlineScript);
 const style = readFileSync(new URL('./form-page.css', import.meta.url), 'utf8');
 
 /** URLs of the challenge's widget. */
@@ -49,7 +49,7 @@ export function formPage(shown: ShownForm, filled: Filled = {}): WrittenPage {
     form: true,
     leadsTo: [new URL(shown.siteUrl).origin],
     loads: others,
-    script,
+    script: script(),
     style,
     main: html`<div>
 <h1>${name}</h1>
@@ -130,7 +130,7 @@ export function embedPage(shown: ShownForm, snippet: string): WrittenPage {
     form: true,
     leadsTo: [new URL(shown.siteUrl).origin],
     loads: shown.challenge.kind === 'hosted' ? [new URL(shown.challenge.scriptUrl).origin] : [],
-    script,
+    script: script(),
     style,
     main: html`<div>
 <h1>${shown.name}</h1>

@@ -1,5 +1,5 @@
 /** The page behind an upload link: photos to drop or take, their progress, and why one was refused. */
-import { bundle } from '#web/bundle.ts';
+import { bundled, inlineScript } from '#runtime/bundle.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { illustration } from './illustration.ts';
@@ -18,7 +18,7 @@ export type UploadPage = {
 
 export type UploadResult = { name: string; refused?: string };
 
-const script = bundle(new URL('./upload-page.js', import.meta.url), 'script');
+const script = bundled(new URL('./upload-page.js', import.meta.url), inlineScript);
 const takes = 'image/jpeg,image/png,image/webp,image/avif,image/gif,image/svg+xml,image/heic,image/heif,.heic,.heif';
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone: 'UTC' });
 
@@ -30,7 +30,7 @@ export function uploadPage(page: UploadPage): WrittenPage {
     layout: 'card',
     brand: siteTitle,
     form: true,
-    script,
+    script: script(),
     main: html`<h1>Photos for ${siteTitle}</h1>
 <p class="lead" id="left">${leftWords(filesLeft)}</p>
 <form class="panel" id="sending" method="post" enctype="multipart/form-data" data-bytes="${fileBytesMax}" data-size="${fileSizeMax}">

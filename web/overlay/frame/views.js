@@ -1,5 +1,5 @@
 /** The list of threads, and one thread. */
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 import { byId } from './dom.js';
 
 /**

@@ -1,5 +1,5 @@
 /** The fields for the visitor's details and the service's questions. */
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 import { field } from './dom.js';
 import { money } from './formats.js';
 

@@ -1,5 +1,5 @@
 /** Parts of the booking form. */
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 
 /**
  * A label above an input.

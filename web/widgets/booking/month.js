@@ -1,5 +1,5 @@
 /** A month as a grid of days. Dates have no time zone here, so everything is in UTC. */
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 import { firstDayOfWeek, isoDate } from './formats.js';
 
 const dayMs = 86_400_000;

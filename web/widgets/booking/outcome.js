@@ -1,5 +1,5 @@
 /** The panel that replaces the form after a booking. */
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 import { money } from './formats.js';
 
 /**

@@ -1,5 +1,5 @@
 /** The free times of a day. */
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 
 /**
  * @param {readonly import('./api.js').Slot[]} slots

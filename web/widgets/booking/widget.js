@@ -6,8 +6,7 @@
  * `--frontage-quiet`, `--frontage-line`, `--frontage-surface`, `--frontage-radius`, `--frontage-font`. Events: `frontage-booked` (detail: the
  * booking), `frontage-held` (a booking to be paid), `frontage-unavailable`.
  */
-
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 import { newKey, RequestFailed, request } from './api.js';
 import { detailFields, intakeAnswers } from './details.js';
 import { field, optionsOf } from './dom.js';
@@ -232,8 +231,7 @@ class FrontageBooking extends HTMLElement {
   /** @param {import('./api.js').Booking} booking */
   #showOutcome(booking) {
     const { time_zone: timeZone } = this.#offer.calendars.find(({ key }) => key === booking.calendar) ?? {};
-    const [service, locale] = [this.#service, this.#locale];
-    const panel = outcomePanel({ booking, service, timeZone, locale, words: this.#words });
+    const panel = outcomePanel({ booking, timeZone, service: this.#service, locale: this.#locale, words: this.#words });
     this.#form.replaceWith(panel);
     panel.focus();
     const name = booking.pay_url ? 'frontage-held' : 'frontage-booked';

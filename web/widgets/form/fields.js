@@ -1,5 +1,5 @@
 /** The fields of a form that is built from its description. */
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 
 /**
  * @typedef {{ name: string, label: string, kind: string, required: boolean, options?: string[], max_length?: number }} Field

@@ -1,5 +1,5 @@
 /** A challenge of an external provider, which renders its own element (Turnstile, explicit rendering). */
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 
 /** @type {Map<string, Promise<unknown>>} */
 const scripts = new Map();

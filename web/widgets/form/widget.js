@@ -3,7 +3,7 @@
  * the form's description. The challenge is solved when a visitor begins to fill in the form; a hosted challenge is shown above the button.
  * Colours and corners: widget.css. Events: frontage-sent, frontage-refused (detail.message).
  */
-import { make } from '../../dom.js';
+import { make } from '#web/dom.js';
 import { fieldOf } from './fields.js';
 import { HostedChallenge } from './hosted-challenge.js';
 import { solve } from './proof-of-work.js';
