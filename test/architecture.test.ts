@@ -145,7 +145,6 @@ test('the time of day comes from the clock', () => {
 
 /** Files over the length that a reader takes in at once, and why they are. */
 const long: Record<string, string> = {
-  'runtime/settings.ts': 'a table: every setting in one place',
   'api/app.ts': 'the sitemap: every address of the API in one place',
 };
 

@@ -1,6 +1,8 @@
 /** The types of settings: how the text of a variable becomes a value. */
 import { z } from 'zod';
 
+export const mebibyte = 1024 * 1024;
+export const onOff = z.enum(['on', 'off']);
 export const port = z.coerce.number().int().min(0).max(65535);
 /** A port, or nothing where the variable is empty or absent. */
 export const optionalPort = z.union([z.literal('').transform(() => undefined), port]).optional();

@@ -1,0 +1,49 @@
+/** Domains of owners. */
+import { z } from 'zod';
+import { domainModes } from '#rules/states.ts';
+import { hostname, list, port, socketAddress, url } from './types.ts';
+
+export const domains = {
+  FRONTAGE_DOMAINS: list
+    .pipe(z.array(z.enum(domainModes)))
+    .default([])
+    .describe(
+      'How owners’ domains are connected: `nameservers` (this platform hosts the zone), `cname` (their DNS points here). Empty: custom domains are not offered.',
+    ),
+  FRONTAGE_EDGE_ADDRESSES: list
+    .pipe(z.array(z.union([z.ipv4(), z.ipv6()])))
+    .default([])
+    .describe('Public IPv4 and IPv6 addresses of the edge. Required with a mode of `FRONTAGE_DOMAINS`.'),
+  FRONTAGE_CNAME_TARGET: hostname
+    .or(z.literal(''))
+    .default('')
+    .describe('Target of domains in the mode `cname`. It must resolve to the edge’s addresses.'),
+  FRONTAGE_NAMESERVERS: hostname
+    .or(z.literal(''))
+    .default('')
+    .describe('Parent name of each domain’s own pair of name servers: `<random>.a.<this>` and `<random>.b.<this>`.'),
+  FRONTAGE_ZONES_URL: url
+    .or(z.literal(''))
+    .default('')
+    .describe('HTTP API of the platform’s own name server. Required with `nameservers`.'),
+  FRONTAGE_ZONES_KEY: z.string().default('').describe('API key of that name server. Required with `nameservers`.'),
+  FRONTAGE_DNS_RESOLVERS: list
+    .pipe(z.array(socketAddress))
+    .default([])
+    .describe('Resolvers for DNS checks, as `address:port`.'),
+  FRONTAGE_DNS_PORT: port.default(53).describe('Port on which authoritative name servers are queried.'),
+  FRONTAGE_DOMAINS_RESERVED: list
+    .pipe(z.array(hostname))
+    .default([])
+    .describe(
+      'Names, with all names below them, that no account may add. The platform’s own names are always reserved.',
+    ),
+  FRONTAGE_DOMAINS_ENDINGS: list
+    .pipe(z.array(z.string().regex(/^[a-z0-9-]+$/)))
+    .default([])
+    .describe('Top-level domains beyond the public suffix list, such as `test` on a local machine.'),
+  FRONTAGE_CAA_NAMES: list
+    .pipe(z.array(hostname))
+    .default(['letsencrypt.org'])
+    .describe('Names of the certificate authority in CAA records.'),
+};
