@@ -8,6 +8,7 @@ import { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { blockOf, isChangeable } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
+import { lockSite } from '#db/sites/transitions.ts';
 import type { Role } from '#rules/states.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -103,6 +104,13 @@ export function requireOwner(site: Site, actor: Person, what: string): void {
 export function requireChangeable(site: Site): void {
   requireActive(site);
   if (!isChangeable(site)) throw takenOff(site, 'change what its visitors see');
+}
+
+/** Locks the site until the transaction ends, for a change that visitors would see. Throws as `requireChangeable` does. */
+export async function lockChangeable(tx: EntityManager, siteId: string): Promise<Site> {
+  const site = await lockSite(tx, siteId);
+  requireChangeable(site);
+  return site;
 }
 
 /** Guards other changes of a site. Throws `site_archived`. */

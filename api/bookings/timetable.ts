@@ -1,13 +1,12 @@
 /** The timetable of a site: declared as a whole, read, ended. */
 
-import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
+import { type Actor, loadSite, lockChangeable, requireChangeable } from '#api/access.ts';
 import { readNotifyTo } from '#api/notify-to.ts';
 import { Bookable, BookingCalendar } from '#db/bookings/bookable.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { liveBookings, lockCalendars } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
-import { lockSite } from '#db/sites/transitions.ts';
 import { type BookedSpan, conflictingBookings } from '#rules/bookings/conflicts.ts';
 import { faultOf, type Timetable } from '#rules/bookings/faults.ts';
 import { amountFault } from '#rules/currencies.ts';
@@ -34,8 +33,7 @@ export async function declareBookable(
     requireChangeable(await loadSite(tx, actor, siteId));
     const fault = faultOf(timetable) ?? priceFault(timetable);
     if (fault) throw errors.invalid_timetable(`The timetable cannot be used: ${fault.where}: ${fault.what}.`);
-    const site = await lockSite(tx, siteId);
-    requireChangeable(site);
+    const site = await lockChangeable(tx, siteId);
     const known = await tx.find(BookingCalendar, { site });
     await lockCalendars(
       tx,
@@ -92,7 +90,7 @@ export async function endBookable(
 ): Promise<DeclaredTimetable> {
   return await em.transactional(async (tx) => {
     await loadSite(tx, actor, siteId);
-    requireChangeable(await lockSite(tx, siteId));
+    await lockChangeable(tx, siteId);
     const declared = await readBookable(tx, actor, siteId);
     await lockCalendars(
       tx,

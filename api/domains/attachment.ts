@@ -1,11 +1,10 @@
 /** Attaching a site to a domain, and detaching it. */
 
-import { loadSite, type Person, requireChangeable } from '#api/access.ts';
+import { loadSite, lockChangeable, type Person } from '#api/access.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { detachDomain, lockDomainWithSite, signalOnboardDomain } from '#db/domains/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
-import { lockSite } from '#db/sites/transitions.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { loadDomain, requireMayLeave } from './rules.ts';
@@ -32,8 +31,7 @@ export async function attach(
   return await em.transactional(async (tx) => {
     const domain = await lockDomainWithSite(tx, id, siteId);
     requireUsable(domain);
-    const locked = await lockSite(tx, siteId);
-    requireChangeable(locked);
+    const locked = await lockChangeable(tx, siteId);
     const isNew = !domain.site;
     if (isNew) Object.assign(domain, { site: locked, attachedAt: deps.clock.now() });
     await placeFirst(tx, domain, locked, primary);

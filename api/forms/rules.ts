@@ -1,13 +1,12 @@
 /** Forms: created, changed, closed and deleted by accounts that may act on their site. */
 import { LockMode } from '@mikro-orm/core';
-import { type Actor, findSite, loadSite, requireChangeable, roleOf } from '#api/access.ts';
+import { type Actor, findSite, loadSite, lockChangeable, requireChangeable, roleOf } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
 import { notifyAddress, notifyOptions, readNotifyTo } from '#api/notify-to.ts';
 import { Form, type FormField } from '#db/forms/form.ts';
 import { countSubmissions, namesAnswered, removeForm } from '#db/forms/submissions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
-import { lockSite } from '#db/sites/transitions.ts';
 import type { FormStatus } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -33,8 +32,7 @@ export async function createForm(
   const seen = await loadSite(em, actor, siteId);
   requireChangeable(seen);
   return await em.transactional(async (tx) => {
-    const site = await lockSite(tx, seen.id);
-    requireChangeable(site);
+    const site = await lockChangeable(tx, seen.id);
     await countWithinLimit(tx, deps, {
       limit: 'forms_per_site',
       accountId: site.account.id,

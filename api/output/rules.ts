@@ -1,7 +1,6 @@
 /** Uploads of built output: created, checked against their stage, and made live when complete. */
 
-import { type Actor, loadDeployment, loadSite, requireChangeable } from '#api/access.ts';
-import { lockChangeable } from '#api/publishing/rules.ts';
+import { type Actor, loadDeployment, loadSite, lockChangeable, requireChangeable } from '#api/access.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
 import { acceptCompletion, acceptUpload } from '#db/deployments/uploads.ts';
@@ -13,10 +12,11 @@ import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file
 import type { Encoding } from '#providers/store/store.ts';
 import { limitsOf } from '#rules/caps.ts';
 import { isRestorable } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 
-const uploadMs = 24 * 3600_000;
+const uploadMs = dayMs;
 
 /** Creates an upload; the site's oldest uploads beyond the limit are expired. Throws `site_archived`, `rate_limited`. */
 export async function startUpload(

@@ -1,7 +1,6 @@
 /** Building, publishing and clearing a preview slot. Updating it from `main` is in merges.ts. */
 
-import { type Actor, loadSite, requireChangeable, roleOf } from '#api/access.ts';
-import { lockChangeable } from '#api/publishing/rules.ts';
+import { type Actor, loadSite, lockChangeable, requireChangeable, roleOf } from '#api/access.ts';
 import { requireRepositories } from '#api/source/commits.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
@@ -9,7 +8,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { acceptPreviewPublish } from '#db/previews/publishes.ts';
 import { acceptDraft, clearPreview } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
-import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
+import { liveDeploymentOf } from '#db/sites/transitions.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -133,8 +132,7 @@ export async function clearSlot(
   const repositories = requireRepositories(deps);
   for (let tries = 0; tries < triesMax; tries++) {
     const isCleared = await em.transactional(async (tx) => {
-      const locked = await lockSite(tx, siteId);
-      requireChangeable(locked);
+      const locked = await lockChangeable(tx, siteId);
       const slot = await loadSlot(tx, deps, locked, number);
       if (slot.status === 'empty' && !slot.branched) requireDraftOf(slot, siteId);
       if (slot.holdsWork && !discard) throw holdsWork(number, siteId);

@@ -1,13 +1,13 @@
 /** The rules of a publish: what is built, and when there is nothing to build. */
 
-import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
+import { type Actor, loadSite, lockChangeable, requireChangeable } from '#api/access.ts';
 import { acceptPublish, requirePublishRate } from '#db/deployments/acceptance.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { unfinishedPreviewPublishes } from '#db/previews/publishes.ts';
 import type { Site } from '#db/sites/site.ts';
-import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
+import { liveDeploymentOf } from '#db/sites/transitions.ts';
 import { fastForwardMain } from '#git/main-branches.ts';
 import { buildImageId } from '#providers/sandbox/identity.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
@@ -48,13 +48,6 @@ export async function publish(
     const commits = await pinned(tx, deps, locked, { scope, live });
     return await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, noCache, createdBy: actor.accountId });
   });
-}
-
-/** Locks the site for a deployment of it. Throws `site_archived`. */
-export async function lockChangeable(tx: EntityManager, siteId: string): Promise<Site> {
-  const site = await lockSite(tx, siteId);
-  requireChangeable(site);
-  return site;
 }
 
 /** A preview slot whose publish was accepted earlier is part of this one, even if its workflow has not run yet. */

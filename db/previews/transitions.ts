@@ -1,7 +1,12 @@
 /** The state transitions of preview slots. Each is one transaction under the lock of the site's row. */
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
-import { type AcceptanceDeps, acceptDeployment, type NewDeployment } from '#db/deployments/acceptance.ts';
+import {
+  type AcceptanceDeps,
+  acceptDeployment,
+  type NewDeployment,
+  requirePublishRate,
+} from '#db/deployments/acceptance.ts';
 import { Deployment, type Output } from '#db/deployments/deployment.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -50,6 +55,7 @@ export async function acceptDraft(
   const latest = await unfinishedDraft(tx, site, draft.slot);
   if (latest && isSame(latest, draft)) return latest;
   if (latest) await supersedeDraft(tx, deps.clock, latest);
+  await requirePublishRate(tx, deps, site);
   const deployment = await acceptDeployment(tx, deps, site, { ...draft, kind: 'draft' });
   if (latest) latest.supersededById = deployment.id;
   await ensurePreview(tx, deps.clock, site, deployment);
