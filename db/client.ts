@@ -8,7 +8,7 @@ export async function withClient<T>(
   act: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: name });
-  // A query on a lost connection throws by itself.
+  // A query on a lost connection throws an error of its own.
   client.on('error', () => {});
   await client.connect();
   try {

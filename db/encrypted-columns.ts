@@ -62,9 +62,9 @@ async function reencryptColumn(
       [currentKey(keyring).id, after],
     );
     for (const { id, sealed } of rows) {
-      const anew = reencryptValue(keyring, sealed, context(id));
-      if (!anew) done.unreadable += 1;
-      else if (await replace(em, place, { id, sealed, anew })) done.resealed += 1;
+      const reencrypted = reencryptValue(keyring, sealed, context(id));
+      if (!reencrypted) done.unreadable += 1;
+      else if (await replace(em, place, { id, sealed, reencrypted })) done.resealed += 1;
     }
     const last = rows.at(-1);
     if (!last || rows.length < batchSize) return done;
@@ -85,11 +85,11 @@ function reencryptValue(keyring: EncryptionKeys, sealed: Buffer, context: string
 async function replace(
   em: EntityManager,
   { table, column, key }: EncryptedColumn,
-  { id, sealed, anew }: Row & { anew: Buffer },
+  { id, sealed, reencrypted }: Row & { reencrypted: Buffer },
 ): Promise<boolean> {
   const rows: unknown[] = await em.execute(
     `update ${table} set ${column} = ? where ${key} = ? and ${column} = ? returning ${key}`,
-    [anew, id, sealed],
+    [reencrypted, id, sealed],
   );
   return rows.length === 1;
 }

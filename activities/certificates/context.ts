@@ -12,7 +12,7 @@ export type CertificateDeps = Pick<Deps, 'clock' | 'config' | 'dns' | 'em' | 'lo
   visibleWithinMs?: number;
 };
 
-/** The challenge type: records in a zone of ours, or tokens over HTTP. */
+/** The challenge type: records in a zone that this platform hosts, or tokens over HTTP. */
 export type ValidationMethod = { kind: 'dns-01'; zone: string } | { kind: 'http-01' };
 
 /** A certificate to request: its names, and how they are validated. */

@@ -51,7 +51,7 @@ export async function giveBackCharge(deps: Deps, id: string, refundKey?: string)
     const { status } = await requirePayments(deps).refund(credentials, { charge: attempt.charge, idempotencyKey });
     if (status === 'failed') throw new PaymentsFault('refused', 'the refund failed', true);
     if (status === 'done') await recordRefund(deps.em(), deps.clock, attempt);
-    else await recordRefundFailure(deps.em(), attempt, { why: 'the provider has it in hand', isKept: true });
+    else await recordRefundFailure(deps.em(), attempt, { why: 'the refund is pending at the provider', isKept: true });
     return status === 'done' ? 'refunded' : 'pending';
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;

@@ -54,7 +54,7 @@ async function askAboutOpen(em: EntityManager, deps: Deps, { accountId }: Person
 
 const priceOf = ({ price }: Plan) => `${written(price)} a ${price.interval}`;
 
-/** All routes require a session. The CSP forbids a form to redirect to another host, so a page of ours links there. */
+/** All routes require a session. The CSP forbids a form to redirect to another host, so a page links there. */
 export function planPages(app: Api, deps: Deps): void {
   app.post(
     '/account/billing',

@@ -32,7 +32,7 @@ export async function bookingOfLink(em: EntityManager, site: Site, cancelSecret:
 }
 
 /** The refund of a cancelled booking, as text; `way` says whether it is automatic or must come from the owner of the payout account. */
-export type MoneyBack = { sum: string; way: 'by itself' | 'by its owner' };
+export type MoneyBack = { sum: string; way: 'automatic' | 'by the owner' };
 export type Cancelled = { booking: ShownBooking; moneyBack: MoneyBack | null };
 
 /**
@@ -58,7 +58,7 @@ export async function cancelBooking(
     }
     booking.status = 'cancelled';
     booking.cancelledAt = deps.clock.now();
-    // A visitor who still pays in an open checkout session is told about the refund.
+    // Not the contact of a payment: a visitor who still pays in an open checkout session gets a mail about the refund.
     await deleteContact(tx, booking);
     await queueCancellationMail(tx, deps, { booking, site, by: by === 'visitor' ? by : 'site', moneyBack });
     return { booking, moneyBack };
@@ -74,9 +74,9 @@ async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: str
   if (payment.status !== 'paid') return null;
   const sum = written(payment);
   // The booking is cancelled anyway; the ledger check reports what is owed.
-  if (payment.payoutAccount.status === 'gone') return { sum, way: 'by its owner' };
+  if (payment.payoutAccount.status === 'gone') return { sum, way: 'by the owner' };
   await refundCaptured({ tx, payment }, clock, 'cancelled');
-  return { sum, way: 'by itself' };
+  return { sum, way: 'automatic' };
 }
 
 function notLive(status: 'cancelled' | 'expired'): AppError {

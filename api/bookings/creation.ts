@@ -77,7 +77,7 @@ export async function createBooking(
 
 export type Created = { id: string; cancelSecret: string };
 
-/** The site, the service and its calendar, which nobody changes until the transaction ends, and the validated visitor. */
+/** The site, the service and its calendar, locked until the transaction ends, and the validated visitor. */
 async function lockChoice(
   tx: EntityManager,
   siteId: string,
@@ -92,7 +92,7 @@ async function lockChoice(
   return { ...choose(await openTimetable(tx, site), input), site, visitor };
 }
 
-/** The site, which nobody archives until the transaction ends. */
+/** The site, which cannot be archived until the transaction ends. */
 async function lockSiteForShare(tx: EntityManager, id: string): Promise<Site> {
   await tx.execute('select 1 from site where id = ? for share', [id]);
   return await tx.findOneOrFail(Site, { id }, { refresh: true });

@@ -36,8 +36,8 @@ export function bookingPages(app: Api, deps: Deps): void {
 }
 
 const refundWords: Record<MoneyBack['way'], string> = {
-  'by itself': ' Your payment is being refunded, which can take a few days.',
-  'by its owner': ' The website must refund your payment directly: please ask them for it.',
+  automatic: ' Your payment is being refunded, which can take a few days.',
+  'by the owner': ' The website must refund your payment directly: please ask them for it.',
 };
 
 async function load({ em, params }: FastifyRequest<Linked>): Promise<{ site: Site; booking: ShownBooking }> {

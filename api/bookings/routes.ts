@@ -144,7 +144,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
     async ({ em, actor, params }) => {
       const { booking, moneyBack } = await cancelBooking(em, deps, await loadBooking(em, actor, params.id), actor);
       const shown = bookingView(config, booking, clock.now());
-      return moneyBack?.way === 'by its owner' ? { ...shown, next_action: owed(moneyBack.sum) } : shown;
+      return moneyBack?.way === 'by the owner' ? { ...shown, next_action: owed(moneyBack.sum) } : shown;
     },
   );
 }

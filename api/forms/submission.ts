@@ -1,4 +1,5 @@
 /** An enquiry, from the request body to a row: validated, accepted once, stored, and only then mailed. */
+
 import { LockMode } from '@mikro-orm/core';
 import { missing } from '#api/capabilities.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
@@ -11,12 +12,13 @@ import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { notifyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId, newId } from '#runtime/ids.ts';
 import { type RawValues, validateValues } from './values.ts';
 
-const keptMs = 180 * 24 * 3600_000;
+const keptMs = 180 * dayMs;
 
 export type VisitedForm = Form & { site: Site };
 
@@ -68,7 +70,7 @@ export async function receiveSubmission(
   });
 }
 
-/** The form, which nobody can change until the transaction ends. */
+/** The form, which cannot change until the transaction ends. */
 async function lockFormForShare(tx: EntityManager, id: string): Promise<VisitedForm> {
   const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
   if (!form) throw errors.not_found('We can’t find this form.');

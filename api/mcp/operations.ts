@@ -110,7 +110,7 @@ function operationOf(
 }
 
 /**
- * The schema with its references inlined, because a tool's schema must be self-contained. None of ours is recursive.
+ * The schema with its references inlined, because a tool's schema must be self-contained. No schema is recursive.
  */
 function inlined(document: Document, schema: Schema | undefined): Schema | undefined {
   return schema && (inline(schema) as Schema);

@@ -66,15 +66,15 @@ export async function queueCancellationMail(
     booking: WholeBooking;
     site: Site;
     by: 'visitor' | 'site';
-    moneyBack: { sum: string; way: 'by itself' | 'by its owner' } | null;
+    moneyBack: { sum: string; way: 'automatic' | 'by the owner' } | null;
   },
 ): Promise<void> {
   const { clock, config } = deps;
   if (!config.mail) return;
   const facts = {
     ...(await factsOf(tx, booking, site, config)),
-    moneyBack: moneyBack?.way === 'by itself' ? moneyBack.sum : null,
-    moneyOwed: moneyBack?.way === 'by its owner' ? moneyBack.sum : null,
+    moneyBack: moneyBack?.way === 'automatic' ? moneyBack.sum : null,
+    moneyOwed: moneyBack?.way === 'by the owner' ? moneyBack.sum : null,
   };
   if (by === 'visitor') {
     const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));

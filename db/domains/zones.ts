@@ -39,7 +39,7 @@ async function unprovedBelow(em: EntityManager, name: string): Promise<string[]>
 }
 
 /**
- * The closest zone above whose name an account owns here. Records below belong in it, because a separate zone of ours
+ * The closest zone above whose name an account owns here. Records below belong in it, because a separate zone here
  * would be answered first.
  */
 async function zoneAbove(tx: EntityManager, { name, registrable }: { name: string; registrable: string }) {
@@ -51,7 +51,7 @@ async function zoneAbove(tx: EntityManager, { name, registrable }: { name: strin
   return above;
 }
 
-/** The name servers to which a zone of ours delegates the name; undefined where that zone is not active. */
+/** The name servers to which the zone above delegates the name; undefined where that zone is not active. */
 export async function ownDelegation(
   tx: EntityManager,
   domain: { name: string; registrable: string },

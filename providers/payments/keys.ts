@@ -11,7 +11,7 @@ export function classifyKey(key: string): { kind: KeyKind; live: boolean } {
   return { kind: kinds[found?.[1] ?? ''] ?? 'unknown', live: found?.[2] === 'live' };
 }
 
-/** Whether a deployment moves real money: it uses the provider itself, with a live key of ours or with none. */
+/** Whether a deployment moves real money: it uses the provider itself, with a live key of this platform or with none. */
 export function movesRealMoney({ key, url }: { key: string; url: string }): boolean {
   return new URL(url).hostname.endsWith('.stripe.com') && (key === '' || classifyKey(key).live);
 }

@@ -94,12 +94,12 @@ describe('a refund', () => {
     expect(fixture.heldFor(id)).toBe(0);
   });
 
-  test('that the provider has in hand is under way until it is done', async () => {
+  test('that is pending at the provider is under way until it is done', async () => {
     const { id, owner, statusOf } = await paid();
     fixture.stub.knobs.holdRefunds = true;
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', refunded_at: null });
-    await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('in hand');
+    await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('pending');
     fixture.skip(3601_000);
     await checkLedger(fixture.deps);
     expect(await statusOf()).toBe('refunding');
