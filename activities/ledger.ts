@@ -2,6 +2,7 @@
  * The ledger check: each charge belongs to a paid payment, is refunded, or is flagged; each paid booking has a seat or a refund. It first does
  * what lost workflows should have done, so every flag needs an operator.
  */
+
 import { recordCharge, refundCaptured } from '#db/payments/charges.ts';
 import {
   chargedSince,
@@ -18,6 +19,7 @@ import { withPayment } from '#db/payments/transitions.ts';
 import { credentialsOf } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { type Charge, PaymentsFault } from '#providers/payments.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -25,7 +27,7 @@ import { giveBackCharge } from './payments/refunds.ts';
 import { requirePayments, settleAttempt } from './payments.ts';
 
 /** The age up to which charges are compared. */
-const comparedPeriodMs = 8 * 24 * 3600_000;
+const comparedPeriodMs = 8 * dayMs;
 
 export type LedgerResult = { charges: number; flagged: number };
 

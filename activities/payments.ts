@@ -9,14 +9,15 @@ import { credentialsOf } from '#db/payouts/credentials.ts';
 import { pageFor } from '#providers/payments/pages.ts';
 import { type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
 import { paymentStatusAt, unsettledAttempts } from '#rules/states.ts';
+import { hourMs, minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /** The next poll is due after a quarter of the time since the last activity on a checkout page, within these bounds. */
-const askedAfterMs = { least: 2_000, most: 10 * 60_000 };
+const askedAfterMs = { least: 2_000, most: 10 * minuteMs };
 /** How long after a page's expiry to retry while the provider does not respond. */
-export const giveUpAfterMs = 3600_000;
+export const giveUpAfterMs = hourMs;
 /** How long to leave a page to the process that is creating it. */
 const creatingMs = 30_000;
 

@@ -1,4 +1,5 @@
 /** Reconciliation and sweeping: restarts or fails rows whose workflow is lost, and deletes expired data. */
+
 import { sweepAccessRequests } from '#db/auth/access-request-expiry.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import { sweepOauth } from '#db/auth/oauth-expiry.ts';
@@ -20,6 +21,7 @@ import { sweepPaymentEvents } from '#db/payments/transitions.ts';
 import { sweepPreviews } from '#db/previews/transitions.ts';
 import { overdueScans, restartScans } from '#db/scanning/transitions.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
 import { deploymentWorkflowId, workflowIds } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -28,7 +30,7 @@ import { workflowState } from './workflow-state.ts';
 
 // The start of a younger row may still be in the outbox.
 const settlingMs = 60_000;
-const sentEntriesKeptMs = 7 * 24 * 3600_000;
+const sentEntriesKeptMs = 7 * dayMs;
 
 type UnfinishedDeployment = Pick<Deployment, 'id' | 'kind'>;
 

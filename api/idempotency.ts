@@ -2,15 +2,17 @@
  * Storage of `Idempotency-Key`. The id of the new resource, and the secret that the response will show, are stored
  * before the handler runs. If a request dies, the next one resumes with the same id, so nothing is created twice.
  */
+
 import { createHash, randomBytes } from 'node:crypto';
 import { typeid } from 'typeid-js';
 import { IdempotencyKey } from '#db/idempotency-key.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { decryptWith, deriveKey, encryptWith } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
 import type { ConcurrentReplays } from './replay-waiters.ts';
 
-const keptMs = 24 * 60 * 60 * 1000;
+const keptMs = dayMs;
 /** A running request renews its lease this often. Once the lease expires, the request is considered dead. */
 export const renewalMs = 3_000;
 const leaseMs = 12_000;

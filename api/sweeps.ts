@@ -1,11 +1,13 @@
 /** Deletes expired rows of the API, to free disk space. All processes do this; concurrent runs are safe. */
+
 import { sweepQuotas } from '#db/accounts/daily-quota.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
 import { sweepNews } from './inbox/news.ts';
 import { sweepUploadStreams } from './source/upload-stream.ts';
 
-const everyMs = 10 * 60_000;
+const everyMs = 10 * minuteMs;
 
 /** Returns a function that stops it. */
 export function startSweeping(deps: Deps): () => void {

@@ -1,8 +1,10 @@
 /** The sites' bare git repositories, `<dir>/<site id>.git` and `<dir>/<site id>.content.git`, used through `git`. */
+
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Repository } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
 import { isId } from '#runtime/ids.ts';
 import { type Author, type Change, writeBlob, writeCommit } from './repositories/commits.ts';
 import { type Place, runGit } from './repositories/git.ts';
@@ -77,7 +79,7 @@ export type Repositories = {
   removeUntouched(siteId: string): Promise<boolean>;
 };
 
-const untouchedKeptMs = 24 * 3600_000;
+const untouchedKeptMs = dayMs;
 
 /** Opens the folder of the repositories; the first `create` creates it. */
 export function openRepositories(dir: string): Repositories {

@@ -1,8 +1,10 @@
 /** The only reader of the environment. It reports all problems at once, and returns a frozen configuration. */
+
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ownCatalog, readPlans } from '#rules/plans.ts';
 import { domainModes } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
 import { bucketOf } from './buckets.ts';
 import { createEncryptionKeys } from './encryption.ts';
 import { type Settings, settings } from './settings.ts';
@@ -179,7 +181,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env) {
           key: e.FRONTAGE_BILLING_KEY,
           webhookSecret: e.FRONTAGE_BILLING_WEBHOOK_SECRET,
           url: e.FRONTAGE_BILLING_URL.origin,
-          graceMs: e.FRONTAGE_BILLING_GRACE_DAYS * 86_400_000,
+          graceMs: e.FRONTAGE_BILLING_GRACE_DAYS * dayMs,
         }
       : undefined,
     rateScale: e.FRONTAGE_RATE_SCALE,

@@ -1,7 +1,8 @@
 /** Times in words: without a script, a page does not know the reader's time zone. */
+import { dayMs } from '#rules/time.ts';
 
 const units = [
-  ['day', 86_400_000],
+  ['day', dayMs],
   ['hour', 3_600_000],
   ['minute', 60_000],
 ] as const;

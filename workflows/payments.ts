@@ -11,8 +11,10 @@
  * After that it is given up, and the ledger check reports the charge. A refund that is pending at the provider is waited for without a limit.
  * If it is terminated, the ledger check does its work.
  */
+
 import { ActivityFailure, continueAsNew, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
+import { hourMs } from '#rules/time.ts';
 import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
@@ -29,7 +31,7 @@ export async function settlePayment({ paymentId }: { paymentId: string }): Promi
   );
 }
 
-const askedAfterMs = { first: 60_000, most: 6 * 3600_000 };
+const askedAfterMs = { first: 60_000, most: 6 * hourMs };
 
 /** `refundKey` identifies the refund of the charge: a later refund has another key. */
 export async function refundPayment(input: { attemptId: string; refundKey?: string }): Promise<{ status: string }> {

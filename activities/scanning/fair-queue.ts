@@ -2,10 +2,11 @@
  * A fair queue: one scan at a time in a process, and next the account that has waited longest. Not p-limit: waiters are workflows that poll, so
  * the queue forgets those that stopped polling.
  */
+import { hourMs } from '#rules/time.ts';
 
 /** Waiters poll well within this. One that has not is scanned elsewhere, or gone. */
 export const waiterTtlMs = 25_000;
-const rememberedMs = 3600_000;
+const rememberedMs = hourMs;
 
 /** `elapsed`: milliseconds of a monotonic clock. */
 export function createFairQueue(elapsed: () => number = () => performance.now()) {

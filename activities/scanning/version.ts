@@ -1,4 +1,5 @@
 /** Scans the new files of a version, one after another, within bounds. */
+
 import { createHash } from 'node:crypto';
 import type { Found } from '#db/scanning/transitions.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
@@ -6,6 +7,7 @@ import { describeExternalTargets } from '#providers/redirects/external-targets.t
 import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
+import { minuteMs } from '#rules/time.ts';
 import { isPage, isScript, isXml, ScanTimeout, scanScript, withTimeLimit } from './files.ts';
 import { type Finding, findInPage, findInScript, printableExcerpt, type SiteOrigin } from './findings.ts';
 import { scanPage } from './page.ts';
@@ -15,7 +17,7 @@ type Reads = Pick<Store, 'read' | 'readAll'>;
 
 /** The limit for one version; files beyond it are flagged as unread. */
 const bytesMax = 512 * 1024 * 1024;
-const versionMs = 10 * 60_000;
+const versionMs = 10 * minuteMs;
 const fileMs = 60_000;
 const pathMax = 400;
 const ownScriptsMax = 50;

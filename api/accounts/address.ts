@@ -1,4 +1,5 @@
 /** Changing an account's address: requested, then confirmed with a link that is sent to the new address. */
+
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { readAddress } from '#api/addresses.ts';
 import { lockAddress, requireBelowHourlyLimit } from '#api/auth/rate-limits.ts';
@@ -10,12 +11,13 @@ import { BrowserSession } from '#db/auth/browser-session.ts';
 import { expireSigninLinks } from '#db/auth/signin-expiry.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { requireNotStopped } from './blocked.ts';
 
-const confirmMs = 24 * 3600_000;
+const confirmMs = dayMs;
 
 /** The change that awaits confirmation, if any. */
 export async function pendingChange(em: EntityManager, now: Date, accountId: string): Promise<EmailChange | null> {

@@ -69,6 +69,7 @@ export function accountView(
   { usage, pending, deps, builders, payouts, skill }: AccountContext,
 ): z.output<typeof accountSchema> {
   const { config } = deps;
+  const on = capabilitiesOf(config);
   return {
     id: account.id,
     name: account.name,
@@ -93,7 +94,7 @@ export function accountView(
     skill,
     base_domain: config.baseDomain,
     offers_to_answer: payouts.offersToAnswer,
-    capabilities: { ...capabilitiesOf(config), builds: capabilitiesOf(config).builds && builders },
+    capabilities: { ...on, builds: on.builds && builders },
   };
 }
 

@@ -1,4 +1,5 @@
 /** An agent's side of an access request: creating it, and redeeming it after the owner's approval. */
+
 import { LockMode } from '@mikro-orm/core';
 import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -11,6 +12,7 @@ import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
@@ -18,7 +20,7 @@ import { hashCode, newUserCode } from './codes.ts';
 import { lockAddress, requireBelowHourlyLimit } from './rate-limits.ts';
 
 /** The owner has this long to answer. */
-export const answerMs = 15 * 60_000;
+export const answerMs = 15 * minuteMs;
 /** The minimum number of seconds between two polls of an agent. */
 export const intervalSeconds = 5;
 

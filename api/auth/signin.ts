@@ -1,4 +1,5 @@
 /** Signing in with an e-mailed link. */
+
 import { LockMode } from '@mikro-orm/core';
 import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
 import { openAccount } from '#api/accounts/rules.ts';
@@ -8,14 +9,15 @@ import { BrowserSession } from '#db/auth/browser-session.ts';
 import { SigninLink } from '#db/auth/signin-link.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { dayMs, minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, isCode, newUserCode, wrongCodesMax } from './codes.ts';
 import { lockAddress, requireBelowHourlyLimit } from './rate-limits.ts';
 
-const linkMs = 15 * 60_000;
-const sessionMs = 14 * 24 * 3600_000;
+const linkMs = 15 * minuteMs;
+const sessionMs = 14 * dayMs;
 
 /**
  * E-mails a link to the address. Where accounts cannot be created, an address without an account gets an e-mail that

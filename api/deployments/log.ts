@@ -1,9 +1,11 @@
 /** The build log: as a whole, or streamed while it grows. */
+
 import { Readable } from 'node:stream';
 import { readLog } from '#db/deployments/build-log.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isSettled } from '#rules/states.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 
 const stepMs = 500;
@@ -11,7 +13,7 @@ const stepMs = 500;
 export const isLogComplete = 'end';
 /** Proxies close a stream that is silent for longer. */
 const silenceMsMax = 15_000;
-const followMsMax = 30 * 60_000;
+const followMsMax = 30 * minuteMs;
 
 export async function logText(em: EntityManager, deploymentId: string): Promise<string> {
   return (await readLog(em, deploymentId)).map((piece) => piece.text).join('');

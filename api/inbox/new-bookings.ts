@@ -2,9 +2,10 @@
 
 import { Booking } from '#db/bookings/booking.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
+import { dayMs } from '#rules/time.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
-const weekMs = 7 * 24 * 3600_000;
+const weekMs = 7 * dayMs;
 
 export const newBookings: Source = async (em, { siteIds }: Reader, since, { now }) => {
   const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));

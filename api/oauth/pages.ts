@@ -1,4 +1,5 @@
 /** `/oauth/authorize`: the signed-in owner sees which client requests access, and answers. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
@@ -6,6 +7,7 @@ import { readSession } from '#api/auth/signin.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { sessionSecret } from '#api/plugins/session.ts';
 import type { BrowserSession } from '#db/auth/browser-session.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { connectorPage } from '#web/pages/oauth-consent.ts';
 import {
@@ -20,7 +22,7 @@ import { savePendingRequest } from './pending-request.ts';
 
 type Asked = { Querystring: Record<string, unknown> };
 /** The same as the lifetime of a sign-in link. */
-const signInMs = 15 * 60_000;
+const signInMs = 15 * minuteMs;
 
 export function connectorPages(app: Api, deps: Deps): void {
   const { config } = deps;

@@ -2,6 +2,7 @@
  * Exchanges codes and refresh tokens for tokens, and revokes them. A second use revokes the whole grant, because then
  * two parties have the secret (OAuth 2.1 sections 4.1.2 and 4.3.1).
  */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { hashSecret } from '#api/secrets.ts';
@@ -10,16 +11,17 @@ import { Account } from '#db/accounts/account.ts';
 import { OauthCode, OauthGrant, OauthRefresh } from '#db/auth/oauth-grant.ts';
 import { Token } from '#db/auth/token.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { dayMs, hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import type { Client } from './clients.ts';
 import { OauthFault } from './faults.ts';
 
-const accessMs = 3600_000;
+const accessMs = hourMs;
 /**
  * Without a refresh for this long, the owner must approve again. Must be shorter than the retention of expired tokens.
  */
-const refreshMs = 29 * 24 * 3600_000;
+const refreshMs = 29 * dayMs;
 
 export type Issued = { accessToken: string; refreshToken: string; expiresInSeconds: number };
 type Given = { client: Client; code: string; verifier: string; redirectUri: string | undefined };

@@ -1,4 +1,5 @@
 /** Payments of a site: created by its people, read, refunded. */
+
 import type { Loaded } from '@mikro-orm/core';
 import { type Actor, findSite, loadSite, requireActive, requireNotBlocked, requireOwner } from '#api/access.ts';
 import { loadUntil } from '#db/notifications.ts';
@@ -9,6 +10,7 @@ import { startPayment, withPayment } from '#db/payments/transitions.ts';
 import { credentialsOf, lockAgreement } from '#db/payouts/credentials.ts';
 import { amountFault } from '#rules/currencies.ts';
 import { type PaymentStatus, paymentStatusAt } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -16,7 +18,7 @@ import { payoutDestination } from './payout-destination.ts';
 import type { PaymentInput } from './schemas.ts';
 
 /** The lifetime of a payment link. */
-const openForMs = 30 * 24 * 3600_000;
+const openForMs = 30 * dayMs;
 
 /**
  * Creates a payment. Throws `no_payout_account`, `payout_account_pending`, `payout_account_no_currency`,

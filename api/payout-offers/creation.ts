@@ -13,12 +13,13 @@ import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import { isChangeable } from '#db/sites/blocks.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { PayoutParty } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { type WholeOffer, whole } from './schemas.ts';
 
-export const offerLastsMs = 14 * 24 * 3600_000;
+export const offerLastsMs = 14 * dayMs;
 
 /**
  * The owner of a site proposes another account's payout account. An open offer from outside is withdrawn. Throws

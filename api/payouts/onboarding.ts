@@ -8,13 +8,14 @@ import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutOnboarding } from '#db/payouts/payout-onboarding.ts';
 import { refreshPayoutAccount } from '#db/payouts/provider-status.ts';
 import { PaymentsFault, providerError } from '#providers/payments.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { paymentsOf } from './keys.ts';
 import { loadPayoutAccount, requireRail, requireUsable } from './rules.ts';
 
 export const secretPrefix = 'frc';
-const lastsMs = 24 * 3600_000;
+const lastsMs = dayMs;
 
 /** Creates the account's link, which replaces an earlier one. Throws `invalid_payout_account`, `payout_account_gone`. */
 export async function openOnboarding(

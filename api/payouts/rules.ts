@@ -10,6 +10,7 @@ import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import { payoutAccountsToCheck, refreshPayoutAccount, stateColumns } from '#db/payouts/provider-status.ts';
 import type { AccountState } from '#providers/payments.ts';
 import type { PayoutRail } from '#rules/states.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -175,7 +176,7 @@ const patienceMs = 3_000;
 
 /** Refreshes accounts that may have changed, for a moment; where the provider is slow, the stored state remains. */
 export async function refreshOwn(deps: Deps, { accountId }: Person): Promise<void> {
-  const due = { owner: accountId, waitingMs: 5_000, otherMs: 15 * 60_000, limit: 20 };
+  const due = { owner: accountId, waitingMs: 5_000, otherMs: 15 * minuteMs, limit: 20 };
   const ids = await payoutAccountsToCheck(deps.em(), deps.clock.now(), due);
   if (ids.length === 0) return;
   const asked = Promise.all(ids.map((id) => refreshPayoutAccount(deps, id))).catch((err) =>

@@ -4,12 +4,13 @@ import { missing } from '#api/capabilities.ts';
 import { Photo } from '#db/assets/photo.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '#providers/photos.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { countSearch } from './search-quota.ts';
 
-const keptMs = 24 * 60 * 60_000;
+const keptMs = dayMs;
 const busySeconds = 60;
 
 export function requireLibrary(deps: Pick<Deps, 'config' | 'photos'>): PhotoLibrary {

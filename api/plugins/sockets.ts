@@ -1,14 +1,16 @@
 /** Limits for connections that have not sent a complete request. */
+
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Api } from '#api/api.ts';
+import { minuteMs } from '#rules/time.ts';
 import { errors } from '#runtime/errors.ts';
 import { newRequestId } from './headers.ts';
 
 /** Milliseconds. A whole push must fit into `requestTimeout`. Slow headers are a sign of an attack. */
 export const timeouts = {
   http: { headersTimeout: 15_000, maxHeaderSize: 32_768, connectionsCheckingInterval: 5_000 },
-  requestTimeout: 15 * 60_000,
+  requestTimeout: 15 * minuteMs,
   keepAliveTimeout: 72_000,
   connectionTimeout: 0,
 } as const;

@@ -4,10 +4,11 @@ import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { signalWorkflow } from '#db/workflow-messages.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { AccessRequest } from './access-request.ts';
 
-const keptMs = 30 * 24 * 3600_000;
+const keptMs = 30 * dayMs;
 
 /** Signals the request's workflow that the row has changed. */
 export function signalAccessRequest(em: EntityManager, clock: Clock, requestId: string): void {

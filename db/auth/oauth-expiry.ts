@@ -1,10 +1,11 @@
 /** OAuth grants: which can still be renewed, and the deletion of expired codes. */
 
 import type { EntityManager } from '#db/orm.ts';
+import { dayMs } from '#rules/time.ts';
 import { OauthCode, OauthRefresh } from './oauth-grant.ts';
 
 /** Codes are stored for longer than they are valid, so that reuse is detected. */
-const codesKeptMs = 24 * 3600_000;
+const codesKeptMs = dayMs;
 
 /** Ids of the account's tokens that an OAuth client can still renew, including expired ones. */
 export async function renewableTokenIds(em: EntityManager, accountId: string, now: Date): Promise<string[]> {

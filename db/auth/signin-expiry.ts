@@ -2,11 +2,12 @@
 
 import { EmailChange } from '#db/accounts/email-change.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { dayMs } from '#rules/time.ts';
 import { BrowserSession } from './browser-session.ts';
 import { SigninLink } from './signin-link.ts';
 
 /** Longer than the hour of the rate limit on links. */
-const keptMs = 24 * 3600_000;
+const keptMs = dayMs;
 
 /** Expires every usable link to the address. */
 export async function expireSigninLinks(em: EntityManager, now: Date, email: string): Promise<void> {

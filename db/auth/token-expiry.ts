@@ -1,7 +1,9 @@
 /** Deletion of old tokens. */
-import type { EntityManager } from '#db/orm.ts';
 
-const keptMs = 30 * 24 * 3600_000;
+import type { EntityManager } from '#db/orm.ts';
+import { dayMs } from '#rules/time.ts';
+
+const keptMs = 30 * dayMs;
 
 /**
  * Deletes tokens that were revoked or expired long ago, except those that an access request references. Returns how

@@ -4,6 +4,7 @@ import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Billing, CheckoutPage } from '#providers/billing.ts';
 import { isSubscriptionSettled } from '#rules/states.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { BillingSubscription } from './subscription.ts';
@@ -12,7 +13,7 @@ import { applyReport, type Report } from './transitions.ts';
 export type BillingDeps = { config: Pick<Config, 'billing'>; clock: Clock; billing: Billing | undefined };
 
 /** A workflow queries each row when it is due; if a row is later than this, its workflow was lost. */
-const lateMs = 2 * 60_000;
+const lateMs = 2 * minuteMs;
 const lateAtOnce = 100;
 /** Maximum concurrency: a slow provider takes seconds per query. */
 const askedAtOnce = 10;

@@ -3,9 +3,11 @@
  * dead changes nothing. An order is stored before the CA has it, so that another worker continues it instead of
  * ordering again.
  */
+
 import { X509Certificate } from 'node:crypto';
 import type { EntityManager } from '#db/orm.ts';
 import type { CertificateStatus, ProblemOf } from '#rules/states.ts';
+import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 import { newId } from '#runtime/ids.ts';
 import { Certificate } from './certificate.ts';
 
@@ -75,7 +77,7 @@ export function dueAt(certificate: Certificate, now: Date): Date {
   return askAt && askAt < renewAt ? askAt : renewAt;
 }
 
-const restMs = 12 * 3600_000;
+const restMs = 12 * hourMs;
 
 /**
  * When a certificate is renewed unless the CA suggests an earlier time: after two thirds of its life, with jitter.
@@ -92,8 +94,8 @@ export function renewalTime(
 }
 
 /** At most three refusals per hour, where CAs allow five per host: other orders for the host count too. */
-const afterRefusalsMs = [15_000, 60_000, 3600_000, 3600_000, 2 * 3600_000, 4 * 3600_000, 8 * 3600_000];
-const longestMs = 24 * 3600_000;
+const afterRefusalsMs = [15_000, 60_000, hourMs, hourMs, 2 * hourMs, 4 * hourMs, 8 * hourMs];
+const longestMs = dayMs;
 
 /** How long to wait after this many consecutive refusals. `chance` is between 0 and 1. */
 export function waitAfterRefusals(refusals: number, chance: number): number {
@@ -102,7 +104,7 @@ export function waitAfterRefusals(refusals: number, chance: number): number {
 
 /** How long to wait after this many consecutive failed preflight checks, which send nothing to the CA. */
 export function waitAfterPreflights(looks: number, chance: number): number {
-  return Math.round(Math.min(2_000 * 1.5 ** (looks - 1), 15 * 60_000) * (1 + chance / 10));
+  return Math.round(Math.min(2_000 * 1.5 ** (looks - 1), 15 * minuteMs) * (1 + chance / 10));
 }
 
 /** The validity of a chain (PEM). Throws where it does not match the names or the key. */
@@ -154,7 +156,7 @@ export async function removeTokens(em: EntityManager, id: string): Promise<void>
   await em.execute('delete from acme_token where certificate_id = ?', [id]);
 }
 
-const ticketKeysKeptMs = 24 * 3600_000;
+const ticketKeysKeptMs = dayMs;
 
 /** Deletes keys of TLS tickets (`edge/http/ticket-keys.ts`) whose period is over for every edge, whatever its clock. */
 export async function sweepTicketKeys(em: EntityManager, now: Date): Promise<number> {

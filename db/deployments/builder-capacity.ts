@@ -1,11 +1,13 @@
 /** Whether a worker serves builds: each of them records a heartbeat. */
+
 import type { Logger } from 'pino';
 import type { EntityManager } from '#db/orm.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 
 const everyMs = 60_000;
 /** If the last builder was seen within this time, publishes wait instead of being refused. */
-const goneAfterMs = 24 * 3600_000;
+const goneAfterMs = dayMs;
 
 export async function recordBuilder(em: EntityManager, clock: Clock): Promise<void> {
   await em.execute(

@@ -2,6 +2,7 @@
  * State transitions of domains, for DNS checks, calls and operators. Each locks the row of the domain's site, then the
  * domain. Changes of ownership take an advisory lock on the registrable name; the trigger `domain_held` checks again.
  */
+
 import { LockMode } from '@mikro-orm/core';
 import { Certificate } from '#db/certificates/certificate.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -10,6 +11,7 @@ import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { type DomainState, type ExpectedRecords, evaluate, nextState } from '#rules/dns/evaluation.ts';
 import type { DnsObservation } from '#rules/dns/observation.ts';
 import { ownsName, servedStatuses } from '#rules/states.ts';
+import { hourMs, minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import { Domain, DomainTombstone } from './domain.ts';
@@ -181,8 +183,8 @@ export async function unblockDomain(em: EntityManager, clock: Clock, id: string)
   });
 }
 
-const overdueMs = 15 * 60_000;
-const overdueWorkflowMs = 2 * 3600_000;
+const overdueMs = 15 * minuteMs;
+const overdueWorkflowMs = 2 * hourMs;
 
 /** Domains whose check is overdue, and those removed recently: their workflow may be lost. */
 export async function overdueDomains(em: EntityManager, clock: Clock): Promise<Domain[]> {

@@ -3,6 +3,7 @@
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { decrypt, type EncryptionKeys, encrypt } from '#runtime/encryption.ts';
@@ -10,7 +11,7 @@ import { newId } from '#runtime/ids.ts';
 import type { MailData, MailKind } from '#web/mails/mails.ts';
 import { Mail } from './mail.ts';
 
-const keptMs = 30 * 24 * 3600_000;
+const keptMs = 30 * dayMs;
 
 export type MailTo<Kind extends MailKind> = {
   kind: Kind;

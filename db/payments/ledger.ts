@@ -1,6 +1,7 @@
 /** Queries and flags of the ledger check: see activities/ledger.ts. */
 
 import type { EntityManager } from '#db/orm.ts';
+import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import { explained, found } from './ledger-findings.ts';
@@ -9,7 +10,7 @@ import { LedgerFlag } from './ledger-flag.ts';
 export type Finding = { subject: string; payoutAccountId: string | null; why: string };
 
 /** Newer rows may still settle without help. */
-const settlingMs = 3600_000;
+const settlingMs = hourMs;
 
 /** Rows that contradict each other or have waited too long: a charge is neither captured nor being refunded. */
 export async function findContradictions(em: EntityManager, now: Date): Promise<Finding[]> {

@@ -8,6 +8,7 @@ import { lockCalendars, signalHoldBooking } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { type AttemptStatus, paymentStatusAt, unknownAttempts, unsettledAttempts } from '#rules/states.ts';
+import { dayMs, minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
@@ -15,7 +16,7 @@ import { Payment } from './payment.ts';
 import { PaymentAttempt } from './payment-attempt.ts';
 
 /** Lifetime of a checkout session, however early the payment expires; the provider's minimum is half an hour. */
-export const sessionLifeMs = 40 * 60_000;
+export const sessionLifeMs = 40 * minuteMs;
 /** Maximum of open checkout sessions per payment: enough for reloads, too few for a robot to flood the provider. */
 export const openSessionsMax = 20;
 
@@ -172,6 +173,6 @@ async function hasAttempts(tx: EntityManager, payment: string, statuses: readonl
 
 /** Deletes the ids of events that the provider no longer repeats. Returns how many. */
 export async function sweepPaymentEvents(em: EntityManager, now: Date): Promise<number> {
-  const before = new Date(now.getTime() - 30 * 24 * 3600_000);
+  const before = new Date(now.getTime() - 30 * dayMs);
   return (await em.execute<unknown[]>('delete from payment_event where received_at < ? returning id', [before])).length;
 }

@@ -2,6 +2,7 @@
 
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
@@ -10,7 +11,7 @@ import { Flag, type FlagKind } from './flag.ts';
 /** Per site or sketch. */
 const openMax = 100;
 const lookedAtMax = 50;
-const overdueMs = 5 * 60_000;
+const overdueMs = 5 * minuteMs;
 const restartedMax = 100;
 
 type Scanned = { id: string; scannedAt?: Date | null | undefined };

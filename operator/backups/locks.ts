@@ -3,14 +3,16 @@
  * creation and removal never run at once. Each process writes its own lock first and then checks for others, so that of
  * two at least one sees the other.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { minuteMs } from '#rules/time.ts';
 import { BackupFault } from './fault.ts';
 import type { BackupRepository } from './repository.ts';
 
 const renewMs = 60_000;
 /** A lock that has not been renewed for this long belongs to a killed process. */
-const staleMs = 15 * 60_000;
+const staleMs = 15 * minuteMs;
 const stepMs = 1_000;
 
 type Kind = 'create' | 'remove';

@@ -1,4 +1,5 @@
 /** Refusals of an authority (RFC 8555 section 6.7), reduced to their kind. Owners get our messages, not its own. */
+import { dayMs } from '#rules/time.ts';
 
 /** `elsewhere`: the name points to other servers. */
 export type RefusalKind =
@@ -60,5 +61,5 @@ export function kindOf(problem: unknown): RefusalKind {
 export function retryAfterOf(field: unknown, now: Date): number | undefined {
   if (typeof field !== 'string' || field === '') return undefined;
   const ms = /^\d{1,9}$/.test(field) ? Number(field) * 1000 : Date.parse(field) - now.getTime();
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, 24 * 3600_000) : undefined;
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, dayMs) : undefined;
 }

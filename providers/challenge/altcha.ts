@@ -3,15 +3,17 @@
  * requires. It needs no service, cookie or address. A person notices half a second; a program that sends thousands pays
  * for each.
  */
+
 import { createHash } from 'node:crypto';
 import { createChallenge, randomInt, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { z } from 'zod';
+import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Challenge, Verdict } from './challenge.ts';
 
 /** Long enough to write a long message. */
-const validMs = 60 * 60_000;
+const validMs = hourMs;
 /** Rounds of one attempt. The rest of the work is the number of attempts. */
 const cost = 1_000;
 

@@ -1,13 +1,15 @@
 /** An external verifier: its widget gets a token, which we verify over HTTP. Several services use this protocol. */
+
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import type { Challenge, Verdict } from './challenge.ts';
 
 const timeoutMs = 5_000;
 /** The verifier accepts a token for five minutes. */
-const rememberedMs = 15 * 60_000;
+const rememberedMs = 15 * minuteMs;
 const answer = z.object({ success: z.boolean(), 'error-codes': z.array(z.string()).default([]) });
 
 export function openTurnstile(

@@ -2,12 +2,14 @@
  * The store on a disk: `<dir>/sha256/<ab>/<cdef…>`, compressed variants beside it as `.br` and `.gz`. A blob's own name
  * appears last, by rename, so a named blob is complete and has its variants.
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { dayMs } from '#rules/time.ts';
 import { blobName, storageError, suffixes } from './blob-names.ts';
 import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
 import { createFsyncQueue, fileSyncsMax } from './fsync.ts';
@@ -79,14 +81,11 @@ export function createDiskStore(dir: string): Store {
     }
   }
 
-  async function putBuffer(
-    content: Buffer,
-    { compress: wantsVariants, overwrite: anew }: PutOptions,
-  ): Promise<StoredBlob> {
+  async function putBuffer(content: Buffer, { compress: wantsVariants, overwrite }: PutOptions): Promise<StoredBlob> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const path = blobPath(dir, sha256);
     // A file of another size is the result of a loss of power and is overwritten.
-    if (!anew && (await orMissing(stat(path)))?.size === content.length) {
+    if (!overwrite && (await orMissing(stat(path)))?.size === content.length) {
       const encodings = await variantsOf(path);
       written.add(withVariants(path, encodings));
       return { sha256, bytes: content.length, encodings };
@@ -193,11 +192,10 @@ export function createDiskStore(dir: string): Store {
     caches: createNamedFiles(kept.caches, writeAside),
 
     async sweep() {
-      const day = 24 * 3600_000;
       return (
-        (await sweepFolder(temporary, day)) +
-        (await sweepFolder(kept.scratch, day)) +
-        (await sweepFolder(kept.caches, 30 * day))
+        (await sweepFolder(temporary, dayMs)) +
+        (await sweepFolder(kept.scratch, dayMs)) +
+        (await sweepFolder(kept.caches, 30 * dayMs))
       );
     },
   };

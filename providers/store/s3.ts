@@ -31,12 +31,9 @@ export function createS3Store(address: BucketAddress, { spoolDir, patience }: Op
     return found.bytes === bytes ? { sha256, bytes, encodings: variantsOf(found) } : 'other bytes';
   }
 
-  async function putBuffer(
-    content: Buffer,
-    { compress: wantsVariants, overwrite: anew }: PutOptions,
-  ): Promise<StoredBlob> {
+  async function putBuffer(content: Buffer, { compress: wantsVariants, overwrite }: PutOptions): Promise<StoredBlob> {
     const sha256 = hashOf(content);
-    const before = anew ? 'other bytes' : await held(sha256, content.length);
+    const before = overwrite ? 'other bytes' : await held(sha256, content.length);
     if (typeof before === 'object') return before;
     const variants = Object.entries(wantsVariants ? await compress(content) : {}) as [Encoding, Buffer][];
     await Promise.all(
@@ -59,11 +56,11 @@ export function createS3Store(address: BucketAddress, { spoolDir, patience }: Op
     throw new Error('the name is taken by other bytes');
   }
 
-  async function putStream(content: Readable, { overwrite: anew }: PutOptions): Promise<StoredBlob> {
+  async function putStream(content: Readable, { overwrite }: PutOptions): Promise<StoredBlob> {
     const spool = await spoolFile(spoolDir, content);
     try {
       const { sha256, bytes } = spool;
-      const before = anew ? 'other bytes' : await held(sha256, bytes);
+      const before = overwrite ? 'other bytes' : await held(sha256, bytes);
       if (typeof before === 'object') return before;
       await bucket.putParts(blobName(sha256), spool.parts(), { onlyIfAbsent: before === 'absent' });
       return { sha256, bytes, encodings: [] };

@@ -1,5 +1,7 @@
 /** The next state of a domain after an observation of the DNS. Pure. */
+
 import type { DomainMode, DomainStatus } from '#rules/states.ts';
+import { dayMs, minuteMs } from '#rules/time.ts';
 import { type DnsObservation, foundIn, isUnknown } from './observation.ts';
 import { nextCheckMs } from './retry-curve.ts';
 import { nameServersOf } from './zone.ts';
@@ -72,8 +74,8 @@ export type DomainState = {
 
 /** A domain loses its state only after this many checks in a row and this time, however often calls request one. */
 const checksMin = 3;
-const msMin = 10 * 60_000;
-const movedMsMax = 7 * 24 * 3600_000;
+const msMin = 10 * minuteMs;
+const movedMsMax = 7 * dayMs;
 
 /**
  * The state after a check. If the DNS could not be queried, only the time of the next check changes. A check that a
