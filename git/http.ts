@@ -182,7 +182,7 @@ function pushOf(
     isStillAllowed: () => isStillGranted(access),
     onHook(channel) {
       answerHook(channel, judge).catch((error) => {
-        deps.log.error({ err: error, siteId }, 'a push could not be judged');
+        deps.log.error({ err: error, siteId }, 'a push could not be validated');
         channel.end('refused\nThe service failed to check the push. Nothing has changed.\n');
       });
     },

@@ -2,7 +2,7 @@
 
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { readAddress } from '#api/addresses.ts';
-import { lockAddress, requireBelowHourlyLimit } from '#api/auth/rate-limits.ts';
+import { limitMails, lockAddress } from '#api/auth/rate-limits.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
@@ -36,9 +36,9 @@ export async function askForChange(
   email: string,
 ): Promise<'asked' | 'taken'> {
   const { clock, config } = deps;
-  await requireBelowHourlyLimit(tx, deps, { table: 'email_change', accountId: account.id, what: 'changes of address' });
+  await limitMails(tx, deps, { table: 'email_change', accountId: account.id, what: 'changes of address' });
   await lockAddress(tx, email);
-  await requireBelowHourlyLimit(tx, deps, { table: 'email_change', email, what: 'changes of address' });
+  await limitMails(tx, deps, { table: 'email_change', email, what: 'changes of address' });
   const isTaken = (await tx.count(Account, { email })) > 0;
   if (!isTaken) await withdrawChange(tx, account.id);
   const now = clock.now();

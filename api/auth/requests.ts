@@ -17,7 +17,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, newUserCode } from './codes.ts';
-import { lockAddress, requireBelowHourlyLimit } from './rate-limits.ts';
+import { limitMails, lockAddress } from './rate-limits.ts';
 
 /** The owner has this long to answer. */
 export const answerMs = 15 * minuteMs;
@@ -43,7 +43,7 @@ export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRe
   return await em.transactional(async (tx) => {
     const now = clock.now();
     await lockAddress(tx, wish.email);
-    await requireBelowHourlyLimit(tx, deps, {
+    await limitMails(tx, deps, {
       table: 'access_request',
       email: wish.email,
       what: 'requests for access',

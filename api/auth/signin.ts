@@ -14,7 +14,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, isCode, newUserCode, wrongCodesMax } from './codes.ts';
-import { lockAddress, requireBelowHourlyLimit } from './rate-limits.ts';
+import { limitMails, lockAddress } from './rate-limits.ts';
 
 const linkMs = 15 * minuteMs;
 const sessionMs = 14 * dayMs;
@@ -36,7 +36,7 @@ export async function mailLink(
     const now = clock.now();
     const expiresAt = new Date(now.getTime() + linkMs);
     await lockAddress(tx, email);
-    await requireBelowHourlyLimit(tx, deps, { table: 'signin_link', email, what: 'links to sign in' });
+    await limitMails(tx, deps, { table: 'signin_link', email, what: 'links to sign in' });
     tx.create(SigninLink, {
       id,
       email,

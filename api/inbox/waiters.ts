@@ -1,5 +1,6 @@
 /** Long polling for the first item, with limits. A waiting request holds no database connection. */
 
+import pLimit from 'p-limit';
 import type { Actor } from '#api/access.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -39,7 +40,7 @@ export function openWaiting(
   limits = waitLimits,
 ): Waiting {
   const news = openNews(deps);
-  const inTurn = openTurns(limits.reading);
+  const inTurn = pLimit(limits.reading);
   const byToken = new Map<string, number>();
   const ends = new Set<() => void>();
   let closing = false;
@@ -123,22 +124,5 @@ function openPause() {
         };
       });
     },
-  };
-}
-
-/** Limits the concurrent calls; others wait in order of arrival. */
-function openTurns(atOnce: number) {
-  const queue: (() => void)[] = [];
-  let running = 0;
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (running >= atOnce) await new Promise<void>((start) => queue.push(start));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = queue.shift();
-      if (next) next();
-      else running -= 1;
-    }
   };
 }

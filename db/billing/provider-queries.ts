@@ -1,5 +1,6 @@
 /** Queries the provider about subscriptions and stores the answers, for API calls, workflows and a schedule. */
 
+import pLimit from 'p-limit';
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Billing, CheckoutPage } from '#providers/billing.ts';
@@ -45,12 +46,9 @@ export async function queryOverdue(em: () => EntityManager, deps: BillingDeps): 
     { orderBy: { askAt: 'asc' }, limit: lateAtOnce, fields: ['id'] },
   );
   const faults: unknown[] = [];
-  const left = late.map(({ id }) => id);
-  const askOn = async () => {
-    for (let id = left.shift(); id; id = left.shift())
-      await querySubscription(em(), deps, id).catch((fault) => faults.push(fault));
-  };
-  await Promise.all(Array.from({ length: askedAtOnce }, askOn));
+  await pLimit(askedAtOnce).map(late, async ({ id }) => {
+    await querySubscription(em(), deps, id).catch((fault) => faults.push(fault));
+  });
   if (faults.length > 0) throw faults[0];
   return late.length;
 }

@@ -4,15 +4,14 @@
  */
 import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
 import { limitsOf } from '#rules/caps.ts';
 import { publishKinds } from '#rules/states.ts';
-import { hourMs } from '#rules/time.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { errors } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { Deployment } from './deployment.ts';
 import { supersede } from './queue.ts';
@@ -84,18 +83,19 @@ function start(tx: EntityManager, { clock, config }: AcceptanceDeps, deployment:
 export async function requirePublishRate(tx: EntityManager, deps: AcceptanceDeps, site: Site): Promise<void> {
   const owner = await lockAccount(tx, site.account.id);
   const limit = limitsOf(deps, owner).publishes_per_hour;
-  const since = new Date(deps.clock.now().getTime() - hourMs);
-  const recent = await tx.find(
-    Deployment,
-    { site: { account: site.account.id }, createdAt: { $gt: since } },
-    { orderBy: { createdAt: 'desc' }, limit, fields: ['createdAt'] },
-  );
-  const oldest = recent[limit - 1];
-  if (!oldest) return;
-  const retryAfterSeconds = Math.ceil((oldest.createdAt.getTime() - since.getTime()) / 1000);
-  throw errors.rate_limited(`The owner has reached the limit of ${limit} publishes and previews per hour.`, {
-    retryAfterSeconds,
-    nextAction: `Send the same call again in ${retryAfterSeconds} seconds.`,
+  await requireBelowHourlyLimit(deps.clock, {
+    limit,
+    message: `The owner has reached the limit of ${limit} publishes and previews per hour.`,
+    async createdAt(since, offset) {
+      const counted = { site: { account: site.account.id }, createdAt: { $gt: since } };
+      const [row] = await tx.find(Deployment, counted, {
+        orderBy: { createdAt: 'desc' },
+        offset,
+        limit: 1,
+        fields: ['createdAt'],
+      });
+      return row?.createdAt;
+    },
   });
 }
 

@@ -6,6 +6,7 @@
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import type { Clock } from '#runtime/clock.ts';
 
 const blockBytes = 4096;
@@ -27,16 +28,12 @@ export function createCacheSpace({ dir, bytesMax, processes, clock }: Options) {
     const [addedBefore, writingBefore] = [added, writing];
     let held = 0;
     const files: { path: string; room: number; askedAt: number }[] = [];
-    const queue = (await readdir(dir)).values();
-    const ask = async () => {
-      for (const name of queue) {
-        const found = await stat(join(dir, name)).catch(ignoreMissing);
-        if (!found) continue;
-        files.push({ path: join(dir, name), room: diskBytesOf(found.size), askedAt: found.mtimeMs });
-        held += diskBytesOf(found.size);
-      }
-    };
-    await Promise.all(Array.from({ length: statsAtOnce }, ask));
+    await pLimit(statsAtOnce).map(await readdir(dir), async (name) => {
+      const found = await stat(join(dir, name)).catch(ignoreMissing);
+      if (!found) return;
+      files.push({ path: join(dir, name), room: diskBytesOf(found.size), askedAt: found.mtimeMs });
+      held += diskBytesOf(found.size);
+    });
     files.sort((one, other) => one.askedAt - other.askedAt);
     for (const { path, room } of files) {
       if (held <= bytesMax - share * processes) break;

@@ -9,6 +9,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import pLimit from 'p-limit';
 import { dayMs } from '#rules/time.ts';
 import { blobName, storageError, suffixes } from './blob-names.ts';
 import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
@@ -145,14 +146,10 @@ export function createDiskStore(dir: string): Store {
 
     async sizes(hashes) {
       const sizes = new Map<string, number>();
-      const queue = new Set(hashes).values();
-      const look = async () => {
-        for (const sha256 of queue) {
-          const found = await orMissing(stat(blobPath(dir, sha256)));
-          if (found) sizes.set(sha256, found.size);
-        }
-      };
-      await Promise.all(Array.from({ length: 16 }, look));
+      await pLimit(16).map(new Set(hashes), async (sha256) => {
+        const found = await orMissing(stat(blobPath(dir, sha256)));
+        if (found) sizes.set(sha256, found.size);
+      });
       return sizes;
     },
 

@@ -3,10 +3,12 @@
  * absent. Its metadata lists its variants; theirs contains their hashes. Blobs are durable when the server has accepted
  * them.
  */
+
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import pLimit from 'p-limit';
 import { blobName, storageError } from './blob-names.ts';
 import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
 import { type Bucket, type BucketAddress, type Found, openBucket, type Timeouts } from './s3-bucket.ts';
@@ -112,14 +114,10 @@ export function createS3Store(address: BucketAddress, { spoolDir, patience }: Op
 
     async sizes(hashes) {
       const sizes = new Map<string, number>();
-      const queue = new Set(hashes).values();
-      const look = async () => {
-        for (const sha256 of queue) {
-          const found = await orFault(bucket.head(blobName(sha256)));
-          if (found) sizes.set(sha256, found.bytes);
-        }
-      };
-      await Promise.all(Array.from({ length: looksAtOnce }, look));
+      await pLimit(looksAtOnce).map(new Set(hashes), async (sha256) => {
+        const found = await orFault(bucket.head(blobName(sha256)));
+        if (found) sizes.set(sha256, found.bytes);
+      });
       return sizes;
     },
 
