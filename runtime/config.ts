@@ -7,43 +7,8 @@ import { domainModes } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import { bucketOf } from './buckets.ts';
 import { createEncryptionKeys } from './encryption.ts';
+import { requirements } from './settings/requirements.ts';
 import { type Settings, settings } from './settings.ts';
-
-type Requirement = {
-  setting: keyof Settings;
-  message: string;
-  isMet: (settings: Settings) => boolean;
-};
-
-/** Settings that another setting requires. */
-const requirements: Requirement[] = [
-  {
-    setting: 'FRONTAGE_PEXELS_KEY',
-    message: 'is required when FRONTAGE_PHOTOS is pexels',
-    isMet: (e) => e.FRONTAGE_PHOTOS !== 'pexels' || e.FRONTAGE_PEXELS_KEY !== '',
-  },
-  {
-    setting: 'FRONTAGE_PAYMENTS_KEY',
-    message: 'is required when FRONTAGE_PAYOUT_RAILS contains connect',
-    isMet: (e) => !e.FRONTAGE_PAYOUT_RAILS.includes('connect') || e.FRONTAGE_PAYMENTS_KEY !== '',
-  },
-  {
-    setting: 'FRONTAGE_ZONES_URL',
-    message: 'and FRONTAGE_ZONES_KEY are required when FRONTAGE_DOMAINS contains nameservers',
-    isMet: (e) =>
-      !e.FRONTAGE_DOMAINS.includes('nameservers') || (e.FRONTAGE_ZONES_URL !== '' && e.FRONTAGE_ZONES_KEY !== ''),
-  },
-  {
-    setting: 'FRONTAGE_EDGE_ADDRESSES',
-    message: 'is required when FRONTAGE_DOMAINS contains a mode',
-    isMet: (e) => e.FRONTAGE_DOMAINS.length === 0 || e.FRONTAGE_EDGE_ADDRESSES.length > 0,
-  },
-  {
-    setting: 'FRONTAGE_ACME_TERMS',
-    message: 'must be agreed when FRONTAGE_ACME_URL is set',
-    isMet: (e) => e.FRONTAGE_ACME_URL === '' || e.FRONTAGE_ACME_TERMS === 'agreed',
-  },
-];
 
 const environment = settings.superRefine((values, check) => {
   for (const { setting, message, isMet } of requirements) {
