@@ -1,4 +1,4 @@
-/** The terminal client as one file, which runs on Node 20 without packages. */
+/** The terminal client as one file, which runs on Node 20 with no dependencies. */
 import { readFileSync } from 'node:fs';
 import { bundled } from '#runtime/bundle.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The skill tree: the pages that teach an agent to build a good site here. Its files are in this folder, in the Agent Skills format (`SKILL.md` with
- * front matter, further pages on demand). `{base_url}` becomes this deployment's address. A part between `<!-- with forms -->` and `<!-- end -->`
+ * front matter, further pages on demand). `{base_url}` becomes this installation's address. A part between `<!-- with forms -->` and `<!-- end -->`
  * is removed where that capability is off; a page that is then empty is not in the tree.
  */
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ const types: Record<string, string> = {
   '.mjs': 'text/javascript; charset=utf-8',
 };
 
-/** The tree of a deployment with these capabilities. The version is a hash of its contents: 16 hex digits. */
+/** The tree of an installation with these capabilities. The version is a hash of its contents: 16 hex digits. */
 export async function loadSkillTree({
   baseUrl,
   isOn,
@@ -51,7 +51,8 @@ export function removeDisabledParts(text: string, isOn: (capability: string) => 
     if (shown.at(-1)) kept += words;
     if (mark === 'end') shown.pop();
     else if (mark !== undefined) shown.push(shown.at(-1) === true && isOn(mark.with));
-    if (shown.length === 0) throw new Error(`a part ends that was not opened, after: ${words.slice(-60)}`);
+    if (shown.length === 0)
+      throw new Error(`an end marker closes a part that was not opened, after: ${words.slice(-60)}`);
   }
   if (shown.length > 1) throw new Error(`a part is not closed: ${text.slice(0, 60)}`);
   const tidy = kept.replace(/\n{3,}/g, '\n\n').trim();
@@ -88,8 +89,8 @@ function errorTable(): string {
   });
   return `# Errors
 
-Every error is \`{ "error": { code, message, retryable, next_action?, request_id?, detail? } }\`: \`request_id\` if the fault is the service's, \`detail\` with the log of a failed build. Relay \`message\` to the owner and follow \`next_action\`: it is more specific than this
-table. Retry a request only if \`retryable\` is true (after \`retry-after\` seconds if that header is present). \`plan_limit\` is a limit that a larger plan or a smaller request avoids; \`rate_limited\` is one that ends with time.
+Every error is \`{ "error": { code, message, retryable, next_action?, request_id?, detail? } }\`: \`request_id\` is present if the service is at fault, and \`detail\` contains the log of a failed build. Relay \`message\` to the owner and follow \`next_action\`: it is more specific than this
+table. Retry a request only if \`retryable\` is true (after \`retry-after\` seconds if that header is present). \`plan_limit\` means a limit of the plan, which a larger plan or a smaller request avoids; \`rate_limited\` passes with time.
 
 | Code | Status | Retry | When | What to do |
 | --- | --- | --- | --- | --- |

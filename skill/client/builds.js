@@ -61,7 +61,7 @@ async function* eventsOf(response) {
       const { value, done } = await withTimeout(reader.read());
       if (done) return;
       pending += value;
-      if (pending.length > responseBytesMax) throw new Stop(exits.refused, 'A line of the log is too long.');
+      if (pending.length > responseBytesMax) throw new Stop(exits.refused, 'A line of the build log is too long.');
       const blocks = pending.split('\n\n');
       pending = blocks.pop() ?? '';
       for (const block of blocks) yield parseEvent(block);

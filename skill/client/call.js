@@ -34,13 +34,13 @@ export async function call(server, method, path, { body, file, headers = {}, gap
     const { response, isLate } = await send(`${baseUrl}${path}`, { method, headers: sent, body, file });
     if (response instanceof Error) {
       if (isLate || !mayRetry(attempt))
-        throw new Stop(exits.refused, `${baseUrl} does not respond: ${plain(causeOf(response))}.`);
+        throw new Stop(exits.refused, `${baseUrl} did not respond: ${plain(causeOf(response))}.`);
       await pause(Math.min(2000, 200 * 2 ** attempt));
       continue;
     }
     if (response.ok) return response;
     const refused = await bodyOf(response).catch(() => ({}));
-    // A proxy in front of a restarting server responds in its own words.
+    // A proxy in front of a restarting server responds in its own format.
     const isAway = refused?.error === undefined && [502, 503, 504].includes(response.status) && gapMs > 0;
     const waitSeconds = Number(response.headers.get('retry-after') ?? Math.min(attempt, 3));
     if ((isAway || refused?.error?.retryable) && mayRetry(attempt) && waitSeconds <= 20) {
@@ -104,7 +104,7 @@ export async function bytesOf(response) {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > responseBytesMax) throw new Stop(exits.refused, 'The response is too large.');
+    if (bytes > responseBytesMax) throw new Stop(exits.refused, 'The server’s response is too large.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -133,7 +133,10 @@ const personalCodes = ['unauthorized', 'owner_only', 'access_denied', 'confirm_r
 export function stopFor(status, body) {
   const { code, message, next_action, detail } = body?.error ?? {};
   if (typeof code !== 'string')
-    return new Stop(exits.refused, `The server responded with status ${status}, but not as a Frontage server.`);
+    return new Stop(
+      exits.refused,
+      `The server responded with status ${status}, but the response is not from Frontage.`,
+    );
   const next = code === 'unauthorized' ? 'frontage login --email owner@example.com' : next_action;
   const log = typeof detail === 'string' ? `${detail.trimEnd()}\n` : '';
   const exit = personalCodes.includes(code) ? exits.person : exits.refused;

@@ -68,7 +68,7 @@ export function helpOf(operation) {
     ),
   ];
   const values =
-    'A value @name is read from that file, - from standard input. Lists and objects are JSON. --body sets the whole body.';
+    'The value @name reads the file “name”; the value - reads standard input. Lists and objects are JSON. --body sets the whole request body.';
   return [
     usageOf(operation),
     '',

@@ -1,4 +1,4 @@
-/** The command line: parses it, runs a command or an operation, and sets the exit code. */
+/** Parses the command line, runs a command or an operation, and sets the exit code. */
 import { parseArgs } from 'node:util';
 import { json } from './call.js';
 import { commands } from './commands/commands.js';
@@ -56,7 +56,7 @@ function parse(args) {
 }
 
 /**
- * Prints the version of this client, and whether the server serves another one.
+ * Prints the version of this client, and whether the server has a different one.
  * @param {Server} server
  * @param {Options} options
  */
@@ -66,9 +66,11 @@ async function showVersion({ baseUrl }, { json: asJson }) {
   const isNewest = served === undefined ? null : served === ownHash;
   if (asJson) return print(toJson({ version, node: process.versions.node, url: baseUrl, newest: isNewest }));
   print(`frontage ${version} (Node ${process.versions.node}), for ${baseUrl}`);
-  if (isNewest === null) log(`It is not known whether this is the newest client: ${baseUrl} does not respond.`);
+  if (isNewest === null) log(`Cannot tell whether this is the newest client: ${baseUrl} did not respond.`);
   else if (!isNewest)
-    log(`→ The server has another one: curl -s -o ${plain(quoted(client))} ${baseUrl}/skill/bin/frontage.mjs`);
+    log(
+      `→ The server has a different version of the client; to get it: curl -s -o ${plain(quoted(client))} ${baseUrl}/skill/bin/frontage.mjs`,
+    );
   return exits.done;
 }
 
@@ -76,20 +78,20 @@ async function showVersion({ baseUrl }, { json: asJson }) {
 async function overview(server) {
   const nouns = verbsOf(await operationsOf(server).catch(() => []));
   return [
-    'frontage: makes and runs websites for an agent and its owner.',
+    'frontage makes and runs websites for their owner.',
     '',
     ...Object.values(commands).map(({ use, about }) => `  ${use}\n      ${about}`),
     '',
-    'Every API operation is a noun and a verb, such as frontage site list. frontage <noun> <verb> --help explains it:',
+    'Every API operation is a command with a noun and a verb, such as frontage site list. Add --help to explain it:',
     '',
     ...[...nouns].map(([noun, verbs]) => `  ${noun.padEnd(16)} ${verbs.join(' ')}`),
     '',
-    '  --json prints responses unchanged. --wait 0…50 is the number of seconds a call may wait for its result.',
-    '  FRONTAGE_URL and FRONTAGE_TOKEN override what login has stored. --version reports whether there is a newer client.',
-    '  Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not finished yet, 4 a person must act.',
+    '  --json prints responses unchanged. --wait sets how many seconds (0 to 50) a call may wait for its result.',
+    '  FRONTAGE_URL and FRONTAGE_TOKEN override what login stored. --version says whether there is a newer client.',
+    '  Exit codes: 0 done, 1 refused, 2 usage error, 3 not finished yet, 4 a person must act.',
     '',
-    `“frontage” is this file: run node ${client} …, or once: alias frontage="node '${client}'".`,
-    'To start: frontage login, then frontage skill, which teaches the work.',
+    `“frontage” stands for this file: run node ${client} …, or define alias frontage="node '${client}'".`,
+    'To start, run frontage login, then frontage skill, which explains how to build a site.',
   ].join('\n');
 }
 

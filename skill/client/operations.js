@@ -1,4 +1,4 @@
-/** API operations as commands: read from the OpenAPI description, called with words and options. */
+/** API operations as commands: read from the OpenAPI description, called with arguments and options. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -26,7 +26,7 @@ async function readDescription({ baseUrl }) {
   if (existsSync(cached) && Date.now() - statSync(cached).mtimeMs < descriptionCachedMs) {
     try {
       return JSON.parse(readFileSync(cached, 'utf8'));
-    } catch {} // A damaged cache is written again.
+    } catch {} // A corrupt cache is written again.
   }
   const description = await json({ baseUrl }, 'GET', '/openapi.json');
   try {
@@ -131,7 +131,8 @@ export async function runOperation(server, operation, words, options) {
   if (typeof body.site_id === 'string' && !/^site_/.test(body.site_id))
     body.site_id = (await siteOf(server, body.site_id)).id;
   const missing = (schema?.required ?? []).filter((/** @type {string} */ name) => body[name] === undefined);
-  if (missing.length > 0) throw usage(`${missing.map(asFlag).join(' and ')} must be given.`, usageOf(operation));
+  if (missing.length > 0)
+    throw usage(`The command also needs ${missing.map(asFlag).join(' and ')}.`, usageOf(operation));
   const waits = query.some(({ name }) => name === 'wait');
   if (waits && options.wait !== undefined) search.set('wait', options.wait);
   const { file } = options.flags;
@@ -160,7 +161,7 @@ const asFlag = (name) => `--${flagOf(name)}`;
 async function pathOf(server, operation, words) {
   const { parts, path } = operation;
   if (words.length !== parts.length)
-    throw usage(`It takes ${argumentsOf(operation).join(' ') || 'no arguments'}.`, usageOf(operation));
+    throw usage(`The command takes ${argumentsOf(operation).join(' ') || 'no arguments'}.`, usageOf(operation));
   const isOfSite = path.startsWith('/v1/sites/{') && !/^site_/.test(words[0] ?? '');
   const values = isOfSite ? [(await siteOf(server, words[0])).id, ...words.slice(1)] : words;
   return parts.reduce((filled, part, index) => {

@@ -139,5 +139,5 @@ function showList({ items, next_cursor }) {
   const rows = items.map((item) => row(columns.map((key) => shown(item[key]))));
   if (items.length === 0) log('The list is empty.');
   else console.log([strong(row(columns.map(shown))), ...rows].join('\n'));
-  if (next_cursor) log(`→ more with --cursor ${plain(next_cursor)}`);
+  if (next_cursor) log(`→ for more, add --cursor ${plain(next_cursor)}`);
 }

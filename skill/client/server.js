@@ -82,8 +82,8 @@ export function serverOf(options) {
 /** @param {string | undefined} address */
 function originOf(address) {
   if (!address)
-    throw usage('The address of the server is missing.', 'frontage login --url https://… --email owner@example.com');
+    throw usage('The server’s address is missing.', 'frontage login --url https://… --email owner@example.com');
   if (!URL.canParse(address) || !/^https?:/.test(address))
-    throw usage(`${address} is not an address such as https://example.com.`);
+    throw usage(`${address} is not a web address such as https://example.com.`);
   return new URL(address).origin;
 }

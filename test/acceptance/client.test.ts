@@ -61,10 +61,10 @@ test('built output goes live as it is, and only what changed is sent again', { t
   await writeFile(join(output, 'index.html'), '<!doctype html><title>T</title><p>Built elsewhere');
   await writeFile(join(output, 'a', 'b.txt'), 'b');
   const first = await run(['deploy', name, output]);
-  expect([first.exit, first.err]).toEqual([0, expect.stringContaining('2 files, 2 of them sent.')]);
+  expect([first.exit, first.err]).toEqual([0, expect.stringContaining('2 of 2 files had to be sent.')]);
   expect((await stack.visit(name, '/')).text).toContain('Built elsewhere');
   await writeFile(join(output, 'a', 'b.txt'), 'c');
-  expect((await run(['deploy', name, output])).err).toContain('2 files, 1 of them sent.');
+  expect((await run(['deploy', name, output])).err).toContain('1 of 2 files had to be sent.');
   expect((await stack.visit(name, '/a/b.txt')).text).toBe('c');
 });
 
@@ -101,14 +101,14 @@ test('each way to end has its exit code, and says the next step', async () => {
   expect(await ends(['nonsense'])).toEqual([2, expect.stringContaining('→ frontage --help')]);
   expect(
     await ends(['login', '--url', stack.baseUrl], { FRONTAGE_TOKEN: '', XDG_CONFIG_HOME: join(home, 'empty') }),
-  ).toEqual([2, expect.stringContaining('--email is needed')]);
+  ).toEqual([2, expect.stringContaining('--email is required')]);
   expect(await ends(['site', 'list'], { FRONTAGE_TOKEN: 'fro_wrong' })).toEqual([
     4,
     expect.stringContaining('→ frontage login'),
   ]);
   expect(await ends(['site', 'list', '--url', 'http://127.0.0.1:1'])).toEqual([
     1,
-    expect.stringContaining('does not respond'),
+    expect.stringContaining('did not respond'),
   ]);
   const refused = await run(['site', 'read', 'x', '--json']);
   expect([refused.exit, refused.body.error.code]).toEqual([1, 'not_found']);

@@ -15,13 +15,14 @@ export const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 export const clone = {
   use: 'frontage clone <site> [folder]',
   about:
-    'Clone the source, and the content into the folder where the build mounts it. Git then asks this client for passwords.',
+    'Clone both repositories, the content into the folder where the build mounts it. This client then supplies git with its credentials.',
   async run(server, [named, folder], { json: asJson }) {
     const site = await siteOf(server, named);
     const { source, content } = site.git;
     if (![source, content].every((url) => url.startsWith(`${server.baseUrl}/git/`)))
-      throw new Stop(exits.refused, 'The repositories of the site are not on this server.');
-    if (!folder && !/^[a-z0-9][a-z0-9-]*$/.test(site.name)) throw usage('Name a folder for the clone.', clone.use);
+      throw new Stop(exits.refused, 'The site’s repositories are not on this server.');
+    if (!folder && !/^[a-z0-9][a-z0-9-]*$/.test(site.name))
+      throw usage('Name a folder for the clone: the site’s name cannot be used as one.', clone.use);
     const target = resolve(folder ?? site.name);
     const helper = [
       // Clears git's list of helpers: a global one would store a password that expires in an hour.
@@ -45,7 +46,7 @@ export const clone = {
 /** @type {Command} */
 export const gitCredential = {
   use: 'frontage git-credential get',
-  about: 'The credential helper for git (gitcredentials(7)); clone configures it.',
+  about: 'Supply git with its credentials. The command clone configures this credential helper (gitcredentials(7)).',
   async run(server, [action]) {
     if (action !== 'get') return exits.done;
     const request = Object.fromEntries(

@@ -15,7 +15,7 @@ const finalCodes = ['access_denied', 'expired', 'already_redeemed', 'signin_unav
 export const login = {
   use: 'frontage login --email <owner> [--url <address>] [--name <agent>] [--no-wait]',
   about:
-    'Request access from the owner: they receive an e-mail and type the code shown here. With --no-wait, run the same command again later.',
+    'Request access from the owner, who receives an e-mail and types in the code shown here. --no-wait does not wait for that: run the same command again later.',
   async run({ baseUrl }, _words, { flags, json: asJson }) {
     const known = readConfig().servers[baseUrl]?.request;
     const isKnown = known && Date.parse(known.expires_at) > Date.now() && (!flags.email || flags.email === known.email);
@@ -23,7 +23,7 @@ export const login = {
     // Always on the terminal, also with --json: the owner needs the code.
     const showCode = () =>
       log(
-        `The code is ${plain(request.user_code)}. ${plain(request.email)} receives an e-mail: open its link and type the code there.`,
+        `The code is ${plain(request.user_code)}. The owner (${plain(request.email)}) will receive an e-mail, and has to type the code on the page that it links to.`,
       );
     if (!isKnown) showCode();
     for (let isFirst = isKnown; ; isFirst = false) {
@@ -31,7 +31,7 @@ export const login = {
       if (status === 'approved') return await finishLogin(baseUrl, access_token, asJson);
       if (isFirst) showCode();
       if (flags['no-wait']) {
-        if (!asJson) log('→ run the same command again after they have typed it');
+        if (!asJson) log('→ run the same command again after the owner has typed the code');
         if (asJson) console.log(toJson({ status, user_code: request.user_code, expires_at: request.expires_at }));
         return exits.person;
       }
@@ -55,7 +55,7 @@ export const logout = {
  * @param {Record<string, string | true>} flags
  */
 async function requestAccess(baseUrl, flags) {
-  const email = typeof flags.email === 'string' ? flags.email : await ask('E-mail address of the owner: ', '--email');
+  const email = typeof flags.email === 'string' ? flags.email : await ask('The owner’s e-mail address: ', '--email');
   const agentName = typeof flags.name === 'string' ? flags.name : `frontage on ${hostname()}`.slice(0, 60);
   const body = { email, agent_name: agentName };
   const request = { ...(await json({ baseUrl }, 'POST', '/v1/auth/requests', { body })), email };
@@ -88,7 +88,7 @@ async function finishLogin(baseUrl, token, asJson) {
   const account = await json({ baseUrl, token }, 'GET', '/v1/account');
   if (asJson) return show(account, { json: true });
   return print(
-    `✓ You are signed in at ${baseUrl}, for ${account.email} (${account.id}).\n→ Read frontage skill for the work, and frontage account read for features and limits.`,
+    `✓ You are signed in to ${baseUrl} for ${account.email} (${account.id}).\n→ Run frontage skill to learn the work, and frontage account read for the features and limits.`,
   );
 }
 
@@ -99,7 +99,7 @@ async function finishLogin(baseUrl, token, asJson) {
  */
 async function ask(question, flag) {
   if (!process.stdin.isTTY || !isTerminal)
-    throw usage(`${flag} is needed.`, 'frontage login --email owner@example.com');
+    throw usage(`${flag} is required.`, 'frontage login --email owner@example.com');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return (await lines.question(question)).trim();

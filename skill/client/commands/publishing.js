@@ -47,9 +47,9 @@ export const preview = {
 /** @type {Command} */
 export const deploy = {
   use: 'frontage deploy <site> <folder>',
-  about: 'Make built output live without a build on the server. Sends only files that the server does not have.',
+  about: 'Publish output that was built elsewhere. Only files that the server does not have yet are sent.',
   async run(server, [named, folder], { json: asJson }) {
-    if (!folder) throw usage('Name the folder with the built output.', deploy.use);
+    if (!folder) throw usage('Name the folder that contains the built output.', deploy.use);
     const site = await siteOf(server, named);
     const files = await filesBelow(folder);
     const { id } = await json(server, 'POST', `/v1/sites/${site.id}/deployments`, { body: {} });
@@ -66,7 +66,7 @@ export const deploy = {
         sent += 1;
       }
     }
-    if (!asJson) log(`${files.length} files, ${sent} of them sent.`);
+    if (!asJson) log(`${sent} of ${files.length} files had to be sent.`);
     const completed = await json(server, 'POST', `/v1/deployments/${id}/complete`, { body: {}, gapMs: gapMsMax });
     return finishBuild(await follow(server, completed, asJson), asJson);
   },
@@ -91,7 +91,7 @@ async function filesBelow(folder) {
 /** @type {Command} */
 export const open = {
   use: 'frontage open <site>',
-  about: 'Print the address of the site, and on a terminal open it in a browser.',
+  about: 'Print the site’s address and, on a terminal, open it in a browser.',
   async run(server, [named], { json: asJson }) {
     const { address } = await siteOf(server, named);
     if (!/^https?:\/\/[\w.:[\]-]+\/?$/.test(address)) throw new Stop(exits.refused, 'The site has no valid address.');

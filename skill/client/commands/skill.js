@@ -55,7 +55,7 @@ async function savePage(server, folder, { path, sha256 }) {
 /** @type {Command} */
 export const completion = {
   use: 'frontage completion bash|zsh|fish',
-  about: 'Print a completion script for the shell: source <(frontage completion bash).',
+  about: 'Print a completion script for your shell. In bash: source <(frontage completion bash).',
   async run(server, [shell]) {
     const operations = await operationsOf(server);
     const words = [...Object.keys(commands), ...new Set(operations.map(({ noun }) => noun))].join(' ');
