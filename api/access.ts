@@ -47,7 +47,7 @@ export async function findSite(em: EntityManager, actor: Person, siteId: string)
 
 function noSuchSite(): AppError {
   return errors.not_found('No site with this id is accessible with this token.', {
-    nextAction: 'Read GET /v1/sites for the accessible sites.',
+    nextAction: 'Call GET /v1/sites to list the accessible sites.',
   });
 }
 
@@ -74,7 +74,7 @@ export async function loadDeployment(
   const deployment = await findDeployment(em, actor, deploymentId);
   if (deployment) return deployment;
   throw errors.not_found('No deployment with this id is accessible with this token.', {
-    nextAction: 'Read GET /v1/sites/{id}/deployments for the deployments of a site.',
+    nextAction: 'Call GET /v1/sites/{id}/deployments to list a site’s deployments.',
   });
 }
 
@@ -93,7 +93,7 @@ export async function findDeployment(
 export function requireOwner(site: Site, actor: Person, what: string): void {
   if (roleOf(site, actor) === 'owner') return;
   throw errors.owner_only(`Only the owner of ${site.name} may ${what}.`, {
-    nextAction: 'Ask the owner: GET /v1/sites/{id}/collaborators lists them first.',
+    nextAction: 'Ask the owner to do it. GET /v1/sites/{id}/collaborators lists the owner first.',
   });
 }
 
@@ -103,7 +103,7 @@ export function requireOwner(site: Site, actor: Person, what: string): void {
  */
 export function requireChangeable(site: Site): void {
   requireActive(site);
-  if (!isChangeable(site)) throw takenOff(site, 'change what its visitors see');
+  if (!isChangeable(site)) throw takenOff(site, 'nothing that its visitors see can be changed');
 }
 
 /** Locks the site until the transaction ends, for a change that visitors would see. Throws as `requireChangeable` does. */
@@ -124,11 +124,11 @@ export function requireActive(site: Site): void {
 
 /** Throws `site_archived` where the operator has blocked the site. `what` completes the message, as in "be renamed". */
 export function requireNotBlocked(site: Site, what: string): void {
-  if (blockOf(site)) throw takenOff(site, what);
+  if (blockOf(site)) throw takenOff(site, `it cannot ${what}`);
 }
 
-function takenOff(site: Site, what: string): AppError {
-  return errors.site_archived(`The site ${site.name} has been blocked by the operator, so it cannot ${what}.`, {
-    nextAction: `Read the reason in \`blocked\` of GET /v1/sites/${site.id}, fix it, and contact the operator.`,
+function takenOff(site: Site, consequence: string): AppError {
+  return errors.site_archived(`The site ${site.name} has been blocked by the operator, so ${consequence}.`, {
+    nextAction: `Call GET /v1/sites/${site.id} and read the reason in \`blocked\`. Fix the problem, then contact the operator.`,
   });
 }

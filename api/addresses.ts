@@ -24,8 +24,8 @@ export function isPlainAddress(text: string): boolean {
 export function readAddress(text: string): string {
   const trimmed = text.trim();
   if (!isPlainAddress(trimmed)) {
-    throw errors.invalid_email('This is not a plain e-mail address.', {
-      nextAction: 'Send one address, such as owner@example.com.',
+    throw errors.invalid_email('This is not a valid e-mail address.', {
+      nextAction: 'Send a single address without a display name, such as owner@example.com.',
     });
   }
   return trimmed.toLowerCase();

@@ -25,13 +25,13 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The operation's name in logs, metrics, documentation and tools: `site.publish`. */
     operation?: string;
-    /** The limit of `perMinute` for this operation, if it is not the one of the token. */
+    /** The limit of `perMinute` for this operation, if it differs from the token's. */
     counted?: 'files' | 'mcp';
     /**
      * The capabilities that the operation requires. Checked in this order, after the token and before everything else.
      */
     capability?: Requirement | readonly Requirement[];
-    /** Error codes for invalid fields of the body, if they are not those of `fieldCodes`. */
+    /** Error codes for invalid fields of the body, if they differ from those in `fieldCodes`. */
     invalid?: Record<string, ErrorCode>;
     /** The prefix of the id that a POST creates with `request.newId`. */
     makes?: IdPrefix;
@@ -40,7 +40,7 @@ declare module 'fastify' {
      * something; a POST without it must be safe to repeat.
      */
     replay?: (request: FastifyRequest, resourceId: string) => Promise<unknown>;
-    /** Media types of the response, if it is not only JSON. */
+    /** Media types of the response, if JSON is not the only one. */
     answers?: readonly string[];
     /** The body is a file, read by the parser of the scope. */
     rawBody?: boolean;

@@ -48,7 +48,7 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
   builds: {
     code: 'publish_disabled',
     message: 'This platform cannot build sites at the moment.',
-    nextAction: 'Upload built output instead: POST /v1/sites/{id}/deployments.',
+    nextAction: 'Upload built output instead with POST /v1/sites/{id}/deployments.',
   },
   previews: { code: 'preview_disabled', message: 'This platform does not offer previews.' },
   forms: { code: 'forms_disabled', message: 'This platform does not offer forms.' },
@@ -56,19 +56,19 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
     code: 'invitations_unavailable',
     message: 'This platform cannot send e-mail, so it cannot send invitations.',
   },
-  photos: { code: 'photos_disabled', message: 'This platform has no library of stock photos.' },
+  photos: { code: 'photos_disabled', message: 'This platform has no stock photo library.' },
   files: { code: 'uploads_disabled', message: 'This platform does not accept uploaded files.' },
   sketches: { code: 'sketches_disabled', message: 'This platform does not offer sketches.' },
   analytics: { code: 'analytics_disabled', message: 'This platform does not offer analytics.' },
-  payouts: { code: 'payouts_disabled', message: 'This platform cannot accept payments for a site owner.' },
-  billing: { code: 'billing_disabled', message: 'Nothing is metered here and no payment is required.' },
+  payouts: { code: 'payouts_disabled', message: 'This platform cannot accept payments on behalf of site owners.' },
+  billing: { code: 'billing_disabled', message: 'This platform does not meter usage and requires no payment.' },
   email_signin: { code: 'auth_disabled', message: 'Sign-in by e-mail is disabled on this platform.' },
   bookings: {
     code: 'bookings_unavailable',
     message: 'This platform does not offer bookings.',
-    nextAction: 'Stop, and hide the booking form.',
+    nextAction: 'Do not retry. Hide the booking form.',
   },
-  domains: { code: 'invalid_mode', message: 'This platform does not offer custom domains, so it has no mode.' },
+  domains: { code: 'invalid_mode', message: 'This platform does not offer custom domains, so no mode is available.' },
   repositories: { code: 'no_repositories', message: 'This platform has no git repositories.' },
 };
 
@@ -77,7 +77,7 @@ function holdsPayoutKeys({ payouts, sealsPayoutKeys }: Config): boolean {
   return sealsPayoutKeys || !payouts?.rails.includes('own_key');
 }
 
-const noSealingKey = 'This platform has no encryption key for payout accounts. The operator must configure one.';
+const noSealingKey = 'This platform has no encryption key for payout accounts. The operator needs to configure one.';
 
 /** The error for an operation that requires something that is off; `undefined` if it is on. */
 export function missing(config: Config, need: Requirement): AppError | undefined {

@@ -46,7 +46,7 @@ export type Waiting = { replays: ConcurrentReplays; stop: AbortSignal };
 
 /**
  * Returns whether the request must run or was answered before, after waiting for a running one. Throws
- * `idempotency_mismatch` if the key was used with another body, or by another token where the response shows a secret.
+ * `idempotency_mismatch` if the key was used with a different body, or with a different token where the response shows a secret.
  * Throws `rate_limited` if the wait took too long.
  */
 export async function begin(
@@ -71,7 +71,8 @@ export async function begin(
       await memory.em().nativeDelete(IdempotencyKey, { scope, ...runOf(row), expiresAt: row.expiresAt });
       continue;
     }
-    if (isOther) throw errors.idempotency_mismatch('This Idempotency-Key was used with another body.');
+    if (isOther)
+      throw errors.idempotency_mismatch('This Idempotency-Key has already been used with a different request body.');
     const known = {
       scope,
       reservedId: row.reservedId,
@@ -159,7 +160,7 @@ function decryptSecret(key: Buffer, encrypted: Uint8Array): Buffer {
     return decryptWith(key, encrypted);
   } catch {
     throw errors.idempotency_mismatch(
-      'This Idempotency-Key was used by another token, and only that token can receive its secret response again.',
+      'This Idempotency-Key was used with a different token. Only that token can retrieve the secret in the response again.',
     );
   }
 }

@@ -55,7 +55,7 @@ export async function readNotifyTo(
   );
   if (account && row) return account.id;
   const options = await notifyOptions(tx, site);
-  throw errors.notify_to_not_on_site('This address belongs to neither the owner nor a collaborator of this site.', {
+  throw errors.notify_to_not_on_site('This address does not belong to the owner or a collaborator of this site.', {
     nextAction: `Send one of: ${options.join(', ')}. Invite other people with POST /v1/sites/${site.id}/collaborators.`,
   });
 }
@@ -85,8 +85,8 @@ function plainAddress(text: string): string {
     return readAddress(text);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    throw errors.invalid_notify_to('notify_to is not a plain e-mail address.', {
-      nextAction: 'Send one of the addresses that notify_options lists.',
+    throw errors.invalid_notify_to('notify_to is not a valid e-mail address.', {
+      nextAction: 'Send one of the addresses listed in notify_options.',
     });
   }
 }

@@ -23,7 +23,10 @@ export type PageQuery = { limit: number; cursor?: string | undefined };
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
-    next_cursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last page.'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe('Send this value as `cursor` to get the next page. It is null on the last page.'),
   });
 }
 

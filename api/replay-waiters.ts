@@ -62,8 +62,7 @@ async function watch(room: Room, isRunning: () => Promise<boolean>): Promise<voi
 
 function stillRuns(): AppError {
   return errors.rate_limited('An earlier call with this Idempotency-Key is still running.', {
-    nextAction:
-      'Send the same request again in a few seconds with the same key: it returns the result of the earlier call.',
+    nextAction: 'Repeat the request with the same key in a few seconds to get the result of the earlier call.',
     retryAfterSeconds: 3,
   });
 }

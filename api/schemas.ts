@@ -9,7 +9,7 @@ export const moment = z.date();
 export const sinceQuery = z.iso
   .datetime({
     offset: true,
-    error: 'it must be an RFC 3339 timestamp such as 2026-11-21T10:00:00Z, with a plus sign written as %2B',
+    error: 'it must be an RFC 3339 timestamp such as 2026-11-21T10:00:00Z, with any plus sign encoded as %2B',
   })
   .transform((text) => new Date(text));
 
@@ -22,7 +22,7 @@ export function plainName(max: number) {
     .max(max)
     .refine(
       (text) => !/[\p{C}\p{Zl}\p{Zp}]|:\/\//u.test(text),
-      'a name must be one line of text, without a web address',
+      'a name must be a single line of text without a web address',
     );
 }
 
@@ -39,9 +39,9 @@ export const errorAnswer = z
       code: z.enum(Object.keys(catalog) as [ErrorCode, ...ErrorCode[]]).describe('Machine-readable and stable.'),
       message: z.string().describe('Human-readable. Relay it to the owner.'),
       retryable: z.boolean().describe('Whether the same request can succeed later.'),
-      next_action: z.string().optional().describe('What to do, if a call can fix the problem.'),
-      request_id: z.string().optional().describe('Only for `internal`: include it in feedback.'),
-      detail: z.string().optional().describe('Only for a failed build: the end of its log.'),
+      next_action: z.string().optional().describe('The next API call to make, if a call can fix the problem.'),
+      request_id: z.string().optional().describe('Present only if the code is `internal`. Include it in feedback.'),
+      detail: z.string().optional().describe('Present only for a failed build: the end of the build log.'),
     }),
   })
-  .meta({ id: 'Error', description: 'Every error response. `GET /errors` lists the codes.' });
+  .meta({ id: 'Error', description: 'The body of every error response. `GET /errors` lists the codes.' });

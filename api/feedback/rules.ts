@@ -38,7 +38,7 @@ export async function fileFeedback(
 export async function loadFeedback(em: EntityManager, actor: Actor, id: string): Promise<Feedback> {
   const note = isId('note', id) ? await em.findOne(Feedback, { id, account: actor.accountId }) : null;
   if (note) return note;
-  throw errors.not_found('This account has sent no feedback with this id.');
+  throw errors.not_found('No feedback from this account has this id.');
 }
 
 /** Notes since a time and after an id, oldest first, for operators. */
@@ -65,12 +65,12 @@ export async function listFeedback(
 function requireSizes(message: string, context: string | null): void {
   if (message.length > messageLengthMax) {
     throw errors.message_too_long(`The message has ${message.length} characters; the limit is ${messageLengthMax}.`, {
-      nextAction: 'Shorten it, and put the call and its response into context.',
+      nextAction: 'Shorten the message, and put the API call and its response in `context`.',
     });
   }
   const bytes = context === null ? 0 : Buffer.byteLength(context);
   if (bytes > contextBytesMax) {
-    throw errors.context_too_large(`The context has ${bytes} bytes as JSON; the limit is ${contextBytesMax}.`, {
+    throw errors.context_too_large(`The context is ${bytes} bytes of JSON; the limit is ${contextBytesMax}.`, {
       nextAction: 'Send only the part that shows the problem: the call, its response and the request_id.',
     });
   }
@@ -83,7 +83,7 @@ async function requireRoom(tx: EntityManager, deps: Deps, accountId: string): Pr
   const filed = await tx.count(Feedback, { account: accountId, createdAt: { $gte: new Date(`${day}T00:00:00Z`) } });
   if (filed < limit) return;
   throw errors.rate_limited(`This account has reached the limit of ${limit} feedback messages per day.`, {
-    nextAction: `Save it, and send it after ${resetsAt.toISOString()}.`,
+    nextAction: `Save the message, and send it after ${resetsAt.toISOString()}.`,
     retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1000)),
   });
 }

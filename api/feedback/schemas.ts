@@ -10,17 +10,17 @@ export const feedbackInput = z.strictObject({
   kind: z
     .enum(feedbackKinds)
     .describe(
-      '`defect`: something is broken. `missing`: something is not possible. `blame`: a message blamed the wrong party.',
+      '`defect`: something is broken. `missing`: a capability is missing. `blame`: a message blamed the wrong party.',
     ),
   message: z
     .string()
     .trim()
     .min(1)
-    .describe(`What happened and what you expected, at most ${messageLengthMax} characters.`),
+    .describe(`What happened and what you expected, in at most ${messageLengthMax} characters.`),
   context: z
     .unknown()
     .optional()
-    .describe(`Details as JSON, at most ${contextBytesMax} bytes: the call, its response, the request_id.`),
+    .describe(`Details as JSON of at most ${contextBytesMax} bytes: the API call, its response and the request_id.`),
 });
 export type FeedbackInput = z.output<typeof feedbackInput>;
 

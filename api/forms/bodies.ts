@@ -1,6 +1,6 @@
 /**
- * Reads what a browser or a program sends to a form as names and texts: the encodings of HTML forms (WHATWG URL standard, RFC 7578), or
- * JSON. A body that cannot be read completely is refused: part of an enquiry would be a lost enquiry.
+ * Parses form submissions into names and texts: the encodings of HTML forms (WHATWG URL standard, RFC 7578), or JSON. A
+ * body that cannot be parsed completely is refused, because a partial enquiry would be a lost enquiry.
  */
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
@@ -19,7 +19,7 @@ export async function parseSubmission(request: Pick<FastifyRequest, 'headers' | 
   if (type === 'application/json') return fromJson(body);
   if (type === 'multipart/form-data') return await fromParts(request.headers, body);
   if (type === 'application/x-www-form-urlencoded' || body.length === 0) return fromEncoded(body);
-  throw errors.invalid_json('This form has an unsupported content type.', {
+  throw errors.invalid_json('The content type of this submission is not supported.', {
     nextAction: 'Send application/x-www-form-urlencoded, multipart/form-data or application/json.',
   });
 }
@@ -36,7 +36,8 @@ type Collected = Map<string, string[]>;
 
 function add(given: Collected, count: { left: number }, name: string, text: string): void {
   count.left -= 1;
-  if (count.left < 0) throw errors.invalid_fields(`The form has too many answers; the limit is ${answersMax}.`);
+  if (count.left < 0)
+    throw errors.invalid_fields(`The submission contains too many answers; the limit is ${answersMax}.`);
   const all = given.get(name);
   if (all) all.push(text);
   else given.set(name, [text]);
@@ -51,10 +52,10 @@ function fromEncoded(body: Buffer): RawValues {
 
 /** One object of strings, numbers, booleans and lists of strings. `__proto__` in it is an own name, never a prototype. */
 function fromJson(body: Buffer): RawValues {
-  if (!isUtf8(body)) throw errors.invalid_json('The body is not UTF-8.');
+  if (!isUtf8(body)) throw errors.invalid_json('The body is not valid UTF-8.');
   const value = parse(body.toString());
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    throw errors.invalid_json('The body must be a JSON object of names and answers.');
+    throw errors.invalid_json('The body must be a JSON object that maps field names to answers.');
   }
   const given: Collected = new Map();
   const count = { left: answersMax };
@@ -62,7 +63,9 @@ function fromJson(body: Buffer): RawValues {
     for (const one of Array.isArray(answer) ? answer : [answer]) {
       const text = textOf(one);
       if (text === undefined)
-        throw errors.invalid_fields(`The answer to ${JSON.stringify(name.slice(0, 80))} is not text.`);
+        throw errors.invalid_fields(
+          `The answer to ${JSON.stringify(name.slice(0, 80))} must be text, a number, a boolean or a list of these.`,
+        );
       if (one !== null) add(given, count, name, text);
     }
   }
@@ -94,7 +97,7 @@ async function fromParts(headers: FastifyRequest['headers'], body: Buffer): Prom
       parser.destroy();
     };
     parser.on('field', (name, text, nameTruncated, textTruncated) => {
-      if (nameTruncated || textTruncated) return refuse(errors.invalid_fields('A part of the form is too long.'));
+      if (nameTruncated || textTruncated) return refuse(errors.invalid_fields('A field of the form is too long.'));
       try {
         add(given, count, name, text);
       } catch (error) {
@@ -103,12 +106,12 @@ async function fromParts(headers: FastifyRequest['headers'], body: Buffer): Prom
     });
     parser.on('file', (_name, content, filename) => {
       // Browsers send an empty part for a file input that was not used.
-      content.on('data', () => refuse(errors.invalid_fields('Forms cannot contain files.')));
-      if (filename) refuse(errors.invalid_fields('Forms cannot contain files.'));
+      content.on('data', () => refuse(errors.invalid_fields('Forms do not accept files.')));
+      if (filename) refuse(errors.invalid_fields('Forms do not accept files.'));
     });
     for (const limit of ['fieldsLimit', 'partsLimit', 'filesLimit'] as const) {
       parser.on(limit, () =>
-        refuse(errors.invalid_fields(`The form has too many answers; the limit is ${answersMax}.`)),
+        refuse(errors.invalid_fields(`The submission contains too many answers; the limit is ${answersMax}.`)),
       );
     }
     parser.on('error', () => reject(unreadable()));
@@ -129,4 +132,4 @@ function openParts(headers: FastifyRequest['headers']) {
   }
 }
 
-const unreadable = () => errors.invalid_json('The form is incomplete. Send it again.');
+const unreadable = () => errors.invalid_json('The form arrived incomplete. Please send it again.');

@@ -9,25 +9,25 @@ export function requireCompatible(
   answered: ReadonlySet<string>,
 ): void {
   const nextAction =
-    `Keep the field unchanged (you may make it optional), or create another form with POST /v1/sites/{id}/forms. ` +
-    `GET /v1/forms/${id}/submissions returns the answers.`;
+    `Keep the field unchanged (you can make it optional), or create a new form with POST /v1/sites/{id}/forms. ` +
+    `GET /v1/forms/${id}/submissions returns the stored answers.`;
   for (const field of before.filter(({ name }) => answered.has(name))) {
     const same = after.find(({ name }) => name === field.name);
     const renamed = after.find((one) => one.label === field.label && !before.some(({ name }) => name === one.name));
     if (same && same.kind !== field.kind) {
       throw errors.form_has_submissions(
-        `The field ${field.name} has answers of kind ${field.kind}, so it cannot become ${same.kind}.`,
+        `The field ${field.name} has stored answers, so its kind cannot change from ${field.kind} to ${same.kind}.`,
         { nextAction },
       );
     }
     if (!same && renamed) {
       throw errors.form_has_submissions(
-        `The field ${field.name} has answers under that name, so it cannot become ${renamed.name}.`,
+        `The field ${field.name} has stored answers, so it cannot be renamed to ${renamed.name}.`,
         { nextAction },
       );
     }
     if (!same) {
-      throw errors.form_fields_removed(`The change removes the field ${field.name}, which has answers.`, {
+      throw errors.form_fields_removed(`This change would remove the field ${field.name}, which has stored answers.`, {
         nextAction,
       });
     }

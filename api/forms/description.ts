@@ -17,20 +17,22 @@ export const descriptionSchema = z
     fields: z.array(fieldAnswer),
     send: z.object({ method: z.literal('POST'), url: z.string(), content_types: z.array(z.string()), how: z.string() }),
     challenge: z.object({ kind: z.enum(['altcha', 'hosted']), url: z.string(), answer: z.string(), how: z.string() }),
-    html: z.string().describe('Working HTML for a page of the site.'),
+    html: z.string().describe('Ready-to-use HTML for a page of the site.'),
   })
   .meta({ id: 'FormDescription' });
 
 const howToSend =
-  'Send one object with the name of each field as a key: a text, a number, true or false for a checkbox, a list for checkboxes. ' +
-  'Add the solved challenge under the key in challenge.answer. error.message names every problem. A submission is stored once the response says so.';
+  'Send one object with the field names as keys. Each value is text, a number, true or false for a checkbox, or a list for checkboxes. ' +
+  'Add the solved challenge under the key named in challenge.answer. If the submission is invalid, error.message lists every problem. ' +
+  'A submission is stored only once the response confirms it.';
 const howToSolve = {
   altcha:
-    'GET the url: { parameters, signature }. With n = 0, 1, 2 …, derive PBKDF2-HMAC-SHA-256 of the password (the bytes of parameters.nonce, which is ' +
-    'hex, and n as 4 bytes, big-endian), the salt (the bytes of parameters.salt), parameters.cost iterations and parameters.keyLength bytes, until the ' +
-    'key as hex begins with parameters.keyPrefix. The answer is the base64 of the JSON { "challenge": <the response of the url>, "solution": { "counter": n, ' +
-    '"derivedKey": <the key as hex> } }. Each challenge is accepted once, for this form, within one hour.',
-  hosted: 'The widget on the page of the form solves it in a browser.',
+    'GET the url; it returns { parameters, signature }. For n = 0, 1, 2 …, derive a key with PBKDF2-HMAC-SHA-256 from the password (the bytes of ' +
+    'parameters.nonce, which is hex, followed by n as 4 bytes, big-endian) and the salt (the bytes of parameters.salt, which is hex), with ' +
+    'parameters.cost iterations and a length of parameters.keyLength bytes. Stop when the key in hex begins with parameters.keyPrefix. The answer is ' +
+    'the base64 encoding of the JSON { "challenge": <the response from the url>, "solution": { "counter": n, "derivedKey": <the key in hex> } }. ' +
+    'Each challenge is accepted once, only for this form, within one hour.',
+  hosted: 'The widget on the form’s page solves the challenge in a browser.',
 } as const;
 
 /** Throws `site_archived`, and `forms_disabled` if the platform has forms switched off. */
@@ -63,7 +65,7 @@ export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: Visite
   const { config, challenge } = deps;
   if (!challenge) {
     requireOpenForm(deps, form);
-    throw new Error('forms are on and there is no challenge');
+    throw new Error('forms are enabled but no challenge is configured');
   }
   return {
     name: form.name,

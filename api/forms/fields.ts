@@ -1,4 +1,4 @@
-/** The fields of a form, and what a booking asks beside name and address: a list that is validated as a whole. Pure. */
+/** The fields of a form, or the additional fields of a booking: a list that is validated as a whole. Pure. */
 import { z } from 'zod';
 import type { FormField } from '#db/forms/form.ts';
 import { type FieldKind, fieldKinds } from '#rules/states.ts';
@@ -20,7 +20,7 @@ const lengthMax = 20_000;
 
 const choosing: readonly FieldKind[] = ['select', 'radio', 'checkboxes'];
 
-/** Names that a form's request uses for other purposes. Those of the platform begin with an underscore, which no field name does. */
+/** Names that a form's request uses for other purposes. The platform's own names begin with an underscore; field names cannot. */
 const reserved = ['altcha', 'cf-turnstile-response', 'h-captcha-response', 'g-recaptcha-response'];
 
 export const isTyped = (kind: FieldKind): kind is keyof typeof typedLengths => Object.hasOwn(typedLengths, kind);
@@ -32,16 +32,19 @@ const line = (max: number) =>
     .trim()
     .min(1)
     .max(max)
-    .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'it must be one line of text');
+    .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'it must be a single line of text');
 
 const fieldSchema = z
   .strictObject({
     name: z
       .string()
-      .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, 'a letter first, then letters, digits, _ . and -, at most 64')
+      .regex(
+        /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/,
+        'it must start with a letter, contain only letters, digits, _ . and -, and have at most 64 characters',
+      )
       .refine((name) => !reserved.includes(name), 'this name is reserved for the challenge')
-      .describe('Its name in the HTML.'),
-    label: line(200).describe('Its label in the form, in e-mails and as a CSV column header.'),
+      .describe('The field’s name in the HTML.'),
+    label: line(200).describe('The label shown in the form, in e-mails and as a CSV column header.'),
     kind: z.enum(fieldKinds),
     required: z.boolean().default(false),
     options: z
@@ -55,14 +58,15 @@ const fieldSchema = z
       .min(1)
       .max(lengthMax)
       .optional()
-      .describe('Only for typed kinds: text, email, tel, url, textarea, hidden.'),
+      .describe('Allowed only for kinds with typed text: text, email, tel, url, textarea, hidden.'),
   })
   .superRefine(({ kind, options, max_length }, context) => {
     const fault = (message: string, path: string) => context.addIssue({ code: 'custom', message, path: [path] });
-    if (isChoosing(kind) && !options) fault(`a field of kind ${kind} needs options`, 'options');
+    if (isChoosing(kind) && !options) fault(`a field of kind ${kind} requires options`, 'options');
     if (!isChoosing(kind) && options) fault(`a field of kind ${kind} cannot have options`, 'options');
-    if (new Set(options).size !== (options?.length ?? 0)) fault('an option is repeated', 'options');
-    if (max_length !== undefined && !isTyped(kind)) fault(`a field of kind ${kind} cannot have a length`, 'max_length');
+    if (new Set(options).size !== (options?.length ?? 0)) fault('an option occurs more than once', 'options');
+    if (max_length !== undefined && !isTyped(kind))
+      fault(`a field of kind ${kind} cannot have a maximum length`, 'max_length');
   })
   .meta({ id: 'FormField' });
 
@@ -75,7 +79,7 @@ export function fieldList(min: 0 | 1) {
     .superRefine((fields, context) => {
       const seen = new Set<string>();
       for (const [index, { name }] of fields.entries()) {
-        const message = `the name ${name} is repeated`;
+        const message = `the name ${name} is used more than once`;
         if (seen.has(name)) context.addIssue({ code: 'custom', message, path: [index, 'name'] });
         seen.add(name);
       }

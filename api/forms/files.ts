@@ -1,4 +1,4 @@
-/** The scripts that pages of forms and of sites load from us. */
+/** Scripts and styles that the pages of forms and sites load from the platform. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { browserModule, bundled } from '#runtime/bundle.ts';

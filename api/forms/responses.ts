@@ -81,7 +81,7 @@ function asKnown(error: unknown, request: FastifyRequest): AppError {
   const known = asAppError(error, request);
   if (known.code !== 'internal') return known;
   request.log.error({ err: error }, 'unexpected failure');
-  return errors.internal('Something went wrong on our side. Please send it again in a moment.');
+  return errors.internal('Something went wrong on our side. Please send your message again in a moment.');
 }
 
 const titles: Partial<Record<AppError['code'], string>> = {

@@ -47,7 +47,7 @@ function siteFormRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Create a form',
         description:
-          'Put its action_url into the HTML of the site; it never changes. embed is ready-made HTML that includes the spam challenge.',
+          'Use `action_url` as the form’s action in the site’s HTML; the URL never changes. `embed` is ready-made HTML that includes the spam challenge.',
         params: idParams,
         body: formInput,
         response: { 200: formSchema },
@@ -68,7 +68,7 @@ function siteFormRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'form.list', capability: 'forms' },
       schema: {
-        summary: 'List the forms of a site',
+        summary: 'List a site’s forms',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(formSchema) },
@@ -110,7 +110,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Change a form',
         description:
-          'Send the complete list of fields. A field with answers cannot be removed, renamed or change its kind.',
+          'To change the fields, send the complete list. A field with stored answers cannot be removed or renamed, and its kind cannot change.',
         params: idParams,
         body: formChange,
         response: { 200: formSchema },
@@ -125,7 +125,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'form.delete', capability: 'forms' },
       schema: {
-        summary: 'Remove a form and its submissions',
+        summary: 'Delete a form and its submissions',
         params: idParams,
         querystring: deleteQuery,
         response: { 200: formSchema },
@@ -144,8 +144,8 @@ function formChangeRoutes(app: Api, deps: Deps): void {
     {
       config: { ...config, operation: 'form.disable' },
       schema: {
-        summary: 'Stop submissions',
-        description: 'Keeps the form and its submissions.',
+        summary: 'Stop accepting submissions',
+        description: 'The form and its submissions are kept.',
         params: idParams,
         response: { 200: formSchema },
       },
@@ -170,9 +170,9 @@ function submissionRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'form.submissions', capability: 'forms', answers: ['application/json', 'text/csv'] },
       schema: {
-        summary: 'List the submissions of a form',
+        summary: 'List a form’s submissions',
         description:
-          'Newest first; each is stored for 180 days. CSV is one file for a spreadsheet; cells that could be formulas begin with an apostrophe.',
+          'Submissions are listed newest first, and each is stored for 180 days. CSV returns one file for a spreadsheet; cells that could be formulas begin with an apostrophe.',
         params: idParams,
         querystring: submissionsQuery,
         response: { 200: listOf(submissionSchema) },

@@ -38,9 +38,9 @@ export async function createForm(
       accountId: site.account.id,
       by: roleOf(site, actor),
       count: () => tx.count(Form, { site: site.id }),
-      what: 'forms on a site',
+      what: 'forms per site',
       holder: 'this site',
-      nextAction: 'Remove a form that is not needed with DELETE /v1/forms/{id}?confirm=true.',
+      nextAction: 'Delete a form that is no longer needed with DELETE /v1/forms/{id}?confirm=true.',
     });
     const notifyCollaboratorId = notify_to === undefined ? null : await readNotifyTo(tx, site, notify_to);
     const status: FormStatus = 'enabled';
@@ -53,7 +53,7 @@ export async function loadForm(em: EntityManager, actor: Actor, formId: string):
   const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
   if (form && (await findSite(em, actor, form.site.id))) return form;
   throw errors.not_found('No form with this id is accessible with this token.', {
-    nextAction: 'Read GET /v1/sites/{id}/forms for the forms of a site.',
+    nextAction: 'Call GET /v1/sites/{id}/forms to list a site’s forms.',
   });
 }
 
@@ -69,8 +69,8 @@ export async function changeForm(
   change: FormChange,
 ): Promise<Form> {
   if (Object.values(change).every((part) => part === undefined)) {
-    throw errors.nothing_to_update('The request contains no change.', {
-      nextAction: 'Send name, fields or notify_to.',
+    throw errors.nothing_to_update('The request contains no changes.', {
+      nextAction: 'Send at least one of name, fields and notify_to.',
     });
   }
   const { site } = await loadForm(em, actor, formId);
@@ -112,7 +112,7 @@ export async function deleteForm(
     if (!confirmed) {
       const count = context.submissions;
       const what = count === 1 ? 'its one submission' : `its ${count} submissions`;
-      throw errors.confirm_required(`This permanently removes the form ${form.name} and ${what}.`, {
+      throw errors.confirm_required(`This permanently deletes the form ${form.name} and ${what}.`, {
         nextAction: `Call DELETE /v1/forms/${form.id}?confirm=true. To keep the submissions, disable the form instead.`,
       });
     }
@@ -121,7 +121,7 @@ export async function deleteForm(
   });
 }
 
-/** What a response about a form contains besides its row. */
+/** The parts of a response about a form that are not in its row. */
 export async function contextOf(
   em: EntityManager,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,
@@ -141,6 +141,6 @@ async function lockForm(tx: EntityManager, actor: Actor, formId: string): Promis
   const { id, site } = await loadForm(tx, actor, formId);
   requireChangeable(site as Site);
   const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  if (!form) throw errors.not_found('The form was just removed.');
+  if (!form) throw errors.not_found('The form has just been deleted.');
   return form;
 }

@@ -13,20 +13,23 @@ const name = z
   .trim()
   .min(1)
   .max(120)
-  .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'a name must be one line of text')
-  .describe('The title of its page and of its e-mails.');
+  .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'a name must be a single line of text')
+  .describe('The title of the form’s page and e-mails.');
 const notifyTo = z
   .string()
-  .describe('Receives an e-mail about each submission: one of notify_options. The default is the owner.');
+  .describe('The address to notify of each submission by e-mail: one of notify_options. Defaults to the owner.');
 
 export const formInput = z.strictObject({ name, fields: fieldList(1), notify_to: notifyTo.optional() });
 export const formChange = z.strictObject({
   name: name.optional(),
-  fields: fieldList(1).optional().describe('The complete list, which replaces the current one.'),
+  fields: fieldList(1).optional().describe('The complete list of fields, which replaces the current list.'),
   notify_to: notifyTo.optional(),
 });
 export const deleteQuery = z.strictObject({
-  confirm: z.enum(['true', 'false']).optional().describe('Must be true, because the submissions are removed too.'),
+  confirm: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('Must be true, because the form’s submissions are deleted too.'),
 });
 
 export const formSchema = z
@@ -34,13 +37,13 @@ export const formSchema = z
     id: z.string(),
     site_id: z.string(),
     name: z.string(),
-    action_url: z.string().describe('The action URL for the HTML. It never changes.'),
+    action_url: z.string().describe('The URL for the HTML form’s action attribute. It never changes.'),
     embed: z
       .string()
       .describe(
-        'HTML of the form, for a page of the site. It contains the current fields: paste it again after they change.',
+        'The form’s HTML, for a page of the site. It contains the current fields: paste it again after they change.',
       ),
-    embed_url: z.string().describe('A page that shows the form, and this HTML, to a person.'),
+    embed_url: z.string().describe('A page that shows the form and its HTML to a person.'),
     status: z.enum(['enabled', 'disabled']),
     fields: z.array(fieldAnswer),
     notify_to: z.string(),
@@ -48,10 +51,12 @@ export const formSchema = z
     submissions: z.number().int().describe('Number of stored submissions.'),
     mail: z
       .enum(['sent', 'not_configured'])
-      .describe('not_configured: this platform sends no e-mail. Submissions are stored; read them with the API.'),
+      .describe(
+        'not_configured: this platform does not send e-mail. Submissions are still stored; read them with the API.',
+      ),
     challenge: z
       .object({ kind: z.enum(['altcha', 'hosted']), url: z.string() })
-      .describe('The challenge for a visitor’s browser; the widget solves it.'),
+      .describe('The spam challenge for a visitor’s browser; the widget solves it.'),
     created_at: moment,
   })
   .meta({ id: 'Form' });
@@ -67,10 +72,10 @@ export const submissionSchema = z
     form_id: z.string(),
     fields: z
       .record(z.string(), z.union([z.string(), z.array(z.string())]))
-      .describe('The answer; a list if several options were chosen.'),
-    page: z.string().nullable().describe('The path of the page that sent it, if known.'),
+      .describe('The answers by field name. An answer is a list if several options were chosen.'),
+    page: z.string().nullable().describe('The path of the page from which the form was sent, if known.'),
     created_at: moment,
-    expires_at: moment.describe('When it is deleted.'),
+    expires_at: moment.describe('When the submission will be deleted.'),
     mail: z.enum(['sent', 'queued', 'failed', 'not_configured']).describe('Status of the e-mail to notify_to.'),
   })
   .meta({ id: 'Submission' });

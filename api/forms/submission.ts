@@ -22,7 +22,7 @@ const keptMs = 180 * dayMs;
 
 export type VisitedForm = Form & { site: Site };
 
-/** Anybody with the id may read the form's fields and send to it. Throws `not_found`. */
+/** Anyone with the id may read the form's fields and send to it. Throws `not_found`. */
 export async function visitForm(em: EntityManager, formId: string): Promise<VisitedForm> {
   const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
   if (form) return form as VisitedForm;
@@ -33,8 +33,9 @@ export async function visitForm(em: EntityManager, formId: string): Promise<Visi
 export function requireOpenForm({ config }: Pick<Deps, 'config'>, form: VisitedForm): void {
   const off = missing(config, 'forms');
   if (off) throw off;
-  if (isClosed(form.site)) throw errors.site_archived('This website is archived and accepts no enquiries.');
-  if (form.status === 'disabled') throw errors.forms_disabled('This form accepts no enquiries at the moment.');
+  if (isClosed(form.site))
+    throw errors.site_archived('This website has been archived and no longer accepts enquiries.');
+  if (form.status === 'disabled') throw errors.forms_disabled('This form is not accepting enquiries at the moment.');
 }
 
 export type NewSubmission = { given: RawValues; solution: string | undefined; page: string | null };
@@ -59,7 +60,7 @@ export async function receiveSubmission(
     requireOpenForm(deps, held);
     const values = requireUsable(held.fields, given);
     if (!(await useChallenge(tx, verdict.once, verdict.expiresAt))) {
-      throw errors.not_a_person('This was already sent: each challenge can be used once.', {
+      throw errors.not_a_person('This form has already been sent: each challenge can be used only once.', {
         nextAction: solveAnother,
       });
     }
@@ -85,13 +86,15 @@ function requireUsable(fields: readonly FormField[], given: RawValues): Submitte
   return values;
 }
 
-const solveAnother = 'Solve a new challenge from GET /f/{form_id}/challenge, and send the form again.';
+const solveAnother = 'Get a new challenge with GET /f/{form_id}/challenge, solve it, and send the form again.';
 
 async function verify({ challenge }: Pick<Deps, 'challenge'>, form: Form, solution: string | undefined) {
   if (solution === undefined || !challenge) throw notAPersonError('The solved challenge is missing.');
   const verdict = await challenge.verify(form.id, solution);
   if (verdict.ok) return verdict;
-  throw notAPersonError(verdict.expired ? 'The solved challenge has expired.' : 'The challenge was not solved.');
+  throw notAPersonError(
+    verdict.expired ? 'The solved challenge has expired.' : 'The challenge was not solved correctly.',
+  );
 }
 
 function notAPersonError(message: string): AppError {

@@ -39,12 +39,12 @@ export function validateValues(
   if (unknown.length > extraNamesMax) {
     judged.faults.push({
       name: '',
-      message: `The message has ${unknown.length} fields that the form does not have.`,
+      message: `The message contains ${unknown.length} fields that are not part of the form.`,
     });
     return judged;
   }
   for (const [name, all] of unknown) {
-    const fault = keepUnknown ? faultOfExtra(name, all) : 'The form has no such field.';
+    const fault = keepUnknown ? faultOfExtra(name, all) : `The form has no field called ${shown(name)}.`;
     const said = all.map(lines).filter((text) => text.trim() !== '');
     if (fault !== undefined) judged.faults.push({ name: shown(name), message: fault });
     else if (said.length > 0) judged.values.push([name, said.length === 1 ? (said[0] as string) : said]);
@@ -60,10 +60,10 @@ function checkField(field: FormField, all: readonly string[]): Answer {
   if (said.length === 0) return required ? { fault: `${label}: please fill this in.` } : '';
   if (!said.every(isStorable)) return { fault: `${label}: this contains characters that are not allowed.` };
   if (kind === 'checkboxes') return checkChoices(field, said);
-  if (said.length > 1) return { fault: `${label}: please give one answer; there are ${said.length}.` };
+  if (said.length > 1) return { fault: `${label}: please give only one answer; you gave ${said.length}.` };
   const [text = ''] = said;
   if (kind === 'checkbox') return checkTick(field, text);
-  if (text.length > lengthOf(field)) return { fault: `${label}: at most ${lengthOf(field)} characters.` };
+  if (text.length > lengthOf(field)) return { fault: `${label}: please use at most ${lengthOf(field)} characters.` };
   const plain = kind === 'textarea' || kind === 'hidden' ? text : text.trim();
   const fault = faultOf(field, plain);
   return fault === undefined ? plain : { fault: `${label}: ${fault}` };
@@ -71,29 +71,29 @@ function checkField(field: FormField, all: readonly string[]): Answer {
 
 function faultOf({ kind, options = [] }: FormField, text: string): string | undefined {
   if (kind !== 'textarea' && kind !== 'hidden' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
-    return 'this must be one line of text.';
+    return 'this must be a single line of text.';
   switch (kind) {
     case 'email':
-      return isPlainAddress(text) ? undefined : 'this is not an e-mail address, such as name@example.com.';
+      return isPlainAddress(text) ? undefined : 'please enter an e-mail address, such as name@example.com.';
     case 'tel':
-      return isTelephone(text) ? undefined : 'this is not a telephone number.';
+      return isTelephone(text) ? undefined : 'please enter a telephone number.';
     case 'url':
-      return isWebAddress(text) ? undefined : 'this is not a web address, such as https://example.com.';
+      return isWebAddress(text) ? undefined : 'please enter a web address, such as https://example.com.';
     case 'number':
-      return isNumber(text) ? undefined : 'this is not a number.';
+      return isNumber(text) ? undefined : 'please enter a number.';
     case 'date':
-      return isDate(text) ? undefined : 'this is not a date, such as 2026-12-31.';
+      return isDate(text) ? undefined : 'please enter a date, such as 2026-12-31.';
     case 'select':
     case 'radio':
-      return options.includes(text) ? undefined : 'this is not one of the choices.';
+      return options.includes(text) ? undefined : 'please choose one of the options.';
     default:
       return undefined;
   }
 }
 
 function checkChoices({ label, options = [] }: FormField, said: string[]): Answer {
-  if (said.some((one) => !options.includes(one))) return { fault: `${label}: this is not one of the choices.` };
-  if (new Set(said).size < said.length) return { fault: `${label}: a choice is given twice.` };
+  if (said.some((one) => !options.includes(one))) return { fault: `${label}: please choose only from the options.` };
+  if (new Set(said).size < said.length) return { fault: `${label}: please choose each option only once.` };
   return options.filter((one) => said.includes(one));
 }
 
@@ -105,14 +105,16 @@ function checkTick(field: FormField, text: string): Answer {
   const word = text.trim().toLowerCase();
   if (unticked.includes(word)) return field.required ? { fault: `${field.label}: please tick this box.` } : '';
   if (ticked.includes(word)) return 'yes';
-  return text.length > lengthOf(field) ? { fault: `${field.label}: this must be a tick box.` } : text.trim();
+  return text.length > lengthOf(field)
+    ? { fault: `${field.label}: this value is too long for a tick box.` }
+    : text.trim();
 }
 
 function faultOfExtra(name: string, all: readonly string[]): string | undefined {
-  if (name === '' || name.length > nameLengthMax || /\p{C}/u.test(name)) return 'A field has no usable name.';
+  if (name === '' || name.length > nameLengthMax || /\p{C}/u.test(name)) return 'A field has an invalid name.';
   // An object built from the answers would confuse it with its prototype.
   if (name === '__proto__') return 'A field cannot be called __proto__.';
-  if (all.length > extraTimesMax) return `${shown(name)} is given ${all.length} times.`;
+  if (all.length > extraTimesMax) return `${shown(name)} has too many answers (${all.length}).`;
   if (!all.every((text) => isStorable(text) && text.length <= extraLengthMax)) {
     return `${shown(name)} is too long, or contains characters that are not allowed.`;
   }

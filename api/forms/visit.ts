@@ -1,4 +1,4 @@
-/** What comes with a submission beside the visitor's answers: the challenge, the page it was sent from, the return path. */
+/** The other parts of a submission: the challenge, the page it was sent from, the return path. */
 import type { FastifyRequest } from 'fastify';
 import { originOf } from '#api/visitors/origins.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -58,8 +58,8 @@ export function readReturnPath(
   const base = origin !== undefined && own.has(origin) ? origin : siteAddress(config, site.name);
   const target = isPath(path) ? URL.parse(path, base) : null;
   if (target && target.origin === new URL(base).origin) return target.href;
-  throw errors.invalid_return_path('_return is not a path of this website.', {
-    nextAction: 'In the HTML of the form, set _return to a path such as /thanks/.',
+  throw errors.invalid_return_path('_return is not a path on this website.', {
+    nextAction: 'In the form’s HTML, set _return to a path such as /thanks/.',
   });
 }
 

@@ -83,9 +83,9 @@ function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
     {
       config: { operation: 'form.describe' },
       schema: {
-        summary: 'Read the fields of a form',
+        summary: 'Read a form’s fields',
         description:
-          'For a visitor’s own agent: the fields, the challenge, and how to submit. A browser receives the form as a page.',
+          'For a visitor’s own agent: returns the fields, the challenge and how to submit the form. Browsers receive the form as a page.',
         security: [],
         params: formParams,
         response: { 200: descriptionSchema },
@@ -128,7 +128,7 @@ function sendRoute(app: Api, deps: Deps): void {
       schema: {
         summary: 'Submit a form',
         description:
-          'Accepts application/x-www-form-urlencoded, multipart/form-data without files, and JSON. Send names and answers, the solved challenge in altcha and, optionally, _return, a path of the site to redirect to. Needs no token. A browser receives a page; clients that send or accept JSON receive JSON.',
+          'Accepts application/x-www-form-urlencoded, multipart/form-data without files, and JSON. Send the field names with their answers, the solved challenge in `altcha` and, optionally, `_return`: a path on the site to redirect to. No token is required. Browsers receive a page; clients that send or accept JSON receive JSON.',
         security: [],
         params: formParams,
         consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],

@@ -1,4 +1,4 @@
-/** Checks whether the parts that the service depends on respond. */
+/** Checks whether the service's dependencies respond. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Deps } from '#runtime/deps.ts';
 
@@ -27,12 +27,12 @@ export function checkParts({ em, temporal, store, log }: Deps): () => Promise<Pa
       await Promise.race([
         act(),
         pause(timeoutMs, undefined, { signal: giveUp.signal }).then(() => {
-          throw new Error(`no answer in ${timeoutMs} ms`);
+          throw new Error(`no response within ${timeoutMs} ms`);
         }),
       ]);
       return 'ok';
     } catch (error) {
-      log.warn({ err: error }, `the ${name} does not answer`);
+      log.warn({ err: error }, `the ${name} does not respond`);
       return 'failing';
     } finally {
       giveUp.abort();

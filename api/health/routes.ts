@@ -31,7 +31,7 @@ export function healthRoutes(app: Api, deps: Deps): void {
       config: { operation: 'health.ready' },
       schema: {
         security: [],
-        summary: 'Database, workflow engine and store respond, and the process is not shutting down',
+        summary: 'Check that the database, workflow engine and store respond and that the process is not shutting down',
         response: { 200: readiness, 503: readiness },
       },
     },

@@ -26,7 +26,9 @@ export function paymentHooks(app: Api, deps: Deps): void {
 /** An event about the account itself: its state is read from the provider before the event is acknowledged. */
 async function lookAtAccount(deps: Deps, { account, payment }: PaymentEvent): Promise<void> {
   if (payment !== null || account === null || (await payoutAccountChanged(deps, account))) return;
-  throw errors.provider_error('The account could not be read from the provider.', { retryable: true });
+  throw errors.provider_error('The payout account could not be retrieved from the payment provider.', {
+    retryable: true,
+  });
 }
 
 async function hear(deps: Deps, { id, payment }: PaymentEvent): Promise<void> {

@@ -16,5 +16,5 @@ export function signedMessage<Message>(
   } catch {
     // Refused below, like a missing signature.
   }
-  throw errors.invalid_input('The signature of the message is not valid.');
+  throw errors.invalid_input('The webhook signature is not valid.');
 }

@@ -15,6 +15,6 @@ export const blockedSites: Source = async (em, { accountId }, since) => {
     at: blockedAt as Date,
     title: `The site ${name} has been blocked by the operator.`,
     message: blockReason as string,
-    nextAction: 'Tell the owner the reason. They fix the problem and ask the operator to review the site.',
+    nextAction: 'Tell the owner the reason. They need to fix the problem and ask the operator to review the site.',
   }));
 };

@@ -1,14 +1,14 @@
-/** The reader's domains that need an action of the owner or the operator. */
+/** The reader's domains that need action by the owner or the operator. */
 
 import { domainsWithAdvice } from '#api/domains/views.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
 const states = {
-  pending: 'is waiting for its set-up',
-  active: 'cannot get its certificate',
-  Moved: 'points elsewhere',
-  Deleted: 'no longer points here and is not served',
+  pending: 'is not set up yet',
+  active: 'cannot get a certificate',
+  Moved: 'no longer points to this platform',
+  Deleted: 'no longer points to this platform and is no longer served',
   Blocked: 'has been blocked by the operator',
 };
 

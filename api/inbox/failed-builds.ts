@@ -36,10 +36,10 @@ export const failedBuilds: Source = async (em, { siteIds }: Reader, since) => {
       site: { id: site.id, name: site.name },
       at: finishedAt ?? createdAt,
       title: isDraft
-        ? `The build of the draft in preview slot ${slot} of ${site.name} failed.`
-        : `Version ${number} of ${site.name} was not published.`,
+        ? `The draft in preview slot ${slot} of ${site.name} could not be built.`
+        : `Version ${number} of ${site.name} could not be published.`,
       ...(error ? { message: error.message } : {}),
-      nextAction: `Read GET /v1/deployments/${id} for the log, fix the problem, and call POST ${again}.`,
+      nextAction: `Call GET /v1/deployments/${id} to read the log, fix the problem, and call POST ${again}.`,
     };
   });
 };

@@ -19,8 +19,8 @@ export const openInvitations: Source = async (em, reader, since, { now }) => {
       id,
       site: { id: site.id, name: site.name },
       at: createdAt,
-      title: `This account is invited to work on ${site.name}.`,
-      nextAction: `Accept it with POST /v1/invitations/${id}/accept, if the owner of this account agrees.`,
+      title: `This account has been invited to work on ${site.name}.`,
+      nextAction: `If the owner of this account agrees, accept the invitation with POST /v1/invitations/${id}/accept.`,
     }),
   );
 };

@@ -19,8 +19,8 @@ export const newSubmissions: Source = async (em, { siteIds }: Reader, since, { n
       id,
       site: { id: site.id, name: site.name },
       at: createdAt,
-      title: `The form ${name} of ${site.name} has a new submission.`,
-      nextAction: `Read GET /v1/forms/${formId}/submissions.`,
+      title: `The form ${name} on ${site.name} has a new submission.`,
+      nextAction: `Call GET /v1/forms/${formId}/submissions to read it.`,
     };
   });
 };

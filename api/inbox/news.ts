@@ -56,7 +56,7 @@ export function openNews({ em, changes, log }: Pick<Deps, 'em' | 'changes' | 'lo
         await ask();
         down = false;
       } catch (err) {
-        if (!down) log.warn({ err }, 'news for waiting calls could not be asked for; it is tried each second');
+        if (!down) log.warn({ err }, 'polling for inbox changes failed; retrying every second');
         down = true;
       }
     }

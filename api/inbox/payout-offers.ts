@@ -18,8 +18,8 @@ export const payoutOffers: Source = async (em, { accountId }, since, { config, n
       id,
       site: { id: site.id, name: site.name },
       at: createdAt,
-      title: `A payout offer is open: payments of ${host} would go to the payout account “${payoutAccount.name}”.`,
-      nextAction: `Ask the owner of this account: accept with POST /v1/payout-offers/${id}/accept, decline with DELETE /v1/payout-offers/${id}.`,
+      title: `A payout offer is waiting for an answer: payments for ${host} would go to the payout account “${payoutAccount.name}”.`,
+      nextAction: `Ask the owner of this account, then accept with POST /v1/payout-offers/${id}/accept or decline with DELETE /v1/payout-offers/${id}.`,
     };
   });
 };

@@ -29,7 +29,7 @@ export type WaitLimits = {
 export const waitLimits: WaitLimits = { perToken: 4, all: 2_000, reading: 3 };
 
 /**
- * Waiting requests also read at this interval: some items appear by the passing of time, and the caller may have joined
+ * Waiting requests also read at this interval: some items appear as time passes, and the caller may have joined
  * a site.
  */
 const lookAgainMs = 15_000;
@@ -47,7 +47,7 @@ export function openWaiting(
 
   function enter(tokenId: string, end: () => void): () => void {
     const own = byToken.get(tokenId) ?? 0;
-    if (own >= limits.perToken) throw tooMany(`${limits.perToken} calls of this token are already waiting.`);
+    if (own >= limits.perToken) throw tooMany(`${limits.perToken} calls with this token are already waiting.`);
     if (ends.size >= limits.all) throw tooMany('Too many calls are waiting at the moment.');
     byToken.set(tokenId, own + 1);
     ends.add(end);
@@ -97,7 +97,7 @@ export function openWaiting(
 
 function tooMany(message: string): AppError {
   return errors.rate_limited(message, {
-    nextAction: `Wait until one of them returns, or call again without wait after ${comeAgainSeconds} seconds.`,
+    nextAction: `Wait until a waiting call returns, or call again without \`wait\` after ${comeAgainSeconds} seconds.`,
     retryAfterSeconds: comeAgainSeconds,
   });
 }

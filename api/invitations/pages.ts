@@ -62,7 +62,7 @@ const toAccount = { href: '/account', text: 'Your account' };
 function invitationNotFound(email: string): Notice {
   return {
     title: 'We can’t find this invitation',
-    text: `There is no such invitation for ${email}. If it was sent to another of your addresses, sign out and sign in with that one.`,
+    text: `There is no such invitation for ${email}. If it was sent to a different address, sign out and sign in with that address.`,
     link: toAccount,
   };
 }
@@ -72,12 +72,17 @@ function closedNotice(invitation: WholeInvitation, { clock, config }: Deps): Not
   const hostname = siteHostname(config, invitation.site.name);
   const status = invitationStatusAt(invitation, clock.now());
   if (status === 'accepted') {
-    return { title: 'You accepted this invitation', text: `You can now edit ${hostname}.`, lit: true, link: toAccount };
+    return {
+      title: 'You have accepted this invitation',
+      text: `You can now edit ${hostname}.`,
+      lit: true,
+      link: toAccount,
+    };
   }
   if (status === 'expired') {
     return {
       title: 'This invitation has expired',
-      text: `It was for ${hostname}. Ask the owner of the site to invite you again.`,
+      text: `You were invited to work on ${hostname}. Ask the site’s owner to invite you again.`,
       link: toAccount,
     };
   }

@@ -46,7 +46,7 @@ export function invitationRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Accept an invitation',
-        description: 'The account of the token becomes a collaborator of the site. Send the id, not the link.',
+        description: 'The token’s account becomes a collaborator on the site. Send the invitation’s id, not its link.',
         params: idParams,
         response: { 200: invitationSchema },
       },

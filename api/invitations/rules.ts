@@ -31,8 +31,8 @@ export async function addressedTo(em: EntityManager, clock: Deps['clock'], { acc
  */
 export async function loadInvitation(em: EntityManager, person: Person, id: string): Promise<WholeInvitation> {
   if (/[:/]/.test(id)) {
-    throw errors.invalid_invitation('This is a link, but an invitation is accepted by its id.', {
-      nextAction: 'Read GET /v1/invitations and use the `id` of the invitation.',
+    throw errors.invalid_invitation('This is a link. Send the id of the invitation instead.', {
+      nextAction: 'Call GET /v1/invitations and use the `id` of the invitation.',
     });
   }
   const { email } = await em.findOneOrFail(Account, person.accountId);
@@ -81,13 +81,13 @@ function requireOpen(invitation: Invitation, now: Date): void {
   const status = invitationStatusAt(invitation, now);
   if (status === 'withdrawn') throw noSuchInvitation();
   if (status === 'accepted') {
-    throw errors.invitation_accepted('This invitation was already accepted.', {
-      nextAction: 'Read GET /v1/sites for the site.',
+    throw errors.invitation_accepted('This invitation has already been accepted.', {
+      nextAction: 'Call GET /v1/sites to find the site.',
     });
   }
   if (status === 'expired') {
     throw errors.expired('This invitation has expired.', {
-      nextAction: 'Ask the owner of the site to withdraw it and to invite this address again.',
+      nextAction: 'Ask the site’s owner to withdraw the invitation and invite this address again.',
     });
   }
 }
@@ -95,8 +95,8 @@ function requireOpen(invitation: Invitation, now: Date): void {
 /** The owner may have changed their address to the invited one. */
 function requireNotOwner({ id, site }: Invitation, { accountId }: Person): void {
   if (site.account.id !== accountId) return;
-  throw errors.invitation_accepted(`This account owns ${site.name} and needs no invitation.`, {
-    nextAction: `Withdraw it with DELETE /v1/sites/${site.id}/invitations/${id}.`,
+  throw errors.invitation_accepted(`This account owns ${site.name} and does not need an invitation.`, {
+    nextAction: `Withdraw the invitation with DELETE /v1/sites/${site.id}/invitations/${id}.`,
   });
 }
 
@@ -107,14 +107,14 @@ async function requirePlace(tx: EntityManager, deps: Deps, { site }: Invitation)
     accountId: site.account.id,
     by: 'collaborator',
     count: () => tx.count(Collaborator, { site: site.id }),
-    what: 'collaborators on a site',
+    what: 'collaborators per site',
     holder: 'this site',
-    nextAction: 'Ask the owner of the site to remove a collaborator.',
+    nextAction: 'Ask the site’s owner to remove a collaborator.',
   });
 }
 
 function noSuchInvitation(): AppError {
   return errors.not_found('This account has no invitation with this id.', {
-    nextAction: 'Read GET /v1/invitations for the open invitations.',
+    nextAction: 'Call GET /v1/invitations to list the open invitations.',
   });
 }

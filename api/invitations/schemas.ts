@@ -46,7 +46,7 @@ function view(invitation: WholeInvitation, { config, now }: Context) {
 /** For the recipient. */
 export function invitationView(invitation: WholeInvitation, context: Context): z.output<typeof invitationSchema> {
   const shown = view(invitation, context);
-  const nextAction = `Accept it with POST /v1/invitations/${shown.id}/accept, if the owner of this account agrees.`;
+  const nextAction = `If the owner of this account agrees, accept the invitation with POST /v1/invitations/${shown.id}/accept.`;
   return shown.status === 'open' ? { ...shown, next_action: nextAction } : shown;
 }
 
@@ -62,10 +62,10 @@ export function siteInvitationView(
 
 function remedy({ id, site, status, mail, email }: ReturnType<typeof view>): string | undefined {
   const withdrawal = `DELETE /v1/sites/${site.id}/invitations/${id}`;
-  if (status === 'expired') return `Withdraw it with ${withdrawal}, then invite ${email} again.`;
+  if (status === 'expired') return `Withdraw the invitation with ${withdrawal}, then invite ${email} again.`;
   if (status !== 'open') return undefined;
   if (mail === 'failed') {
-    return `The e-mail could not be delivered. If the address is wrong, withdraw the invitation with ${withdrawal} and invite the right address.`;
+    return `The e-mail could not be delivered. If the address is wrong, withdraw the invitation with ${withdrawal} and invite the correct address.`;
   }
-  return `Wait until ${email} accepts: read GET /v1/sites/${site.id}/collaborators again later.`;
+  return `Wait for ${email} to accept the invitation. To check later, call GET /v1/sites/${site.id}/collaborators.`;
 }

@@ -22,7 +22,7 @@ export async function callOperation(
   if (fault) return refused(operation, fault);
   const file = takesFile ? fileOf(input) : undefined;
   if (takesFile && !file) {
-    return refused(operation, errors.invalid_input('Send the file in exactly one of the inputs text and base64.'));
+    return refused(operation, errors.invalid_input('Send the file in exactly one of the inputs `text` and `base64`.'));
   }
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(partOf(operation, input, 'query'))) query.set(name, textOf(value));
@@ -46,12 +46,12 @@ function faultIn(operation: Operation, input: Input): AppError | undefined {
   for (const name of [extraInputs.wait, extraInputs.offset]) {
     const { [name]: number = 0 } = input;
     if (!Number.isSafeInteger(number) || (number as number) < 0)
-      return errors.invalid_input(`The input ${name} must be a whole number, 0 or more.`);
+      return errors.invalid_input(`The input ${name} must be a whole number of at least 0.`);
   }
   for (const { name, place } of operation.inputs) {
     if (place === 'path' && !isPath(name, input[name])) {
       return errors.invalid_input(
-        `The input ${name} must be ${name === 'path' ? 'a path without empty parts, . and ..' : 'an id or a number'}.`,
+        `The input ${name} must be ${name === 'path' ? 'a path without empty, . or .. segments' : 'an id or a number'}.`,
       );
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Converts API responses to tool results. They are limited in size, because models read them; a truncated one says how
- * to get the rest.
+ * Converts API responses to tool results. They are limited in size, because models read them; a truncated one explains
+ * how to get the rest.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { errors } from '#runtime/errors.ts';
@@ -26,7 +26,9 @@ export function failureOf(error: unknown): CallToolResult {
 }
 
 const tooLarge = (whole: string) =>
-  errors.invalid_input('The response is too large for a tool.', { nextAction: `Ask for less. ${whole}` }).toBody();
+  errors
+    .invalid_input('The response is too large for a tool result.', { nextAction: `Request less data. ${whole}` })
+    .toBody();
 
 /** The response as structured data; omitted if it is too large and the tool has no output schema. */
 function structuredPart(
@@ -44,7 +46,10 @@ function fileContent(answered: ApiResponse, baseUrl: string, whole: string): Cal
   if (mimeType.startsWith('text/')) return { type: 'text', text: windowOf(answered) };
   if (more) {
     const length = total === undefined ? `of more than ${bytes.length} bytes` : `of ${total} bytes`;
-    return { type: 'text', text: `A file ${length} (${mimeType}), too large for this response. ${whole}` };
+    return {
+      type: 'text',
+      text: `This is a file ${length} (${mimeType}), which is too large for a tool result. ${whole}`,
+    };
   }
   const data = bytes.toString('base64');
   if (/^image\/(png|jpeg|webp|gif)$/.test(mimeType)) return { type: 'image', mimeType, data };
@@ -57,7 +62,7 @@ function windowOf({ bytes, from, more, total }: ApiResponse): string {
   const shown = bytes.subarray(0, end).toString();
   if (end === bytes.length && !more) return shown;
   const length = total === undefined ? '' : ` of ${total}`;
-  return `${shown}\n[Truncated at byte ${from + end}${length}. Call again with offset ${from + end} for the rest.]`;
+  return `${shown}\n[Truncated at byte ${from + end}${length}. Call again with offset ${from + end} to get the rest.]`;
 }
 
 /** The last offset up to `max` at which a UTF-8 character begins. */
@@ -69,6 +74,6 @@ function wholeCharacters(bytes: Buffer, max: number): number {
 
 function text(all: string, whole: string): { type: 'text'; text: string } {
   if (all.length <= textMax) return { type: 'text', text: all };
-  const said = `[Truncated: the response has ${all.length} characters. Ask for less. ${whole}]`;
+  const said = `[Truncated: the response has ${all.length} characters. Request less data. ${whole}]`;
   return { type: 'text', text: `${all.slice(0, textMax)}\n${said}` };
 }

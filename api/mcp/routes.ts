@@ -29,7 +29,7 @@ export function mcpErrorHandler(scope: Api, { config }: Deps): void {
   // Protects against DNS rebinding.
   scope.addHook('onRequest', async ({ headers: { origin } }, reply) => {
     if (origin === undefined || origin === config.baseUrl) return;
-    return reply.code(403).send(fault(-32000, 'Requests from pages of other sites are not allowed.'));
+    return reply.code(403).send(fault(-32000, 'Requests from pages on other sites are not allowed.'));
   });
 }
 
@@ -41,7 +41,7 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
     // Batches were removed in version 2025-06-18. One could contain a hundred calls, and all responses would be held in
     // memory.
     if (Array.isArray(request.body))
-      return reply.code(400).send(fault(-32600, 'Send each message in its own request.'));
+      return reply.code(400).send(fault(-32600, 'Send each message in a separate request.'));
     const transport = new WebStandardStreamableHTTPServerTransport({
       enableJsonResponse: !wantsProgress(request.body),
     });
@@ -58,7 +58,7 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
     ...options,
     handler: async (_request, reply) => {
       reply.header('allow', 'POST');
-      throw errors.method_not_allowed('This address only accepts POST: the server has no sessions.');
+      throw errors.method_not_allowed('This endpoint accepts only POST, because the server has no sessions.');
     },
   });
 }

@@ -74,7 +74,7 @@ export function serverFor(served: Served, send: ApiClient): Server {
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
     const read = readResource(skill, config.baseUrl, uri);
     // The protocol's error code for an unknown resource.
-    if (!read) throw new McpError(-32002, 'No resource exists at this address.', { uri });
+    if (!read) throw new McpError(-32002, 'There is no resource with this URI.', { uri });
     return read;
   });
 
@@ -118,7 +118,7 @@ function shorterPage({ body, bytes, more, type }: ApiResponse, asked: unknown): 
 }
 
 function instructions(baseUrl: string): string {
-  return `Frontage makes and runs websites for you and your owner. Read ${baseUrl}/skill/SKILL.md first (as a resource, or with the tool skill_read): it explains how to work here.
-Each tool is one API operation. A result with next_action is not finished: follow it. Errors state whether to retry and what helps; relay their message to the owner.
-Get ids from the lists (site_list first). inbox_read lists your open tasks. Read sources with source_files and write them with source_commit; send larger files with upload_create or git.`;
+  return `With Frontage, you and your owner make and run websites. Read ${baseUrl}/skill/SKILL.md first (as a resource, or with the tool skill_read): it explains how to work here.
+Each tool is one API operation. A result with next_action is not final: do what it says. Errors state whether to retry and what to do next; relay their messages to the owner.
+Get ids from the list tools (start with site_list). inbox_read lists your open tasks. Read sources with source_files and write them with source_commit; send larger files with upload_create or git.`;
 }

@@ -59,10 +59,11 @@ export function toolOf(operation: Operation): Tool {
 function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inputSchema'] {
   const properties = Object.fromEntries(inputs.map(({ name, schema }) => [name, schema]));
   if (takesFile) {
-    properties[extraInputs.text] = { type: 'string', description: 'The file, if it is text.' };
+    properties[extraInputs.text] = { type: 'string', description: 'The contents of the file, if it is text.' };
     properties[extraInputs.base64] = {
       type: 'string',
-      description: 'The file as base64, if it is not text. Send files over about 700 KB with an upload link or git.',
+      description:
+        'The contents of the file in base64, if it is not text. Send files larger than about 700 KB with an upload link or git.',
     };
   }
   if (config.makes) {
@@ -70,7 +71,8 @@ function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inpu
       type: 'string',
       minLength: 1,
       maxLength: 255,
-      description: 'Any value you choose. Repeating a call with the same key within 24 hours creates nothing twice.',
+      description:
+        'A value of your choice. Repeating a call with the same key within 24 hours does not create anything twice.',
     };
   }
   if (name in followed) {
@@ -88,7 +90,7 @@ function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inpu
       type: 'integer',
       minimum: 0,
       default: 0,
-      description: 'Byte offset to start from, to continue a truncated text.',
+      description: 'The byte offset to start from, to continue reading a truncated text.',
     };
   }
   const required = inputs.filter((one) => one.required).map(({ name }) => name);

@@ -32,11 +32,12 @@ export type ValidatedAuthorization =
 export function validateAuthorizationRequest(config: Config, query: Record<string, unknown>): ValidatedAuthorization {
   const one = (name: string) => (typeof query[name] === 'string' ? query[name] : undefined);
   const client = readClient(config, one('client_id') ?? '');
-  if (!client) throw errors.invalid_input('This app is not registered here. Connect it again from the app.');
+  if (!client)
+    throw errors.invalid_input('This app is not registered with us. Start the connection again from the app.');
   const redirectUri = one('redirect_uri');
   if (redirectUri === undefined || !mayLeadTo(client, redirectUri)) {
     throw errors.invalid_input(
-      'The app that sent you here asked for a redirect to an address that it has not registered. No access was granted.',
+      'The app that sent you here asked for a redirect to an address that it had not registered. No access was granted.',
     );
   }
   const state = one('state');
@@ -59,7 +60,7 @@ function faultIn(
   if (one('code_challenge_method') !== 'S256')
     return new OauthFault('invalid_request', 'code_challenge_method must be S256.');
   if (!/^[\w-]{43}$/.test(one('code_challenge') ?? ''))
-    return new OauthFault('invalid_request', 'code_challenge must be a SHA-256 in base64url.');
+    return new OauthFault('invalid_request', 'code_challenge must be a SHA-256 hash in base64url.');
   return resourceFault(config, one('resource'));
 }
 

@@ -40,7 +40,7 @@ export function registerClient({ secret }: Config, now: Date, body: unknown): Re
   if (!redirectUris.every(isRedirectUri) || redirectUris.join('').length > urisCharactersMax) {
     throw new OauthFault(
       'invalid_redirect_uri',
-      'A redirect_uri must be an https URL, or an http URL of the loopback interface, without a fragment.',
+      'Each redirect_uri must be an https URL, or an http URL on the loopback interface, and must not contain a fragment.',
     );
   }
   const name = client_name ?? `A connector of ${hostOf(redirectUris[0] as string)}`.slice(0, nameMax);
@@ -114,9 +114,11 @@ function faultOf(field: PropertyKey | undefined): OauthFault {
   if (field === 'redirect_uris')
     return new OauthFault('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${urisMax} URLs.`);
   const what =
-    field === undefined ? 'The body is not the JSON of a client registration.' : `${String(field)} is not valid.`;
+    field === undefined ? 'The body is not a client registration in JSON.' : `${String(field)} is not valid.`;
   const name =
-    field === 'client_name' ? ` It must be one line of up to ${nameMax} plain characters, without a web address.` : '';
+    field === 'client_name'
+      ? ` It must be a single line of up to ${nameMax} plain characters, without a web address.`
+      : '';
   return new OauthFault('invalid_client_metadata', `${what}${name}`);
 }
 

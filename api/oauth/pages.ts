@@ -44,7 +44,7 @@ export function connectorPages(app: Api, deps: Deps): void {
     judged(request, reply, async (wish, session) => {
       const denied = readForm(request).field('answer') !== 'approve';
       const answer = denied
-        ? new OauthFault('access_denied', 'The owner refused access.')
+        ? new OauthFault('access_denied', 'The owner denied access.')
         : { code: await newCode(request.em, deps, session.account.id, wish) };
       return reply.redirect(answerAddress(config, wish, answer), 303);
     }),

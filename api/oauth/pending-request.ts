@@ -13,7 +13,7 @@ const questionMax = 2_800;
 export function savePendingRequest(reply: FastifyReply, { url }: Pick<FastifyRequest, 'url'>, until: Date): void {
   const question = url.slice(url.indexOf('?') + 1);
   if (question.length > questionMax) {
-    throw errors.invalid_input('The request of the app is too long. Sign in first, then connect the app again.');
+    throw errors.invalid_input('The app’s request is too long. Sign in first, then connect the app again.');
   }
   setHostCookie(reply, continueCookie, Buffer.from(question).toString('base64url'), until);
 }

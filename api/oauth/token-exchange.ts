@@ -39,7 +39,7 @@ export async function exchangeCode(em: EntityManager, deps: Deps, given: Given):
       return badGrant('The account has been blocked by the operator.');
     if (code.usedAt) {
       if (code.grant) await endGrant(tx, deps, code.grant.id);
-      return badGrant('The code was used before, so its access has been revoked.');
+      return badGrant('The code has already been used, so the access it granted has been revoked.');
     }
     code.usedAt = deps.clock.now();
     if (code.expiresAt <= code.usedAt) return badGrant('The code has expired.');
@@ -72,7 +72,7 @@ export async function refresh(
     if (access.blockReason != null) return badGrant('The account has been blocked by the operator.');
     if (used.usedAt) {
       await endGrant(tx, deps, grant.id);
-      return badGrant('The refresh token was used before, so the access has been revoked.');
+      return badGrant('The refresh token has already been used, so its access has been revoked.');
     }
     if (used.expiresAt <= now) return badGrant('The refresh token has expired.');
     used.usedAt = now;

@@ -1,4 +1,4 @@
-/** Checks that bytes are what their file name declares, while they stream. Hostile bytes: nothing is decoded or unpacked. */
+/** Checks, while a file streams, that its contents match its name. The bytes are untrusted: nothing is decoded or unpacked. */
 import { fileTypeFromBuffer } from 'file-type';
 import { svgFault } from '#git/rules/svg.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
@@ -84,19 +84,19 @@ function isTextName(path: string): boolean {
 
 async function wholeFileFault(extension: string, head: Buffer): Promise<string | undefined> {
   if (extension === 'svg') {
-    if (head.length > svgBytesMax) return 'is an SVG of more than 8 MiB';
+    if (head.length > svgBytesMax) return 'is an SVG larger than 8 MiB';
     const fault = await svgFault(once(head));
     if (!fault) return undefined;
     return fault.kind === 'script'
       ? `${fault.what}, and an SVG must not contain anything executable`
-      : `is called .svg, but its bytes ${fault.what}`;
+      : `has the extension .svg, but its contents ${fault.what}`;
   }
   const found = (await fileTypeFromBuffer(head).catch(() => undefined))?.ext;
   if (found && programs.has(found)) return 'is a program, which sites cannot contain';
   const formats = Object.hasOwn(promised, extension) ? promised[extension] : undefined;
   if (!formats) return undefined;
   if (!found || !formats.includes(found)) {
-    return `is called .${extension}, but its bytes are of ${found ? `the format ${printable(found)}` : 'no known format'}`;
+    return `has the extension .${extension}, but its contents are in ${found ? `the format ${printable(found)}` : 'an unknown format'}`;
   }
   return pixelCheckOf(found, head) > pixelsMax ? 'declares more pixels than any screen can show' : undefined;
 }
@@ -129,7 +129,7 @@ function keepHead(bytesMax: number) {
 /** Text is served as UTF-8, so it has to be UTF-8. */
 function decode() {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const fault = 'is a text file, but its bytes are not UTF-8';
+  const fault = 'is a text file, but its encoding is not UTF-8';
   return {
     write(chunk: Buffer): string | undefined {
       if (chunk.includes(0)) return fault;

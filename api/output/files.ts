@@ -28,7 +28,7 @@ export async function receiveFile(
   const deployment = await loadDeployment(em, actor, id);
   requireOpenUpload(deployment, deps.clock.now());
   if (!/^[0-9a-f]{64}$/.test(sha256))
-    throw errors.invalid_input('The hash in the path must be a SHA-256: 64 lower-case hexadecimal digits.');
+    throw errors.invalid_input('The hash in the path must be a SHA-256 hash: 64 lower-case hexadecimal digits.');
   const named = await em.execute<{ path: string; bytes: string }[]>(
     `select min(path) as path, min(bytes) as bytes from upload_file where deployment_id = ? and sha256 = decode(?, 'hex')
      group by lower(substring(path from '[.]([^./]+)$')) order by 1`,
@@ -36,8 +36,8 @@ export async function receiveFile(
   );
   const [first] = named;
   if (!first) {
-    throw errors.not_found('The manifest of this version contains no file with this hash.', {
-      nextAction: `Add it first with POST /v1/deployments/${id}/manifest.`,
+    throw errors.not_found('This version’s manifest contains no file with this hash.', {
+      nextAction: `Add the file first with POST /v1/deployments/${id}/manifest.`,
     });
   }
   const paths = named.map(({ path }) => path);
@@ -63,7 +63,7 @@ function check(content: Readable, { sha256, bytes, paths }: Expected): Transform
   const checked = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       came += chunk.length;
-      if (came > bytes) return done(wrongSize('more', bytes));
+      if (came > bytes) return done(wrongSize(`More than ${bytes}`, bytes));
       hash.update(chunk);
       for (const { path, judge } of judges) {
         const fault = judge.write(chunk);
@@ -99,13 +99,13 @@ function refuse(path: string, fault: string): AppError {
 }
 
 function wrongSize(came: string, bytes: number): AppError {
-  return errors.size_mismatch(`${came} bytes were sent, but the manifest says ${bytes}.`, {
+  return errors.size_mismatch(`${came} bytes were sent, but the manifest specifies ${bytes}.`, {
     nextAction: 'Send exactly the bytes that the manifest describes.',
   });
 }
 
 function wrongHash(): AppError {
-  return errors.hash_mismatch('The hash of the bytes differs from the hash in the path.', {
+  return errors.hash_mismatch('The hash of the bytes does not match the hash in the path.', {
     nextAction: 'Send exactly the bytes that the manifest describes.',
   });
 }

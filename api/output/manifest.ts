@@ -81,7 +81,7 @@ function validateFiles(files: readonly NamedFile[], { limits, lift }: Caps): Map
   if (files.length === 0) throw invalid('The manifest is empty.');
   if (files.length > filesAtOnceMax) {
     throw invalid(
-      `One call accepts ${filesAtOnceMax} files, but this one contains ${files.length}.`,
+      `One call accepts up to ${filesAtOnceMax} files, but this one contains ${files.length}.`,
       'Send the manifest in parts.',
     );
   }
@@ -173,12 +173,14 @@ async function insertFiles(
 function twice(path: string) {
   return invalid(
     `The manifest contains ${printable(path)} twice.`,
-    'Send each path once across all calls of this deployment.',
+    'Send each path only once across all manifest calls for this deployment.',
   );
 }
 
 function wrongLength(sha256: string, said: number, bytes: number) {
-  return invalid(`The manifest says that ${sha256.slice(0, 12)}… has ${said} bytes, but it has ${bytes}.`);
+  return invalid(
+    `The manifest says that the file with the hash ${sha256.slice(0, 12)}… has ${said} bytes, but it has ${bytes}.`,
+  );
 }
 
 function invalid(message: string, nextAction = 'Correct the manifest and send this part again.') {

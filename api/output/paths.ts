@@ -1,6 +1,6 @@
 /**
- * Which paths a manifest may name. The shared rules for paths come first. What is refused beyond them comes from folders on somebody's
- * computer: hidden files, programs, and names that people or other systems misread. Pure.
+ * Which paths a manifest may contain. The shared rules for paths come first. Uploads come from folders on people's computers, so hidden
+ * files, programs, and names that people or other systems misread are refused too. Pure.
  */
 
 import { outputFault, printable } from '#providers/paths.ts';
@@ -22,7 +22,7 @@ export function servedPathError(path: string): AppError | undefined {
   const hidden = path.split('/').find((name) => name.startsWith('.') && name !== '.well-known');
   if (hidden === undefined) return undefined;
   return errors.invalid_manifest(`${printable(path)} is a hidden file. Hidden files are not served.`, {
-    nextAction: 'Remove it from the manifest.',
+    nextAction: 'Remove the file from the manifest.',
   });
 }
 
@@ -32,7 +32,7 @@ function storedFault(path: string): string | undefined {
   const plain = outputFault(path);
   if (plain) return plain.what;
   if (invisible.test(path)) return 'has an invisible character in its name';
-  if (/%[0-9a-f]{2}/i.test(path)) return 'has an escape sequence in its name; send the unescaped name';
+  if (/%[0-9a-f]{2}/i.test(path)) return 'has a percent-encoded character in its name; send the decoded name';
   const folded = path.normalize('NFKC');
   if (likeSlash.test(path) || folded.split('/').length !== path.split('/').length || folded.includes('\\')) {
     return 'has a character in its name that looks like a slash';

@@ -12,7 +12,7 @@ import { nameFiles, stillMissing } from './manifest.ts';
 import { completeUpload, startUpload } from './rules.ts';
 import { fileParams, manifestAnswer, manifestInput, receivedFile } from './schemas.ts';
 
-/** Built output: create, name files, upload, make live. */
+/** Uploads of built output: start, send the manifest and files, make live. */
 export function outputRoutes(app: Api, deps: Deps): void {
   const { clock } = deps;
   const replay = async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id: string) =>
@@ -25,7 +25,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Start an upload of built output',
         description:
-          'It accepts files for 24 hours. If there are more than `limits.uploads_under_way`, the oldest is closed.',
+          'The upload accepts files for 24 hours. If a site has more open uploads than `limits.uploads_under_way`, the oldest is closed.',
         params: idParams,
         response: { 200: deploymentSchema },
       },
@@ -50,7 +50,8 @@ export function outputRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Send the manifest of an upload',
-        description: 'In parts of up to 5,000 files. The account does not have to send bytes that it already stores.',
+        description:
+          'Send it in parts of up to 5,000 files each. Files that the account has already stored do not need to be sent again.',
         params: idParams,
         body: manifestInput,
         response: { 200: manifestAnswer },
@@ -69,7 +70,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
       config: { operation: 'deployment.complete', capability: 'files', replay },
       schema: {
         summary: 'Make an upload live',
-        description: 'Possible once all its files are sent.',
+        description: 'Call this once all files have been sent.',
         params: idParams,
         response: { 200: deploymentSchema },
       },
@@ -91,9 +92,9 @@ export function outputRoutes(app: Api, deps: Deps): void {
       {
         config: { operation: 'deployment.send_file', capability: 'files', counted: 'files', rawBody: true },
         schema: {
-          summary: 'Send the bytes of a file',
+          summary: 'Send the contents of a file',
           description:
-            'The body is the file itself, with any content-type. This call has its own rate limit: 12,000 a minute for each token.',
+            'The body is the file itself, with any content-type. This call has its own rate limit: 12,000 calls a minute for each token.',
           params: fileParams,
           response: { 200: receivedFile },
         },

@@ -99,14 +99,18 @@ async function requireAll(em: EntityManager, deploymentId: string): Promise<void
     'select count(*) as files, min(path) as path from upload_file where deployment_id = ? and missing',
     [deploymentId],
   );
-  throw errors.upload_incomplete(`${files} files are missing, the first is ${printable(path)}.`, {
-    nextAction: `Send their bytes with PUT /v1/deployments/${deploymentId}/files/{sha256}; GET /v1/deployments/${deploymentId} lists them.`,
+  throw errors.upload_incomplete(missingFiles(Number(files), printable(path)), {
+    nextAction: `Call GET /v1/deployments/${deploymentId} to list the missing files, and send each with PUT /v1/deployments/${deploymentId}/files/{sha256}.`,
   });
 }
 
+function missingFiles(count: number, first: string): string {
+  return count === 1 ? `1 file is missing: ${first}.` : `${count} files are missing, starting with ${first}.`;
+}
+
 /**
- * Bytes that arrived with this version, or with another upload of the site, are synced to disk before the version names them, whichever
- * process received them; what a power loss took is requested again.
+ * Bytes that arrived with this version, or with another upload of the site, are synced to disk before the version refers to them,
+ * whichever process received them. Bytes that were lost in a power failure are requested again.
  */
 async function requireSafe(em: EntityManager, { store }: Deps, { id: deploymentId, site }: Deployment): Promise<void> {
   const came = await em.execute<{ sha256: string; bytes: string }[]>(
@@ -149,7 +153,7 @@ async function requireRedirects(deps: Deps, { id, siteUrl, site }: Deployment, f
   await requireUsableRedirects(deps.store, file, siteUrl).catch(async (cause) => {
     if (!(cause instanceof AppError) || cause.code !== 'invalid_redirects') throw cause;
     const error = errors.invalid_redirects(cause.message, {
-      nextAction: `Fix the file, and start again with POST /v1/sites/${site.id}/deployments. All other files are stored.`,
+      nextAction: `Fix the file, and start a new upload with POST /v1/sites/${site.id}/deployments. All other files are already stored.`,
     });
     await settle(deps.em(), deps.clock, id, { status: 'failed', error: error.toBody() });
     throw error;
@@ -178,5 +182,5 @@ function supersededError(deployment: Deployment): AppError {
 }
 
 function concurrentCompletionError({ site }: Deployment): string {
-  return `Create a new one with POST /v1/sites/${site.id}/deployments. Stored files need not be sent again.`;
+  return `Start a new upload with POST /v1/sites/${site.id}/deployments. Files that are already stored do not need to be sent again.`;
 }

@@ -2,24 +2,24 @@ import { z } from 'zod';
 
 const sha256 = z
   .string()
-  .regex(/^[0-9a-f]{64}$/, 'a SHA-256 is 64 lower-case hexadecimal digits')
-  .describe('SHA-256 of the bytes, in lower-case hexadecimal.');
+  .regex(/^[0-9a-f]{64}$/, 'it must be a SHA-256 hash: 64 lower-case hexadecimal digits')
+  .describe('SHA-256 hash of the file’s contents, in lower-case hexadecimal.');
 
 /** One part of a manifest. */
 export const manifestInput = z.strictObject({
   files: z
     .array(
       z.strictObject({
-        path: z.string().describe('The path in the URL, without the first slash.'),
+        path: z.string().describe('The path in the URL, without the leading slash.'),
         sha256,
         bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
       }),
     )
-    .describe('1 to 5,000 files. Each path occurs once across all calls.'),
+    .describe('1 to 5,000 files. Each path may occur only once across all calls.'),
 });
 
 export const manifestAnswer = z
-  .object({ missing: z.array(z.string()).describe('Hashes of this part whose bytes must be sent.') })
+  .object({ missing: z.array(z.string()).describe('Hashes in this part whose contents must be sent.') })
   .meta({ id: 'ManifestPart' });
 
 export const fileParams = z.object({ id: z.string(), sha256: z.string() });

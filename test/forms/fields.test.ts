@@ -50,7 +50,7 @@ test('a list has 1 to 50 fields, each name once', () => {
   expect(fieldList(1).safeParse([]).success).toBe(false);
   expect(fieldList(0).safeParse([]).success).toBe(true);
   const twice = fieldList(1).safeParse([...list(2), field({ name: 'f0' })]);
-  expect(twice.error?.issues[0]?.message).toContain('f0 is repeated');
+  expect(twice.error?.issues[0]?.message).toContain('f0 is used more than once');
   // Names that every object has already are names like any other.
   const inherited = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'].map((name) => field({ name }));
   expect(fieldList(1).safeParse(inherited).success).toBe(true);

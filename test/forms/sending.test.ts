@@ -87,7 +87,7 @@ test('a script without the challenge, one that made it up, and a solution sent a
     Array.from({ length: 8 }, () => ask.visitor('POST', `/f/${form.id}`, { body: { ...ada, altcha } })),
   );
   expect(all.filter(({ status }) => status === 200)).toHaveLength(1);
-  expect(await refusal(altcha)).toContain('used once');
+  expect(await refusal(altcha)).toContain('only once');
   // Told otherwise, it is the same one.
   await refusal(tampered(({ solution }) => Object.assign(solution, { counter: solution.counter + 1, time: 5 })));
   expect(await count()).toBe(before + 1);
@@ -205,7 +205,7 @@ test('whatever is wrong, the page keeps what was typed and says which field it i
   const hostile = '"><script>alert(1)</script>';
   const wrong = await ask.post(form.id, { name: hostile, email: 'none', message: 'Kept', utm: 'x', _page: '/contact' });
   expect(wrong.status).toBe(400);
-  expect(wrong.text).toContain('Your address: this is not an e-mail address');
+  expect(wrong.text).toContain('Your address: please enter an e-mail address');
   expect(wrong.text).toContain('aria-invalid="true"');
   for (const kept of ['Kept', 'value="none"', 'name="utm"', 'value="/contact"']) expect(wrong.text).toContain(kept);
   expect(wrong.text).not.toContain('<script>alert');

@@ -22,9 +22,9 @@ test('what waits is listed over all sites, newest first, with what to do next', 
         id: failedToo,
         site: { id: second.id, hostname: `${second.name}.${fixture.config.baseDomain}` },
         at: expect.stringMatching(/Z$/),
-        title: `Version 1 of ${second.name} was not published.`,
+        title: `Version 1 of ${second.name} could not be published.`,
         message: 'The page src/pages/index.astro has a fault.',
-        next_action: `Read GET /v1/deployments/${failedToo} for the log, fix the problem, and call POST /v1/sites/${second.id}/publish.`,
+        next_action: `Call GET /v1/deployments/${failedToo} to read the log, fix the problem, and call POST /v1/sites/${second.id}/publish.`,
       },
       {
         kind: 'invitation',
@@ -83,10 +83,10 @@ test('a draft that was not built waits until its slot is built anew', async () =
   const published = await fixture.failedBuild(owner, site.id);
   const { body } = await owner.call('GET', '/v1/inbox');
   expect(body.items).toMatchObject([
-    { id: published, title: `Version 2 of ${site.name} was not published.` },
+    { id: published, title: `Version 2 of ${site.name} could not be published.` },
     {
       id: failed,
-      title: `The build of the draft in preview slot 2 of ${site.name} failed.`,
+      title: `The draft in preview slot 2 of ${site.name} could not be built.`,
       next_action: expect.stringContaining(`POST /v1/sites/${site.id}/previews/2.`),
     },
   ]);

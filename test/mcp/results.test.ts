@@ -145,7 +145,7 @@ test('text that is too long is cut, and says so', async () => {
   const [first] = content as unknown as [{ text: string }];
   expect([first.text.length < 101_000, structuredContent]).toEqual([true, undefined]);
   expect(first.text).toMatch(
-    /Truncated: the response has \d+ characters\. Ask for less\. GET http.+ returns the complete response/,
+    /Truncated: the response has \d+ characters\. Request less data\. GET http.+ returns the complete response/,
   );
 });
 
@@ -156,7 +156,7 @@ test('a text file that is too long comes in parts of whole characters, each of w
   for (let offset: number | undefined = 0; offset !== undefined; ) {
     const { content } = await agent.call('asset_read', { id: site.id, path: 'public/long.txt', offset });
     const [{ text }] = content as unknown as [{ text: string }];
-    const cut = /\n\[Truncated at byte (\d+) of (\d+)\. Call again with offset \1 for the rest\.\]$/.exec(text);
+    const cut = /\n\[Truncated at byte (\d+) of (\d+)\. Call again with offset \1 to get the rest\.\]$/.exec(text);
     expect(text.length).toBeLessThan(100_200);
     if (cut) expect(Number(cut[2])).toBe(Buffer.byteLength(whole));
     parts.push(cut ? text.slice(0, cut.index) : text);
@@ -197,7 +197,7 @@ test('of a file no more is read than a result can hold, and the call ends as any
   try {
     const before = fixture.logged.length;
     const [told] = (await agent.call('asset_read', { id: site.id, path: 'public/huge.pdf' })).content;
-    expect(told).toMatchObject({ type: 'text', text: expect.stringContaining(`A file of ${file.length} bytes`) });
+    expect(told).toMatchObject({ type: 'text', text: expect.stringContaining(`a file of ${file.length} bytes`) });
     // It is read once for its hash.
     expect(read - file.length).toBeLessThan(3 * 1024 * 1024);
     const ended = () => fixture.logged.slice(before).map((line) => (line as { operation?: string }).operation);

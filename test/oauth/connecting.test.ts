@@ -147,7 +147,7 @@ test('a no is told to the client, and gives nothing', async () => {
   const { searchParams } = fixture.locationOf(await browser.press(shown, 'Refuse'));
   expect(Object.fromEntries(searchParams)).toEqual({
     error: 'access_denied',
-    error_description: 'The owner refused access.',
+    error_description: 'The owner denied access.',
     state: 'of-the-client',
     iss: fixture.config.baseUrl,
   });

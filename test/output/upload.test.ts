@@ -118,7 +118,7 @@ test('a manifest comes in parts, and what is missing can be read at any time', a
   expect((await read(upload.id)).missing).toEqual([sha256(b)]);
   const early = await complete(upload);
   expect(refusal(early)).toEqual([409, 'upload_incomplete']);
-  expect(errorOf(early).message).toBe('1 files are missing, the first is b.html.');
+  expect(errorOf(early).message).toBe('1 file is missing: b.html.');
   await send(upload, sha256(b), b);
   expect((await send(upload, sha256(b), b)).status).toBe(200);
   expect((await complete(upload)).body).toMatchObject({ status: 'live', file_count: 3 });

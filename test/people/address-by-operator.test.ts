@@ -38,7 +38,7 @@ test('without mail the call is auth_disabled, and an operator’s command change
     await command('New@Example.com');
     expect((await read(call)).email).toBe('new@example.com');
     await expect(command(taken.email)).rejects.toThrow('Another account uses this e-mail address');
-    await expect(command('nobody')).rejects.toThrow('not a plain e-mail address');
+    await expect(command('nobody')).rejects.toThrow('not a valid e-mail address');
   } finally {
     await silent.close();
   }
