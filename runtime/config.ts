@@ -213,5 +213,5 @@ function s3ServerOf(endpoint: URL | '', region: string, accessKeyId: string, sec
 function faultsOfCatalog(catalog: ReturnType<typeof readPlans>, plan: string | undefined): string[] {
   if ('faults' in catalog) return catalog.faults.map((fault) => `FRONTAGE_PLANS: ${fault}`);
   const isKnown = !plan || catalog.plans.some(({ name }) => name === plan);
-  return isKnown ? [] : [`FRONTAGE_PLAN: the catalog has no plan ${plan}`];
+  return isKnown ? [] : [`FRONTAGE_PLAN: the plan catalog has no plan named ${plan}`];
 }

@@ -35,20 +35,20 @@ export type Deps = {
   locks: AdvisoryLocks;
   temporal: Client;
   store: Store;
-  /** Absent in a deployment without stock photos. */
+  /** Absent if there are no stock photos. */
   photos: PhotoLibrary | undefined;
   /** Absent if forms are disabled. */
   challenge: Challenge | undefined;
   /** Absent if payments are disabled. */
   payments: Payments | undefined;
   dns: Dns;
-  /** Absent if the deployment hosts no DNS zones. */
+  /** Absent if the platform hosts no DNS zones. */
   zones: Zones | undefined;
   /** Absent if billing is disabled. */
   billing: Billing | undefined;
   /** Absent if no mail is sent. */
   mailer: Mailer | undefined;
-  /** Absent in a deployment without repositories. */
+  /** Absent if there are no repositories. */
   repositories: Repositories | undefined;
 };
 

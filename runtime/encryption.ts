@@ -15,8 +15,8 @@ export class DecryptionFault extends Error {
   constructor(reason: DecryptionFault['reason']) {
     super(
       reason === 'unknown_key'
-        ? 'encrypted under a key that is not configured'
-        : 'the encrypted bytes were changed, or belong to another row',
+        ? 'encrypted with a key that is not configured'
+        : 'the encrypted bytes were changed or belong to another row',
     );
     this.reason = reason;
   }

@@ -6,19 +6,19 @@ export const hostingErrors = {
   preview_disabled: {
     status: 503,
     retryable: false,
-    when: 'This deployment cannot serve previews',
+    when: 'This installation cannot serve previews',
     remedy: notOffered,
   },
   preview_empty: {
     status: 409,
     retryable: false,
     when: 'The preview slot has no finished draft yet',
-    remedy: 'Wait until its build finishes, or build the preview slot.',
+    remedy: 'Wait until the build has finished, or build the preview slot.',
   },
   preview_expired: {
     status: 410,
     retryable: false,
-    when: 'The draft expired and will be removed. Build a new one',
+    when: 'The draft has expired and will be removed',
     remedy: 'Build the preview slot again: `POST /v1/sites/{id}/previews/{slot}`.',
   },
   preview_holds_work: {
@@ -38,49 +38,49 @@ export const hostingErrors = {
     retryable: false,
     when: 'The preview slot has no branch of its own',
     remedy:
-      'Push work to the branch `preview/{slot}` first. A slot without one shows `main` of the site; publish that with `POST /v1/sites/{id}/publish`.',
+      'Push work to the branch `preview/{slot}` first. A preview slot without a branch shows the site’s `main`; to publish `main`, call `POST /v1/sites/{id}/publish`.',
   },
   draft_behind: {
     status: 409,
     retryable: false,
-    when: 'The site changed after the draft was built',
+    when: 'The site has changed since the draft was built',
     remedy: 'Update the preview slot (`POST …/update`), check the draft, then publish.',
   },
   draft_conflict: {
     status: 409,
     retryable: false,
     when: 'The site and the preview slot changed the same files',
-    remedy: 'Merge the files that the message names in git, and push to the branch of the preview slot.',
+    remedy: 'Use git to merge the files named in the message, and push the result to the preview slot’s branch.',
   },
   // Domains
   invalid_domain: {
     status: 400,
     retryable: false,
     when: 'The domain name is not valid or cannot be added',
-    remedy: 'Send a domain that its owner registered, without a scheme or a path.',
+    remedy: 'Send a domain name that the owner has registered, without a scheme or a path.',
   },
   invalid_mode: {
     status: 400,
     retryable: false,
-    when: 'The platform does not offer this mode',
-    remedy: 'Send one of `domain_onboarding.modes` of the account.',
+    when: 'The platform does not offer this way of connecting a domain',
+    remedy: 'Send one of the modes in the account’s `domain_onboarding.modes`.',
   },
   invalid_record: {
     status: 400,
     retryable: false,
     when: 'The DNS record is not valid or not supported',
-    remedy: 'Correct what the message names: type, name, content or length.',
+    remedy: 'Correct the part named in the message: the type, name, content or length.',
   },
   record_rejected: {
     status: 400,
     retryable: false,
     when: 'The name server rejected the DNS record',
-    remedy: 'It conflicts with an existing record. List the records and remove the conflicting one.',
+    remedy: 'The record conflicts with an existing one. List the records, and remove the conflicting record.',
   },
   records_not_managed: {
     status: 409,
     retryable: false,
-    when: 'The platform does not host the DNS of the domain',
+    when: 'The platform does not host the domain’s DNS zone',
     remedy: 'Ask the owner to set the record at their DNS provider, or add the domain in the mode `nameservers`.',
   },
   cname_unavailable: {
@@ -88,14 +88,14 @@ export const hostingErrors = {
     retryable: false,
     when: 'The CNAME target is not ready',
     remedy:
-      'Tell the operator, or use another mode of `domain_onboarding`. Retrying only helps after the operator has fixed it.',
+      'Tell the operator, or use another mode in `domain_onboarding.modes`. Retrying helps only after the operator has fixed the target.',
   },
   domain_taken: {
     status: 409,
     retryable: false,
     when: 'Another account has the domain',
     remedy:
-      'The account that has the domain removes it; then verify it again. If the owner does not know that account, send feedback.',
+      'The other account needs to remove the domain; then verify it again. If the owner does not recognise that account, send feedback.',
   },
   domain_unavailable: {
     status: 409,
@@ -113,12 +113,12 @@ export const hostingErrors = {
     status: 409,
     retryable: false,
     when: 'Something prevents serving the site on this domain',
-    remedy: 'First do what the message says: detach the domain from its site, or wait until its DNS points here.',
+    remedy: 'First follow the message: detach the domain from its site, or wait until its DNS points to the platform.',
   },
   check_unavailable: {
     status: 503,
     retryable: true,
-    when: 'The check is temporarily unavailable',
+    when: 'The DNS check is temporarily unavailable',
     remedy: 'Send the call again in a minute. Nothing has changed.',
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -6,13 +6,13 @@ export const otherErrors = {
   photos_disabled: {
     status: 503,
     retryable: false,
-    when: 'No library of stock photos is configured',
+    when: 'No stock photo library is configured',
     remedy: 'Use the owner’s own photos: create an upload link.',
   },
   photos_busy: {
     status: 503,
     retryable: true,
-    when: 'The photo library limits the whole platform. Wait a minute',
+    when: 'The platform has reached the photo library’s rate limit',
     remedy: 'Wait a minute, then search again.',
   },
   invalid_photo: {
@@ -24,26 +24,26 @@ export const otherErrors = {
   uploads_disabled: {
     status: 503,
     retryable: false,
-    when: 'This deployment cannot store uploaded files',
+    when: 'This installation cannot store uploaded files',
     remedy: notOffered,
   },
   invalid_upload: {
     status: 400,
     retryable: false,
     when: 'The request for an upload link is not valid',
-    remedy: 'Correct what the message names, and send the call again.',
+    remedy: 'Correct the value named in the message, and send the call again.',
   },
   stale_hash: {
     status: 409,
     retryable: false,
-    when: 'The file or the branch changed meanwhile. Read it and send the change again',
-    remedy: 'Read it again, then send the change again.',
+    when: 'The file or the branch has changed since you read it',
+    remedy: 'Read the file or the branch again, then send the change again.',
   },
   sketches_disabled: {
     status: 503,
     retryable: false,
-    when: 'This deployment cannot host sketches',
-    remedy: 'Show the directions another way: in preview slots if available, or as images.',
+    when: 'This installation cannot host sketches',
+    remedy: 'Show the directions in another way: in preview slots, if available, or as images.',
   },
   invalid_sketches: {
     status: 400,
@@ -69,7 +69,7 @@ export const otherErrors = {
     status: 400,
     retryable: false,
     when: 'The feedback message is too long',
-    remedy: 'Shorten the message to 4,000 characters. Put the call and its response into `context`.',
+    remedy: 'Shorten the message to 4,000 characters. Put the call and its response in `context`.',
   },
   context_too_large: {
     status: 400,
@@ -81,20 +81,20 @@ export const otherErrors = {
   idempotency_mismatch: {
     status: 409,
     retryable: false,
-    when: 'The Idempotency-Key was used with another body',
-    remedy: 'Use a new key for a new body. Use the same key only to repeat the same request.',
+    when: 'The `Idempotency-Key` was already used with a different body',
+    remedy: 'Use a new key for a different body. Reuse a key only to repeat the same request.',
   },
   frozen_file: {
     status: 409,
     retryable: false,
-    when: 'The change touches a file that only the platform may change',
-    remedy: 'Leave the file unchanged: the platform manages the packages and their lockfile.',
+    when: 'The change affects a file that only the platform may change',
+    remedy: 'Leave the file unchanged: the platform manages dependencies and their lockfile.',
   },
   crosses_repositories: {
     status: 400,
     retryable: false,
-    when: 'The changes touch both the source and the content repository',
-    remedy: 'Make two commits: one for `src/content/`, one for everything else.',
+    when: 'The changes affect both the source and the content repository',
+    remedy: 'Make two commits: one for `src/content/`, and one for everything else.',
   },
   format_not_allowed: {
     status: 400,
@@ -105,14 +105,14 @@ export const otherErrors = {
   already_invited: {
     status: 409,
     retryable: false,
-    when: 'The address already has an open or expired invitation to the site',
-    remedy: 'Withdraw the invitation that `next_action` names, then invite again.',
+    when: 'The address already has a pending or expired invitation to the site',
+    remedy: 'Withdraw the invitation named in `next_action`, then invite the address again.',
   },
   invalid_input: {
     status: 400,
     retryable: false,
-    when: 'A query parameter, a header or a part of the path is unknown or not valid',
-    remedy: 'Correct what the message names, and send the call again.',
+    when: 'A query parameter, a header or part of the path is unknown or not valid',
+    remedy: 'Correct the value named in the message, and send the call again.',
   },
   method_not_allowed: {
     status: 405,

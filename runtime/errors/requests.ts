@@ -6,7 +6,7 @@ export const requestErrors = {
   internal: {
     status: 500,
     retryable: true,
-    when: 'The service failed. Retry; if the error persists, send feedback with the `request_id`',
+    when: 'An unexpected error occurred. Retry the call; if the error persists, send feedback with the `request_id`',
     remedy: 'Send the same call again. If it still fails, report the `request_id` with `POST /v1/feedback`.',
   },
   provider_error: {
@@ -14,19 +14,19 @@ export const requestErrors = {
     retryable: 'depends',
     when: 'An external service failed. The message names the affected part of the platform, never the provider',
     remedy:
-      'Retry if `retryable` is true. Otherwise tell the owner which part does not work and continue with the rest.',
+      'Retry if `retryable` is true. Otherwise, tell the owner which part does not work, and continue without it.',
   },
   plan_limit: {
     status: 402,
     retryable: false,
     when: 'The request exceeds a limit of the plan or a size limit',
     remedy:
-      'Send less, or remove what is not needed. Where plans are sold (`GET /v1/billing`), ask the owner about a larger one. Waiting does not help.',
+      'Send less data, or delete anything that is no longer needed. If plans are for sale (`GET /v1/billing`), ask the owner about a larger plan. Waiting does not help.',
   },
   rate_limited: {
     status: 429,
     retryable: true,
-    when: 'Too many requests in a period',
+    when: 'Too many requests were sent in a given period',
     remedy: 'Wait the number of seconds in `retry-after`, then send the call again.',
   },
   // The request
@@ -46,7 +46,7 @@ export const requestErrors = {
     status: 403,
     retryable: false,
     when: 'A collaborator called an operation that is reserved for the owner',
-    remedy: 'Ask the owner of the site to do it, or to have their own agent do it.',
+    remedy: 'Ask the site’s owner to do this, or to have their own agent do it.',
   },
   domain_not_the_owners: {
     status: 403,
@@ -58,31 +58,31 @@ export const requestErrors = {
     status: 404,
     retryable: false,
     when: 'The resource does not exist, or the caller may not see it',
-    remedy: 'Read the list that should contain it. Resources of other accounts also return this error.',
+    remedy: 'List the resources of this kind and check the id. Resources of other accounts also return this error.',
   },
   invalid_json: {
     status: 400,
     retryable: false,
-    when: 'The body is not valid JSON for the operation',
-    remedy: 'Send `content-type: application/json` and the fields of the description, with their types.',
+    when: 'The body is not valid JSON, or does not match the operation’s schema',
+    remedy: 'Send `content-type: application/json` and a body that matches the operation’s description.',
   },
   body_too_large: {
     status: 400,
     retryable: false,
     when: 'The body is larger than 1 MiB',
-    remedy: 'Send the data in parts. Send files with the operations that accept bytes.',
+    remedy: 'Split the data across several calls. Upload files with the operations that accept binary content.',
   },
   invalid_cursor: {
     status: 400,
     retryable: false,
-    when: 'The cursor is not a `next_cursor` of this list',
+    when: 'The cursor is not a `next_cursor` from this list',
     remedy: 'Read the list from the start, without a cursor.',
   },
   invalid_limit: {
     status: 400,
     retryable: false,
-    when: 'The limit is outside the range of the operation',
-    remedy: 'Send 1 to 200, or omit it.',
+    when: 'The `limit` is outside the operation’s range',
+    remedy: 'Send a `limit` from 1 to 200, or omit it.',
   },
   invalid_since: {
     status: 400,
@@ -93,50 +93,50 @@ export const requestErrors = {
   invalid_period: {
     status: 400,
     retryable: false,
-    when: 'The operation does not report on this period',
-    remedy: 'Send one of `24h`, `7d`, `30d`, `12mo`.',
+    when: 'The operation does not support this period',
+    remedy: 'Send `24h`, `7d`, `30d` or `12mo`.',
   },
   invalid_query: {
     status: 400,
     retryable: false,
-    when: 'The query is missing or empty',
+    when: 'The search query is missing or empty',
     remedy: 'Send a few words to search for.',
   },
   invalid_format: {
     status: 400,
     retryable: false,
     when: 'The operation does not return this format',
-    remedy: 'Omit it for JSON, or send `csv`.',
+    remedy: 'Omit the format for JSON, or send `csv`.',
   },
   invalid_scope: {
     status: 400,
     retryable: false,
-    when: 'The operation does not publish this scope',
+    when: 'The operation cannot publish this scope',
     remedy: 'Send `site` or `posts`.',
   },
   invalid_status: {
     status: 400,
     retryable: false,
-    when: 'The operation does not filter by this status',
-    remedy: 'Send one of the values in the description.',
+    when: 'The operation cannot filter by this status',
+    remedy: 'Send one of the values in the operation’s description.',
   },
   nothing_to_update: {
     status: 400,
     retryable: false,
     when: 'The body contains no change',
-    remedy: 'Send at least one field that should change.',
+    remedy: 'Send at least one field to change.',
   },
   not_a_person: {
     status: 400,
     retryable: false,
-    when: 'The challenge is missing, unsolved, expired or was used before',
-    remedy: 'Send the form from a visitor’s browser: the widget solves the challenge.',
+    when: 'The challenge is missing, unsolved or expired, or has already been used',
+    remedy: 'Submit the form from a visitor’s browser, where the widget solves the challenge.',
   },
   invalid_origin: {
     status: 400,
     retryable: false,
     when: 'The request came from a page outside the site',
-    remedy: 'Send the form from a page of the site itself.',
+    remedy: 'Submit the form from a page on the site itself.',
   },
   // Sign-in and tokens
   auth_disabled: {
@@ -154,15 +154,15 @@ export const requestErrors = {
   invalid_email: {
     status: 400,
     retryable: false,
-    when: 'The e-mail address is not a valid plain address',
-    remedy: 'Send one plain address, without a display name.',
+    when: 'The value is not a valid plain e-mail address',
+    remedy: 'Send one plain e-mail address, without a display name.',
   },
   expired: {
     status: 410,
     retryable: false,
     when: 'The access request expired before the owner answered it, or the invitation expired',
     remedy:
-      'Request access again, and tell the owner that they have 15 minutes. For an expired invitation, ask the owner of the site to send a new one.',
+      'Request access again, and tell the owner that they have 15 minutes to answer. For an expired invitation, ask the owner of the site to send a new one.',
   },
   already_redeemed: {
     status: 410,
@@ -174,13 +174,13 @@ export const requestErrors = {
     status: 409,
     retryable: false,
     when: 'The plan was paid for, not granted',
-    remedy: 'The owner cancels it in the billing portal: `POST /v1/billing/portal`.',
+    remedy: 'Ask the owner to cancel the plan in the billing portal: `POST /v1/billing/portal`.',
   },
   current_token: {
     status: 409,
     retryable: false,
     when: 'A token cannot revoke itself',
-    remedy: 'Revoke it with another token, or ask the owner to revoke it on their account page.',
+    remedy: 'Revoke the token with a different one, or ask the owner to revoke it on their account page.',
   },
   invalid_expiry: {
     status: 400,
@@ -192,6 +192,6 @@ export const requestErrors = {
     status: 400,
     retryable: false,
     when: 'A name is missing, empty or not allowed',
-    remedy: 'Correct what the message names, and send the call again.',
+    remedy: 'Correct the value named in the message, and send the call again.',
   },
 } as const satisfies Record<string, ErrorRow>;

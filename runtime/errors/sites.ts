@@ -18,26 +18,26 @@ export const siteErrors = {
   invalid_return_path: {
     status: 400,
     retryable: false,
-    when: 'The return path is not a path of the site',
-    remedy: 'Set `_return` to a path of the site, such as `/thanks/`.',
+    when: 'The return path is not a path on the site',
+    remedy: 'Set `_return` to a path on the site, such as `/thanks/`.',
   },
   site_archived: {
     status: 409,
     retryable: false,
     when: 'The site is archived or blocked',
     remedy:
-      'Restore it first: `POST /v1/sites/{id}/unarchive`. If `blocked` of the site gives a reason, fix that problem and ask the operator to unblock the site.',
+      'Restore the site first: `POST /v1/sites/{id}/unarchive`. If its `blocked` field gives a reason, fix that problem and ask the operator to unblock the site.',
   },
   no_repositories: {
     status: 503,
     retryable: false,
-    when: 'This deployment has no git repositories',
+    when: 'This installation has no git repositories',
     remedy: notOffered,
   },
   invitations_unavailable: {
     status: 503,
     retryable: false,
-    when: 'This deployment cannot send e-mail',
+    when: 'This installation cannot send e-mail',
     remedy: notOffered,
   },
   invalid_invitation: {
@@ -50,32 +50,33 @@ export const siteErrors = {
     status: 409,
     retryable: false,
     when: 'The invitation was already accepted',
-    remedy: 'No action needed: they are already a collaborator. `GET /v1/sites/{id}/collaborators` lists them.',
+    remedy:
+      'No action needed: the person is already a collaborator. `GET /v1/sites/{id}/collaborators` lists all collaborators.',
   },
   email_taken: {
     status: 409,
     retryable: false,
     when: 'Another account uses this e-mail address',
-    remedy: 'Use another address, or sign in to the account that has it.',
+    remedy: 'Use a different address, or sign in to the account that uses this one.',
   },
   // Source, publishing and deployments
   publish_disabled: {
     status: 503,
     retryable: false,
-    when: 'This deployment has no build capacity. Upload built output instead',
-    remedy: 'Build elsewhere and upload the output: `POST /v1/sites/{id}/deployments`.',
+    when: 'This installation cannot build sites. Upload built output instead',
+    remedy: 'Build the site elsewhere, and upload the output: `POST /v1/sites/{id}/deployments`.',
   },
   no_source: {
     status: 409,
     retryable: false,
-    when: 'The site has no source. Push to its git repository',
+    when: 'The site has no source',
     remedy: 'Push the site to its git repository, then publish.',
   },
   no_live_version: {
     status: 409,
     retryable: false,
-    when: 'Publishing posts requires a live site. Publish the site',
-    remedy: 'Publish the whole site once: `{"scope":"site"}`.',
+    when: 'Posts can only be published once the site is live',
+    remedy: 'Publish the whole site first, with `{"scope":"site"}`.',
   },
   no_live_source: {
     status: 409,
@@ -93,36 +94,37 @@ export const siteErrors = {
     status: 422,
     retryable: false,
     when: 'The build exceeded its time limit. `detail` contains the log',
-    remedy: 'Find the slow or endless part in `detail` (large images, loops), fix it, push, and publish again.',
+    remedy:
+      'Find the slow step in `detail` (such as large images or an endless loop), fix it, push, and publish again.',
   },
   invalid_redirects: {
     status: 400,
     retryable: false,
     when: 'A redirect rule is not valid',
-    remedy: 'Correct the rule that the message names, then send the whole list: each call replaces it.',
+    remedy: 'Correct the rule named in the message, then send the whole list: each call replaces the previous list.',
   },
   missing_asset: {
     status: 409,
     retryable: false,
-    when: 'The bytes of a stored file are missing',
+    when: 'The contents of a stored file are missing',
     remedy: 'Send the file again to the same path.',
   },
   invalid_manifest: {
     status: 400,
     retryable: false,
     when: 'The manifest is empty, too large or contains an invalid path',
-    remedy: 'Correct the paths that the message names. Send a large manifest in parts.',
+    remedy: 'Correct the paths named in the message. Send a large manifest in parts.',
   },
   invalid_path: {
     status: 400,
     retryable: false,
-    when: 'The platform does not store files at this path',
-    remedy: 'Use another path: plain names without a leading dot, in a folder that accepts such files.',
+    when: 'The platform does not accept files at this path',
+    remedy: 'Use another path: simple names without a leading dot, in a folder that accepts this type of file.',
   },
   invalid_file: {
     status: 400,
     retryable: false,
-    when: 'The content does not match the type of the file, is damaged or is not safe to serve',
+    when: 'The content does not match the file type, is corrupt or is not safe to serve',
     remedy: 'Send the whole file, with content that matches its file extension.',
   },
   hash_mismatch: {
@@ -134,14 +136,14 @@ export const siteErrors = {
   size_mismatch: {
     status: 400,
     retryable: false,
-    when: 'The length of the bytes differs from the manifest',
-    remedy: 'Send the manifest again with the exact length of the bytes.',
+    when: 'The size of the file differs from the size in the manifest',
+    remedy: 'Send the manifest again with the exact size of the file in bytes.',
   },
   upload_incomplete: {
     status: 409,
     retryable: false,
-    when: 'Files of the manifest have not been sent yet',
-    remedy: 'Send the files listed as `missing` in the response to the manifest, then complete the upload.',
+    when: 'Some files in the manifest have not been uploaded yet',
+    remedy: 'Upload the files listed as `missing` in the response to the manifest, then complete the upload.',
   },
   not_accepting_uploads: {
     status: 409,
@@ -152,20 +154,20 @@ export const siteErrors = {
   superseded: {
     status: 409,
     retryable: false,
-    when: 'A newer deployment is live. Create a new one',
-    remedy: 'Check what is live. If you still want your version, create a new deployment.',
+    when: 'A newer deployment is already live',
+    remedy: 'Check which version is live. If you still want to publish yours, create a new deployment.',
   },
   not_restorable: {
     status: 409,
     retryable: false,
-    when: 'The version cannot be restored. Publish from source',
+    when: 'The version cannot be restored',
     remedy: 'Restore another version, or publish from source.',
   },
   unarchived_content: {
     status: 409,
     retryable: 'depends',
-    when: 'Files are missing from the archive. Repeating the call fixes a publish, not a restore',
-    remedy: 'If you published, send the same call again. If you restored, publish from source instead.',
+    when: 'Some of the version’s files are missing from the archive. Repeating the call fixes a publish, but not a restore',
+    remedy: 'If you were publishing, send the same call again. If you were restoring, publish from source instead.',
   },
   storage_error: {
     status: 502,
@@ -178,6 +180,6 @@ export const siteErrors = {
     retryable: false,
     when: 'No preview slot has this number; for a booking, the start time is not offered',
     remedy:
-      'Send a number from 1 to `limits.preview_slots` of the account; for a booking, a start time from the list of slots.',
+      'Send a number from 1 to the account’s `limits.preview_slots`; for a booking, send a start time from the list of slots.',
   },
 } as const satisfies Record<string, ErrorRow>;

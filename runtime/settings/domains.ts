@@ -8,16 +8,16 @@ export const domains = {
     .pipe(z.array(z.enum(domainModes)))
     .default([])
     .describe(
-      'How owners’ domains are connected: `nameservers` (this platform hosts the zone), `cname` (their DNS points here). Empty: custom domains are not offered.',
+      'How owners’ domains are connected: `nameservers` (the platform hosts the DNS zone), `cname` (the owner’s DNS points to the platform). Empty: custom domains are not offered.',
     ),
   FRONTAGE_EDGE_ADDRESSES: list
     .pipe(z.array(z.union([z.ipv4(), z.ipv6()])))
     .default([])
-    .describe('Public IPv4 and IPv6 addresses of the edge. Required with a mode of `FRONTAGE_DOMAINS`.'),
+    .describe('Public IPv4 and IPv6 addresses of the edge. Required if `FRONTAGE_DOMAINS` contains a mode.'),
   FRONTAGE_CNAME_TARGET: hostname
     .or(z.literal(''))
     .default('')
-    .describe('Target of domains in the mode `cname`. It must resolve to the edge’s addresses.'),
+    .describe('CNAME target for domains in the mode `cname`. It must resolve to the edge’s addresses.'),
   FRONTAGE_NAMESERVERS: hostname
     .or(z.literal(''))
     .default('')
@@ -36,14 +36,16 @@ export const domains = {
     .pipe(z.array(hostname))
     .default([])
     .describe(
-      'Names, with all names below them, that no account may add. The platform’s own names are always reserved.',
+      'Domain names that no account may add, including their subdomains. The platform’s own names are always reserved.',
     ),
   FRONTAGE_DOMAINS_ENDINGS: list
     .pipe(z.array(z.string().regex(/^[a-z0-9-]+$/)))
     .default([])
-    .describe('Top-level domains beyond the public suffix list, such as `test` on a local machine.'),
+    .describe(
+      'Additional top-level domains that are not in the public suffix list, such as `test` on a local machine.',
+    ),
   FRONTAGE_CAA_NAMES: list
     .pipe(z.array(hostname))
     .default(['letsencrypt.org'])
-    .describe('Names of the certificate authority in CAA records.'),
+    .describe('Names that identify the certificate authority in CAA records.'),
 };

@@ -9,7 +9,7 @@ export const edges = {
     .min(0)
     .max(256)
     .default(0)
-    .describe('Processes that share the edge’s port. 0 starts one for each core.'),
+    .describe('Number of processes that share the edge’s port. 0 starts one per CPU core.'),
   FRONTAGE_EDGE_CACHE_BYTES: z.coerce
     .number()
     .int()
@@ -24,14 +24,14 @@ export const edges = {
     .min(64 * mebibyte)
     .default(4096 * mebibyte)
     .describe(
-      'Only with a store in a bucket: disk for cached files in `<data>/edge/blobs`, shared by all processes of the edge.',
+      'Disk space for cached files in `<data>/edge/blobs`, shared by all processes of the edge. Used only if the store is in a bucket.',
     ),
   FRONTAGE_EDGE_ACCESS_LOG: onOff
     .default('off')
     .describe('`on`: the edge logs one line for each request: method, host, path, status, milliseconds.'),
   FRONTAGE_ANALYTICS: onOff
     .default('on')
-    .describe('`off`: edges count no page views, and the analytics call returns `analytics_disabled`.'),
+    .describe('`off`: edges do not count page views, and the analytics call returns `analytics_disabled`.'),
   FRONTAGE_COUNTRY_HEADER: z
     .string()
     .toLowerCase()
@@ -43,7 +43,7 @@ export const edges = {
   FRONTAGE_TRUSTED_PROXIES: list
     .default([])
     .describe(
-      'IP addresses or networks whose `x-forwarded-for` is trusted by the API, and by edges that count visitors.',
+      'IP addresses or networks of proxies whose `x-forwarded-for` header is trusted: by the API, and by edges when they count visitors.',
     ),
   FRONTAGE_PROXY_PROTOCOL_FROM: list
     .default([])
@@ -54,24 +54,29 @@ export const edges = {
 
 export const certificates = {
   FRONTAGE_EDGE_TLS_PORT: optionalPort.describe(
-    'Port on which the edge accepts TLS, with the certificates of the database. Empty: a proxy in front of it terminates TLS. See [certificates](domains.md#certificates).',
+    'Port on which the edge accepts TLS, with the certificates in the database. Empty: a proxy in front of it terminates TLS. See [certificates](domains.md#certificates).',
   ),
   FRONTAGE_PUBLIC_HTTP_PORT: port
     .default(80)
-    .describe('Public HTTP port of the edges, for redirects, our own checks and the certificate authority.'),
+    .describe('Public HTTP port of the edges, for redirects, the platform’s own checks and the certificate authority.'),
   FRONTAGE_PUBLIC_TLS_PORT: port.default(443).describe('Public TLS port of the edges.'),
   FRONTAGE_ACME_URL: z
     .url()
     .or(z.literal(''))
     .default('')
-    .describe('Directory of the certificate authority (RFC 8555). Empty: no certificates are ordered.'),
+    .describe('Directory URL of the certificate authority (RFC 8555). Empty: no certificates are ordered.'),
   FRONTAGE_ACME_TERMS: z
     .enum(['agreed', ''])
     .default('')
-    .describe('`agreed` accepts the terms of the authority. Required with `FRONTAGE_ACME_URL`.'),
-  FRONTAGE_ACME_EMAIL: z.string().default('').describe('Contact address for the authority. Optional.'),
+    .describe('`agreed` accepts the certificate authority’s terms of service. Required with `FRONTAGE_ACME_URL`.'),
+  FRONTAGE_ACME_EMAIL: z
+    .string()
+    .default('')
+    .describe('Contact e-mail address for the certificate authority. Optional.'),
   FRONTAGE_ACME_CA: z
     .string()
     .default('')
-    .describe('File of root certificates for the authority’s servers, if the machine does not trust them.'),
+    .describe(
+      'File with root certificates for the certificate authority’s servers, if the machine does not trust them.',
+    ),
 };

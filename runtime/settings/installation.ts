@@ -8,31 +8,31 @@ export const installation = {
     .string()
     .min(32)
     .describe(
-      'At least 32 characters. Signs cursors, forms and codes, encrypts queued mails, and marks the builds of this installation. A new secret invalidates cursors, open pages and codes. Queued mails fail (see their `failure`), and builds of the old secret are no longer cleaned up.',
+      'At least 32 characters. Signs cursors, forms and codes, encrypts queued e-mails, and labels this installation’s builds. Changing it invalidates cursors, open pages and codes. Queued e-mails fail (see their `failure`), and builds labelled with the old secret are no longer cleaned up.',
     ),
   FRONTAGE_SEALING_KEYS: z
     .literal('none')
     .or(encryptionKeys)
     .default([])
     .describe(
-      '`v1:<secret>,v2:<secret>`, with secrets of at least 32 characters. The last key encrypts stored secrets; all keys decrypt them. See [sealing keys](#sealing-keys). With `none`, the key derived from `FRONTAGE_SECRET` is used, but payout keys are not accepted: if `FRONTAGE_PAYOUT_RAILS` contains `own_key`, all calls of payouts and payments return `payouts_unavailable`.',
+      '`v1:<secret>,v2:<secret>`, with secrets of at least 32 characters. The last key encrypts stored secrets; all keys decrypt them. See [sealing keys](#sealing-keys). With `none`, the key derived from `FRONTAGE_SECRET` is used, but payout keys are not accepted: if `FRONTAGE_PAYOUT_RAILS` contains `own_key`, all payout and payment calls return `payouts_unavailable`.',
     ),
   FRONTAGE_DATA: z
     .string()
     .default('.frontage')
     .transform((path) => resolve(path))
     .describe('Folder for all data on this machine.'),
-  NODE_ENV: z.string().default('production').describe('Read by packages of Node.'),
+  NODE_ENV: z.string().default('production').describe('Read by Node.js packages.'),
   FRONTAGE_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('`trace` to `error`, or `silent`.'),
+    .describe('Minimum level of log lines: `trace`, `debug`, `info`, `warn`, `error` or `silent`.'),
 };
 
 export const addresses = {
   FRONTAGE_BASE_URL: url
     .default(new URL('http://localhost:4400'))
-    .describe('Public address of the API, the owner’s pages and git.'),
+    .describe('Public URL of the API, the owners’ pages and git.'),
   FRONTAGE_API_HOST: z.string().default('127.0.0.1').describe('Address on which the API listens.'),
   FRONTAGE_API_PORT: port.default(4400).describe('Port on which the API listens.'),
   FRONTAGE_BASE_DOMAIN: z
@@ -40,7 +40,7 @@ export const addresses = {
     .toLowerCase()
     .regex(/^[a-z0-9.-]+$/)
     .default('sites.localhost')
-    .describe('Sites are published at `<name>.<base domain>`. Must be another host than the base URL.'),
+    .describe('Sites are published at `<name>.<base domain>`. It must not be the host of the base URL.'),
   FRONTAGE_EDGE_URL: url
     .default(new URL('http://localhost:4480'))
     .describe('Public scheme and port of the edge. The host comes from the base domain.'),
@@ -52,8 +52,8 @@ export const services = {
   DATABASE_URL: z
     .string()
     .default('postgres://frontage:frontage@127.0.0.1:5432/frontage')
-    .describe('The PostgreSQL database.'),
-  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Address of the workflow engine.'),
-  TEMPORAL_NAMESPACE: z.string().default('default').describe('Namespace in the workflow engine.'),
-  TEMPORAL_UI_URL: z.string().default('').describe('Where operators open the Temporal UI. Optional.'),
+    .describe('URL of the PostgreSQL database.'),
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Address of the Temporal server.'),
+  TEMPORAL_NAMESPACE: z.string().default('default').describe('Temporal namespace.'),
+  TEMPORAL_UI_URL: z.string().default('').describe('URL at which operators open the Temporal UI. Optional.'),
 };

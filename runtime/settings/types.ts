@@ -18,7 +18,7 @@ export const hostname = z
   .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/);
 export const socketAddress = z
   .string()
-  .regex(/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5}$/, 'is not address:port');
+  .regex(/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5}$/, 'must have the form address:port');
 export const url = z.url().transform((text) => new URL(text));
 
 /** `name=value,…` in the format of OpenTelemetry. Messages never contain the value, which may contain keys. */
@@ -30,7 +30,7 @@ export const pairs = z
     try {
       return Object.fromEntries(all.map((part) => readPair(part)));
     } catch {
-      check.addIssue({ code: 'custom', message: 'is not name=value,name=value', input: undefined });
+      check.addIssue({ code: 'custom', message: 'must have the form name=value,name=value', input: undefined });
       return z.NEVER;
     }
   });
@@ -52,7 +52,7 @@ export const samplers = [
 ] as const;
 
 const keysFormat =
-  'is a list such as v1:<secret>,v2:<secret>, each version and each secret once, secrets of at least 32 characters';
+  'must be a list such as v1:<secret>,v2:<secret>, with unique versions and unique secrets of at least 32 characters';
 
 /** Encryption keys by version. Messages never contain the value. */
 export const encryptionKeys = list

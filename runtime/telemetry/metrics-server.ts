@@ -37,7 +37,7 @@ export async function startMetricsServer({ metrics, log, render, isReady = () =>
     server.listen(metrics.port, metrics.host, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  log.info({ port }, 'metrics are at /metrics');
+  log.info({ port }, 'metrics are served at /metrics');
   return {
     port,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),

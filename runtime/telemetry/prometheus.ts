@@ -6,7 +6,7 @@ import { gitOperations, setCounters } from './metrics.ts';
 /** Of the API, by operation and status class. */
 const requests = new Histogram({
   name: 'frontage_request_seconds',
-  help: 'Time from a request to its response.',
+  help: 'Time from receiving a request to sending its response.',
   labelNames: ['operation', 'status'],
   buckets: [0.005, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30, 60],
 });
@@ -25,14 +25,18 @@ const activities = new Histogram({
   labelNames: ['activity', 'outcome'],
   buckets: [0.01, 0.05, 0.2, 1, 3, 10, 30, 120, 300, 1200],
 });
-const builds = new Counter({ name: 'frontage_builds_total', help: 'Builds that ended.', labelNames: ['outcome'] });
-const mails = new Counter({ name: 'frontage_mails_total', help: 'Attempts to send a mail.', labelNames: ['outcome'] });
-const spans = new Counter({ name: 'frontage_spans_total', help: 'Spans of traces.', labelNames: ['outcome'] });
+const builds = new Counter({ name: 'frontage_builds_total', help: 'Finished builds.', labelNames: ['outcome'] });
+const mails = new Counter({
+  name: 'frontage_mails_total',
+  help: 'Attempts to send an e-mail.',
+  labelNames: ['outcome'],
+});
+const spans = new Counter({ name: 'frontage_spans_total', help: 'Trace spans.', labelNames: ['outcome'] });
 
 for (const state of ['running', 'waiting'] as const)
   new Gauge({
     name: `frontage_git_${state}`,
-    help: `Clones, fetches and pushes that are ${state}.`,
+    help: `Clones, fetches and pushes that are currently ${state}.`,
     collect() {
       this.set(gitOperations[state]);
     },
@@ -48,15 +52,18 @@ setCounters({
 });
 
 const gauges: Record<keyof DatabaseMetrics, Gauge> = {
-  outboxWaiting: gauge('outbox_waiting', 'Entries of the outbox that are not sent.'),
-  outboxOldestSeconds: gauge('outbox_oldest_seconds', 'Age of the oldest of them.'),
-  buildsWaiting: gauge('builds_waiting', 'Publishes that wait for their build.'),
-  buildsOldestSeconds: gauge('builds_oldest_seconds', 'Age of the oldest of them.'),
-  mailsWaiting: gauge('mails_waiting', 'Mails that are neither sent nor given up.'),
-  mailsOldestSeconds: gauge('mails_oldest_seconds', 'Age of the oldest of them.'),
-  flagsOpen: gauge('flags_open', 'Published files that a scan flagged and no operator has dismissed.'),
-  unscannedOldestSeconds: gauge('unscanned_oldest_seconds', 'Age of the oldest shown version that was not scanned.'),
-  certificateDaysLeft: gauge('certificate_days_left', 'Days until the first certificate expires.'),
+  outboxWaiting: gauge('outbox_waiting', 'Outbox entries that have not been sent.'),
+  outboxOldestSeconds: gauge('outbox_oldest_seconds', 'Age of the oldest unsent outbox entry.'),
+  buildsWaiting: gauge('builds_waiting', 'Publishes that are waiting to be built.'),
+  buildsOldestSeconds: gauge('builds_oldest_seconds', 'Age of the oldest publish that is waiting to be built.'),
+  mailsWaiting: gauge('mails_waiting', 'E-mails that are waiting to be sent.'),
+  mailsOldestSeconds: gauge('mails_oldest_seconds', 'Age of the oldest e-mail that is waiting to be sent.'),
+  flagsOpen: gauge('flags_open', 'Published files that a scan flagged and no operator has dismissed yet.'),
+  unscannedOldestSeconds: gauge(
+    'unscanned_oldest_seconds',
+    'Age of the oldest visible version that has not been scanned.',
+  ),
+  certificateDaysLeft: gauge('certificate_days_left', 'Days until the next certificate expires.'),
 };
 
 /** Registered only while it has a value, so that a process without one does not report it. */
@@ -83,7 +90,7 @@ export function registerEdgeMetrics(metrics: EdgeMetrics, bounds: readonly numbe
   const name = 'frontage_edge_seconds';
   const histogram = {
     name,
-    help: 'Time from a request to its response.',
+    help: 'Time from receiving a request to sending its response.',
     type: 'histogram',
     aggregator: 'sum',
   } as const;

@@ -101,7 +101,9 @@ test('every fault is told at once, with those of the other settings', () => {
   });
   const act = () => read(wrong, { FRONTAGE_PLAN: 'gold', FRONTAGE_API_PORT: 'x' });
   for (const part of [/shop: includes/, /studio: limits.sites/, /FRONTAGE_API_PORT/]) expect(act).toThrow(part);
-  expect(() => read(ownPlans(), { FRONTAGE_PLAN: 'gold' })).toThrow(/FRONTAGE_PLAN: the catalog has no plan gold/);
+  expect(() => read(ownPlans(), { FRONTAGE_PLAN: 'gold' })).toThrow(
+    /FRONTAGE_PLAN: the plan catalog has no plan named gold/,
+  );
 });
 
 const fixtures = await Promise.all([createFixture(), createBillingFixture({ worker: false })]);

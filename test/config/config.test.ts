@@ -46,7 +46,7 @@ test('a store is a folder or a folder of a bucket', () => {
   });
   expect(storeOf('s3://sites/of/ours/')).toMatchObject({ s3: { bucket: 'sites', prefix: 'of/ours/' } });
   for (const wrong of ['s3://', 's3:/sites', 's3://-sites', 's3://sites?key=1', 'S3://sites', 'S3:sites'])
-    expect(() => storeOf(wrong)).toThrow('FRONTAGE_STORE: is neither a folder nor s3://bucket/folder');
+    expect(() => storeOf(wrong)).toThrow('FRONTAGE_STORE: must be a folder or s3://bucket/folder');
   for (const other of ['azure://sites', 'gs://sites', 'file:///data', 'https://store.test/sites'])
-    expect(() => storeOf(other)).toThrow('FRONTAGE_STORE: is neither a folder nor s3://bucket/folder');
+    expect(() => storeOf(other)).toThrow('FRONTAGE_STORE: must be a folder or s3://bucket/folder');
 });

@@ -178,7 +178,7 @@ test('OpenTelemetry’s variables are read as specified, and errors do not revea
     ?.headers;
   expect(headers).toEqual({ authorization: 'Basic a=', b: 'c=d' });
   const broken = () => readConfig({ ...base, OTEL_EXPORTER_OTLP_HEADERS: 'hunter2' });
-  expect(broken).toThrow('OTEL_EXPORTER_OTLP_HEADERS: is not name=value');
+  expect(broken).toThrow('OTEL_EXPORTER_OTLP_HEADERS: must have the form name=value');
   expect(broken).not.toThrow('hunter2');
   expect(() => readConfig({ ...base, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow('OTEL_EXPORTER_OTLP_PROTOCOL');
 });
