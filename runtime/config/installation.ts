@@ -1,0 +1,19 @@
+import { createEncryptionKeys } from '#runtime/encryption.ts';
+import type { Settings } from '#runtime/settings.ts';
+
+export function installationConfig(e: Settings) {
+  return {
+    dataDir: e.FRONTAGE_DATA,
+    baseUrl: e.FRONTAGE_BASE_URL.origin,
+    baseDomain: e.FRONTAGE_BASE_DOMAIN,
+    edgeUrl: e.FRONTAGE_EDGE_URL.origin,
+    api: { host: e.FRONTAGE_API_HOST, port: e.FRONTAGE_API_PORT },
+    databaseUrl: e.DATABASE_URL,
+    temporal: { address: e.TEMPORAL_ADDRESS, namespace: e.TEMPORAL_NAMESPACE, uiUrl: e.TEMPORAL_UI_URL },
+    secret: e.FRONTAGE_SECRET,
+    sealing: createEncryptionKeys(e.FRONTAGE_SECRET, e.FRONTAGE_SEALING_KEYS === 'none' ? [] : e.FRONTAGE_SEALING_KEYS),
+    /** Whether payout keys can be encrypted. */
+    sealsPayoutKeys: e.FRONTAGE_SEALING_KEYS !== 'none',
+    logLevel: e.FRONTAGE_LOG_LEVEL,
+  };
+}
