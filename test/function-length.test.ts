@@ -21,7 +21,6 @@ const long: Record<string, string> = {
   'edge/http/listener.ts listen': 'a factory: returns the server it starts',
   'edge/http/request.ts readFields': 'one pass over the raw fields, on the path of every request',
   'edge/http/tls.ts listenTls': 'a factory: returns the server it starts',
-  'git/rules/structure/byte-reader.ts readBytes': 'a factory: returns the reads of one file',
   'git/serve.ts serveGit': 'one exchange, whose ends clean up in order',
   'operator/backups/repository.ts bucketRepository': 'a factory: returns a repository in a bucket',
   'providers/sandbox/image/runner/supervisor.mjs supervise': 'one build, whose ends clean up in order',

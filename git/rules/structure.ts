@@ -1,6 +1,6 @@
 /** Whether a file is complete, contains only one file, and decodes to a size that the build can process. */
 
-import { type ByteReader, readBytes, UnexpectedEnd } from './structure/byte-reader.ts';
+import { ByteReader, UnexpectedEnd } from './structure/byte-reader.ts';
 import { type Walked, walkGif, walkJpeg, walkPng, walkWebp } from './structure/images.ts';
 import { walkAvif, walkPdf, walkSfnt, walkTiff, walkWoff } from './structure/other-formats.ts';
 
@@ -30,7 +30,7 @@ export async function structureFault(format: string, content: AsyncIterable<Buff
   if (!walk) return undefined;
   const markup = watchForMarkup(content);
   try {
-    const walked = await walk(readBytes(markup.content));
+    const walked = await walk(new ByteReader(markup.content));
     const fault = typeof walked === 'object' ? pixelFault(walked) : walked;
     return fault ?? markup.fault();
   } catch (error) {

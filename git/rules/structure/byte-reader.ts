@@ -1,68 +1,77 @@
-/** Reads a given number of bytes from a stream of chunks, so that a file of any size needs little memory. */
-
 /** Thrown when the file ends before it should. */
 export class UnexpectedEnd extends Error {}
 
-export type ByteReader = {
-  /** The next `count` bytes. */
-  take(count: number): Promise<Buffer>;
-  skip(count: number): Promise<void>;
-  /** Passes the next `count` bytes on in chunks. */
-  each(count: number, piece: (bytes: Buffer) => void): Promise<void>;
-  /** Skips everything up to and including the next byte of this value. */
-  skipPast(byte: number): Promise<void>;
-  /** The next chunk as it arrives; empty at the end. */
-  chunk(): Promise<Buffer>;
-  atEnd(): Promise<boolean>;
-  /** Number of bytes read so far. */
-  position(): number;
-};
+/** Reads a given number of bytes from a stream of chunks, so that a file of any size needs little memory. */
+export class ByteReader {
+  readonly #chunks: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+  #position = 0;
 
-export function readBytes(content: AsyncIterable<Buffer>): ByteReader {
-  const chunks = content[Symbol.asyncIterator]();
-  let rest: Buffer = Buffer.alloc(0);
-  let position = 0;
-  async function more(): Promise<boolean> {
-    while (rest.length === 0) {
-      const next = await chunks.next();
-      if (next.done) return false;
-      rest = next.value;
-    }
-    return true;
+  constructor(content: AsyncIterable<Buffer>) {
+    this.#chunks = content[Symbol.asyncIterator]();
   }
-  function cut(count: number): Buffer {
-    const piece = rest.subarray(0, count);
-    rest = rest.subarray(piece.length);
-    position += piece.length;
-    return piece;
+
+  /** The next `count` bytes. */
+  async take(count: number): Promise<Buffer> {
+    if (this.#rest.length >= count) return this.#cut(count);
+    const pieces: Buffer[] = [];
+    await this.each(count, (bytes) => pieces.push(bytes));
+    return Buffer.concat(pieces);
   }
-  async function each(count: number, piece: (bytes: Buffer) => void): Promise<void> {
+
+  skip(count: number): Promise<void> {
+    return this.each(count, () => {});
+  }
+
+  /** Passes the next `count` bytes on in chunks. */
+  async each(count: number, piece: (bytes: Buffer) => void): Promise<void> {
     for (let left = count; left > 0; ) {
-      if (!(await more())) throw new UnexpectedEnd();
-      const bytes = cut(left);
+      if (!(await this.#more())) throw new UnexpectedEnd();
+      const bytes = this.#cut(left);
       left -= bytes.length;
       piece(bytes);
     }
   }
-  return {
-    each,
-    skip: (count) => each(count, () => {}),
-    async take(count) {
-      if (rest.length >= count) return cut(count);
-      const pieces: Buffer[] = [];
-      await each(count, (bytes) => pieces.push(bytes));
-      return Buffer.concat(pieces);
-    },
-    async skipPast(byte) {
-      for (;;) {
-        if (!(await more())) throw new UnexpectedEnd();
-        const index = rest.indexOf(byte);
-        cut(index === -1 ? rest.length : index + 1);
-        if (index !== -1) return;
-      }
-    },
-    chunk: async () => ((await more()) ? cut(rest.length) : Buffer.alloc(0)),
-    atEnd: async () => !(await more()),
-    position: () => position,
-  };
+
+  /** Skips everything up to and including the next byte of this value. */
+  async skipPast(byte: number): Promise<void> {
+    for (;;) {
+      if (!(await this.#more())) throw new UnexpectedEnd();
+      const index = this.#rest.indexOf(byte);
+      this.#cut(index === -1 ? this.#rest.length : index + 1);
+      if (index !== -1) return;
+    }
+  }
+
+  /** The next chunk as it arrives; empty at the end. */
+  async chunk(): Promise<Buffer> {
+    return (await this.#more()) ? this.#cut(this.#rest.length) : Buffer.alloc(0);
+  }
+
+  async atEnd(): Promise<boolean> {
+    return !(await this.#more());
+  }
+
+  /** Number of bytes read so far. */
+  position(): number {
+    return this.#position;
+  }
+
+  /** Whether there is a byte to read. Waits for the next chunk if the last one is used up. */
+  async #more(): Promise<boolean> {
+    while (this.#rest.length === 0) {
+      const next = await this.#chunks.next();
+      if (next.done) return false;
+      this.#rest = next.value;
+    }
+    return true;
+  }
+
+  /** At most `count` bytes of the current chunk. */
+  #cut(count: number): Buffer {
+    const piece = this.#rest.subarray(0, count);
+    this.#rest = this.#rest.subarray(piece.length);
+    this.#position += piece.length;
+    return piece;
+  }
 }
