@@ -14,9 +14,15 @@ import { accessPages, signinPages } from './auth/pages.ts';
 import { authRoutes } from './auth/routes.ts';
 import { planPages } from './billing/pages.ts';
 import { billingRoutes } from './billing/routes.ts';
-import { bookingPages } from './bookings/pages.ts';
+import { cancellationPages } from './bookings/cancellation-pages.ts';
 import { bookableRoutes, bookingRoutes } from './bookings/routes.ts';
-import { offeringRoutes, preflightRoutes, takingRoutes, visitorsOf, visitSite } from './bookings/visitor-routes.ts';
+import {
+  bookingCreationRoutes,
+  offeringRoutes,
+  preflightRoutes,
+  visitorsOf,
+  visitSite,
+} from './bookings/visitor-routes.ts';
 import { widgetRoutes } from './bookings/widget-routes.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { commentRoutes } from './comments/routes.ts';
@@ -99,7 +105,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     signinPages(scope, deps);
     accessPages(scope, deps);
     addressPages(scope, deps);
-    bookingPages(scope, deps);
+    cancellationPages(scope, deps);
     payPages(scope, deps);
     connectPages(scope, deps);
     connectorPages(scope, deps);
@@ -113,7 +119,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     });
   });
 
-  await app.register(async function visitors(scope: Api) {
+  await app.register(async function forms(scope: Api) {
     await visitorFormRoutes(scope, deps);
   });
 
@@ -173,7 +179,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       widgetRoutes(scope);
     });
 
-    await scope.register(async function visitors(scope: Api) {
+    await scope.register(async function booking(scope: Api) {
       useEntityManager(scope, deps);
       visitSite(scope, deps);
       preflightRoutes(scope);
@@ -190,7 +196,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
         requireCapabilities(scope, deps);
         idempotency(scope, deps, visitorsOf);
         routeDefaults(scope);
-        takingRoutes(scope, deps);
+        bookingCreationRoutes(scope, deps);
       });
     });
 

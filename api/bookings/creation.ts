@@ -5,7 +5,7 @@ import { hashSecret } from '#api/secrets.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { startHold } from '#db/bookings/holds.ts';
 import { queueBookingMails } from '#db/bookings/mails.ts';
-import { bookingsWithStatus, lockCalendars, reserveSeats } from '#db/bookings/seats.ts';
+import { bookingsWithStatus, countFreeSeats, lockCalendars } from '#db/bookings/seats.ts';
 import { encryptContact, type VisitorContact } from '#db/bookings/visitor-contact.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startPayment } from '#db/payments/transitions.ts';
@@ -53,7 +53,7 @@ export async function createBooking(
     const { price } = service;
     const payable = price && { price, account: await requirePayable(tx, deps, site, price) };
     const now = deps.clock.now();
-    const slot = await reserveSlot(tx, now, { service, calendar }, input);
+    const slot = await requireFreeSlot(tx, now, { service, calendar }, input);
     if (payable) await requireFewHolds(tx, now, hash);
     const hold = payable && (await createHold(tx, deps, now, { id: created.id, site, service, contact, ...payable }));
     const booking = tx.create(Booking, {
@@ -110,8 +110,8 @@ async function requirePayable(tx: EntityManager, deps: Deps, site: Site, price: 
   });
 }
 
-/** Throws `invalid_json`, `invalid_slot`, `slot_taken`. */
-async function reserveSlot(
+/** The slot at this time, if its seats are free. Throws `invalid_json`, `invalid_slot`, `slot_taken`. */
+async function requireFreeSlot(
   tx: EntityManager,
   now: Date,
   { service, calendar }: Choice,
@@ -123,9 +123,8 @@ async function reserveSlot(
   const nextAction = 'Read the slots again: GET /b/{public_id}/slots.';
   const slot = slotAt(service, calendarOf(calendar), Date.parse(start), now.getTime());
   if (!slot) throw errors.invalid_slot('This time is not offered.', { nextAction });
-  const reservation = await reserveSeats(tx, now, calendar, { seats, span: spansOf(service).busy(slot.start) });
-  if (reservation.isReserved) return slot;
-  const { seatsLeft } = reservation;
+  const seatsLeft = await countFreeSeats(tx, now, calendar, spansOf(service).busy(slot.start));
+  if (seats <= seatsLeft) return slot;
   throw errors.slot_taken(
     seatsLeft === 0 ? 'This time is already booked.' : `This time has only ${seatsLeft} seats left.`,
     { nextAction },

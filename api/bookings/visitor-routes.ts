@@ -123,7 +123,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
 }
 
 /** Creating a booking. */
-export function takingRoutes(app: Api, deps: Deps): void {
+export function bookingCreationRoutes(app: Api, deps: Deps): void {
   app.post(
     '/b/:public_id',
     {

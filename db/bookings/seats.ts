@@ -1,6 +1,7 @@
 /**
- * State transitions of bookings. Seats are reserved under the lock of their calendar, after overdue holds are expired;
- * the constraint trigger `booking_seats` is the last guard of the capacity.
+ * Seats of calendars. They are counted, and a booking of them is inserted or confirmed, under the lock of their
+ * calendar. The trigger `booking_seats` also refuses a write beyond the capacity; only code without the lock meets it,
+ * and its error is not translated.
  */
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '#db/orm.ts';
@@ -73,22 +74,19 @@ export function signalHoldBooking(tx: EntityManager, clock: Clock, id: string): 
   signalWorkflow(tx, clock, 'holdBooking', { bookingId: id }, 'moved');
 }
 
-export type Reservation = { isReserved: true } | { isReserved: false; seatsLeft: number };
-
 /**
- * Whether the calendar has these seats for the whole span; overdue holds are expired first. The calendar is locked, so
- * the seats stay free until this transaction writes the booking that takes them.
+ * How many seats of the calendar are free for the whole span; overdue holds are expired first. The caller has locked
+ * the calendar, so the seats stay free until its transaction inserts the booking.
  */
-export async function reserveSeats(
+export async function countFreeSeats(
   tx: EntityManager,
   now: Date,
   calendar: Pick<BookingCalendar, 'id' | 'capacity'>,
-  { seats, span }: { seats: number; span: Span },
-): Promise<Reservation> {
+  span: Span,
+): Promise<number> {
   await expireDueHolds(tx, now, { calendar: calendar.id });
   const taken = await takenSeats(tx, now, calendar.id, span);
-  const seatsLeft = calendar.capacity - peakOccupancy(occupancyOf(taken), span);
-  return seats <= seatsLeft ? { isReserved: true } : { isReserved: false, seatsLeft: Math.max(0, seatsLeft) };
+  return Math.max(0, calendar.capacity - peakOccupancy(occupancyOf(taken), span));
 }
 
 /**
@@ -105,7 +103,7 @@ export async function confirmPaid(
   const status = bookingStatusAt(booking, now);
   const sealed = booking.visitorSealed;
   // Without an address the visitor would not learn of the booking.
-  if (status !== 'held' && !(status === 'expired' && sealed && (await reserveAgain(tx, now, booking)))) return false;
+  if (status !== 'held' && !(status === 'expired' && sealed && (await canReserveAgain(tx, now, booking)))) return false;
   Object.assign(booking, { status: 'confirmed', visitorSealed: null });
   const site = await tx.findOneOrFail(Site, booking.site.id);
   const contact = sealed && decryptContact(deps.config, booking.id, sealed);
@@ -116,10 +114,10 @@ export async function confirmPaid(
 }
 
 /** Whether an expired booking can have its seats back: the site still accepts bookings, and the seats are free. */
-async function reserveAgain(tx: EntityManager, now: Date, booking: WholeBooking): Promise<boolean> {
+async function canReserveAgain(tx: EntityManager, now: Date, booking: WholeBooking): Promise<boolean> {
   const { calendar, seats, busyFrom, busyUntil } = booking;
   const site = await tx.findOneOrFail(Site, booking.site.id, { refresh: true });
   if (isClosed(site) || calendar.archivedAt || booking.startsAt <= now) return false;
   const span = { from: busyFrom.getTime(), until: busyUntil.getTime() };
-  return (await reserveSeats(tx, now, calendar, { seats, span })).isReserved;
+  return seats <= (await countFreeSeats(tx, now, calendar, span));
 }

@@ -8,11 +8,11 @@
  */
 import { make } from '#web/dom.js';
 import { newKey, RequestFailed, request } from './api.js';
+import { bookedPanel } from './booked-panel.js';
 import { detailFields, intakeAnswers } from './details.js';
 import { field, optionsOf } from './dom.js';
 import { isoDate, localeOf } from './formats.js';
 import { monthCells, monthRange, monthTitle } from './month.js';
-import { outcomePanel } from './outcome.js';
 import { timeChoices } from './times.js';
 import style from './widget.css';
 import { words } from './words.js';
@@ -231,7 +231,7 @@ class FrontageBooking extends HTMLElement {
   /** @param {import('./api.js').Booking} booking */
   #showOutcome(booking) {
     const { time_zone: timeZone } = this.#offer.calendars.find(({ key }) => key === booking.calendar) ?? {};
-    const panel = outcomePanel({ booking, timeZone, service: this.#service, locale: this.#locale, words: this.#words });
+    const panel = bookedPanel({ booking, timeZone, service: this.#service, locale: this.#locale, words: this.#words });
     this.#form.replaceWith(panel);
     panel.focus();
     const name = booking.pay_url ? 'frontage-held' : 'frontage-booked';

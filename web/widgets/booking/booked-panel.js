@@ -7,7 +7,7 @@ import { money } from './formats.js';
  */
 
 /** @param {Outcome} outcome */
-export function outcomePanel(outcome) {
+export function bookedPanel(outcome) {
   const { booking, service, timeZone, locale, words } = outcome;
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'short', timeZone });
   const when = format.format(new Date(booking.start));

@@ -14,7 +14,7 @@ import type { ShownBooking } from './schemas.ts';
 
 type Linked = { Params: { public_id: string; secret: string } };
 
-export function bookingPages(app: Api, deps: Deps): void {
+export function cancellationPages(app: Api, deps: Deps): void {
   app.get<Linked>(
     '/b/:public_id/cancel/:secret',
     pageOptions('booking.show_to_visitor', 'bookings'),
