@@ -113,7 +113,7 @@ export async function lockChangeable(tx: EntityManager, siteId: string): Promise
   return site;
 }
 
-/** Guards other changes of a site. Throws `site_archived`. */
+/** Guards other changes to a site. Throws `site_archived`. */
 export function requireActive(site: Site): void {
   if (site.status === 'archived') {
     throw errors.site_archived(`The site ${site.name} is archived and cannot be changed.`, {

@@ -57,7 +57,7 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
     message: 'This platform cannot send e-mail, so it cannot send invitations.',
   },
   photos: { code: 'photos_disabled', message: 'This platform has no stock photo library.' },
-  files: { code: 'uploads_disabled', message: 'This platform does not accept uploaded files.' },
+  files: { code: 'uploads_disabled', message: 'This platform does not accept file uploads.' },
   sketches: { code: 'sketches_disabled', message: 'This platform does not offer sketches.' },
   analytics: { code: 'analytics_disabled', message: 'This platform does not offer analytics.' },
   payouts: { code: 'payouts_disabled', message: 'This platform cannot accept payments on behalf of site owners.' },
@@ -69,7 +69,7 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
     nextAction: 'Do not retry. Hide the booking form.',
   },
   domains: { code: 'invalid_mode', message: 'This platform does not offer custom domains, so no mode is available.' },
-  repositories: { code: 'no_repositories', message: 'This platform has no git repositories.' },
+  repositories: { code: 'no_repositories', message: 'This platform does not provide git repositories.' },
 };
 
 /** Owners' provider keys are only stored encrypted. */

@@ -36,9 +36,9 @@ export async function askForChange(
   email: string,
 ): Promise<'asked' | 'taken'> {
   const { clock, config } = deps;
-  await limitMails(tx, deps, { table: 'email_change', accountId: account.id, what: 'changes of address' });
+  await limitMails(tx, deps, { table: 'email_change', accountId: account.id, what: 'address changes' });
   await lockAddress(tx, email);
-  await limitMails(tx, deps, { table: 'email_change', email, what: 'changes of address' });
+  await limitMails(tx, deps, { table: 'email_change', email, what: 'address changes' });
   const isTaken = (await tx.count(Account, { email })) > 0;
   if (!isTaken) await withdrawChange(tx, account.id);
   const now = clock.now();

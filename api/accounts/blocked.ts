@@ -6,7 +6,8 @@ import { type AppError, errors } from '#runtime/errors.ts';
 /** `reason` is the operator's text for the owner. */
 export function accountBlocked(reason: string): AppError {
   return errors.access_denied(`This account has been blocked by the operator. Reason: ${reason}`, {
-    nextAction: 'Tell the owner. They fix the problem and contact the operator; no call helps until then.',
+    nextAction:
+      'Tell the owner that they need to fix the problem and contact the operator. No API call will help until then.',
   });
 }
 

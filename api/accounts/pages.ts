@@ -136,13 +136,13 @@ export function addressPages(app: Api, deps: Deps): void {
 
 const addressLinkExpired = noticePage({
   title: 'This link has expired',
-  text: 'It works once and expires after one day. To change the address, request the change again.',
+  text: 'A confirmation link works once and expires after one day. To change your address, request the change again.',
 });
 
 function confirmed(email: string) {
   return noticePage({
     title: 'Your e-mail address has changed',
-    text: `Your account now uses ${email}. Use it to sign in from now on.`,
+    text: `Your account now uses ${email}. Sign in with this address from now on.`,
     lit: true,
     link: { href: '/signin', text: 'Sign in' },
   });

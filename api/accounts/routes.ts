@@ -36,8 +36,8 @@ export function accountRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'account.change' },
       schema: {
-        summary: 'Change the name or the address',
-        description: `We e-mail a confirmation link to a new address; it replaces the current address once it is confirmed. The current address
+        summary: 'Change the account’s name or e-mail address',
+        description: `We e-mail a confirmation link to the new address, which replaces the current one once it is confirmed. The current address
 is notified. Sending the current address cancels a pending change.`,
         body: accountChange,
         response: { 200: accountChangedSchema },
@@ -59,6 +59,6 @@ is notified. Sending the current address cancels a pending change.`,
 function waiting(email: string) {
   return {
     status: 'pending' as const,
-    next_action: `Tell the owner to open the link that we e-mailed to ${email}. After that, GET /v1/account returns it as email.`,
+    next_action: `Tell the owner to open the link that we e-mailed to ${email}. After that, GET /v1/account returns the new address as email.`,
   };
 }

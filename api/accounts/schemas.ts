@@ -23,7 +23,7 @@ export const accountSchema = z
     pending_email: z.string().nullable(),
     created_at: moment,
     counts: z.object({ sites: z.number().int(), archived_sites: z.number().int(), domains: z.number().int() }),
-    limits: z.record(z.enum(limitNames), limitSchema).describe('All limits of the account.'),
+    limits: z.record(z.enum(limitNames), limitSchema).describe('All of the account’s limits.'),
     billing: z.object({
       enabled: z.boolean(),
       plan: z.string(),
@@ -40,7 +40,10 @@ export const accountSchema = z
 
 export const accountChange = z.strictObject({
   name: plainName(100).optional(),
-  email: z.string().optional().describe('Replaces the current address once the link e-mailed to it is confirmed.'),
+  email: z
+    .string()
+    .optional()
+    .describe('The new address, which replaces the current one once it is confirmed with an e-mailed link.'),
 });
 
 export const accountChangedSchema = z.object({
@@ -48,7 +51,7 @@ export const accountChangedSchema = z.object({
   pending: z
     .object({ email: z.string(), expires_at: moment })
     .nullable()
-    .describe('A new address that is not confirmed yet.'),
+    .describe('The new address, until it is confirmed.'),
   account: accountSchema,
   status: z.literal('pending').optional(),
   next_action: z.string().optional(),

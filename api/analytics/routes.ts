@@ -12,10 +12,10 @@ export function analyticsRoutes(app: Api, { clock }: Deps): void {
     {
       config: { operation: 'site.analytics', capability: 'analytics' },
       schema: {
-        summary: 'Read the analytics of a site',
+        summary: 'Read a site’s analytics',
         description:
-          'Page views of the live site. The server counts them without a script, without cookies and without storing any ' +
-          'visitor’s address. A view is included within about 10 seconds.',
+          'Returns page views of the live site. They are counted on the server, without scripts, cookies or stored IP ' +
+          'addresses. A new view is included within about 10 seconds.',
         params: idParams,
         querystring: analyticsQuery,
         response: { 200: analyticsSchema },

@@ -26,7 +26,7 @@ export type Report = {
   series: Bucket[];
 } & Record<Dimension, Most[]>;
 
-/** How many of each are listed, beside the sum of the rest. */
+/** How many of each are listed, besides the sum of the rest. */
 const shownMax = 50;
 
 /** The period that ends with the current hour, day or month, which is incomplete. */

@@ -7,7 +7,7 @@ export const analyticsQuery = z.strictObject({
     .enum(periods)
     .default('7d')
     .describe(
-      'The period ends now. `24h` is divided into hours, `7d` and `30d` into days, `12mo` into months, all in UTC.',
+      'The period to report on, ending now. `24h` is divided into hours, `7d` and `30d` into days, `12mo` into months, all in UTC.',
     ),
 });
 
@@ -20,22 +20,22 @@ export const analyticsSchema = z
       .number()
       .int()
       .describe(
-        'Unique visitors, accurate to about 2 %. Visitors are only recognised within one UTC day; a longer period is the sum of its days.',
+        'Unique visitors, accurate to within about 2%. A visitor is recognised only within one UTC day, so a longer period is the sum of its days.',
       ),
-    views: views.describe('Pages served to people, without robots and prefetches.'),
+    views: views.describe('Page views by people, excluding robots and prefetches.'),
     series: z
       .array(z.object({ at: moment, visitors: z.number().int(), views }))
       .describe('Oldest first, without gaps.'),
     pages: z
       .array(z.object({ path: z.string(), views }))
-      .describe('Most frequent first. The rest is summed up as `other`, the last item.'),
+      .describe('Most viewed first. The last item, `other`, is the total of the remaining pages.'),
     referrers: z
       .array(z.object({ host: z.string(), views }))
-      .describe('Hosts of other sites that link here, without `www.`.'),
+      .describe('Hosts of the other sites that visitors came from, without `www.`.'),
     countries: z
       .array(z.object({ country: z.string(), views }))
       .optional()
-      .describe('ISO 3166-1 codes, if the platform knows the visitors’ countries.'),
+      .describe('ISO 3166-1 country codes. Absent if the platform does not know visitors’ countries.'),
     devices: z.array(z.object({ device: z.string().describe('`desktop`, `mobile` or `tablet`.'), views })),
   })
   .meta({ id: 'Analytics' });

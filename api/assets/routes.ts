@@ -17,8 +17,8 @@ export function assetRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'asset.list', capability: 'repositories' },
       schema: {
-        summary: 'List the files from the API or an upload link',
-        description: 'Only files that the source still contains unchanged.',
+        summary: 'List the files that were added without git',
+        description: 'Lists only files that are still in the source and have not changed.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(assetSchema) },
@@ -38,7 +38,8 @@ export function assetRoutes(app: Api, deps: Deps): void {
       config: { operation: 'asset.read', capability: 'repositories', answers: ['*/*'] },
       schema: {
         summary: 'Read a file',
-        description: 'Returns its bytes. `etag` is the SHA-256; send it as `If-Match` in a later write.',
+        description:
+          'Returns the file’s contents. The `etag` header is its SHA-256 hash; send it as `If-Match` in a later write.',
         params: assetParams,
         response: { 200: z.any().describe('The file.') },
       },
@@ -68,7 +69,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
         schema: {
           summary: 'Write a file',
           description:
-            'The body is the file; its type is read from the bytes. Makes one commit. With `If-Match` set to the SHA-256 of the file to replace, a file that changed meanwhile returns `stale_hash`.',
+            'The body is the file; its type is detected from its contents. Creates one commit. To avoid overwriting another change, set `If-Match` to the SHA-256 hash of the file to replace: if the file has changed since, the call returns `stale_hash`.',
           params: assetParams,
           response: { 200: assetSchema },
         },

@@ -99,8 +99,8 @@ export async function readAsset(
   const site = await loadSite(em, actor, siteId);
   const file = placeOf('source', path) ? await fileAt(deps, site, path) : undefined;
   if (!file || path.startsWith(contentFolder)) {
-    throw errors.not_found('The site has no such file below src/assets/ or public/.', {
-      nextAction: `Read GET /v1/sites/${site.id}/files?path=src/assets for the existing files.`,
+    throw errors.not_found('The site has no such file under src/assets/ or public/.', {
+      nextAction: `Call GET /v1/sites/${site.id}/files?path=src/assets to list the existing files.`,
     });
   }
   return { path, oid: file.oid, bytes: file.bytes, sha256: await hashOf(deps, site, file.oid) };
@@ -145,8 +145,8 @@ async function hashOf(deps: Deps, site: Site, oid: string): Promise<string> {
     for await (const chunk of bytesOfBlob(deps, site.id, oid)) hash.update(chunk);
   } catch (error) {
     if (await requireRepositories(deps).hasBlob(site.id, 'source', oid)) throw error;
-    throw errors.missing_asset('The bytes of this file are missing from storage.', {
-      nextAction: 'Send the same file again with PUT to repair it.',
+    throw errors.missing_asset('The contents of this file are missing from storage.', {
+      nextAction: 'Send the same file again with PUT to restore it.',
       cause: error,
     });
   }
@@ -163,8 +163,8 @@ async function matches(deps: Deps, site: Site, file: TreeEntry | undefined, expe
 /** Throws `invalid_path` for a path outside the folders for single files. */
 export function requireAssetPath(path: string, folders = ['src/assets/', 'public/']): void {
   if (folders.some((folder) => path.startsWith(folder) && path.length > folder.length)) return;
-  throw errors.invalid_path(`${printable(path) || 'The path'} is not a path below ${folders.join(' or ')}.`, {
-    nextAction: `Choose a path below ${folders.join(' or ')}. Add other files with git or POST /v1/sites/{id}/commits.`,
+  throw errors.invalid_path(`${printable(path) || 'The path'} is not a path under ${folders.join(' or ')}.`, {
+    nextAction: `Choose a path under ${folders.join(' or ')}. Add other files with git or POST /v1/sites/{id}/commits.`,
   });
 }
 
@@ -177,7 +177,7 @@ export function exceedsFileLimit(path: string, { limits, lift }: Caps): AppError
 }
 
 function changed(path: string): AppError {
-  return errors.stale_hash(`Someone else changed ${printable(path)} while it was being stored.`, {
-    nextAction: 'Read the file again. If your version is still wanted, send it again.',
+  return errors.stale_hash(`${printable(path)} has been changed in the meantime, so your version was not saved.`, {
+    nextAction: 'Read the file again. If your version should still replace it, send your version again.',
   });
 }

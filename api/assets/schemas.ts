@@ -14,7 +14,10 @@ export const assetSchema = z
   })
   .meta({ id: 'Asset' });
 
-export const assetParams = z.object({ id: z.string(), '*': z.string().describe('Below `src/assets/` or `public/`.') });
+export const assetParams = z.object({
+  id: z.string(),
+  '*': z.string().describe('A path under `src/assets/` or `public/`.'),
+});
 
 export function assetView(asset: Asset): z.output<typeof assetSchema> {
   return {

@@ -30,8 +30,8 @@ const approved: Notice = {
   link: { href: '/account', text: 'See connected agents' },
 };
 const approvedWithoutAccount: Notice = {
-  title: 'There is no account here yet',
-  text: 'You approved the request, but this address has no account here. Ask the operator of this service to create one for you.',
+  title: 'There is no account for this address yet',
+  text: 'You approved the request, but your address has no account here. Ask the operator of this service to create one for you.',
 };
 const denied: Notice = {
   title: 'Access refused',
@@ -39,14 +39,14 @@ const denied: Notice = {
 };
 const tooManyWrongCodes: Notice = {
   title: 'Too many wrong codes',
-  text: 'This request was closed for your safety. If it was yours, ask your agent to request access again; you will get a new e-mail.',
+  text: 'This request was closed for your safety. If it came from your agent, ask the agent to request access again; you will get a new e-mail.',
 };
 const expired: Notice = {
   title: 'This request has expired',
-  text: 'A request expires after 15 minutes or when a newer one replaces it. If you still want it, ask your agent to request access again.',
+  text: 'A request expires after 15 minutes or when a newer one replaces it. If you still want to give your agent access, ask it to send a new request.',
 };
 const alreadyAnswered: Notice = {
   title: 'You already answered this request',
-  text: 'This link works once.',
+  text: 'This link works only once.',
   link: { href: '/account', text: 'See connected agents' },
 };

@@ -23,9 +23,10 @@ export async function limitMails(
 ): Promise<void> {
   const limit = Math.ceil(perHour * config.rateScale);
   const [column, value] = 'email' in counted ? ['email', counted.email] : ['account_id', counted.accountId];
+  const holder = 'email' in counted ? 'address' : 'account';
   await requireBelowHourlyLimit(clock, {
     limit,
-    message: `This address has reached the limit of ${limit} ${what} per hour.`,
+    message: `This ${holder} has reached the limit of ${limit} ${what} per hour.`,
     async createdAt(since, offset) {
       const [row] = await tx.execute<{ created_at: string | Date }[]>(
         `select created_at from ${counted.table} where ${column} = ? and created_at > ? order by created_at desc offset ? limit 1`,

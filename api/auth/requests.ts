@@ -46,7 +46,7 @@ export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRe
     await limitMails(tx, deps, {
       table: 'access_request',
       email: wish.email,
-      what: 'requests for access',
+      what: 'access requests',
     });
     await expireOpenRequests(tx, clock, wish.email);
     const expiresAt = new Date(now.getTime() + answerMs);
@@ -106,12 +106,13 @@ const askAgain = { nextAction: 'Create a new request with POST /v1/auth/requests
 const refusals = {
   denied: () =>
     errors.access_denied('The owner refused the access request.', {
-      nextAction: 'Do not request access again unless the owner tells you to.',
+      nextAction: 'Do not request access again unless the owner asks you to.',
     }),
   expired: () => errors.expired('The access request expired before it was approved and redeemed.', askAgain),
   redeemed: () =>
-    errors.already_redeemed('This access request was already redeemed.', {
-      nextAction: 'Use that token. If it is lost, create a new request with POST /v1/auth/requests.',
+    errors.already_redeemed('This access request has already been redeemed.', {
+      nextAction:
+        'Use the token that it returned. If you have lost the token, create a new request with POST /v1/auth/requests.',
     }),
 };
 
@@ -122,9 +123,9 @@ async function issueFor(
 ): Promise<{ token: Token; accessToken: string }> {
   if (!request.account) {
     throw errors.signin_unavailable(
-      'The owner approved, but no account has that e-mail address, and this platform does not create accounts automatically.',
+      'The owner approved the request, but no account has this e-mail address, and this platform does not create accounts automatically.',
       {
-        nextAction: 'Ask the owner for the e-mail address of their account, or ask the operator to create one.',
+        nextAction: 'Ask the owner for the e-mail address of their account, or ask the operator to create an account.',
       },
     );
   }
@@ -145,8 +146,8 @@ function countPoll(request: AccessRequest, now: Date): void {
   const next = (request.lastPolledAt?.getTime() ?? 0) + intervalSeconds * 1000;
   if (now.getTime() < next) {
     const seconds = Math.ceil((next - now.getTime()) / 1000);
-    throw errors.rate_limited(`The owner has not answered yet. Poll at most every ${intervalSeconds} seconds.`, {
-      nextAction: `Send the same call again in ${seconds} seconds.`,
+    throw errors.rate_limited(`The owner has not answered yet. Poll at most once every ${intervalSeconds} seconds.`, {
+      nextAction: `Send the same request again in ${seconds} seconds.`,
       retryAfterSeconds: seconds,
     });
   }

@@ -9,7 +9,7 @@ import { accessRequestInput, accessRequestSchema, redeemedSchema, redeemInput } 
 /** How an agent gets its first token: it requests access, the owner approves, the agent redeems. */
 export function authRoutes(app: Api, deps: Deps): void {
   const pollNext = (id: string) =>
-    `Call POST /v1/auth/requests/${id}/redeem with the secret every ${intervalSeconds} seconds until it is approved.`;
+    `Call POST /v1/auth/requests/${id}/redeem with the secret every ${intervalSeconds} seconds until the request is approved.`;
 
   app.post(
     '/v1/auth/requests',
@@ -21,8 +21,8 @@ export function authRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Request access from an owner',
-        description: `E-mails the owner a link to a page where they enter the \`user_code\` that you show them, or refuse. The response is the same
-whether or not the address has an account. A new request for an address replaces the open one.`,
+        description: `E-mails the owner a link to a page where they approve the request with the \`user_code\` that you show them, or refuse it. The response is
+the same whether or not the address has an account. A new request for an address replaces any open one.`,
         security: [],
         body: accessRequestInput,
         response: { 200: accessRequestSchema },
@@ -54,7 +54,7 @@ whether or not the address has an account. A new request for an address replaces
       schema: {
         summary: 'Redeem an access request',
         description:
-          'Returns `pending` until the owner has answered, then the token, once. It needs no Idempotency-Key.',
+          'Returns `pending` until the owner has answered, then returns the token once. No Idempotency-Key is needed.',
         security: [],
         params: idParams,
         body: redeemInput,

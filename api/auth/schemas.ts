@@ -3,9 +3,9 @@ import { moment, plainName } from '#api/schemas.ts';
 import { tokenSchema } from '#api/tokens/schemas.ts';
 
 export const accessRequestInput = z.strictObject({
-  email: z.string().describe('E-mail address of the owner. The approval link is sent there.'),
-  agent_name: plainName(60).describe('Your name, shown to the owner. It becomes the name of the token.'),
-  account_name: plainName(100).optional().describe('Name of the account, if the approval creates one.'),
+  email: z.string().describe('The owner’s e-mail address, to which the approval link is sent.'),
+  agent_name: plainName(60).describe('Your name, which is shown to the owner and becomes the token’s name.'),
+  account_name: plainName(100).optional().describe('A name for the account, if the approval creates one.'),
 });
 
 export const accessRequestSchema = z
@@ -15,14 +15,16 @@ export const accessRequestSchema = z
     user_code: z
       .string()
       .describe('Eight letters. Show them to the owner, who enters them on the page linked in the e-mail.'),
-    secret: z.string().describe('Redeems the request; shown once. Keep it secret.'),
+    secret: z.string().describe('Redeems the request. Returned only once, so store it securely.'),
     interval_seconds: z.number().int().describe('Seconds to wait between polls.'),
     expires_at: moment,
     next_action: z.string(),
   })
   .meta({ id: 'AccessRequest' });
 
-export const redeemInput = z.strictObject({ secret: z.string().max(200).describe('The `secret` of the request.') });
+export const redeemInput = z.strictObject({
+  secret: z.string().max(200).describe('The `secret` that was returned when the request was created.'),
+});
 
 export const redeemedSchema = z.discriminatedUnion('status', [
   z.object({
@@ -35,7 +37,7 @@ export const redeemedSchema = z.discriminatedUnion('status', [
   z.object({
     id: z.string(),
     status: z.literal('approved'),
-    access_token: z.string().describe('The bearer token, shown only once.'),
+    access_token: z.string().describe('The bearer token, returned only once.'),
     token: tokenSchema,
   }),
 ]);

@@ -36,7 +36,7 @@ export async function mailLink(
     const now = clock.now();
     const expiresAt = new Date(now.getTime() + linkMs);
     await lockAddress(tx, email);
-    await limitMails(tx, deps, { table: 'signin_link', email, what: 'links to sign in' });
+    await limitMails(tx, deps, { table: 'signin_link', email, what: 'sign-in links' });
     tx.create(SigninLink, {
       id,
       email,
@@ -138,5 +138,5 @@ function isUsable(link: SigninLink, now: Date): boolean {
 }
 
 function noSuchLink(): never {
-  throw errors.not_found('This sign-in link is unknown or expired long ago. Request a new one.');
+  throw errors.not_found('This sign-in link is not valid, or it expired long ago. Request a new one.');
 }

@@ -25,12 +25,12 @@ export async function grantPlan(
 ): Promise<PlanGrant> {
   const now = deps.clock.now();
   requirePlan(deps, plan);
-  if (!(endsAt > now)) throw errors.invalid_expiry('A plan is granted until a date in the future.');
+  if (!(endsAt > now)) throw errors.invalid_expiry('The end date of a granted plan must be in the future.');
   return await em.transactional(async (tx) => {
     await requireAccount(tx, accountId);
     if (await currentSubscription(tx, accountId)) {
-      throw errors.paid_subscription_active('The account has a paid plan. Its owner must cancel it first.', {
-        nextAction: 'Ask the owner to cancel the subscription: POST /v1/billing/portal.',
+      throw errors.paid_subscription_active('The account has a paid plan, which its owner must cancel first.', {
+        nextAction: 'Ask the owner to cancel the subscription on the page that POST /v1/billing/portal returns.',
       });
     }
     const before = await planGrantOf(tx, accountId);
@@ -53,8 +53,8 @@ export async function endPlanGrant(em: EntityManager, deps: Granting, accountId:
       return grant;
     }
     if (await currentSubscription(tx, accountId)) {
-      throw errors.not_a_grant('The plan of this account was bought, not granted.', {
-        nextAction: 'Its owner can cancel it: POST /v1/billing/portal.',
+      throw errors.not_a_grant('This account’s plan was bought, not granted.', {
+        nextAction: 'The account’s owner can cancel the plan on the page that POST /v1/billing/portal returns.',
       });
     }
     throw errors.not_found('This account has no granted plan.');
@@ -72,7 +72,7 @@ function requirePlan(deps: Granting, name: string): void {
   const plan = planNamed(deps.config.plans, name);
   if (plan && plan !== deps.config.plans[0]) return;
   throw errors.invalid_plan(`The plan ${name} does not exist or cannot be granted.`, {
-    nextAction: `Use one of: ${deps.config.plans
+    nextAction: `Use one of these plans: ${deps.config.plans
       .slice(1)
       .map((one) => one.name)
       .join(', ')}.`,

@@ -65,7 +65,7 @@ export function planPages(app: Api, deps: Deps): void {
         reply,
         continueTo(
           'Manage your plan',
-          'On the next page you can cancel, change your card and find your invoices.',
+          'On the next page you can cancel your plan, change your card and find your invoices.',
           url,
         ),
       );
@@ -77,8 +77,8 @@ export function planPages(app: Api, deps: Deps): void {
     pageOptions('billing.checkout_on_page', ['email_signin', 'billing']),
     async (request: FastifyRequest<{ Params: { name: string } }>, reply) => {
       const { url, row } = await startCheckout(deps, request.actor, request.params.name);
-      const text = `You pay for the plan ${row.plan} on the next page. It becomes active a few seconds later.`;
-      return sendPage(reply, continueTo('One step to your new plan', text, url));
+      const text = `You can pay for the plan ${row.plan} on the next page. It becomes active a few seconds after you pay.`;
+      return sendPage(reply, continueTo('One more step to your new plan', text, url));
     },
   );
 }

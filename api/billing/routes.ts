@@ -27,7 +27,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Read the plan',
         description:
-          'Returns the plan of the account and all available plans. A smaller plan removes nothing: existing content stays, and its limits apply to new content.',
+          'Returns the account’s plan and all available plans. Changing to a smaller plan removes nothing: existing content stays, and the new limits apply to new content.',
         response: { 200: billingSchema },
       },
     },
@@ -41,8 +41,9 @@ export function billingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Buy or change a plan',
         description:
-          'Returns a page on which the owner pays; the plan is active seconds later. It replaces a paid plan, whose remaining time ' +
-          'is credited. Another call returns the same page while it is open. For another plan it returns a new page and closes the first.',
+          'Returns a page on which the owner pays; the plan becomes active a few seconds later. It replaces any paid plan, whose remaining ' +
+          'time is credited. A repeated call returns the same page while it is open; a call for a different plan closes that page and ' +
+          'returns a new one.',
         body: checkoutInput,
         response: { 200: checkoutSchema },
       },
@@ -54,7 +55,8 @@ export function billingRoutes(app: Api, deps: Deps): void {
         plan: row.plan,
         status: 'open' as const,
         expires_at: row.checkoutEndsAt,
-        next_action: 'Give the owner the url to pay. GET /v1/billing shows the plan after the payment.',
+        next_action:
+          'Give the owner the url of the payment page. After the payment, GET /v1/billing returns the new plan.',
       };
     },
   );
@@ -66,7 +68,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Manage the subscription',
         description:
-          'Returns a page on which the owner cancels the plan, changes the card and finds invoices. The page expires after a few minutes.',
+          'Returns a page on which the owner can cancel the plan, change the card and find invoices. The page expires after a few minutes.',
         response: { 200: portalSchema },
       },
     },

@@ -62,14 +62,15 @@ export async function openPortal(em: EntityManager, deps: Deps, { accountId }: P
 
 function requireSold({ config }: Deps, name: string): Plan {
   const plan = planNamed(config.plans, name);
-  const nextAction = 'Read GET /v1/billing for the plans that are sellable.';
+  const nextAction = 'Call GET /v1/billing and choose a plan that is sellable.';
   if (!plan) throw errors.invalid_plan('No plan has this name.', { nextAction });
   if (plan.sellable) return plan;
   if (plan.price.amount > 0) throw errors.plan_unavailable(`The plan ${name} cannot be bought here.`, { nextAction });
   throw errors.plan_unavailable(
-    `The plan ${name} is free and cannot be bought: every account without another plan has it.`,
+    `The plan ${name} is free and cannot be bought: it applies to every account without another plan.`,
     {
-      nextAction: 'To return to it, cancel the subscription: POST /v1/billing/portal.',
+      nextAction:
+        'To return to the free plan, cancel the subscription on the page that POST /v1/billing/portal returns.',
     },
   );
 }
@@ -99,7 +100,7 @@ function hasIt({ name }: Plan, isPaid: boolean): AppError {
   return errors.already_subscribed(`This account already has the plan ${name}.`, {
     nextAction: isPaid
       ? 'To change the payment method or undo a cancellation, call POST /v1/billing/portal.'
-      : 'It was granted. GET /v1/billing returns its end date.',
+      : 'The plan was granted. Call GET /v1/billing for its end date.',
   });
 }
 
@@ -136,7 +137,7 @@ async function close(deps: Deps, row: BillingSubscription): Promise<undefined> {
 
 function providerOf({ billing, config }: Deps) {
   if (billing) return billing;
-  throw missing(config, 'billing') ?? new Error('billing is on and not there');
+  throw missing(config, 'billing') ?? new Error('billing is enabled but has no provider');
 }
 
 async function inOurWords<T>(act: () => Promise<T>): Promise<T> {

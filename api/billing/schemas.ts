@@ -10,8 +10,8 @@ const planSchema = z
   .object({
     name: z.string(),
     price: z.object({
-      amount: z.number().int().describe('In the minor unit of the currency.'),
-      currency: z.string().describe('ISO 4217.'),
+      amount: z.number().int().describe('In the currency’s minor unit.'),
+      currency: z.string().describe('An ISO 4217 code.'),
       interval: z.enum(['month', 'year']),
     }),
     limits: z.record(z.enum(limitNames), z.number().int()),
@@ -19,7 +19,7 @@ const planSchema = z
     sellable: z
       .boolean()
       .describe(
-        'Whether the plan can be bought here. Plans that include a domain cannot: this platform does not register domains.',
+        'Whether the plan can be bought here. A plan that includes a domain cannot, because this platform does not register domains.',
       ),
   })
   .meta({ id: 'Plan' });
@@ -35,13 +35,16 @@ export const billingSchema = z
     ends_at: moment
       .nullable()
       .describe(
-        'When the plan ends: the end of a grant or of a cancelled subscription, or the deadline of an overdue payment.',
+        'When the plan ends: the end of a grant or of a cancelled subscription, or the deadline for an overdue payment.',
       ),
     price: planSchema.shape.price,
     limits: planSchema.shape.limits,
     includes: planSchema.shape.includes,
-    checkout: z.object({ plan: z.string(), expires_at: moment }).nullable().describe('An open checkout page.'),
-    plans: z.array(planSchema).describe('All plans, from the free plan to the largest.'),
+    checkout: z
+      .object({ plan: z.string(), expires_at: moment })
+      .nullable()
+      .describe('The open checkout page, if there is one.'),
+    plans: z.array(planSchema).describe('All plans, from the free plan to the largest one.'),
     next_action: z.string().optional(),
   })
   .meta({ id: 'Billing' });
@@ -50,7 +53,7 @@ export const checkoutInput = z.strictObject({ plan: z.string().max(100) });
 
 export const checkoutSchema = z
   .object({
-    url: z.string().describe('A page of the payment provider.'),
+    url: z.string().describe('A page on the payment provider’s site.'),
     plan: z.string(),
     status: z.literal('open'),
     expires_at: moment,
@@ -58,7 +61,7 @@ export const checkoutSchema = z
   })
   .meta({ id: 'Checkout' });
 
-export const portalSchema = z.object({ url: z.string().describe('A page of the payment provider.') });
+export const portalSchema = z.object({ url: z.string().describe('A page on the payment provider’s site.') });
 
 export type Standings = {
   paid: BillingSubscription | null;
@@ -88,7 +91,7 @@ export function billingView(
 }
 
 const overdue =
-  'A payment is overdue. Give the owner the url from POST /v1/billing/portal, so that they pay before ends_at.';
+  'A payment is overdue. Call POST /v1/billing/portal and give the owner the url, so that they can pay before ends_at.';
 
 function endOf(status: PlanStatus, paid: BillingSubscription | null, grant: PlanGrant | null): Date | null {
   if (status === 'past_due') return paid?.servesUntil ?? null;

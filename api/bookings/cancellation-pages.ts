@@ -37,7 +37,7 @@ export function cancellationPages(app: Api, deps: Deps): void {
 
 const refundWords: Record<MoneyBack['way'], string> = {
   automatic: ' Your payment is being refunded, which can take a few days.',
-  'by the owner': ' The website must refund your payment directly: please ask them for it.',
+  'by the owner': ' The website has to refund your payment directly. Please ask them for the refund.',
 };
 
 async function load({ em, params }: FastifyRequest<Linked>): Promise<{ site: Site; booking: ShownBooking }> {
@@ -62,12 +62,15 @@ function closedWords(booking: ShownBooking, { clock }: Deps): { title: string; t
   if (status === 'expired')
     return {
       title: 'This booking has expired',
-      text: 'It was not paid in time, so the time is no longer held for you.',
+      text: 'We did not receive your payment in time, so the booked time is no longer reserved for you.',
     };
-  if (booking.endsAt <= now) return { title: 'This booking has ended', text: 'Its time has passed.' };
+  if (booking.endsAt <= now) return { title: 'This booking has ended', text: 'The booked time has passed.' };
   // A visitor who has been served must not get a refund.
   if (booking.startsAt <= now)
-    return { title: 'This booking has started', text: 'It can no longer be cancelled here. Ask the website instead.' };
+    return {
+      title: 'This booking has started',
+      text: 'It can no longer be cancelled here. Please contact the website instead.',
+    };
   return undefined;
 }
 

@@ -82,13 +82,13 @@ async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: str
 function notLive(status: 'cancelled' | 'expired'): AppError {
   return errors.not_cancellable(
     status === 'cancelled'
-      ? 'This booking was already cancelled.'
-      : 'This booking expired because it was not paid in time.',
+      ? 'This booking has already been cancelled.'
+      : 'This booking expired because it was not paid for in time.',
   );
 }
 
 function noSuchBooking(): AppError {
   return errors.not_found('No booking with this id is accessible with this token.', {
-    nextAction: 'Read GET /v1/sites/{id}/bookings for the bookings of a site.',
+    nextAction: 'Call GET /v1/sites/{id}/bookings to list a site’s bookings.',
   });
 }

@@ -106,7 +106,7 @@ async function requirePayable(tx: EntityManager, deps: Deps, site: Site, price: 
   const account = await activePayoutAccount(tx, deps, site);
   if (account && !amountFault(price)) return account;
   throw errors.payments_unavailable('This service has a price, but the website cannot accept payments at the moment.', {
-    nextAction: 'Stop, and show that the service cannot be booked here.',
+    nextAction: 'Do not retry. Tell the visitor that the service cannot be booked here at the moment.',
   });
 }
 
@@ -120,13 +120,13 @@ async function requireFreeSlot(
   if (seats > service.seats_max) {
     throw errors.invalid_json(`This service allows at most ${service.seats_max} seats in one booking.`);
   }
-  const nextAction = 'Read the slots again: GET /b/{public_id}/slots.';
+  const nextAction = 'Call GET /b/{public_id}/slots again and choose another time.';
   const slot = slotAt(service, calendarOf(calendar), Date.parse(start), now.getTime());
-  if (!slot) throw errors.invalid_slot('This time is not offered.', { nextAction });
+  if (!slot) throw errors.invalid_slot('This service is not offered at this time.', { nextAction });
   const seatsLeft = await countFreeSeats(tx, now, calendar, spansOf(service).busy(slot.start));
   if (seats <= seatsLeft) return slot;
   throw errors.slot_taken(
-    seatsLeft === 0 ? 'This time is already booked.' : `This time has only ${seatsLeft} seats left.`,
+    seatsLeft === 0 ? 'This time is already fully booked.' : `Only ${seatsLeft} seats are left at this time.`,
     { nextAction },
   );
 }
@@ -182,7 +182,7 @@ async function requireFewHolds(tx: EntityManager, now: Date, hash: Buffer): Prom
   const [first] = held as Booking[];
   const waitMs = (first?.holdExpiresAt?.getTime() ?? now.getTime()) - now.getTime();
   throw errors.rate_limited(`The visitor has reached the limit of ${holdsMax} unpaid bookings.`, {
-    nextAction: 'Pay for one of them, or wait until one expires.',
+    nextAction: 'Pay for one of the bookings, or wait until one expires.',
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   });
 }

@@ -23,19 +23,19 @@ export async function describeBookable(
 function steps(url: string) {
   return [
     {
-      step: 'Find the days with free times, at most 93 in one call.',
+      step: 'Find days with available times, at most 93 days per call.',
       method: 'GET',
       url: `${url}/days?service={service}&calendar={calendar}&from={date}&to={date}`,
     },
     {
-      step: 'Find the free times of one day.',
+      step: 'Find the available times on one day.',
       method: 'GET',
       url: `${url}/slots?service={service}&calendar={calendar}&date={date}`,
     },
     {
       step:
-        'Ask the person you act for, then book. Generate an Idempotency-Key so that you can safely retry. The address ' +
-        'receives an e-mail with a calendar file and a link to cancel.',
+        'Ask the person you are acting for, then book. Generate an Idempotency-Key so that you can safely retry. An ' +
+        'e-mail with a calendar file and a cancellation link is sent to the visitor’s address.',
       method: 'POST',
       url,
       body: {

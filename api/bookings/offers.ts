@@ -31,7 +31,7 @@ export async function openTimetable(em: EntityManager, site: Site): Promise<Decl
 
 export function noBookings(): AppError {
   return errors.bookings_unavailable('This website does not accept bookings.', {
-    nextAction: 'Stop, and hide the booking form.',
+    nextAction: 'Do not retry. Hide the booking form.',
   });
 }
 
@@ -48,16 +48,16 @@ export function choose(
   const service = bookable.services.find(({ key }) => key === keys.service);
   if (!service) {
     const names = bookable.services.map(({ key }) => key).join(', ');
-    throw errors.invalid_service('The website offers no service with this key.', {
-      nextAction: `Use one of: ${names}.`,
+    throw errors.invalid_service('This website offers no service with this key.', {
+      nextAction: `Use one of these keys: ${names}.`,
     });
   }
   const wanted = keys.calendar ?? (service.calendar_keys.length === 1 ? service.calendar_keys[0] : undefined);
   const calendar = calendars.find(({ key }) => key === wanted && service.calendar_keys.includes(key));
   if (!calendar) {
     const names = service.calendar_keys.join(', ');
-    throw errors.invalid_calendar('The service cannot be booked in the calendar with this key.', {
-      nextAction: `Use one of: ${names}.`,
+    throw errors.invalid_calendar('This service cannot be booked in a calendar with this key.', {
+      nextAction: `Use one of these keys: ${names}.`,
     });
   }
   return { service, calendar };
@@ -74,7 +74,7 @@ export async function openDays(
   const first = range.from === undefined ? dayAt(calendar.timeZone, now.getTime()) : dayIn('from', range.from);
   const last = range.to === undefined ? first + 30 : dayIn('to', range.to);
   if (last < first || last - first >= daysMax) {
-    throw errors.invalid_input(`The range must be 1 to ${daysMax} days, and "to" must not be before "from".`);
+    throw errors.invalid_input(`The range must be 1 to ${daysMax} days long, and "to" must not be before "from".`);
   }
   const offers = await offersIn({ em, now }, { service, calendar }, { first, last });
   const counts = new Map<number, number>();

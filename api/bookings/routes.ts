@@ -32,9 +32,9 @@ export function bookableRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Set the timetable',
         description:
-          'Replaces the previous timetable. A calendar that it no longer contains is archived with its bookings. ' +
-          'Hours are local times in the calendar’s time zone. At a clock change, a skipped hour is not offered, and a repeated hour ' +
-          'is offered twice.',
+          'Replaces the previous timetable. A calendar that the new one does not contain is archived with its bookings. ' +
+          'Hours are local times in the calendar’s time zone. When the clocks change, a skipped hour is not offered, and a repeated ' +
+          'hour is offered twice.',
         params: idParams,
         body: bookableInput,
         response: { 200: bookableSchema },
@@ -62,7 +62,7 @@ export function bookableRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'bookable.end', capability },
       schema: {
-        summary: 'Stop taking bookings',
+        summary: 'Stop accepting bookings',
         description: 'Archives the calendars. Existing bookings stay valid until they are cancelled.',
         params: idParams,
         querystring: z.strictObject({ confirm: z.enum(['true', 'false']).default('false') }),
@@ -84,8 +84,8 @@ export function bookingRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'booking.list', capability },
       schema: {
-        summary: 'List the bookings of a site',
-        description: 'Newest first, of all calendars, including archived ones.',
+        summary: 'List a site’s bookings',
+        description: 'Newest first, from all calendars, including archived ones.',
         params: idParams,
         querystring: bookingsQuery,
         response: { 200: listOf(bookingSchema) },
@@ -134,9 +134,9 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Cancel a booking',
         description:
-          'Frees its seats and refunds its payment. Once the booking has begun, cancelling is only a refund, so only the owner can cancel a ' +
-          'paid one. The platform does not store the visitor’s address after it has sent the confirmation: to notify the visitor, reply ' +
-          'to the e-mail about the booking. The reply goes to the visitor.',
+          'Releases the seats and refunds the payment. Once a paid booking has begun, cancelling only refunds it, so only the owner can do ' +
+          'this. The platform does not store the visitor’s address after sending the confirmation. To notify the visitor, reply to the ' +
+          'e-mail that notify_to received about the booking; the reply goes to the visitor.',
         params: idParams,
         response: { 200: bookingSchema },
       },
@@ -150,8 +150,8 @@ export function bookingRoutes(app: Api, deps: Deps): void {
 }
 
 const owed = (sum: string) =>
-  `The visitor is owed ${sum}. Its payout account is no longer connected, so the platform cannot refund it. The money is not lost: ask ` +
-  'the owner of that account to refund it in their own dashboard at the payment provider.';
+  `The visitor is owed ${sum}. The payout account that received the payment is no longer connected, so the platform cannot refund it. ` +
+  'The money is not lost: ask the owner of that account to refund it in their own dashboard at the payment provider.';
 
 async function bookableView(
   em: EntityManager,
@@ -164,7 +164,7 @@ async function bookableView(
   const nextAction = isBookable
     ? {}
     : {
-        next_action: `The site accepts no payments yet, so ${priced.join(', ')} cannot be booked. Attach a payout account to the site.`,
+        next_action: `This site cannot accept payments yet, so services with a price (${priced.join(', ')}) cannot be booked. Attach a payout account with POST /v1/sites/${site.id}/payout-account.`,
       };
   return {
     site_id: site.id,

@@ -14,8 +14,11 @@ import type { Config } from '#runtime/config.ts';
 
 const key = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'a key consists of at most 40 lower-case letters, digits, - and _')
-  .describe('Identifies it in calls and bookings. It stays the same when the name changes.');
+  .regex(
+    /^[a-z0-9][a-z0-9_-]{0,39}$/,
+    'a key has 1 to 40 lower-case letters, digits, - and _, and begins with a letter or digit',
+  )
+  .describe('Identifies the calendar or service in calls and bookings, independently of its name.');
 const minutes = (min: number, max: number) => z.int().min(min).max(max);
 const time = z.string().describe('Local time, HH:MM; `to` may be 24:00.');
 const window = z.strictObject({ from: time, to: time });
@@ -24,20 +27,20 @@ const calendarSchema = z
   .strictObject({
     key,
     name: plainName(120),
-    capacity: z.int().min(1).max(10_000).describe('Number of seats available at the same time.'),
-    time_zone: z.string().max(64).describe('A name of the tz database, such as Europe/Berlin.'),
+    capacity: z.int().min(1).max(10_000).describe('Number of seats that can be booked for the same time.'),
+    time_zone: z.string().max(64).describe('A tz database name, such as Europe/Berlin.'),
     hours: z.array(window.extend({ days: z.array(z.enum(weekdays)).min(1).max(7) })).max(100),
     exceptions: z
       .array(z.strictObject({ date: z.string(), hours: z.array(window).max(20) }))
       .max(1000)
       .default([])
-      .describe('Replaces the weekly hours on a date. An empty list closes that date.'),
+      .describe('Hours that replace the weekly hours on a date. An empty list closes the calendar on that date.'),
   })
   .meta({ id: 'Calendar' });
 
 const price = z.strictObject({
-  amount: z.int().min(1).max(100_000_000).describe('In the minor unit of the currency.'),
-  currency: z.string().describe('ISO 4217, such as EUR.'),
+  amount: z.int().min(1).max(100_000_000).describe('In the currency’s minor unit.'),
+  currency: z.string().describe('An ISO 4217 code, such as EUR.'),
 });
 
 const serviceSchema = z
@@ -45,31 +48,33 @@ const serviceSchema = z
     key,
     name: plainName(120),
     duration_minutes: minutes(5, 1440),
-    calendar_keys: z.array(z.string()).min(1).max(50).describe('The calendars it can be booked in.'),
+    calendar_keys: z
+      .array(z.string())
+      .min(1)
+      .max(50)
+      .describe('Keys of the calendars in which the service can be booked.'),
     step_minutes: minutes(5, 1440)
       .optional()
-      .describe('Minutes from one start to the next. The default is the duration.'),
-    buffer_before_minutes: minutes(0, 1440)
-      .default(0)
-      .describe('The calendar is kept free for this time before the booking.'),
+      .describe('Minutes between the start of one slot and the next. The default is the duration.'),
+    buffer_before_minutes: minutes(0, 1440).default(0).describe('How long the calendar is kept free before a booking.'),
     buffer_after_minutes: minutes(0, 1440).default(0),
-    lead_minutes: minutes(0, 525_600).default(0).describe('Minimum time between booking and start.'),
-    horizon_days: z.int().min(1).max(730).default(60).describe('Maximum number of days in advance.'),
-    seats_max: z.int().min(1).max(10_000).default(1).describe('Maximum seats of one booking.'),
-    price: price.nullable().optional().describe('Price of a booking, regardless of its seats.'),
-    hold_minutes: minutes(5, 1440).default(30).describe('How long seats are held until the visitor pays.'),
-    intake: fieldList(0).default([]).describe('Questions to visitors, in addition to name and address.'),
+    lead_minutes: minutes(0, 525_600).default(0).describe('Minimum notice for a booking before it starts.'),
+    horizon_days: z.int().min(1).max(730).default(60).describe('How many days in advance the service can be booked.'),
+    seats_max: z.int().min(1).max(10_000).default(1).describe('Maximum number of seats in one booking.'),
+    price: price.nullable().optional().describe('Price of a booking, regardless of the number of seats.'),
+    hold_minutes: minutes(5, 1440).default(30).describe('How long seats are held for a visitor who has not paid yet.'),
+    intake: fieldList(0).default([]).describe('Questions for visitors, in addition to their name and e-mail address.'),
   })
   .meta({ id: 'Service' });
 
 export const bookableInput = z.strictObject({
   calendars: z.array(calendarSchema).min(1).max(50),
   services: z.array(serviceSchema).min(1).max(100),
-  notify_to: z.string().optional().describe('Receives e-mails about bookings. The default is the owner.'),
-  confirm: z
-    .boolean()
-    .default(false)
-    .describe('Whether to save the timetable although live bookings conflict with it.'),
+  notify_to: z
+    .string()
+    .optional()
+    .describe('The address that receives e-mails about bookings. The default is the owner’s.'),
+  confirm: z.boolean().default(false).describe('Whether to save the timetable even if live bookings conflict with it.'),
 });
 export type BookableInput = z.output<typeof bookableInput>;
 
@@ -118,14 +123,14 @@ export const bookableSchema = z
     site_id: z.string(),
     status: z.enum(['open', 'ended']),
     public_id: z.string(),
-    url: z.string().describe('Where visitors and their agents read the services and book them.'),
-    embed: z.string().describe('HTML of the booking widget, for a page of the site.'),
+    url: z.string().describe('Where visitors and their agents can view and book the services.'),
+    embed: z.string().describe('HTML that embeds the booking widget in a page of the site.'),
     calendars: z.array(calendarAnswer),
     services: z.array(serviceAnswer),
     notify_to: z.string(),
-    notify_options: z.array(z.string()).describe('The allowed values of notify_to.'),
+    notify_options: z.array(z.string()).describe('The allowed values for notify_to.'),
     mail: z.enum(['sent', 'not_configured']).describe('Whether e-mails about bookings are sent.'),
-    live_bookings: z.number().int().describe('Valid bookings that have not ended.'),
+    live_bookings: z.number().int().describe('Number of valid bookings that have not ended yet.'),
     declared_at: moment,
     ended_at: moment.nullable(),
     next_action: z.string().optional(),
@@ -135,17 +140,17 @@ export const bookableSchema = z
 export const bookingSchema = z
   .object({
     id: z.string(),
-    reference: z.string().describe('A reference for the visitor and the owner.'),
+    reference: z.string().describe('A reference that the visitor and the owner can quote.'),
     status: z.enum(bookingStatuses),
-    service: z.string().describe('Its key.'),
-    calendar: z.string().describe('Its key.'),
-    start: z.string().describe('With the UTC offset of the calendar’s time zone at that time.'),
+    service: z.string().describe('The key of the service.'),
+    calendar: z.string().describe('The key of the calendar.'),
+    start: z.string().describe('Includes the UTC offset of the calendar’s time zone at that time.'),
     end: z.string(),
     seats: z.number().int(),
-    visitor: z.object({ name: z.string() }).describe('The address is only stored as a hash.'),
+    visitor: z.object({ name: z.string() }).describe('The visitor’s e-mail address is stored only as a hash.'),
     intake: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
     payment_id: z.string().nullable(),
-    pay_url: z.string().nullable().describe('Where the visitor pays while the seats are held; otherwise null.'),
+    pay_url: z.string().nullable().describe('Where the visitor can pay while the seats are held; otherwise null.'),
     hold_expires_at: moment.nullable(),
     mail: z
       .enum(['queued', 'sent', 'failed'])
@@ -189,8 +194,8 @@ export function bookingView(config: Config, booking: ShownBooking, now: Date): z
     ...(status === 'held'
       ? {
           next_action: isToPay
-            ? 'Pay at pay_url before hold_expires_at; read the booking again to see it confirmed.'
-            : 'The time to pay is over. The platform is checking whether it was paid. Read the booking again in a minute.',
+            ? 'Pay at pay_url before hold_expires_at, then read the booking again to check that it is confirmed.'
+            : 'The payment deadline has passed. The platform is checking whether the booking was paid for. Read the booking again in a minute.',
         }
       : {}),
   };

@@ -32,7 +32,7 @@ export async function declareBookable(
   return await em.transactional(async (tx) => {
     requireChangeable(await loadSite(tx, actor, siteId));
     const fault = faultOf(timetable) ?? priceFault(timetable);
-    if (fault) throw errors.invalid_timetable(`The timetable cannot be used: ${fault.where}: ${fault.what}.`);
+    if (fault) throw errors.invalid_timetable(`The timetable is not valid: ${fault.where}: ${fault.what}.`);
     const site = await lockChangeable(tx, siteId);
     const known = await tx.find(BookingCalendar, { site });
     await lockCalendars(
@@ -68,7 +68,7 @@ export async function readBookable(em: EntityManager, actor: Actor, siteId: stri
   const declared = await declaredOf(em, site);
   if (declared) return declared;
   throw errors.not_found('This site does not accept bookings.', {
-    nextAction: `Declare its calendars and services with POST /v1/sites/${site.id}/bookable.`,
+    nextAction: `Set its calendars and services with POST /v1/sites/${site.id}/bookable.`,
   });
 }
 
@@ -100,7 +100,7 @@ export async function endBookable(
     if (!confirmed) {
       throw errors.confirm_required(
         `The site would no longer accept bookings: ${declared.calendars.length} calendars would be archived. ${live} live bookings would stay valid.`,
-        { nextAction: `Ask the owner, then call DELETE /v1/sites/${siteId}/bookable?confirm=true.` },
+        { nextAction: `Ask the owner to confirm, then call DELETE /v1/sites/${siteId}/bookable?confirm=true.` },
       );
     }
     declared.bookable.endedAt = clock.now();
@@ -147,7 +147,7 @@ async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known
     `${losing.length} live bookings conflict with this timetable (${counts.join('; ')}). They would not be cancelled.`,
     {
       nextAction:
-        'Ask the owner, then send it again with "confirm": true, and cancel the bookings that cannot take place.',
+        'Ask the owner to confirm, then send the timetable again with "confirm": true, and cancel the bookings that cannot take place.',
     },
   );
 }

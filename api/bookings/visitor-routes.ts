@@ -55,7 +55,7 @@ export function visitorsOf(request: FastifyRequest): { accountId: string; bearer
 }
 
 const visited = (request: FastifyRequest) => {
-  if (!request.visited) throw new Error('the site of this route was not loaded');
+  if (!request.visited) throw new Error('the route’s site was not loaded');
   return request.visited;
 };
 
@@ -71,7 +71,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'offer.read', capability },
       schema: {
-        summary: 'Read the services of the website, and how to book',
+        summary: 'Read the website’s services and how to book them',
         security,
         params: publicParams,
         response: { 200: descriptionAnswer },
@@ -89,8 +89,8 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'offer.days', capability, invalid },
       schema: {
-        summary: 'List days with free times',
-        description: 'At most 93 days in one call. The default is one month from today.',
+        summary: 'List days with available times',
+        description: 'Returns at most 93 days per call. The default range is one month from today.',
         security,
         params: publicParams,
         querystring: daysQuery,
@@ -108,7 +108,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'offer.slots', capability, invalid },
       schema: {
-        summary: 'List the free times of a day',
+        summary: 'List the available times on a day',
         security,
         params: publicParams,
         querystring: slotsQuery,
@@ -145,10 +145,10 @@ export function bookingCreationRoutes(app: Api, deps: Deps): void {
         },
       },
       schema: {
-        summary: 'Book',
+        summary: 'Make a booking',
         description:
-          'Books seats for a visitor, who receives an e-mail with a calendar file and a link to cancel. If the service has a price, the seats are held until ' +
-          '`hold_expires_at`, and the visitor pays at `pay_url`. Needs no token; accepts an Idempotency-Key.',
+          'Books seats for a visitor, who receives an e-mail with a calendar file and a cancellation link. If the service has a price, the seats are held until ' +
+          '`hold_expires_at`, and the visitor needs to pay at `pay_url`. No token is needed; an Idempotency-Key is accepted.',
         security: [],
         params: publicParams,
         body: newBookingBody,

@@ -5,13 +5,13 @@ import { plainName } from '#api/schemas.ts';
 
 export const publicParams = z.object({ public_id: z.string().max(64) });
 
-const serviceKey = z.string().max(64).describe('Key of a service.');
+const serviceKey = z.string().max(64).describe('The key of a service.');
 const calendarKey = z
   .string()
   .max(64)
   .optional()
-  .describe('Key of a calendar of the service. Optional if the service has only one calendar.');
-const date = z.string().max(10).describe('YYYY-MM-DD, in the time zone of the calendar.');
+  .describe('The key of one of the service’s calendars. Optional if the service has only one.');
+const date = z.string().max(10).describe('YYYY-MM-DD, in the calendar’s time zone.');
 
 export const daysQuery = z.strictObject({
   service: serviceKey,
@@ -35,13 +35,13 @@ const told = z.union([z.string().max(20_000), z.number(), z.boolean()]);
 export const newBookingBody = z.strictObject({
   service: serviceKey,
   calendar: calendarKey,
-  start: z.iso.datetime({ offset: true }).describe('`start` of a slot, with its UTC offset.'),
+  start: z.iso.datetime({ offset: true }).describe('The `start` of a slot, with its UTC offset.'),
   seats: z.int().min(1).max(10_000).default(1),
   visitor: z.strictObject({ name: plainName(100), email: z.string().max(320) }),
   intake: z
     .record(z.string().max(64), z.union([told, z.array(told).max(100)]))
     .default({})
-    .describe('Answers by the name of the service’s intake field.'),
+    .describe('Answers, keyed by the names of the service’s intake fields.'),
 });
 
 export const descriptionAnswer = z
@@ -59,7 +59,9 @@ export const descriptionAnswer = z
         price: z.object({ amount: z.number().int(), currency: z.string() }).nullable(),
         open: z
           .boolean()
-          .describe('Whether it can be booked here now. False if it has a price and the site cannot accept payments.'),
+          .describe(
+            'Whether the service can be booked now. False if it has a price and the site cannot accept payments.',
+          ),
         intake: z.array(fieldAnswer),
       }),
     ),

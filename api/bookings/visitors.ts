@@ -24,14 +24,14 @@ export function readVisitor(
   const given = new Map(Object.entries(intake).map(([name, told]) => [name, [told].flat().map(textOf)]));
   const { values, faults } = validateValues(service.intake, given, { keepUnknown: false });
   const said = [
-    ...(isPlainAddress(email) ? [] : ['The address is not an e-mail address such as name@example.com.']),
+    ...(isPlainAddress(email) ? [] : ['Enter a valid e-mail address, such as name@example.com.']),
     ...faults.map(({ name, message }) =>
       service.intake.some((field) => field.name === name) ? message : `${name}: ${message}`,
     ),
   ];
   if (said.length === 0) return { name: visitor.name, email: email.toLowerCase(), intake: values };
   throw errors.invalid_visitor(said.slice(0, 10).join(' '), {
-    nextAction: 'GET /b/{public_id} lists the questions of the service under intake.',
+    nextAction: 'Call GET /b/{public_id}, which lists the service’s questions in intake.',
   });
 }
 

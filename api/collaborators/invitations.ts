@@ -88,7 +88,7 @@ export const holdingSlots = (site: Site) => ({ site: site.id, status: { $in: ['o
 /** The site, if the caller owns it. Throws `not_found`, `owner_only`. */
 export async function loadOwnSite(em: EntityManager, actor: Actor, siteId: string): Promise<Site> {
   const site = await loadSite(em, actor, siteId);
-  requireOwner(site, actor, 'invite people to it, or see its invitations');
+  requireOwner(site, actor, 'invite people to it or see its invitations');
   return site;
 }
 
@@ -103,7 +103,7 @@ export async function loadSiteInvitation(
   const found = isId('inv', id) ? await em.findOne(Invitation, { id, site: site.id }, wholly) : null;
   if (found) return found;
   throw errors.not_found('This site has no invitation with this id.', {
-    nextAction: `Read GET /v1/sites/${site.id}/invitations.`,
+    nextAction: `Call GET /v1/sites/${site.id}/invitations to list the site’s invitations.`,
   });
 }
 
@@ -163,14 +163,17 @@ async function requirePlace(tx: EntityManager, deps: Deps, site: Site): Promise<
 }
 
 function accepted(siteId: string, accountId: string | undefined): AppError {
-  return errors.invitation_accepted('This address has accepted an invitation to the site.', {
-    nextAction: `To end its access, call DELETE /v1/sites/${siteId}/collaborators/${accountId}.`,
+  return errors.invitation_accepted('This address has already accepted an invitation to the site.', {
+    nextAction: `To revoke its access, call DELETE /v1/sites/${siteId}/collaborators/${accountId}.`,
   });
 }
 
 function alreadyInvited(site: Site, email: string, status: string, id = '{invitation_id}'): AppError {
-  const what = status === 'expired' ? 'an expired invitation that was not withdrawn' : 'an open invitation';
-  return errors.already_invited(`${email} has ${what} to ${site.name}.`, {
-    nextAction: `To invite again, first withdraw it: DELETE /v1/sites/${site.id}/invitations/${id}.`,
+  const what =
+    status === 'expired'
+      ? `an expired invitation to ${site.name} that has not been withdrawn`
+      : `an open invitation to ${site.name}`;
+  return errors.already_invited(`${email} already has ${what}.`, {
+    nextAction: `To invite this address again, first withdraw the invitation with DELETE /v1/sites/${site.id}/invitations/${id}.`,
   });
 }

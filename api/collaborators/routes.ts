@@ -37,7 +37,7 @@ function memberRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'collaborator.list' },
       schema: {
-        summary: 'List who can act on a site',
+        summary: 'List the people with access to a site',
         description: 'The owner first, then the collaborators.',
         params: idParams,
         querystring: pageQuery,
@@ -64,7 +64,7 @@ function memberRoutes(app: Api, deps: Deps): void {
       config: { operation: 'collaborator.remove' },
       schema: {
         summary: 'Remove a collaborator',
-        description: 'All tokens and git passwords of that account immediately lose access to the site.',
+        description: 'All of the account’s tokens and git passwords lose access to the site immediately.',
         params: collaboratorParams,
         response: { 200: removedSchema },
       },
@@ -93,7 +93,7 @@ function inviteRoute(app: Api, deps: Deps): void {
       schema: {
         summary: 'Invite a collaborator',
         description:
-          'E-mails a link to the address, which does not need an account yet. The invitation is valid for 14 days.',
+          'E-mails an invitation link to the address, which does not need to have an account yet. The invitation is valid for 14 days.',
         params: idParams,
         body: invitationInput,
         response: { 200: siteInvitationSchema },
@@ -116,8 +116,9 @@ function siteInvitationRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'collaborator.invitations' },
       schema: {
-        summary: "List a site's invitations",
-        description: 'Lists open invitations, and expired ones that still block their address.',
+        summary: 'List a site’s invitations',
+        description:
+          'Lists open invitations, and expired ones whose addresses cannot be invited again until they are withdrawn.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(siteInvitationSchema) },
@@ -143,7 +144,7 @@ function siteInvitationRoutes(app: Api, deps: Deps): void {
       config: { operation: 'collaborator.withdraw' },
       schema: {
         summary: 'Withdraw an invitation',
-        description: 'Also withdraws an expired invitation, which blocks its address until then.',
+        description: 'An expired invitation also needs to be withdrawn before its address can be invited again.',
         params: siteInvitationParams,
         response: { 200: siteInvitationSchema },
       },

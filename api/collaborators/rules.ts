@@ -55,8 +55,11 @@ export async function removeCollaborator(
 }
 
 function noSuchCollaborator(site: Site, accountId: string) {
-  const who = accountId === site.account.id ? 'The owner of a site is not a collaborator.' : undefined;
+  const who =
+    accountId === site.account.id
+      ? 'This account owns the site, so it cannot be removed as a collaborator.'
+      : undefined;
   return errors.not_found(who ?? 'This site has no collaborator with this account id.', {
-    nextAction: `Read GET /v1/sites/${site.id}/collaborators.`,
+    nextAction: `Call GET /v1/sites/${site.id}/collaborators to list the collaborators.`,
   });
 }

@@ -16,10 +16,10 @@ export const removedSchema = collaboratorSchema
   .extend({
     ended: z
       .record(z.string(), z.number().int())
-      .describe('What the account created on the site and has been revoked.'),
+      .describe('How many resources of each kind that the account created on the site have been revoked.'),
     moved: z
       .record(z.string(), z.array(z.string()))
-      .describe('What had the address as notify_to and now has the owner’s.'),
+      .describe('Resources whose notify_to was the account’s address and is now the owner’s.'),
   })
   .meta({ id: 'RemovedCollaborator' });
 

@@ -22,7 +22,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'comment.list' },
       schema: {
-        summary: 'List the comment threads',
+        summary: 'List a site’s comment threads',
         params: idParams,
         querystring: commentQuery,
         response: { 200: listOf(threadSchema) },
@@ -54,7 +54,8 @@ export function commentRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Start, resolve or reopen a comment thread',
-        description: '`page` and `body` start a thread. `thread_id` and `action` change one; `note` gives the reason.',
+        description:
+          'Send `page` and `body` to start a thread, or `thread_id` and `action` to change one. `note` gives the reason for the change.',
         params: idParams,
         body: commentInput,
         response: { 200: threadSchema },
@@ -67,7 +68,12 @@ export function commentRoutes(app: Api, deps: Deps): void {
     '/v1/comments/:id/reply',
     {
       config: { operation: 'comment.reply', invalid: { message: 'invalid_body' }, replay },
-      schema: { summary: 'Reply in a thread', params: idParams, body: replyInput, response: { 200: threadSchema } },
+      schema: {
+        summary: 'Reply to a comment thread',
+        params: idParams,
+        body: replyInput,
+        response: { 200: threadSchema },
+      },
     },
     async (request) => {
       const { em, params, body } = request;
@@ -81,9 +87,9 @@ export function commentRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'comment.screenshot', answers: ['image/png', 'image/jpeg', 'image/webp'] },
       schema: {
-        summary: 'Read the picture of a thread',
+        summary: 'Read a thread’s screenshot',
         params: idParams,
-        response: { 200: z.any().describe('A PNG, JPEG or WebP.') },
+        response: { 200: z.any().describe('A PNG, JPEG or WebP image.') },
       },
     },
     async ({ em, actor, params }, reply) => {
@@ -101,8 +107,8 @@ export function commentRoutes(app: Api, deps: Deps): void {
     if (thread_id === undefined && action === undefined) {
       await loadSite(em, request.actor, siteId);
       if (note !== undefined) throw mixed('A note requires thread_id and action.');
-      if (body === undefined) throw errors.invalid_body('A comment needs a body.');
-      if (page === undefined) throw mixed('A new thread needs page, the path of the commented page.');
+      if (body === undefined) throw errors.invalid_body('A new thread requires body, the text of the comment.');
+      if (page === undefined) throw mixed('A new thread requires page, the path of the page to comment on.');
       return await openThread(em, deps, agent(request), siteId, {
         id: request.newId('thread'),
         messageId,
@@ -113,7 +119,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
     }
     const thread = await loadThread(em, request.actor, thread_id ?? '');
     if (thread.site.id !== siteId) await loadThread(em, request.actor, '');
-    if (action === undefined) throw mixed('Send action with resolve or reopen.');
+    if (action === undefined) throw mixed('To change a thread, set action to resolve or reopen.');
     if (page !== undefined || body !== undefined || Object.keys(rest).length > 0) {
       throw mixed('A call that changes a thread accepts only thread_id, action and note.');
     }

@@ -147,7 +147,7 @@ export async function loadThread(em: EntityManager, person: Person, threadId: st
   const site = thread && (await findSite(em, person, thread.site.id));
   if (thread && site) return thread as CommentThread;
   throw errors.not_found('No comment thread with this id is accessible here.', {
-    nextAction: 'Read GET /v1/sites/{id}/comments for the threads of a site.',
+    nextAction: 'Call GET /v1/sites/{id}/comments to list a site’s threads.',
   });
 }
 
@@ -174,7 +174,7 @@ async function requireCommentLimit(tx: EntityManager, deps: Deps, author: Person
     count: () => tx.count(CommentThread, { site: site.id, status: 'open' }),
     what: 'open comments on a site',
     holder: 'this site',
-    nextAction: 'Resolve threads that are finished.',
+    nextAction: 'Resolve threads that have been dealt with.',
   });
 }
 
@@ -184,7 +184,7 @@ async function requireThreadLimit(tx: EntityManager, threadId: string): Promise<
   const [said] = await tx.execute<{ messages: number; characters: number }[]>(sql, [threadId]);
   if (!said || (said.messages < messagesMax && said.characters < threadLengthMax)) return;
   throw errors.plan_limit(
-    `This thread is full: a thread has at most ${messagesMax} messages with ${threadLengthMax} characters in total.`,
-    { nextAction: 'Start another thread to continue.' },
+    `This thread is full: a thread can have at most ${messagesMax} messages and ${threadLengthMax} characters in total.`,
+    { nextAction: 'Start a new thread to continue.' },
   );
 }

@@ -18,32 +18,42 @@ const side = z.number().int().min(1).max(100_000);
 export const typedPage = z
   .string()
   .max(2048)
-  .regex(/^\/(?![/\\])[^\\?#\p{C}\s]*$/u, 'a page is a path that begins with one slash, such as /about/');
+  .regex(/^\/(?![/\\])[^\\?#\p{C}\s]*$/u, 'a page must be a path that begins with a single slash, such as /about/');
 
 export const positionInput = z.strictObject({
-  selector: z.string().min(1).max(1000).nullish().describe('A CSS selector of the commented element.'),
+  selector: z.string().min(1).max(1000).nullish().describe('A CSS selector for the element that the comment is about.'),
   quote: z
     .string()
     .max(300)
     .nullish()
-    .describe('The text at this place. It locates the place if the selector no longer matches.'),
+    .describe('The text at this position. It is used to find the position if the selector no longer matches.'),
   x: pixels.nullish().describe('CSS pixels from the left edge of the page.'),
-  y: pixels.nullish().describe('CSS pixels from the top of the page.'),
-  within: z.strictObject({ x: share, y: share }).nullish().describe('The point as a fraction of the selected element.'),
+  y: pixels.nullish().describe('CSS pixels from the top edge of the page.'),
+  within: z
+    .strictObject({ x: share, y: share })
+    .nullish()
+    .describe('The position within the selected element, as fractions of its width and height.'),
   viewport: z.strictObject({ width: side, height: side }).nullish(),
 });
 
-export const typedPicture = z.string().min(4).describe('A PNG, JPEG or WebP of the page in base64.');
+export const typedPicture = z.string().min(4).describe('A PNG, JPEG or WebP screenshot of the page, in base64.');
 
 /** Bodies that open a thread and that change one; they never mix. */
 export const commentInput = z.strictObject({
-  page: typedPage.optional().describe('For a new thread: the path of the page, such as `/about/`.'),
-  body: typedBody.optional().describe(`For a new thread: the comment, 1 to ${bodyLengthMax} characters.`),
+  page: typedPage
+    .optional()
+    .describe('The path of the page to comment on, such as `/about/`. Required for a new thread.'),
+  body: typedBody.optional().describe(`The comment, 1 to ${bodyLengthMax} characters. Required for a new thread.`),
   position: positionInput.optional(),
   screenshot_base64: typedPicture.optional(),
-  thread_id: z.string().optional().describe('The existing thread to change.'),
+  thread_id: z.string().optional().describe('The id of the thread to resolve or reopen.'),
   action: z.enum(['resolve', 'reopen']).optional(),
-  note: z.string().trim().max(noteLengthMax).optional().describe(`The reason, at most ${noteLengthMax} characters.`),
+  note: z
+    .string()
+    .trim()
+    .max(noteLengthMax)
+    .optional()
+    .describe(`The reason for the change, at most ${noteLengthMax} characters.`),
 });
 export type CommentInput = z.output<typeof commentInput>;
 
@@ -57,7 +67,9 @@ export const commentQuery = pageQuery.extend({
 export const messageSchema = z.object({
   id: z.string(),
   author: z.string(),
-  author_kind: z.enum(['owner', 'collaborator', 'agent']).describe('An agent with a token, or a person in a browser.'),
+  author_kind: z
+    .enum(['owner', 'collaborator', 'agent'])
+    .describe('`agent` for a message sent with a token; otherwise the role of the person who wrote it in a browser.'),
   body: z.string(),
   created_at: moment,
 });
@@ -78,8 +90,11 @@ export const threadSchema = z
         viewport: z.object({ width: z.number(), height: z.number() }).nullable(),
       })
       .nullable(),
-    deployment_id: z.string().nullable().describe('The commented version.'),
-    screenshot: z.union([z.object({ url: z.string() }), z.object({ missing: z.string().describe('Why.') })]),
+    deployment_id: z.string().nullable().describe('The deployment that the comment is about.'),
+    screenshot: z.union([
+      z.object({ url: z.string() }),
+      z.object({ missing: z.string().describe('Why there is no screenshot.') }),
+    ]),
     messages: z.array(messageSchema),
     created_at: moment,
     changed_at: moment,

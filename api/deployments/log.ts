@@ -70,7 +70,7 @@ async function* events(
     if (pieces.length > 0) saidAt = performance.now();
     else if (performance.now() - saidAt > silenceMs) {
       saidAt = performance.now();
-      yield ': it goes on\n\n';
+      yield ': still running\n\n';
     }
     if (pieces.length === 0) await new Promise((resolve) => setTimeout(resolve, stepMs));
   }

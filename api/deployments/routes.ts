@@ -23,7 +23,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'deployment.list' },
       schema: {
-        summary: 'List the deployments',
+        summary: 'List a site’s deployments',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(deploymentSchema) },
@@ -48,7 +48,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       config: { operation: 'deployment.read' },
       schema: {
         summary: 'Read a deployment',
-        description: 'Includes its changes.',
+        description: 'Includes the files and commits that changed since the previous version.',
         params: idParams,
         response: { 200: deploymentDetailSchema },
       },
@@ -68,7 +68,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'deployment.files' },
       schema: {
-        summary: 'List its files',
+        summary: 'List a deployment’s files',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(manifestFileSchema) },
@@ -95,11 +95,11 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Read the build log',
         description:
-          'Returns `text/plain`. With `Accept: text/event-stream` it streams the log until the deployment ends, and resumes after `Last-Event-ID`.',
+          'Returns `text/plain`. With `Accept: text/event-stream`, it streams the log until the deployment finishes, and resumes after `Last-Event-ID`.',
         params: idParams,
         response: {
           200: z.any().describe('The log.'),
-          204: z.undefined().describe('The client has received the whole log.'),
+          204: z.undefined().describe('The client already has the whole log.'),
         },
       },
     },
@@ -135,7 +135,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Restore a version',
-        description: 'Serves an earlier version again. Builds nothing and does not change git.',
+        description: 'Makes an earlier version live again, without a build and without changing git.',
         params: idParams,
         response: { 200: deploymentSchema },
       },

@@ -25,7 +25,7 @@ export async function failureDetail(em: EntityManager, { id, error }: Deployment
 export async function manifestOf({ store }: Deps, { manifestSha256 }: Deployment): Promise<ManifestFile[] | undefined> {
   if (!manifestSha256) return undefined;
   const manifest = await store.readAll(manifestSha256);
-  if (!manifest) throw errors.storage_error('The file list of this deployment could not be read.');
+  if (!manifest) throw errors.storage_error('This deployment’s file list could not be read.');
   return parseManifest(manifest);
 }
 
@@ -98,7 +98,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   if (restored.site.liveTicket !== ticket) {
     requireChangeable(restored.site);
     throw errors.superseded('A later publish or restore went live before this restore finished.', {
-      nextAction: `Read GET /v1/sites/${deployment.site.id}/deployments for what is live now.`,
+      nextAction: `Call GET /v1/sites/${deployment.site.id}/deployments to see which version is live now.`,
     });
   }
   return restored;
@@ -111,10 +111,10 @@ async function requireHeldFiles(deps: Deps, deployment: Deployment): Promise<voi
   if (lost.length === 0) return;
   deps.log.error(
     { deploymentId: deployment.id, lost: lost.length },
-    'the store lacks files of a version that was live',
+    'files of a version that was live are missing from the store',
   );
   throw errors.unarchived_content(
-    `${lost.length} files of version ${deployment.number} are missing from the archive, ${lost[0]?.path} first.`,
+    `${lost.length} files of version ${deployment.number} are missing from storage. The first is ${lost[0]?.path}.`,
     {
       retryable: false,
       nextAction: `Publish from source with POST /v1/sites/${deployment.site.id}/publish.`,

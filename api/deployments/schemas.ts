@@ -14,11 +14,11 @@ const warnings = z.object({
     .array(
       z.object({ kind: z.enum(warningKinds), path: z.string(), target: z.string().optional(), message: z.string() }),
     )
-    .describe('The first 100.'),
+    .describe('The first 100 warnings.'),
   counts: z.record(z.enum(warningKinds), z.number().int()),
   pages: z
     .object({ read: z.number().int(), all: z.number().int() })
-    .describe('On a large site, not all pages are checked.'),
+    .describe('The number of pages checked, and of all pages. On a large site, not all pages are checked.'),
 });
 
 export const deploymentSchema = z
@@ -28,12 +28,12 @@ export const deploymentSchema = z
     number: z.number().int().describe('Version number within the site.'),
     kind: z.enum(publicDeploymentKinds),
     status: z.enum(deploymentStatuses),
-    restorable: z.boolean().describe('Whether POST …/restore can restore it.'),
+    restorable: z.boolean().describe('Whether the deployment can be restored with POST …/restore.'),
     file_count: z.number().int().nullable(),
     total_bytes: z.number().int().nullable(),
     source_commit: z.string().nullable(),
     content_commit: z.string().nullable(),
-    superseded_by: z.string().nullable().describe('The newer deployment that superseded this one.'),
+    superseded_by: z.string().nullable().describe('The id of the newer deployment that superseded this one.'),
     created_by: z.string(),
     created_at: moment,
     started_at: moment.nullable(),
@@ -42,9 +42,9 @@ export const deploymentSchema = z
     warnings: warnings
       .optional()
       .describe(
-        'Problems in the published output. Only in the response for a single deployment and to a publish or upload that went live.',
+        'Problems in the published output. Present only when a single deployment is read, and in the response to a publish or upload that went live.',
       ),
-    next_action: z.string().optional().describe('The next step, while the deployment is not finished.'),
+    next_action: z.string().optional().describe('The next step. Absent once the deployment has finished.'),
     error: z
       .object({
         code: z.string(),
@@ -54,10 +54,10 @@ export const deploymentSchema = z
         detail: z
           .string()
           .optional()
-          .describe('The end of the build log. Only in the response for a single deployment.'),
+          .describe('The end of the build log. Present only when a single deployment is read.'),
       })
       .optional()
-      .describe('Why it failed.'),
+      .describe('Why the deployment failed.'),
   })
   .meta({ id: 'Deployment' });
 
@@ -67,18 +67,20 @@ export const deploymentDetailSchema = deploymentSchema
   .extend({
     changes: z
       .object({
-        against: z.string().nullable().describe('The previous version; null for the first.'),
+        against: z.string().nullable().describe('The id of the previous version; null for the first.'),
         added: z.array(changedFile),
         modified: z.array(changedFile),
         removed: z.array(changedFile),
         counts: z.object({ added: z.number().int(), modified: z.number().int(), removed: z.number().int() }),
       })
       .nullable()
-      .describe('The first 200 files of each kind; null where nothing was built.'),
+      .describe('The first 200 files of each kind; null if nothing was built.'),
     missing: z
       .array(z.string())
       .optional()
-      .describe('For an unfinished upload: up to 5,000 hashes of its manifest whose bytes have not been sent.'),
+      .describe(
+        'Up to 5,000 hashes of files in the manifest that have not been sent yet. Present only for an unfinished upload.',
+      ),
     commits: z.array(
       z.object({ sha: z.string(), subject: z.string(), author: z.string(), repository: z.enum(['source', 'content']) }),
     ),
@@ -121,9 +123,9 @@ function statusAt({ status, uploadEndsAt }: Deployment, now: Date): Deployment['
 }
 
 function nextAction({ id, uploadEndsAt }: Deployment, status: Deployment['status']): string {
-  if (status !== 'uploading') return `Read GET /v1/deployments/${id} again in about 5 seconds.`;
+  if (status !== 'uploading') return `Call GET /v1/deployments/${id} again in about 5 seconds.`;
   return (
-    `Name its files with POST /v1/deployments/${id}/manifest, send those that are missing with PUT /v1/deployments/${id}/files/{sha256}, ` +
+    `List the files with POST /v1/deployments/${id}/manifest, send the missing ones with PUT /v1/deployments/${id}/files/{sha256}, ` +
     `then call POST /v1/deployments/${id}/complete, all before ${uploadEndsAt?.toISOString()}.`
   );
 }

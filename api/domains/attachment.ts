@@ -39,7 +39,7 @@ export async function attach(
     return domain;
 
     function requireUsable({ status, site: other, removedAt }: Domain): void {
-      if (removedAt) throw errors.not_found('The domain was just removed.');
+      if (removedAt) throw errors.not_found('The domain has just been removed.');
       if (status === 'Blocked') throw blocked(domain);
       if (status !== 'active') throw notActive(domain);
       if (other && other.id !== siteId) throw elsewhere(domain, other.id);
@@ -54,8 +54,8 @@ function blocked({ name }: Domain) {
 }
 
 function notActive({ id, name, status }: Domain) {
-  return errors.domain_not_active(`${name} is ${status}: its DNS does not point here yet.`, {
-    nextAction: `Read GET /v1/domains/${id} and follow its next_action.`,
+  return errors.domain_not_active(`${name} has the status ${status}: its DNS does not point here yet.`, {
+    nextAction: `Call GET /v1/domains/${id} and follow its next_action.`,
   });
 }
 
@@ -83,7 +83,7 @@ export async function detach(em: EntityManager, deps: Deps, actor: Person, id: s
   await loadDomain(em, actor, id);
   return await em.transactional(async (tx) => {
     const domain = await lockDomainWithSite(tx, id);
-    if (domain.removedAt) throw errors.not_found('The domain was just removed.');
+    if (domain.removedAt) throw errors.not_found('The domain has just been removed.');
     if (!domain.site) return domain;
     await requireMayLeave(tx, domain);
     await detachDomain(tx, deps.clock, domain);

@@ -14,7 +14,7 @@ const waiting = { owner: 'Action needed', platform: 'We are working on it', oper
 const states = {
   Moved: 'Points to another server',
   Deleted: 'No longer points here, so it does not show your site',
-  Blocked: 'Blocked: write to the operator of this service',
+  Blocked: 'Blocked: contact the operator of this service',
 };
 
 export async function domainsShown(em: EntityManager, deps: Deps, { accountId }: Person): Promise<DomainShown[]> {
@@ -47,6 +47,6 @@ function stateOf({
   status,
   waiting_on,
 }: Pick<Awaited<ReturnType<typeof domainViews>>[number], 'status' | 'waiting_on'>): string {
-  if (status === 'active') return 'Getting its certificate';
+  if (status === 'active') return 'Waiting for its certificate';
   return status === 'pending' ? waiting[waiting_on ?? 'platform'] : states[status];
 }

@@ -13,8 +13,8 @@ export function recordRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'record.list' },
       schema: {
-        summary: 'List the DNS records of a domain',
-        description: 'The platform’s own records first, then added records, newest first.',
+        summary: 'List a domain’s DNS records',
+        description: 'The platform’s own records come first, then added records, newest first.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(recordSchema) },
@@ -54,7 +54,7 @@ export function recordRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Add a DNS record',
         description:
-          'Only for a domain in the mode `nameservers`. You can add records before the domain is verified: they are served once its name servers change.',
+          'Only for domains in `nameservers` mode. You can add records before the domain is verified; they are served once its name servers have been changed.',
         params: idParams,
         body: recordInput,
         response: { 200: recordSchema },

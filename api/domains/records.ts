@@ -22,9 +22,9 @@ type Input = { type: string; name: string; content: string; ttl?: number | undef
 export async function loadManaged(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
   const domain = await loadDomain(em, actor, id);
   if (domain.mode === 'nameservers' && deps.zones) return domain;
-  throw errors.records_not_managed(`The platform does not host the DNS of ${domain.name}.`, {
+  throw errors.records_not_managed(`The platform does not host the DNS for ${domain.name}.`, {
     nextAction:
-      'Set the record at the DNS provider of the domain. GET /v1/domains/{id} lists the records that this platform needs.',
+      'Set the record at the domain’s DNS provider. Call GET /v1/domains/{id} to list the records that the platform needs.',
   });
 }
 
@@ -68,7 +68,7 @@ export async function addRecord(
       count: () => tx.count(DomainRecord, { domain: domain.id }),
       what: 'records on a domain',
       holder: 'this domain',
-      nextAction: 'Remove records that are not needed.',
+      nextAction: 'Remove records that are no longer needed.',
     });
     const rows = await tx.find(DomainRecord, { domain: domain.id });
     const others = [...own(deps.config, domain), ...rows.map((row) => ({ ...row, priority: row.priority ?? null }))];
@@ -86,7 +86,9 @@ export async function removeRecord(
 ): Promise<DomainRecord> {
   await loadManaged(em, deps, actor, domainId);
   if (new RegExp(`^${ownPrefix}\\d{1,3}$`).test(recordId)) {
-    throw errors.invalid_record('This record belongs to the platform and is required for the domain.');
+    throw errors.invalid_record(
+      'This record belongs to the platform and cannot be removed, because the domain needs it.',
+    );
   }
   return await inZone(em, deps, domainId, async (tx, domain) => {
     const row = isId('rec', recordId) ? await tx.findOne(DomainRecord, { id: recordId, domain: domain.id }) : null;
@@ -104,7 +106,7 @@ export async function loadRecord(em: EntityManager, domain: Domain, id: string):
 
 function noSuchRecord(domainId: string) {
   return errors.not_found('The domain has no record with this id.', {
-    nextAction: `Read GET /v1/domains/${domainId}/records for the existing records.`,
+    nextAction: `Call GET /v1/domains/${domainId}/records to list the domain’s records.`,
   });
 }
 
@@ -120,7 +122,7 @@ function judged<T>(judge: () => T): T {
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
     throw errors.invalid_record(`The record is not valid: ${error.message}.`, {
-      nextAction: 'Change the record, and send it again.',
+      nextAction: 'Correct the record and send it again.',
     });
   }
 }
@@ -134,7 +136,7 @@ async function inZone<T>(
 ): Promise<T> {
   return await em.transactional(async (tx) => {
     const domain = await lockDomain(tx, domainId);
-    if (domain.removedAt) throw errors.not_found('The domain was just removed.');
+    if (domain.removedAt) throw errors.not_found('The domain has just been removed.');
     await lockZone(tx, domain.name);
     const changed = await change(tx, domain);
     await tx.flush();
@@ -146,7 +148,8 @@ async function inZone<T>(
 function refused({ log }: Deps, error: unknown): never {
   if (!(error instanceof RecordsRefused)) throw error;
   log.info({ err: error }, 'the name server refused a record');
-  throw errors.record_rejected('The name servers of the platform rejected this record.', {
-    nextAction: 'Compare its content with the documentation of the service that needs it, and send it again.',
+  throw errors.record_rejected('The platform’s name servers rejected this record.', {
+    nextAction:
+      'Check the record’s content against the documentation of the service that needs it, then send it again.',
   });
 }

@@ -37,18 +37,19 @@ function responsibleParty(domain: Domain, known: Known): ResponsibleParty {
     return { waitingOn: 'operator', nextAction, since: statusSince };
   }
   if (known.takenSince) {
-    const nextAction = `Another account has ${name}. Remove it there, or verify it here once it is free. ${later(domain)}`;
+    const nextAction = `Another account has added ${name} or a parent domain of it. Remove it from that account, or verify ${name} here once it has been removed. ${later(domain)}`;
     return { waitingOn: 'owner', nextAction, since: latest(statusSince, known.takenSince) };
   }
   if (!sight)
     return platform(
       domain,
-      `The platform is about to check the DNS. Read GET /v1/domains/${id} again in a few seconds.`,
+      `The platform is about to check the DNS. Call GET /v1/domains/${id} again in a few seconds.`,
     );
   return status === 'active' ? whenActive(domain, known) : whenAway(domain, sight, known);
 }
 
-const later = ({ id }: Domain) => `Then call POST /v1/domains/${id}/check, or read GET /v1/domains/${id} again.`;
+const later = ({ id }: Domain) =>
+  `Then call POST /v1/domains/${id}/check, or GET /v1/domains/${id} after the next automatic check.`;
 const latest = (...times: (Date | null | undefined)[]) =>
   new Date(Math.max(...times.map((one) => one?.getTime() ?? 0)));
 const platform = ({ statusSince }: Domain, nextAction: string): ResponsibleParty => ({
@@ -69,9 +70,9 @@ function whenAway(domain: Domain, sight: DnsObservation, { setup, problems }: Kn
   }
   if (isUnasked(sight)) {
     const words = 'The last DNS check failed.';
-    return platform(domain, `${words} Read GET /v1/domains/${id} again in a minute.`);
+    return platform(domain, `${words} Call GET /v1/domains/${id} again in a minute.`);
   }
-  return platform(domain, `All records were found. Read GET /v1/domains/${id} again in a few seconds.`);
+  return platform(domain, `All records were found. Call GET /v1/domains/${id} again in a few seconds.`);
 }
 
 /** A certificate's problem is the owner's where the DNS shows it or the CA reports it; everything else is retried. */
@@ -83,11 +84,14 @@ function whenActive(domain: Domain, { ssl, problems, named }: Known): Responsibl
       const since = latest(statusSince, ssl.problemSince);
       return { waitingOn: 'owner', nextAction: `${own.join(' ')} ${later(domain)}`, since };
     }
-    if (ssl.problem) return platform(domain, `${ssl.problem} Read GET /v1/domains/${id} again in a few minutes.`);
-    return platform(domain, `Its certificate is being issued. Read GET /v1/domains/${id} again in about 10 seconds.`);
+    if (ssl.problem) return platform(domain, `${ssl.problem} Call GET /v1/domains/${id} again in a few minutes.`);
+    return platform(
+      domain,
+      `The domain’s certificate is being issued. Call GET /v1/domains/${id} again in about 10 seconds.`,
+    );
   }
   if (site) return { waitingOn: null, nextAction: named && publishAnew(named, site), since: statusSince };
-  const nextAction = `Attach a site to it with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`;
+  const nextAction = `Attach a site to the domain with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`;
   return { waitingOn: 'owner', nextAction, since: latest(statusSince, detachedAt, ssl.healthySince) };
 }
 
@@ -106,9 +110,9 @@ function toSet({ mode }: Domain, asked: Setup[]): string[] {
   if (asked.length === 0) return [];
   if (mode === 'nameservers') {
     const servers = asked.map(({ value }) => `“${value}”`).join(' and ');
-    return [`The owner sets these name servers at the registrar of the domain: ${servers}.`];
+    return [`The owner needs to set these name servers at the domain’s registrar: ${servers}.`];
   }
   const there = ({ type, seen }: Setup) => (seen.length > 0 && type !== 'TXT' ? ` (currently ${seen.join(', ')})` : '');
   const records = asked.map((one) => `${one.type} record “${one.name}” with the value “${one.value}”${there(one)}`);
-  return [`The owner sets these records at the DNS provider of the domain: ${records.join('; ')}.`];
+  return [`The owner needs to set these records at the domain’s DNS provider: ${records.join('; ')}.`];
 }

@@ -26,7 +26,7 @@ export function domainRoutes(app: Api, deps: Deps): void {
 /** The current state. */
 async function viewOf(deps: Deps, domain: Domain) {
   const [view] = await domainViews(deps.em(), deps, [domain]);
-  if (!view) throw new Error('each domain has its view');
+  if (!view) throw new Error('the domain has no view');
   return view;
 }
 
@@ -43,8 +43,8 @@ function bringingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Add a domain',
         description:
-          'The domain must already be registered. The response lists what its owner must set, at the registrar (`nameservers`) or in its DNS (`cname`). ' +
-          'Waits for the first DNS check, according to `Prefer`.',
+          'The domain must already be registered. The response lists what its owner needs to set: name servers at the registrar (`nameservers` mode) ' +
+          'or records in its DNS (`cname` mode). The call waits for the first DNS check, for as long as `Prefer` allows.',
         body: domainInput,
         response: { 200: domainSchema },
       },
@@ -70,7 +70,8 @@ function bringingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'domain.remove' },
       schema: {
         summary: 'Remove a domain',
-        description: 'Its site is no longer served there. An account that adds the domain again must verify it again.',
+        description:
+          'Its site is no longer served on the domain. Any account that adds the domain again must verify it again.',
         params: idParams,
         response: { 200: domainSchema },
       },
@@ -90,7 +91,7 @@ function readingRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'domain.list' },
       schema: {
-        summary: 'List the domains',
+        summary: 'List the account’s domains',
         querystring: pageQuery.extend({ status: z.enum(domainStatuses).optional() }),
         response: { 200: listOf(domainSchema) },
       },
@@ -133,7 +134,8 @@ function servingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'domain.check', replay },
       schema: {
         summary: 'Check a domain now',
-        description: 'At most once in 5 seconds. The platform also checks it automatically at `next_check_at`.',
+        description:
+          'At most one check every 5 seconds. The platform also checks the domain automatically at `next_check_at`.',
         params: idParams,
         response: { 200: domainSchema },
       },
@@ -148,8 +150,8 @@ function servingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Serve a site on a domain',
         description:
-          'The first domain of a site becomes its primary domain: the site’s other addresses redirect there. The platform manages its ' +
-          'certificate and DNS.',
+          'A site’s first domain becomes its primary domain, to which the site’s other addresses redirect. The platform manages the ' +
+          'domain’s certificate and DNS.',
         params: idParams,
         body: attachInput,
         response: { 200: domainSchema },
@@ -167,9 +169,9 @@ function servingRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'domain.detach', replay },
       schema: {
-        summary: 'Stop serving on a domain',
+        summary: 'Stop serving a site on a domain',
         description:
-          'The domain stays on the account. If it was the primary domain, the one attached longest replaces it.',
+          'The account keeps the domain. If it was the primary domain, the domain that has been attached longest replaces it.',
         params: idParams,
         response: { 200: domainSchema },
       },

@@ -29,7 +29,7 @@ export async function loadDomain(em: EntityManager, { accountId }: Person, id: s
   const found = isId('dom', id) ? await em.findOne(Domain, { id, account: accountId, removedAt: null }) : null;
   if (found) return found;
   throw errors.not_found('This account has no domain with this id.', {
-    nextAction: 'Read GET /v1/domains for the existing domains.',
+    nextAction: 'Call GET /v1/domains to list the account’s domains.',
   });
 }
 
@@ -77,7 +77,7 @@ function readMode({ domains }: Config, mode: string): DomainMode {
   const served = domains.modes.find((one) => one === mode);
   if (served) return served;
   throw errors.invalid_mode('Domains cannot be added in this mode.', {
-    nextAction: `Send a mode from domain_onboarding in GET /v1/account: ${domains.modes.join(', ')}.`,
+    nextAction: `Use one of these modes, which GET /v1/account also returns in domain_onboarding: ${domains.modes.join(', ')}.`,
   });
 }
 
@@ -93,7 +93,7 @@ function readFreeName(config: Config, text: string): Name {
   const ours = [baseDomain, new URL(baseUrl).hostname, domains.nameServers, domains.cnameTarget, ...domains.reserved];
   if (ours.some((one) => isWithin(name.name, one) || isWithin(one, name.name))) {
     throw errors.domain_unavailable(`${name.name} belongs to the platform or is reserved.`, {
-      nextAction: 'Add a domain that the owner registered.',
+      nextAction: 'Add a domain that the owner has registered.',
     });
   }
   return name;
@@ -105,8 +105,8 @@ async function requireTarget({ config, dns }: Deps): Promise<void> {
   const answers = await Promise.all([dns.ask(cnameTarget, 'A'), dns.ask(cnameTarget, 'AAAA')]);
   if (answers.some((answer) => 'found' in answer)) return;
   if (answers.some((answer) => 'unknown' in answer)) throw unasked();
-  throw errors.cname_unavailable('The CNAME target of this platform is not ready.', {
-    nextAction: 'Tell the operator, or add the domain in another mode of domain_onboarding.',
+  throw errors.cname_unavailable('This platform’s CNAME target is not in the DNS yet.', {
+    nextAction: 'Tell the operator, or add the domain in another mode from domain_onboarding.',
   });
 }
 
@@ -119,15 +119,15 @@ function unasked() {
 
 function requireSame(own: Domain, mode: DomainMode): Domain {
   if (own.mode === mode) return own;
-  throw errors.domain_taken(`This account already has ${own.name}, in the mode ${own.mode}.`, {
-    nextAction: `Continue with GET /v1/domains/${own.id}, or first remove it with DELETE /v1/domains/${own.id}.`,
+  throw errors.domain_taken(`This account has already added ${own.name}, in ${own.mode} mode.`, {
+    nextAction: `Call GET /v1/domains/${own.id} to continue with it, or remove it first with DELETE /v1/domains/${own.id}.`,
   });
 }
 
 async function requireNotHeld(tx: EntityManager, accountId: string, { name, registrable }: Name): Promise<void> {
   if (!(await isOwnedByAnother(tx, { name, registrable, accountId }))) return;
-  throw errors.domain_taken(`Another account of this platform has ${name} or a parent domain of it.`, {
-    nextAction: 'If it is the same owner, remove the domain from that account.',
+  throw errors.domain_taken(`Another account on this platform has already added ${name} or a parent domain of it.`, {
+    nextAction: 'If both accounts have the same owner, remove the domain from the other account.',
   });
 }
 
@@ -144,7 +144,7 @@ async function requireRoom(tx: EntityManager, deps: PlanContext, accountId: stri
     accountId,
     count: () => tx.count(Domain, { account: accountId, removedAt: null }),
     what: 'domains',
-    nextAction: 'Remove one with DELETE /v1/domains/{id}.',
+    nextAction: 'Remove a domain with DELETE /v1/domains/{id}.',
   });
 }
 
@@ -185,17 +185,19 @@ export async function checkNow(em: EntityManager, deps: Deps, actor: Person, id:
   return kept;
 }
 
-/** The workflow does this anyway and retries it; here the caller sees it at once. */
+/** The workflow also writes the zone, with retries. Here the caller sees the result at once. */
 async function syncZoneNow(deps: Deps, name: string): Promise<void> {
-  await syncZone(deps.em(), deps, name).catch((err) => deps.log.warn({ err, name }, 'a zone is left to its workflow'));
+  await syncZone(deps.em(), deps, name).catch((err) =>
+    deps.log.warn({ err, name }, 'could not write a zone now; its workflow will retry'),
+  );
 }
 
 async function requireRested(em: EntityManager, now: Date, { id, name }: Domain): Promise<void> {
   const rested = new Date(now.getTime() - checkEveryMs);
   const where = { id, $or: [{ askedAt: null }, { askedAt: { $lte: rested } }] };
   if ((await em.nativeUpdate(Domain, where, { askedAt: now })) === 1) return;
-  throw errors.rate_limited(`${name} was just checked.`, {
-    nextAction: 'Wait 5 seconds.',
+  throw errors.rate_limited(`${name} has just been checked.`, {
+    nextAction: 'Send the same request again in 5 seconds.',
     retryAfterSeconds: checkEveryMs / 1000,
   });
 }

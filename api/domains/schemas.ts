@@ -7,8 +7,11 @@ import { domainModes, domainStatuses, recordTypes } from '#rules/states.ts';
 import type { Advice } from './responsible-party.ts';
 
 export const domainInput = z.strictObject({
-  domain: z.string().max(1000).describe('A registered name, such as example.com or shop.example.com.'),
-  mode: z.string().describe('One of `domain_onboarding.modes` of the account.'),
+  domain: z
+    .string()
+    .max(1000)
+    .describe('A registered domain or one of its subdomains, such as example.com or shop.example.com.'),
+  mode: z.string().describe('One of the account’s `domain_onboarding.modes`.'),
 });
 
 export const attachInput = z.strictObject({
@@ -17,17 +20,19 @@ export const attachInput = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether the other addresses of the site redirect to this one. The first domain becomes primary automatically.',
+      'Whether the site’s other addresses redirect to this domain. A site’s first domain becomes primary automatically.',
     ),
 });
 
 const setupSchema = z.object({
   type: z.enum(['NS', 'TXT', 'CNAME', 'A', 'AAAA']),
-  name: z.string().describe('The full name.'),
+  name: z.string().describe('The full name of the record.'),
   value: z.string(),
   found: z.boolean(),
-  optional: z.boolean().describe('Whether the domain works without this record: one of the addresses is enough.'),
-  seen: z.array(z.string()).describe('What the last DNS check found there.'),
+  optional: z
+    .boolean()
+    .describe('Whether the domain works without this record, because one of the addresses is enough.'),
+  seen: z.array(z.string()).describe('The values that the last DNS check found.'),
 });
 
 export const sslSchema = z.object({
@@ -38,14 +43,17 @@ export const sslSchema = z.object({
 export const domainSchema = z
   .object({
     id: z.string(),
-    domain: z.string().describe('In ASCII (punycode), as in the DNS.'),
-    unicode: z.string().describe('In Unicode, for display.'),
+    domain: z.string().describe('The name in ASCII (Punycode), as in the DNS.'),
+    unicode: z.string().describe('The name in Unicode, for display.'),
     mode: z.enum(domainModes),
     status: z.enum(domainStatuses),
     ssl: sslSchema,
-    setup: z.array(setupSchema).describe('What the owner must set, and what was found.'),
+    setup: z.array(setupSchema).describe('The records that the owner must set, and the values found in the DNS.'),
     problems: z.array(z.string()).describe('Other problems that the owner must fix.'),
-    waiting_on: z.enum(['owner', 'platform', 'operator']).nullable().describe('Who must act.'),
+    waiting_on: z
+      .enum(['owner', 'platform', 'operator'])
+      .nullable()
+      .describe('Who needs to act next; null if no action is needed.'),
     site_id: z.string().nullable(),
     primary: z.boolean(),
     checked_at: moment.nullable(),
@@ -81,7 +89,7 @@ export function domainView(
 }
 
 export const recordInput = z.strictObject({
-  type: z.string().describe(`One of ${recordTypes.join(' ')}.`),
+  type: z.string().describe(`One of ${recordTypes.join(', ')}.`),
   name: z
     .string()
     .max(1000)
@@ -90,9 +98,9 @@ export const recordInput = z.strictObject({
   content: z
     .string()
     .max(10_000)
-    .describe('An address, a name or a text. For SRV: weight, port and host. For CAA: flags, tag and value.'),
-  ttl: z.number().int().min(60).max(604_800).optional().describe('Seconds; the default is 3600.'),
-  priority: z.number().int().min(0).max(65_535).optional().describe('For MX (default 10) and SRV.'),
+    .describe('An address, a name or text. For SRV: weight, port and host. For CAA: flags, tag and value.'),
+  ttl: z.number().int().min(60).max(604_800).optional().describe('In seconds. The default is 3600.'),
+  priority: z.number().int().min(0).max(65_535).optional().describe('Only for MX (the default is 10) and SRV.'),
 });
 
 export const recordSchema = z
@@ -103,7 +111,7 @@ export const recordSchema = z
     content: z.string(),
     ttl: z.number().int(),
     priority: z.number().int().optional(),
-    managed: z.boolean().describe('Whether it belongs to the platform and cannot be removed.'),
+    managed: z.boolean().describe('Whether the record belongs to the platform and cannot be removed.'),
   })
   .meta({ id: 'DomainRecord' });
 export type RecordView = z.output<typeof recordSchema>;

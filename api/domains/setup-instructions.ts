@@ -72,16 +72,17 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
   if (sight.registered === 'no') problems.push(`${registrable} is not registered, or its registration has expired.`);
   if (mode === 'nameservers' && foundIn(sight.ds).length > 0) {
     problems.push(
-      `DNSSEC is enabled for ${name} at its registrar (a DS record), with keys of another provider. Disable it there.`,
+      `DNSSEC is enabled for ${name} at its registrar (a DS record), with another provider’s keys. Disable DNSSEC there.`,
     );
   }
-  if (sight.isBogus) problems.push(`The DNSSEC signatures of ${name} are invalid, so most resolvers cannot find it.`);
+  if (sight.isBogus)
+    problems.push(`The DNSSEC signatures of ${name} are invalid, so most resolvers reject its records.`);
   const elsewhere = [...foundIn(sight.a), ...foundIn(sight.aaaa)].filter(
     (address) => !config.domains.edgeAddresses.includes(address),
   );
   if (mode === 'cname' && elsewhere.length > 0) {
     problems.push(
-      `${name} points elsewhere, to ${elsewhere.join(', ')}. Remove these addresses, or disable the proxy that returns them.`,
+      `${name} points to other addresses: ${elsewhere.join(', ')}. Remove them, or disable the proxy that returns them.`,
     );
   }
   if (mode === 'nameservers') {
@@ -89,12 +90,12 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
     const others = foundIn(sight.delegation).filter((server) => !own.includes(server));
     if (others.length > 0)
       problems.push(
-        `${name} has other name servers: ${others.join(', ')}. Remove them, so that only the two from the set-up remain.`,
+        `${name} has other name servers: ${others.join(', ')}. Remove them, so that only the two in the set-up instructions remain.`,
       );
   }
   if (caaForbidsIssuance(foundIn(sight.caa), config.domains.caaNames)) {
     problems.push(
-      `A CAA record of ${name} prevents its certificate. Add a CAA record 0 issue "${config.domains.caaNames[0]}", or remove the existing ones.`,
+      `A CAA record of ${name} prevents its certificate from being issued. Add the CAA record 0 issue "${config.domains.caaNames[0]}", or remove the existing CAA records.`,
     );
   }
   return problems;

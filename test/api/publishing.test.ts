@@ -102,15 +102,17 @@ test('a log that is followed breaks off when the account is blocked or the token
   }
 });
 
-test('a log that is silent for long says that it goes on', async () => {
+test('a log that is silent for long sends a keep-alive comment', async () => {
   const id = await logged();
   const load = () => fixture.deps.em().findOne(Deployment, { id });
   const words: string[] = [];
   for await (const chunk of streamLog(fixture.deps, id, load, undefined, 0)) {
     words.push(String(chunk));
-    if (words.some((word) => word.includes(': it goes on')))
+    if (words.some((word) => word.includes(': still running')))
       await settle(fixture.deps.em(), fixture.clock, id, { status: 'cancelled' });
     await pause(1);
   }
-  expect(words.join('')).toMatch(/data: three[\s\S]*: it goes on\n\n[\s\S]*event: end\nid: end\ndata: cancelled\n\n$/);
+  expect(words.join('')).toMatch(
+    /data: three[\s\S]*: still running\n\n[\s\S]*event: end\nid: end\ndata: cancelled\n\n$/,
+  );
 });

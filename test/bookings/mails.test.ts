@@ -146,7 +146,7 @@ describe('the link that cancels', () => {
     expect((await browser.open(`${link.slice(0, -4)}AAAA`)).status).toBe(404);
     fixture.skip(7 * 24 * 3600_000);
     const page = await browser.open(link);
-    expect([page.status, page.text.includes('Its time has passed')]).toEqual([410, true]);
+    expect([page.status, page.text.includes('The booked time has passed')]).toEqual([410, true]);
   });
 
   test('cancels nothing once the booking has begun, so nobody has the money back for what he had', async () => {

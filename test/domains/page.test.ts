@@ -41,7 +41,7 @@ test('an owner sees what to set in both modes, what was found, what leads elsewh
   const { text } = await owner.browser.open('/account');
   const partOf = ({ domain }: { domain: string }) =>
     text.split(`<strong>${domain}</strong>`)[1]?.split('</div>')[0] ?? '';
-  expect(partOf(shows)).toContain(`Getting its certificate · shows ${new URL(site.address).hostname}`);
+  expect(partOf(shows)).toContain(`Waiting for its certificate · shows ${new URL(site.address).hostname}`);
   // There is nothing to be set any more.
   expect(partOf(shows)).not.toContain('set these records');
   expect(partOf(moved)).toContain('Points to another server');

@@ -59,7 +59,9 @@ test('a version without a page at its root is published, and says so first', asy
   const warnings = await warned({ 'dist/index.html': page(''), 'dist/deep/er/index.html': page(''), 'a.html': '<p>x' });
   expect(warnings.counts).toMatchObject({ no_home_page: 1, page_without_title: 1 });
   expect(warnings.items[0]).toMatchObject({ kind: 'no_home_page', path: '/' });
-  expect(warnings.items[0].message).toContain('dist/index.html exists: did you mean to send its folder?');
+  expect(warnings.items[0].message).toContain(
+    'dist/index.html exists. Did you mean to upload the contents of its folder?',
+  );
   const led = await warned({ 'a.html': page(''), _redirects: '/ /a 302' });
   expect(led.items).toEqual([]);
 });

@@ -160,7 +160,7 @@ test('an address without an account gets the same answers and the same mail as o
 
 test('an approval for an address without an account is signin_unavailable where no account is opened', async () => {
   const request = await asked(fixture.newAddress());
-  expect((await request.approve()).text).toContain('There is no account here yet');
+  expect((await request.approve()).text).toContain('There is no account for this address yet');
   for (let n = 0; n < 2; n++) {
     const answer = await fixture.redeem(request);
     expect([answer.status, errorOf(answer).code]).toEqual([410, 'signin_unavailable']);

@@ -30,7 +30,7 @@ export async function deadForms(
     const why =
       status === 'disabled'
         ? 'which is disabled and rejects submissions until it is enabled'
-        : 'which is not a form of this site';
+        : 'which is not a form on this site';
     const target = printable(form);
     return [
       {

@@ -42,7 +42,7 @@ export async function inspect(
   if (!leads('')) found.add('no_home_page', '/', withoutFile(files));
   for (const { path, bytes } of files) {
     if (bytes > largeBytes)
-      found.add('large_file', path, `${printable(path)} is ${megabytes(bytes)} large and slow to load for visitors.`);
+      found.add('large_file', path, `${printable(path)} is ${megabytes(bytes)}, which is slow for visitors to load.`);
   }
   const read = await readPages(store, pages, patienceMs, (path, page) =>
     inspectPage(found, path, page, { origins, baseUrl, leads }),
@@ -56,7 +56,8 @@ function withoutFile(files: readonly ManifestFile[]): string {
     .map(({ path }) => path)
     .filter((path) => path.endsWith('/index.html'))
     .sort((a, b) => a.length - b.length);
-  const meant = home === undefined ? '' : ` ${printable(home)} exists: did you mean to send its folder?`;
+  const meant =
+    home === undefined ? '' : ` ${printable(home)} exists. Did you mean to upload the contents of its folder?`;
   return `The home page returns 404: this version has no index.html at its root.${meant}`;
 }
 
@@ -99,13 +100,13 @@ function inspectPage(
 ): void {
   const shown = printable(path);
   if (!hasTitle && whole)
-    found.add('page_without_title', path, `${shown} has no title. Search results and browser tabs show it.`);
+    found.add('page_without_title', path, `${shown} has no title, which search results and browser tabs would show.`);
   if (imagesWithoutAlt > 0) {
-    const images = imagesWithoutAlt === 1 ? 'An image has' : `${imagesWithoutAlt} images have`;
+    const [images, have] = imagesWithoutAlt === 1 ? ['An image', 'has'] : [`${imagesWithoutAlt} images`, 'have'];
     found.add(
       'image_without_alt',
       path,
-      `${images} no alt text on ${shown}. Describe the image, or use alt="" if it is decorative.`,
+      `${images} on ${shown} ${have} no alt text. Describe each image, or set alt="" if it is decorative.`,
       imagesWithoutAlt,
     );
   }

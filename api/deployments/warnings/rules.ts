@@ -80,7 +80,7 @@ async function findWarnings(
       await saveWarnings(em, id, found);
     return found;
   } catch (err) {
-    deps.log.warn({ err, deploymentId: id }, 'the output of a version could not be looked through');
+    deps.log.warn({ err, deploymentId: id }, 'could not check the output of a version for warnings');
     return undefined;
   }
 }
