@@ -126,7 +126,9 @@ async function requireFreeSlot(
   const seatsLeft = await countFreeSeats(tx, now, calendar, spansOf(service).busy(slot.start));
   if (seats <= seatsLeft) return slot;
   throw errors.slot_taken(
-    seatsLeft === 0 ? 'This time is already fully booked.' : `Only ${seatsLeft} seats are left at this time.`,
+    seatsLeft === 0
+      ? 'This time is already fully booked.'
+      : `Only ${seatsLeft} ${seatsLeft === 1 ? 'seat is' : 'seats are'} left at this time.`,
     { nextAction },
   );
 }
