@@ -77,9 +77,9 @@ export function buildActivities(deps: BuilderDeps) {
   return {
     buildSite: (deploymentId: string): Promise<void> => buildDeployment(deps, deploymentId),
 
-    /** Removes the builds of killed workers from the engine. Returns their number. */
+    /** Removes orphan builds from the engine of this worker. Returns how many. The name is recorded in histories. */
     sweepSandbox: (): Promise<number> =>
-      deps.sandbox.sweep(async (deploymentId) => {
+      deps.sandbox.removeOrphanBuilds(async (deploymentId) => {
         const deployment = await deps.em().findOne(Deployment, { id: deploymentId });
         return deployment !== null && !isSettled(deployment.status);
       }),

@@ -101,19 +101,19 @@ function openClient(databaseUrl: string): pg.Client {
  * at each notification of `id`, and each second in case one was lost.
  */
 export async function loadUntil<T>(
-  changes: Notifications,
+  notifications: Notifications,
   on: { channel: Channel; id: string },
   load: () => Promise<T>,
   done: (value: T) => boolean,
   timeoutMs: number,
 ): Promise<T> {
   let heard: () => void = () => {};
-  const stop = changes.on(on.channel, (id) => {
+  const stop = notifications.on(on.channel, (id) => {
     if (id === undefined || id === on.id) heard();
   });
   const end = performance.now() + timeoutMs;
   const wake = () => heard();
-  changes.ending?.addEventListener('abort', wake);
+  notifications.ending?.addEventListener('abort', wake);
   try {
     for (;;) {
       let timer: NodeJS.Timeout | undefined;
@@ -122,7 +122,7 @@ export async function loadUntil<T>(
         timer = setTimeout(resolve, Math.max(0, Math.min(1000, end - performance.now())));
       });
       const value = await load();
-      if (done(value) || performance.now() >= end || changes.ending?.aborted) {
+      if (done(value) || performance.now() >= end || notifications.ending?.aborted) {
         clearTimeout(timer);
         return value;
       }
@@ -130,7 +130,7 @@ export async function loadUntil<T>(
       clearTimeout(timer);
     }
   } finally {
-    changes.ending?.removeEventListener('abort', wake);
+    notifications.ending?.removeEventListener('abort', wake);
     stop();
   }
 }

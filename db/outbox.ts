@@ -125,7 +125,7 @@ export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' |
 export function startRelay(deps: Deps): () => Promise<void> {
   let stopped = false;
   let wake: () => void = () => {};
-  const stopListening = deps.changes.on('outbox_added', () => wake());
+  const stopListening = deps.notifications.on('outbox_added', () => wake());
 
   async function loop(): Promise<void> {
     while (!stopped) {

@@ -38,7 +38,7 @@ export async function startEdgeProcess({
   const { tlsPort } = config.edge;
   const isOverTls = config.edgeUrl.startsWith('https:');
   const shutdown = new AbortController();
-  const changes = openNotifications(config.databaseUrl, log);
+  const notifications = openNotifications(config.databaseUrl, log);
   const database = openEdgeDatabase(config.databaseUrl);
   const certificatesDatabase = openCertificatesDatabase(config.databaseUrl);
   const certificates =
@@ -48,7 +48,7 @@ export async function startEdgeProcess({
           ...config,
           encryptionKeys: config.sealing,
           database: certificatesDatabase,
-          changes,
+          notifications,
           log,
           isServed: (host) => edge.serves(host),
         });
@@ -58,7 +58,7 @@ export async function startEdgeProcess({
     baseDomain: config.baseDomain,
     store: openEdgeStore(config, { clock: systemClock, log, processes }),
     database,
-    changes,
+    notifications,
     clock: systemClock,
     log,
     shutdown: shutdown.signal,
@@ -101,7 +101,7 @@ export async function startEdgeProcess({
     await new Promise((resolve) => setTimeout(resolve, config.ending.drainMs));
     await listening?.close();
     await Promise.all([edge.close(), pageViews?.close(), certificates?.close()]);
-    await Promise.all([changes.close(), database.close(), certificatesDatabase.close()]);
+    await Promise.all([notifications.close(), database.close(), certificatesDatabase.close()]);
   };
 }
 

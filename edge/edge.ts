@@ -32,7 +32,7 @@ export type EdgeParts = {
   tls?: TlsEndpoint | undefined;
   store: Store;
   database: EdgeDatabase;
-  changes: Notifications;
+  notifications: Notifications;
   clock: Clock;
   log: Logger;
   /** Aborted when the process shuts down. */

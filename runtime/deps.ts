@@ -31,7 +31,7 @@ export type Deps = {
   orm: MikroORM;
   /** A fresh entity manager: one for each request, activity or sweep. */
   em(): EntityManager;
-  changes: Notifications;
+  notifications: Notifications;
   locks: AdvisoryLocks;
   temporal: Client;
   store: Store;
@@ -60,7 +60,7 @@ export function createDeps(
   const log = options.log ?? createLogger(config, options.name);
   const orm = openOrm(config.databaseUrl, { patienceMs: statementMs });
   const shutdown = new AbortController();
-  const changes = openNotifications(config.databaseUrl, log, shutdown.signal);
+  const notifications = openNotifications(config.databaseUrl, log, shutdown.signal);
   const locks = openAdvisoryLocks(config.databaseUrl, log);
   // Without the client's retries: a retry that is due when the connection closes throws outside of any call. Our callers retry.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] });
@@ -73,7 +73,7 @@ export function createDeps(
     shutdown,
     orm,
     em: () => orm.em.fork(),
-    changes,
+    notifications,
     locks,
     temporal: new Client({
       connection,
@@ -91,7 +91,7 @@ export function createDeps(
     repositories: config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir),
     async close() {
       mailer?.close();
-      await changes.close();
+      await notifications.close();
       await locks.close();
       await connection.close();
       await orm.close();

@@ -94,7 +94,8 @@ export const housekeeping: ActivityOptions = {
 
 /**
  * A build. It heartbeats each second, so a killed worker is noticed in ten. A cancelled build ends when its container has been removed.
- * The sandbox enforces the time limit of the build itself; the timeout here is for a machine that hangs.
+ * The worker enforces the build's time limit (providers/sandbox/run.ts), so the container of a dead worker has none until it is removed.
+ * The timeout here is for a machine that hangs.
  */
 export const build: ActivityOptions = {
   taskQueue: queues.builds,

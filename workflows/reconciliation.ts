@@ -13,7 +13,7 @@ const { reconcileDeployments, sweepRows, sweepFiles } = proxyActivities<Activiti
   ...policies.quick,
   retry: { maximumAttempts: 3 },
 });
-const { sweepSandbox } = proxyActivities<Activities>({
+const { sweepSandbox: removeOrphanBuilds } = proxyActivities<Activities>({
   ...policies.quick,
   taskQueue: queues.builds,
   scheduleToStartTimeout: '20 seconds',
@@ -29,7 +29,7 @@ export async function sweep(): Promise<{ rows: number; files: number }> {
   return { rows: await sweepRows(), files: await sweepFiles() };
 }
 
-/** sweepOrphans: removes the containers of killed workers from the engine; `schedule:sweep-orphans`, each two minutes. */
+/** sweepOrphans: removes the builds of killed workers from the engine of one worker; `schedule:sweep-orphans`, each two minutes. */
 export async function sweepOrphans(): Promise<{ removed: number }> {
-  return { removed: await sweepSandbox() };
+  return { removed: await removeOrphanBuilds() };
 }

@@ -13,7 +13,7 @@ export type LogWriter = {
 export async function openLogWriter(deps: BuilderDeps, deploymentId: string, attempt: number): Promise<LogWriter> {
   const em = deps.em();
   if (attempt > 1) await clearLog(em, deploymentId);
-  let pending = attempt > 1 ? 'The build machine stopped; the build restarts.\n' : '';
+  let pending = attempt > 1 ? 'The build was interrupted and restarted.\n' : '';
   // Each attempt starts at a number that no earlier one reaches, so that readers miss nothing.
   let seq = (attempt - 1) * 1_000_000;
   let writing = Promise.resolve();

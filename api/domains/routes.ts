@@ -54,7 +54,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
       const { id } = await addDomain(em, deps, actor, { id: request.newId('dom'), ...body });
       request.answeredId = id;
       const domain = await loadUntil(
-        deps.changes,
+        deps.notifications,
         { channel: 'domain_changed', id },
         () => deps.em().findOneOrFail(Domain, { id }),
         ({ checkedAt }) => Boolean(checkedAt),

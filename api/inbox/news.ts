@@ -25,7 +25,7 @@ const sql = `
   left join (select id, topic from inbox_news where changed_xid >= ?::xid8 order by id desc limit ${newsMax}) as news on true`;
 type Row = { mark: string; id: string | null; topic: string };
 
-export function openNews({ em, changes, log }: Pick<Deps, 'em' | 'changes' | 'log'>): News {
+export function openNews({ em, notifications, log }: Pick<Deps, 'em' | 'notifications' | 'log'>): News {
   const followers = new Set<Follower>();
   let asking: { marked: Promise<void> } | undefined;
 
@@ -72,7 +72,7 @@ export function openNews({ em, changes, log }: Pick<Deps, 'em' | 'changes' | 'lo
       stopHearing();
     }
 
-    const stopHearing = changes.on('inbox_changed', tell);
+    const stopHearing = notifications.on('inbox_changed', tell);
     const marked = askOnce();
     void keepAsking(marked);
     return { marked };

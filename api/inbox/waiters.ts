@@ -36,7 +36,7 @@ const lookAgainMs = 15_000;
 const comeAgainSeconds = 5;
 
 export function openWaiting(
-  deps: Pick<Deps, 'em' | 'changes' | 'clock' | 'config' | 'log'>,
+  deps: Pick<Deps, 'em' | 'notifications' | 'clock' | 'config' | 'log'>,
   limits = waitLimits,
 ): Waiting {
   const news = openNews(deps);

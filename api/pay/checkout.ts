@@ -77,5 +77,5 @@ export async function payerReturned(deps: Deps, id: string, waitMs: number): Pro
   });
   const load = () => deps.em().findOneOrFail(Payment, { id });
   const isOver = (one: Payment) => paymentStatusAt(one, deps.clock.now()) !== 'open';
-  await loadUntil(deps.changes, { channel: 'payment_changed', id }, load, isOver, waitMs);
+  await loadUntil(deps.notifications, { channel: 'payment_changed', id }, load, isOver, waitMs);
 }

@@ -92,7 +92,7 @@ export async function refundPayment(
   }
   const load = () => deps.em().findOneOrFail(Payment, { id });
   return await loadUntil(
-    deps.changes,
+    deps.notifications,
     { channel: 'payment_changed', id },
     load,
     (one) => one.status !== 'refunding',

@@ -11,7 +11,7 @@ import { AppError } from '#runtime/errors.ts';
 export async function waitForDeployment(deps: Deps, id: string, timeoutMs: number): Promise<Deployment> {
   const load = () => deps.em().findOneOrFail(Deployment, { id });
   return await loadUntil(
-    deps.changes,
+    deps.notifications,
     { channel: 'deployment_changed', id },
     load,
     ({ status }) => isSettled(status),

@@ -1,4 +1,4 @@
-/** Whether a worker serves builds: each of them records a heartbeat. */
+/** Whether a worker serves builds: each of them records its presence in a row, which API calls read. */
 
 import type { Logger } from 'pino';
 import type { EntityManager } from '#db/orm.ts';
@@ -9,7 +9,7 @@ const everyMs = 60_000;
 /** If the last builder was seen within this time, publishes wait instead of being refused. */
 const goneAfterMs = dayMs;
 
-export async function recordBuilder(em: EntityManager, clock: Clock): Promise<void> {
+export async function recordBuilderPresence(em: EntityManager, clock: Clock): Promise<void> {
   await em.execute(
     `insert into capacity (name, seen_at) values ('builds', ?)
      on conflict (name) do update set seen_at = greatest(capacity.seen_at, excluded.seen_at)`,
@@ -24,11 +24,11 @@ export async function hasBuilder(em: EntityManager, clock: Clock): Promise<boole
   return rows.length > 0;
 }
 
-/** Records a heartbeat each minute. Returns the function that stops it. */
-export function startBuilderHeartbeat(deps: { em(): EntityManager; clock: Clock; log: Logger }): () => void {
+/** Records the presence of this builder each minute. Returns the function that stops it. */
+export function announceBuilder(deps: { em(): EntityManager; clock: Clock; log: Logger }): () => void {
   const announce = () =>
-    recordBuilder(deps.em(), deps.clock).catch((error) =>
-      deps.log.warn({ err: error }, 'the heartbeat of a builder could not be stored'),
+    recordBuilderPresence(deps.em(), deps.clock).catch((error) =>
+      deps.log.warn({ err: error }, 'the presence of a builder could not be recorded'),
     );
   const timer = setInterval(() => void announce(), everyMs);
   return () => clearInterval(timer);

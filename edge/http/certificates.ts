@@ -23,7 +23,7 @@ export type Certificates = {
 
 type Parts = {
   database: CertificatesDatabase;
-  changes: Notifications;
+  notifications: Notifications;
   log: Logger;
   baseDomain: string;
   encryptionKeys: EncryptionKeys;
@@ -58,7 +58,7 @@ export const tlsSettings = {
 
 export function openCertificates({
   database,
-  changes,
+  notifications,
   log,
   baseDomain,
   encryptionKeys,
@@ -110,7 +110,7 @@ export function openCertificates({
     asked = { mark: answer.mark, server: answer.server };
   }
 
-  const poller = startPoller({ poll, hasFallback: () => true, channel: 'certificate_changed', changes, log });
+  const poller = startPoller({ poll, hasFallback: () => true, channel: 'certificate_changed', notifications, log });
 
   return {
     async contextOf(servername) {

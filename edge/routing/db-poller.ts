@@ -13,7 +13,7 @@ type PollerOptions = {
   /** Whether the edge can serve without the database. */
   hasFallback(): boolean;
   channel: Channel;
-  changes: Notifications;
+  notifications: Notifications;
   log: Logger;
   /** Runs before the first query. */
   prepare?(): Promise<void>;
@@ -21,7 +21,7 @@ type PollerOptions = {
 
 const pollEveryMs = 1_000;
 
-export function startPoller({ poll, hasFallback, channel, changes, log, prepare }: PollerOptions): Poller {
+export function startPoller({ poll, hasFallback, channel, notifications, log, prepare }: PollerOptions): Poller {
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
   let down = false;
   let closed = false;
@@ -57,7 +57,7 @@ export function startPoller({ poll, hasFallback, channel, changes, log, prepare 
     }
   }
 
-  const stop = changes.on(channel, () => {
+  const stop = notifications.on(channel, () => {
     notified = true;
     wake();
   });

@@ -17,9 +17,9 @@ export type Sites = {
 
 const saveAfterMs = 1_000;
 
-type Parts = { database: EdgeDatabase; changes: Notifications; log: Logger; file: string };
+type Parts = { database: EdgeDatabase; notifications: Notifications; log: Logger; file: string };
 
-export function openSites({ database, changes, log, file }: Parts): Sites {
+export function openSites({ database, notifications, log, file }: Parts): Sites {
   const table = createSiteTable();
   const saver = createSaver(file, () => table.all(), log);
   let known: { mark: string; server: string } | undefined;
@@ -48,7 +48,7 @@ export function openSites({ database, changes, log, file }: Parts): Sites {
     poll,
     hasFallback: () => knownFromFile,
     channel: 'site_changed',
-    changes,
+    notifications,
     log,
     prepare: loadFile,
   });

@@ -41,17 +41,17 @@ export async function openBubblewrapSandbox(options: BubblewrapSandboxOptions): 
     return runBuild(request, async () => startContainer(image.path, await groups.make(request), request.limits));
   }
 
-  async function sweep(isRunning: (deploymentId: string) => Promise<boolean>) {
+  async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
     let removed = 0;
     for (const group of await groups.list()) {
-      if (await isRunning(group.deploymentId)) continue;
+      if (await isUnfinished(group.deploymentId)) continue;
       await group.remove();
       removed += 1;
     }
     return removed;
   }
 
-  return { kind: 'bubblewrap', image: image.id, build, sweep, close: groups.close };
+  return { kind: 'bubblewrap', image: image.id, build, removeOrphanBuilds, close: groups.close };
 }
 
 async function startContainer(root: string, group: ControlGroup, limits: BuildLimits): Promise<Container> {

@@ -89,17 +89,17 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
   }
 
   /** A warm container exits with the worker that holds its stdin, so a running one belongs to a live worker. */
-  async function sweep(isRunning: (deploymentId: string) => Promise<boolean>) {
+  async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
     let removed = 0;
     for (const found of await list()) {
-      if (found.for === waiting ? found.isRunning : await isRunning(found.for)) continue;
+      if (found.for === waiting ? found.isRunning : await isUnfinished(found.for)) continue;
       await removeContainer(found.container);
       removed += 1;
     }
     return removed;
   }
 
-  return { kind: 'docker', image: image.id, build, sweep, close: async () => warm?.close() };
+  return { kind: 'docker', image: image.id, build, removeOrphanBuilds, close: async () => warm?.close() };
 }
 
 /** Attaches before the start, so that no byte is missed. Without auto-remove, no exit status is missed either. */
@@ -154,7 +154,7 @@ async function readExit(container: Docker.Container, wire: Duplex) {
 
 /**
  * Removing also kills. A container that is gone (404) or being removed (409) counts as removed. An engine under load
- * may lose track of a container and never respond: this returns after `removalMs`, and the sweep retries.
+ * may lose track of a container and never respond: this returns after `removalMs`, and `removeOrphanBuilds` retries.
  */
 async function removeContainer(container: Docker.Container): Promise<void> {
   const removed = container.remove({ force: true, v: true }).catch((error: { statusCode?: number }) => {

@@ -4,7 +4,10 @@ import type { Readable } from 'node:stream';
 import type { LimitName } from '#rules/limits.ts';
 
 export type BuildLimits = {
-  /** Wall-clock time, from the start of the container to the last byte of its output. */
+  /**
+   * Wall-clock time, from the start of the container to the last byte of its output. The worker enforces it (run.ts), so the container of
+   * a dead worker has no time limit until it is removed.
+   */
   timeoutMs: number;
   memoryBytes: number;
   cpus: number;
@@ -18,7 +21,9 @@ export type BuildLimits = {
 
 export type BuildRequest = {
   deploymentId: string;
-  /** Number of the attempt at this deployment; containers of earlier attempts are removed first. */
+  /**
+   * Number of the attempt at this deployment. What earlier attempts left on this engine is removed first, except by `unprotected`.
+   */
   attempt: number;
   /** The site as an uncompressed tar: regular files, relative paths, no `node_modules`. */
   source: Readable;
@@ -67,7 +72,10 @@ export interface Sandbox {
   readonly image: string;
   /** Runs one build. Rejects with the signal's reason when aborted, and on our own faults; the site's are outcomes. */
   build(request: BuildRequest): Promise<BuildOutcome>;
-  /** Removes leftovers of killed workers: our builds whose deployment is not `isRunning`. Returns how many. */
-  sweep(isRunning: (deploymentId: string) => Promise<boolean>): Promise<number>;
+  /**
+   * Removes what killed workers left on this engine: our builds whose deployment is not `isUnfinished`. Returns how many. `unprotected`
+   * removes only their folders, and stops no process.
+   */
+  removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>): Promise<number>;
   close(): Promise<void>;
 }

@@ -26,18 +26,18 @@ export async function openUnprotectedSandbox({
       return openBox(image.path, folder);
     });
 
-  async function sweep(isRunning: (deploymentId: string) => Promise<boolean>) {
+  async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
     let removed = 0;
     for (const name of await readdir(tmpdir())) {
       if (!name.startsWith(prefix)) continue;
-      if (await isRunning(name.slice(prefix.length, name.lastIndexOf('.')))) continue;
+      if (await isUnfinished(name.slice(prefix.length, name.lastIndexOf('.')))) continue;
       await rm(join(tmpdir(), name), { recursive: true, force: true });
       removed += 1;
     }
     return removed;
   }
 
-  return { kind: 'unprotected', image: image.id, build, sweep, close: async () => {} };
+  return { kind: 'unprotected', image: image.id, build, removeOrphanBuilds, close: async () => {} };
 }
 
 async function openBox(imagePath: string, folder: string): Promise<Container> {

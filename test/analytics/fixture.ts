@@ -66,7 +66,13 @@ export async function createAnalyticsFixture(env: Record<string, string> = {}) {
   /** An edge process's worth: it knows the sites that are there when it starts. */
   async function openEdge({ trustedProxies = [], countryHeader = '', through = (it) => it }: EdgeOptions = {}) {
     const asking = openEdgeDatabase(database.url);
-    const parts = { baseDomain: config.baseDomain, store: deps.store, database: asking, changes: deps.changes, clock };
+    const parts = {
+      baseDomain: config.baseDomain,
+      store: deps.store,
+      database: asking,
+      notifications: deps.notifications,
+      clock,
+    };
     const sitesFile = join(config.dataDir, 'edge', `${randomBytes(6).toString('hex')}.json`);
     const edge = createEdge({ ...parts, log: deps.log, sitesFile, cacheBytes: 8 * 1024 * 1024 });
     const counts = openViewsDatabase(database.url, randomBytes(6).toString('hex'));

@@ -7,7 +7,7 @@ import { openAccount } from '#api/accounts/rules.ts';
 import type { Api } from '#api/api.ts';
 import { buildApp } from '#api/app.ts';
 import { issueToken } from '#api/tokens/rules.ts';
-import { recordBuilder } from '#db/deployments/builder-capacity.ts';
+import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import { limitsOf } from '#rules/caps.ts';
 import type { Limits } from '#rules/limits.ts';
 import { systemClock } from '#runtime/clock.ts';
@@ -70,7 +70,7 @@ export async function createFixture(
 
   const { app, url, deps } = await start();
   // No worker runs here; publishes wait for one that was there.
-  if (builders) await recordBuilder(deps.em(), clock);
+  if (builders) await recordBuilderPresence(deps.em(), clock);
   let accounts = 0;
 
   /** Opens an account with one token. */

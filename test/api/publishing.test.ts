@@ -5,7 +5,7 @@ import { streamLog } from '#api/deployments/log.ts';
 import { blockAccount } from '#db/accounts/blocks.ts';
 import { Token } from '#db/auth/token.ts';
 import { appendLog } from '#db/deployments/build-log.ts';
-import { recordBuilder } from '#db/deployments/builder-capacity.ts';
+import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { settle } from '#db/deployments/transitions.ts';
 import { type Caller, createFixture, createSite, errorOf, type Fixture, limitsIn } from './fixture.ts';
@@ -46,7 +46,7 @@ test('without a builder since a day publishes are refused, and the account says 
     expect(await builds()).toBe(false);
     const first = await publish(caller, site);
     expect([first.status, errorOf(first)]).toMatchObject([503, refused]);
-    await recordBuilder(empty.deps.em(), empty.clock);
+    await recordBuilderPresence(empty.deps.em(), empty.clock);
     expect(await builds()).toBe(true);
     empty.skip(23 * 3600_000);
     expect((await publish(caller, site)).status).toBe(200);

@@ -10,7 +10,7 @@ import { AppError } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
-import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { type BookingFixture, createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
@@ -130,12 +130,12 @@ describe('at the instant a hold runs out', () => {
   });
 });
 
-test.each(Object.keys(ways) as Way[])(
+test.each(Object.keys(activityFaults) as ActivityFault[])(
   'the workflow writes down the end of a hold, once, when its step %s',
-  async (way) => {
+  async (fault) => {
     const { id, read } = await held();
     fixture.skip(15 * minuteMs);
-    around.set('settleHold', ways[way]);
+    around.set('settleHold', activityFaults[fault]);
     const handle = fixture.deps.temporal.workflow.getHandle(workflowIds.holdBooking(id));
     const signalled = async () => {
       await handle.signal('moved').catch(() => {});

@@ -83,12 +83,12 @@ export async function createFixture({
     patience = {} as { handshakeMs?: number; stalledMs?: number },
   } = {}) {
     const { log } = deps;
-    const changes = openNotifications(edgeFixture.database.url, log);
+    const notifications = openNotifications(edgeFixture.database.url, log);
     const asked = through(openCertificatesDatabase(edgeFixture.database.url));
     const database = openEdgeDatabase(edgeFixture.database.url);
     const certificates = openCertificates({
       database: asked,
-      changes,
+      notifications,
       log,
       baseDomain,
       encryptionKeys: config.sealing,
@@ -100,7 +100,7 @@ export async function createFixture({
       tls: { port: tlsPort, own: () => (overTls ? certificates.own() : undefined) },
       store: edgeFixture.store,
       database,
-      changes,
+      notifications,
       clock,
       log,
       sitesFile: join(edgeFixture.dir, 'edge', `${newId('site')}.json`),
@@ -129,7 +129,7 @@ export async function createFixture({
       closed ??= listening
         .close()
         .then(() => Promise.all([edge.close(), certificates.close()]))
-        .then(() => Promise.all([changes.close(), asked.close(), database.close()]))
+        .then(() => Promise.all([notifications.close(), asked.close(), database.close()]))
         .then(() => {});
       return closed;
     };

@@ -6,7 +6,7 @@ test('who waits for a change when the process is to end goes on at once with wha
   const goesOn = async () => {
     const leaving = new AbortController();
     const listeners = new Set<unknown>();
-    const changes: Notifications = {
+    const notifications: Notifications = {
       on: (_channel, listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -16,7 +16,7 @@ test('who waits for a change when the process is to end goes on at once with wha
     };
     const on = { channel: 'deployment_changed', id: 'dep_1' } as const;
     const waiting = loadUntil(
-      changes,
+      notifications,
       on,
       async () => 'building',
       () => false,
@@ -26,7 +26,7 @@ test('who waits for a change when the process is to end goes on at once with wha
     expect(await waiting).toBe('building');
     expect(
       await loadUntil(
-        changes,
+        notifications,
         on,
         async () => 'queued',
         () => false,

@@ -1,7 +1,7 @@
 /** What a site calls itself: the address that its pages name, to visitors and to search engines. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
-import { recordBuilder } from '#db/deployments/builder-capacity.ts';
+import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { Site } from '#db/sites/site.ts';
@@ -12,7 +12,7 @@ let fixture: DomainFixture;
 beforeAll(async () => {
   const acme = { FRONTAGE_ACME_URL: 'https://127.0.0.1:9/directory', FRONTAGE_ACME_TERMS: 'agreed' };
   fixture = await createDomainFixture(acme, { worker: false });
-  await recordBuilder(fixture.deps.em(), fixture.clock);
+  await recordBuilderPresence(fixture.deps.em(), fixture.clock);
 }, 60_000);
 afterAll(() => fixture?.close());
 

@@ -7,7 +7,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import { createSite } from '#test/api/fixture.ts';
-import { startSkippingEngine } from '#test/stack/time-skipping.ts';
+import { startTimeSkippingServer } from '#test/stack/time-skipping.ts';
 import { createDomainFixture, type DomainFixture } from './fixture.ts';
 
 const isLong = process.env.FRONTAGE_LONG === '1';
@@ -15,19 +15,19 @@ const days = isLong ? 400 : 46;
 /** In which nothing is wrong, and in which nobody can be asked. */
 const [well, silent] = isLong ? (['1 days', '1 days'] as const) : (['3 hours', '6 hours'] as const);
 
-let engine: TestWorkflowEnvironment;
+let temporal: TestWorkflowEnvironment;
 let lacking: string | undefined;
 let fixture: DomainFixture;
 beforeAll(async () => {
   try {
-    engine = await startSkippingEngine();
+    temporal = await startTimeSkippingServer();
   } catch (error) {
-    lacking = `no time-skipping engine: ${(error as Error).message.split('\n')[0]}`;
+    lacking = `no time-skipping Temporal server: ${(error as Error).message.split('\n')[0]}`;
     return;
   }
   const interceptors = { activity: [() => ({ inbound: { execute: follow } })] };
   fixture = await createDomainFixture(
-    { TEMPORAL_ADDRESS: engine.address, TEMPORAL_NAMESPACE: 'default' },
+    { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: 'default' },
     { worker: { interceptors } },
   );
 }, 240_000);
@@ -36,7 +36,7 @@ beforeEach((context) => {
 });
 afterAll(async () => {
   await fixture?.close();
-  await engine?.teardown();
+  await temporal?.teardown();
 });
 
 /** Our clock is never behind the engine's. */
@@ -47,8 +47,8 @@ async function follow<Input>(input: Input, next: (input: Input) => Promise<unkno
 }
 
 const pass = async (time: number | `${number} days` | `${number} hours` | `${number} minutes`) => {
-  await engine.sleep(time);
-  fixture.skip(Math.max(0, (await engine.currentTimeMs()) - fixture.clock.now().getTime()));
+  await temporal.sleep(time);
+  fixture.skip(Math.max(0, (await temporal.currentTimeMs()) - fixture.clock.now().getTime()));
 };
 const row = (id: string) => fixture.deps.em().findOneOrFail(Domain, { id });
 

@@ -27,7 +27,7 @@ export type Ask = { host?: string; method?: string; headers?: Record<string, str
 export const deaf: Notifications = { on: () => () => {}, close: async () => {} };
 
 export type EdgeOptions = {
-  changes?: Notifications;
+  notifications?: Notifications;
   databaseUrl?: string;
   cacheBytes?: number;
   through?: (database: EdgeDatabase) => EdgeDatabase;
@@ -52,11 +52,16 @@ export async function createFixture() {
 
   /** Starts an edge; answers its port and how to end it. */
   async function openEdge(options: EdgeOptions = {}) {
-    const { changes, databaseUrl = database.url, cacheBytes = 16 * 1024 * 1024, through = (asked) => asked } = options;
-    const hearing = changes ?? openNotifications(databaseUrl, log);
+    const {
+      notifications,
+      databaseUrl = database.url,
+      cacheBytes = 16 * 1024 * 1024,
+      through = (asked) => asked,
+    } = options;
+    const hearing = notifications ?? openNotifications(databaseUrl, log);
     const asking = through(openEdgeDatabase(databaseUrl));
     const sitesFile = join(dir, 'edge', 'sites.json');
-    const parts = { baseDomain, store, database: asking, changes: hearing, clock: systemClock, log };
+    const parts = { baseDomain, store, database: asking, notifications: hearing, clock: systemClock, log };
     const edge = createEdge({ ...parts, sitesFile, cacheBytes });
     await edge.ready;
     const listening = await listen(edge, { host: '127.0.0.1', port: 0, ...options.listening });

@@ -35,7 +35,7 @@ describe('a new version is seen', () => {
 
   test('within about a second, where it is not', async () => {
     const { siteId } = await fixture.publish('deaf', { 'index.html': 'one' });
-    const { port } = await fixture.openEdge({ changes: deaf });
+    const { port } = await fixture.openEdge({ notifications: deaf });
     let version = 1;
     const seen = async () => {
       const words = `version ${++version}`;
@@ -48,7 +48,7 @@ describe('a new version is seen', () => {
   test('even if its transaction began before others that were committed first', async () => {
     const { siteId } = await fixture.publish('slow', { 'index.html': 'one' });
     const other = await fixture.publish('quick', { 'index.html': 'one' });
-    const { port } = await fixture.openEdge({ changes: deaf });
+    const { port } = await fixture.openEdge({ notifications: deaf });
     const late = await fixture.addDeployment(siteId, await fixture.keep({ 'index.html': 'late' }));
     const client = await fixture.db.connect();
     await client.query('begin');
@@ -82,7 +82,7 @@ test('a new site, a new name, an archive and its end are seen too', async () => 
 test('two sites that exchange their names are never taken for each other in the end', async () => {
   const left = await fixture.publish('left', { 'index.html': 'was left' });
   const right = await fixture.publish('right', { 'index.html': 'was right' });
-  const { port } = await fixture.openEdge({ changes: deaf });
+  const { port } = await fixture.openEdge({ notifications: deaf });
   const rename = (id: string, name: string) => fixture.db.query('update site set name = $2 where id = $1', [id, name]);
   await rename(left.siteId, 'between');
   await rename(right.siteId, 'left');
@@ -101,7 +101,7 @@ test('a database that was put back from a copy is believed, and what it does not
     // Its transactions count from where the copy was taken.
     sitesChangedSince: async (mark) => ({ ...(await database.sitesChangedSince(mark)), ...(putBack && { mark: '3' }) }),
   });
-  const { port } = await fixture.openEdge({ changes: deaf, through });
+  const { port } = await fixture.openEdge({ notifications: deaf, through });
   await shows(port, 'undone', 'undone');
   await fixture.db.query('update site set live_deployment_id = null where id = $1', [siteId]);
   await fixture.db.query('delete from deployment where site_id = $1', [siteId]);
@@ -129,7 +129,7 @@ test('another server that took over, with fewer of the last transactions and a m
       sitesChangedSince: async (mark) => told({ ...(await database.sitesChangedSince(mark)), sites: [] }),
     };
   };
-  const { port } = await fixture.openEdge({ changes: deaf, through });
+  const { port } = await fixture.openEdge({ notifications: deaf, through });
   await shows(port, 'lost', 'before');
   await fixture.point(siteId, await fixture.addDeployment(siteId, await fixture.keep({ 'index.html': 'after' })));
   tookOver = true;
@@ -216,7 +216,7 @@ describe('without the database', () => {
     const before = await fixture.openEdge();
     await shows(before.port, 'kept', 'kept');
     await before.close();
-    const { port } = await fixture.openEdge({ changes: deaf, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
+    const { port } = await fixture.openEdge({ notifications: deaf, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
     expect((await ask(port, '/', { host: 'kept.sites.test' })).text).toBe('kept');
   });
 });

@@ -66,7 +66,7 @@ test('another site’s assets are missing', async () => {
 
 test('an asset of a version that went live after the last query is served at once', async () => {
   const { siteId: id } = await fixture.publish('hurried', { 'index.html': 'one' });
-  const edge = await fixture.openEdge({ changes: deaf });
+  const edge = await fixture.openEdge({ notifications: deaf });
   for (const mark of ['second', 'third', 'fourth']) {
     expect((await ask(edge.port, '/_astro/none.AbCd1234.js', { host: 'hurried.sites.test' })).status).toBe(404);
     const path = `/_astro/${mark}.AbCd1234.js`;

@@ -68,7 +68,7 @@ test('a call that waits answers within a second of the first item, on any proces
 
 test('a process that hears no NOTIFY asks by itself each second', async () => {
   const deps = createDeps(fixture.config, { name: 'deaf', clock: fixture.clock, log: fixture.deps.log });
-  const app = await buildApp({ ...deps, changes: { ...deps.changes, on: () => () => {} } });
+  const app = await buildApp({ ...deps, notifications: { ...deps.notifications, on: () => () => {} } });
   const deaf = await app.listen({ host: '127.0.0.1', port: 0 });
   try {
     const hear = async () => {

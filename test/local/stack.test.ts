@@ -31,19 +31,19 @@ async function startHere(folder = dataDir): Promise<Stack> {
 }
 
 /** A stack under another process, which a test may kill. */
-async function startElsewhere(folder = dataDir): Promise<Told & { supervisor: ChildProcess; ids: ProcessId[] }> {
-  const supervisor = fork(join(import.meta.dirname, '../stack/supervisor.ts'), [folder], { stdio: 'inherit' });
-  const ended = once(supervisor, 'exit');
-  const [told] = (await Promise.race([once(supervisor, 'message'), ended.then(() => [])])) as [Told?];
+async function startElsewhere(folder = dataDir): Promise<Told & { parent: ChildProcess; ids: ProcessId[] }> {
+  const parent = fork(join(import.meta.dirname, '../stack/stack-process.ts'), [folder], { stdio: 'inherit' });
+  const ended = once(parent, 'exit');
+  const [told] = (await Promise.race([once(parent, 'message'), ended.then(() => [])])) as [Told?];
   if (!told) throw new Error('The stack ended before it was ready');
   const ids = told.pids.flatMap((pid) => identify(pid) ?? []);
   expect(ids).toHaveLength(told.pids.length);
   cleanups.push(async () => {
-    supervisor.kill('SIGKILL');
+    parent.kill('SIGKILL');
     await ended;
     await openRunRecords(join(folder, 'run')).stopLeftovers();
   });
-  return { ...told, supervisor, ids };
+  return { ...told, parent, ids };
 }
 
 async function query(url: string, text: string) {
@@ -57,9 +57,9 @@ async function query(url: string, text: string) {
 }
 
 test('stopping a stack leaves none of its processes', async () => {
-  const { supervisor, ids } = await startElsewhere();
-  supervisor.kill('SIGTERM');
-  await once(supervisor, 'exit');
+  const { parent, ids } = await startElsewhere();
+  parent.kill('SIGTERM');
+  await once(parent, 'exit');
   expect(ids.filter(isRunning)).toEqual([]);
 });
 
@@ -68,9 +68,9 @@ test('a start after a SIGKILL ends what that left, keeps its data, and touches n
 }, async () => {
   const killed = await startElsewhere();
   await query(killed.databaseUrl, 'create table kept ()');
-  killed.supervisor.kill('SIGKILL');
-  await once(killed.supervisor, 'exit');
-  // The databases; what is ours ends with its supervisor.
+  killed.parent.kill('SIGKILL');
+  await once(killed.parent, 'exit');
+  // The databases; what is ours ends with its parent.
   expect(killed.ids.filter(isRunning).length).toBeGreaterThanOrEqual(2);
   const bystander = spawn('sleep', ['60']);
   cleanups.push(() => bystander.kill());

@@ -5,7 +5,7 @@ import { Mail } from '#db/mail/mail.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { createFixture, type Fixture } from '#test/api/fixture.ts';
-import { startSkippingEngine } from '#test/stack/time-skipping.ts';
+import { startTimeSkippingServer } from '#test/stack/time-skipping.ts';
 import { until } from '#test/stack/until.ts';
 import { startWorker } from '#test/stack/worker.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
@@ -13,7 +13,7 @@ import { freePort } from '#tools/local/ports.ts';
 
 const count = process.env.FRONTAGE_LONG === '1' ? 500 : 25;
 
-let engine: TestWorkflowEnvironment;
+let temporal: TestWorkflowEnvironment;
 let lacking: string | undefined;
 let fixture: Fixture;
 let worker: Awaited<ReturnType<typeof startWorker>>;
@@ -21,15 +21,15 @@ let smtpPort: number;
 
 beforeAll(async () => {
   try {
-    engine = await startSkippingEngine();
+    temporal = await startTimeSkippingServer();
   } catch (error) {
-    lacking = `no time-skipping engine: ${(error as Error).message.split('\n')[0]}`;
+    lacking = `no time-skipping Temporal server: ${(error as Error).message.split('\n')[0]}`;
     return;
   }
   smtpPort = await freePort();
   fixture = await createFixture({
     FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${smtpPort}`,
-    TEMPORAL_ADDRESS: engine.address,
+    TEMPORAL_ADDRESS: temporal.address,
   });
   worker = await startWorker(fixture.deps);
 }, 240_000);
@@ -39,7 +39,7 @@ beforeEach((context) => {
 afterAll(async () => {
   await worker?.close();
   await fixture?.close();
-  await engine?.teardown();
+  await temporal?.teardown();
 });
 
 test('with the mail server down for an hour each mail arrives, once, after it is back', async () => {
@@ -54,9 +54,9 @@ test('with the mail server down for an hour each mail arrives, once, after it is
     () => new Set(fixture.logged.filter(waiting).map(({ mailId }) => mailId)),
     ({ size }) => size === count,
   );
-  const downAt = await engine.currentTimeMs();
-  await engine.sleep('1 hour');
-  expect(await engine.currentTimeMs()).toBeGreaterThanOrEqual(downAt + 3_600_000);
+  const downAt = await temporal.currentTimeMs();
+  await temporal.sleep('1 hour');
+  expect(await temporal.currentTimeMs()).toBeGreaterThanOrEqual(downAt + 3_600_000);
   expect(await fixture.deps.em().count(Mail, { status: 'queued' })).toBe(count);
   const tries = fixture.logged.filter(waiting).length;
   // On a curve, and not every second.
@@ -66,7 +66,7 @@ test('with the mail server down for an hour each mail arrives, once, after it is
   const catcher = await startMailCatcher({ ports, clock: systemClock });
   try {
     // One by one: each wait lets the time run, and two that let it run at once are one too many for the engine.
-    for (const { id } of mails) await engine.client.workflow.getHandle(`mail:${id}`).result();
+    for (const { id } of mails) await temporal.client.workflow.getHandle(`mail:${id}`).result();
     const arrived = catcher.messages().map(({ to }) => to[0]);
     expect(arrived.toSorted()).toEqual(addresses.toSorted());
     expect(await fixture.deps.em().count(Mail, { status: 'sent' })).toBe(count);
@@ -91,7 +91,7 @@ test('a mail that no server takes for four days is given up, and says so', async
     () => fixture.logged.filter((line) => line.mailId === id),
     ({ length }) => length > 0,
   );
-  const result = await engine.client.workflow.getHandle(`mail:${id}`).result();
+  const result = await temporal.client.workflow.getHandle(`mail:${id}`).result();
   expect(result).toEqual({ status: 'failed' });
   expect(await fixture.deps.em().findOneOrFail(Mail, { id })).toMatchObject({
     status: 'failed',

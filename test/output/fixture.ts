@@ -28,14 +28,14 @@ export async function createFixture(
 
   /** Starts an edge; answers how to ask it. */
   async function openEdge() {
-    const changes = openNotifications(config.databaseUrl, deps.log);
+    const notifications = openNotifications(config.databaseUrl, deps.log);
     const database = openEdgeDatabase(config.databaseUrl);
     const sitesFile = join(config.dataDir, 'edge', `${newId('out')}.json`);
     const parts = {
       baseDomain: config.baseDomain,
       store: deps.store,
       database,
-      changes,
+      notifications,
       clock,
       log: deps.log,
       sitesFile,
@@ -50,7 +50,7 @@ export async function createFixture(
       async close() {
         await listening.close();
         await edge.close();
-        await Promise.all([changes.close(), database.close()]);
+        await Promise.all([notifications.close(), database.close()]);
       },
     };
   }

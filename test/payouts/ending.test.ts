@@ -1,7 +1,7 @@
 /** The end of an offer, written down by its workflow. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflowIds } from '#rules/workflow-ids.ts';
-import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { answered, createPayoutFixture, type PayoutFixture } from './fixture.ts';
 
@@ -33,10 +33,10 @@ async function newOffer() {
   };
 }
 
-test.each(Object.keys(ways) as Way[])('is written down once, when its step %s', async (way) => {
+test.each(Object.keys(activityFaults) as ActivityFault[])('is written down once, when its step %s', async (fault) => {
   const { id, handle } = await newOffer();
   fixture.skip(14 * dayMs);
-  around.set('settleOffer', ways[way]);
+  around.set('settleOffer', activityFaults[fault]);
   const signalled = async () => {
     await handle.signal('moved').catch(() => {});
     return await statusOf(id);

@@ -33,7 +33,7 @@ export function createCopying() {
       await onBuilt?.({});
       return { status: 'built' };
     },
-    sweep: async () => 0,
+    removeOrphanBuilds: async () => 0,
     close: async () => {},
   } satisfies Sandbox & Record<string, unknown>;
   return {

@@ -1,7 +1,7 @@
 /** The API, a worker whose builds copy, and an edge, with hands on the slots of a site. */
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { recordBuilder } from '#db/deployments/builder-capacity.ts';
+import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
@@ -33,7 +33,7 @@ export async function createPreviewFixture({ limits = {}, env = {}, worker = tru
   const database = openEdgeDatabase(config.databaseUrl);
   const sitesFile = join(config.dataDir, 'edge', 'sites.json');
   const cacheBytes = 16 * 1024 * 1024;
-  const parts = { baseDomain: config.baseDomain, store: deps.store, changes: deps.changes, log: deps.log };
+  const parts = { baseDomain: config.baseDomain, store: deps.store, notifications: deps.notifications, log: deps.log };
   const edge = createEdge({ ...parts, database, clock: api.clock, sitesFile, cacheBytes });
   await edge.ready;
   const listening = await listen(edge, { host: '127.0.0.1', port: 0 });
@@ -79,7 +79,7 @@ export async function createPreviewFixture({ limits = {}, env = {}, worker = tru
     /** Lets time pass, in which builders were there. */
     async skip(ms: number) {
       api.skip(ms);
-      await recordBuilder(deps.em(), api.clock);
+      await recordBuilderPresence(deps.em(), api.clock);
     },
     copying,
     around,

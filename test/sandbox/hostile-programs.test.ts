@@ -83,7 +83,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
       expect(await build(sandbox, site())).toMatchObject({ outcome: { status: 'built' } });
       expect(await listContainers(owner)).toEqual([]);
       expect(listBuildProcesses()).toEqual([]);
-      expect(await sandbox.sweep(async () => false)).toBe(0);
+      expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
     },
   );
 });

@@ -37,7 +37,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
       await expect(ended).rejects.toThrow('superseded');
       const took = performance.now() - started;
       expect(await listContainers(owner)).toEqual([]);
-      expect(await sandbox.sweep(async () => false)).toBe(0);
+      expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
       return took;
     };
     expect(await quickest(2_000, aborted)).toBeLessThan(2_000);
@@ -59,7 +59,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(await earlier).not.toMatchObject({ status: 'built' });
     const untouched = Symbol('untouched');
     expect(await Promise.race([other.ended, Promise.resolve(untouched)])).toBe(untouched);
-    expect(await sandbox.sweep(async () => false)).toBe(1);
+    expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(1);
     await other.ended.catch(() => {});
   });
 
@@ -69,12 +69,12 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     const orphan = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_orphan' });
     const theirs = await buildUntil(foreign, waits, 'I am waiting', { deploymentId: 'dep_theirs' });
     const asked: string[] = [];
-    const isRunning = async (id: string) => asked.push(id) > 0 && id === 'dep_kept';
-    expect(await sandbox.sweep(isRunning)).toBe(1);
+    const isUnfinished = async (id: string) => asked.push(id) > 0 && id === 'dep_kept';
+    expect(await sandbox.removeOrphanBuilds(isUnfinished)).toBe(1);
     expect(asked.sort()).toEqual(['dep_kept', 'dep_orphan']);
     expect(await orphan.ended.catch((error) => error)).not.toMatchObject({ status: 'built' });
-    expect(await sandbox.sweep(async () => false)).toBe(1);
-    expect(await foreign.sweep(async () => false)).toBe(1);
+    expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(1);
+    expect(await foreign.removeOrphanBuilds(async () => false)).toBe(1);
     await Promise.allSettled([kept.ended, theirs.ended]);
     await foreign.close();
   });
@@ -82,7 +82,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
   test.skipIf(missing)('who cannot take a file gets his own error back, and the build is gone', async () => {
     const onFile = async () => Promise.reject(new Error('the store is full'));
     await expect(build(sandbox, site(), { onFile })).rejects.toThrow('the store is full');
-    expect(await sandbox.sweep(async () => false)).toBe(0);
+    expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
   });
 
   test.skipIf(missing)('a source that breaks off is no fault of the site', async () => {
@@ -93,7 +93,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
       })(),
     );
     await expect(sandbox.build(request({}, { source }))).rejects.toThrow('the repository is gone');
-    expect(await sandbox.sweep(async () => false)).toBe(0);
+    expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
   });
 });
 

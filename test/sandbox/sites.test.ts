@@ -139,5 +139,5 @@ test('a build without protection, for who asks for it in those words, gives the 
   expect(String(files.get('index.html'))).toContain('<h1>Hello</h1>');
   const slow = await build(sandbox, siteThatRuns('for (;;);'), { limits: { timeoutMs: 2_000 } });
   expect(slow.outcome).toMatchObject({ code: 'build_timeout' });
-  expect(await sandbox.sweep(async () => false)).toBe(0);
+  expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
 });

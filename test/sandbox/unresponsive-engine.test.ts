@@ -44,6 +44,6 @@ test.skipIf(engineMissing)(
     expect({ outcome, pages: [...files.keys()] }).toEqual({ outcome: { status: 'built' }, pages: ['index.html'] });
     if (!engine) throw new Error('no engine');
     const sound = await openDockerSandbox({ ...options, docker: engine });
-    expect(await sound.sweep(async () => false)).toBe(1);
+    expect(await sound.removeOrphanBuilds(async () => false)).toBe(1);
   },
 );

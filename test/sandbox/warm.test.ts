@@ -101,13 +101,16 @@ describe.skipIf(!!engineMissing)('with an engine', () => {
     });
     await once(worker.stdout, 'data');
     const sweeper = await openKind('docker', owner);
-    expect(await sweeper.sweep(async () => false)).toBe(0);
+    expect(await sweeper.removeOrphanBuilds(async () => false)).toBe(0);
     expect(await listContainers(owner)).toEqual(['warm']);
     worker.kill('SIGKILL');
     await expect
-      .poll(async () => (await sweeper.sweep(async () => false)) + (await listContainers(owner)).length * 10, {
-        timeout: 30_000,
-      })
+      .poll(
+        async () => (await sweeper.removeOrphanBuilds(async () => false)) + (await listContainers(owner)).length * 10,
+        {
+          timeout: 30_000,
+        },
+      )
       .toBe(1);
     expect(await listContainers(owner)).toEqual([]);
   });

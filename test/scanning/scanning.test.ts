@@ -9,7 +9,7 @@ import { overdueScans, restartScans } from '#db/scanning/transitions.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
 import { type Caller, createSite } from '#test/api/fixture.ts';
 import { sha256 } from '#test/output/fixture.ts';
-import { ways } from '#test/publishing/crash-ways.ts';
+import { activityFaults } from '#test/publishing/activity-faults.ts';
 import { aroundActivities } from '#test/stack/worker.ts';
 import { createScanningFixture, type ScanningFixture } from './fixture.ts';
 
@@ -178,7 +178,7 @@ test('one that no try could read is flagged as a whole, once, and read with the 
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   around.set('scanFiles', () => Promise.reject(ApplicationFailure.nonRetryable('the last try')));
-  around.set('giveUpScan', ways['is done again after its report']);
+  around.set('giveUpScan', activityFaults['runs again after its report']);
   await untilScanned(await show(owner, site, { 'index.html': form() }));
   expect(await fixture.flagsOf(site)).toMatchObject([{ path: '/', kind: 'unread' }]);
   await untilScanned(await show(owner, site, { 'index.html': form(), 'a.html': '' }));
@@ -217,12 +217,15 @@ test('a process scans one thing at a time: the next waits and is scanned then', 
   expect(await fixture.flagsOf(other)).toHaveLength(1);
 });
 
-test.each(Object.keys(ways) as (keyof typeof ways)[])('a scan that %s flags once', async (way) => {
-  const owner = await fixture.newCaller();
-  const site = await createSite(owner);
-  around.set('scanFiles', ways[way]);
-  const id = await show(owner, site, { 'index.html': form() });
-  await untilScanned(id);
-  await expect.poll(() => around.size, soon).toBe(0);
-  expect(await fixture.deps.em().count(Flag, { site: site.id })).toBe(1);
-});
+test.each(Object.keys(activityFaults) as (keyof typeof activityFaults)[])(
+  'a scan that %s flags once',
+  async (fault) => {
+    const owner = await fixture.newCaller();
+    const site = await createSite(owner);
+    around.set('scanFiles', activityFaults[fault]);
+    const id = await show(owner, site, { 'index.html': form() });
+    await untilScanned(id);
+    await expect.poll(() => around.size, soon).toBe(0);
+    expect(await fixture.deps.em().count(Flag, { site: site.id })).toBe(1);
+  },
+);

@@ -36,14 +36,14 @@ type Options = {
   tls?: boolean;
   /** Folder of the release that processes are of until they are restarted. */
   from?: string | undefined;
-  engine?: StackOptions['engine'];
+  temporal?: StackOptions['temporal'];
 };
 
 /** Three API processes, two edges, two workers of the platform and one of builds. */
 export async function startSeveral(
   runFolder: string,
   name: string,
-  { env = {}, tls = false, from, engine }: Options = {},
+  { env = {}, tls = false, from, temporal }: Options = {},
 ) {
   const s3 = await startS3();
   const { dir } = await openBucketPlace(s3);
@@ -52,7 +52,7 @@ export async function startSeveral(
   const { stack, address } = await startTestStack(runFolder, name, {
     processes: [],
     ports: async () => ports,
-    ...(engine ? { engine } : {}),
+    ...(temporal ? { temporal } : {}),
     env: {
       FRONTAGE_STORE: `s3://${dir.slice(s3.dir.length + 1).replace(/\/$/, '')}`,
       FRONTAGE_S3_ENDPOINT: endpoint,

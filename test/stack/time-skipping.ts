@@ -17,7 +17,7 @@ const kept = join(cacheFolder(), 'temporal-test-server-1.31.0');
 const list = join(import.meta.dirname, 'temporal-test-server.xml');
 
 /** Throws with the reason where neither way is open. */
-export async function startSkippingEngine(): Promise<TestWorkflowEnvironment> {
+export async function startTimeSkippingServer(): Promise<TestWorkflowEnvironment> {
   const engine = await downloaded().catch(async () => await withServer(await fromArchives()));
   await addSearchAttributes(engine.connection as Connection, 'default');
   return engine;

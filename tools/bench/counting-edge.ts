@@ -21,7 +21,7 @@ const edge = createEdge({
   baseDomain: config.baseDomain,
   store: createDiskStore(config.storeDir as string),
   database: openEdgeDatabase(config.databaseUrl),
-  changes: openNotifications(config.databaseUrl, log),
+  notifications: openNotifications(config.databaseUrl, log),
   clock: systemClock,
   log,
   sitesFile: join(config.dataDir, 'edge', 'sites.json'),

@@ -41,8 +41,8 @@ export type Context = {
   progress: Progress;
   /** Aborted to cancel the start. */
   signal: AbortSignal | undefined;
-  /** Starts the workflow engine. */
-  engine: typeof startTemporal;
+  /** Starts Temporal. */
+  startTemporal: typeof startTemporal;
   /** Set once it has started. */
   postgres?: Postgres;
   /** What each of our processes waits for before it runs its entry. */

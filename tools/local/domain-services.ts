@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import type { Context } from './context.ts';
+import type { Service } from './service-manager.ts';
 import { startNodeProcess } from './services/node-process.ts';
 import { findPebble, startPebble } from './services/pebble.ts';
 import { findPowerDns, startPowerDns } from './services/powerdns.ts';
-import type { Service } from './supervisor.ts';
 
 export type DomainServiceName = 'names' | 'zones' | 'authority';
 

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Context, ProcessName } from './context.ts';
 import { type DomainServiceName, domainServices, domainsEnv } from './domain-services.ts';
+import type { Service } from './service-manager.ts';
 import { startNodeProcess } from './services/node-process.ts';
 import { startPostgres } from './services/postgres.ts';
-import type { Service } from './supervisor.ts';
 
 /** The entry of each process, and the modules without side effects that take longest to load. */
 const entries = {
@@ -53,7 +53,7 @@ function temporalService(context: Context): Service<ServiceName> {
     stopSignal: 'SIGTERM',
     start: (onSpawn) =>
       progress.step('Temporal', async (log) => {
-        return await context.engine({ dir, ports, logFile, log, onSpawn, signal });
+        return await context.startTemporal({ dir, ports, logFile, log, onSpawn, signal });
       }),
   };
 }

@@ -7,6 +7,7 @@ import { domainServiceNames, missingForDomains } from './domain-services.ts';
 import { lockFolder } from './lock.ts';
 import { freePort } from './ports.ts';
 import { openRunRecords, type RunRecords } from './run-records.ts';
+import { manageServices, type Service, type ServiceManager } from './service-manager.ts';
 import { startTemporal } from './services/temporal.ts';
 import {
   createServices,
@@ -16,7 +17,6 @@ import {
   usesMailCatcher,
   usesPaymentsStub,
 } from './services.ts';
-import { type Service, type Supervisor, supervise } from './supervisor.ts';
 import { UserError } from './user-error.ts';
 
 export { type Ports, type ProcessName, type Progress, processNames, type ServiceName };
@@ -32,8 +32,8 @@ export type StackOptions = {
   durable: boolean;
   /** Prepares what else our processes need; runs while the databases start. */
   prepare?: () => Promise<void>;
-  /** Starts the workflow engine; the development server by default. */
-  engine?: typeof startTemporal;
+  /** Starts Temporal; the development server by default. */
+  temporal?: typeof startTemporal;
   /** Which of our processes to start; all by default. */
   processes?: ProcessName[];
   progress?: Progress;
@@ -42,7 +42,7 @@ export type StackOptions = {
   onUnexpectedEnd?: (name: ServiceName, how: string) => void;
 };
 
-export type Stack = Pick<Supervisor<ServiceName>, 'pid' | 'kill' | 'restart'> & {
+export type Stack = Pick<ServiceManager<ServiceName>, 'pid' | 'kill' | 'restart'> & {
   dataDir: string;
   /** Address of the API, the owner's pages and git. */
   baseUrl: string;
@@ -119,7 +119,7 @@ async function openContext(options: StackOptions): Promise<Context> {
     extraEnv: options.env ?? {},
     logFile: openLogs(dataDir),
     signal: options.signal,
-    engine: options.engine ?? startTemporal,
+    startTemporal: options.temporal ?? startTemporal,
     progress: options.progress ?? { step: (_title, run) => run(() => {}) },
   };
 }
@@ -132,26 +132,25 @@ async function startServices(
 ): Promise<Stack> {
   const processes = options.processes ?? processNames;
   const stubs = stubNames(context);
-  const supervisor = supervise(
+  const services = manageServices(
     createServices(context, processes).map((service) => cancellable(service, context.signal)),
     records,
     options.onUnexpectedEnd ?? (() => {}),
   );
-  const endAll = (how: 'stop' | 'kill', names: ServiceName[]) =>
-    Promise.all(names.map((name) => supervisor[how](name)));
+  const endAll = (how: 'stop' | 'kill', names: ServiceName[]) => Promise.all(names.map((name) => services[how](name)));
   const shutDown = async (how: 'stop' | 'kill') => {
     await endAll(how, processes);
     await endAll(how, ['postgres', 'temporal', ...stubs]);
     release();
   };
-  const dependencies = startDependencies(context, supervisor, options.prepare);
+  const dependencies = startDependencies(context, services, options.prepare);
   try {
-    await allSettled([...dependencies, ...[...stubs, ...processes].map((name) => supervisor.start(name))]);
+    await allSettled([...dependencies, ...[...stubs, ...processes].map((name) => services.start(name))]);
   } catch (error) {
     await shutDown('stop');
     throw error;
   }
-  const { pid, kill, restart } = supervisor;
+  const { pid, kill, restart } = services;
   return { ...addresses(context), pid, kill, restart, stop: () => shutDown('stop'), killAll: () => shutDown('kill') };
 }
 
@@ -177,28 +176,25 @@ function cancellable(service: Service<ServiceName>, signal: AbortSignal | undefi
 /** Starts the databases and the preparation, and records what each of our processes waits for. */
 function startDependencies(
   context: Context,
-  supervisor: Supervisor<ServiceName>,
+  services: ServiceManager<ServiceName>,
   prepare: StackOptions['prepare'],
 ): (Promise<void> | undefined)[] {
-  const database = startDatabase(context, supervisor);
-  const engine = supervisor.start('temporal');
+  const database = startDatabase(context, services);
+  const temporal = services.start('temporal');
   const prepared = prepare?.();
   // Each process starts as soon as its first dependencies are ready; it retries the others itself.
   context.needs = {
     edge: database,
-    api: Promise.all([database, engine]),
-    worker: Promise.all([database, engine, prepared]),
+    api: Promise.all([database, temporal]),
+    worker: Promise.all([database, temporal, prepared]),
   };
   // Nothing else handles the rejection if a process is not started.
   for (const need of Object.values(context.needs)) need.catch(() => {});
-  return [database, engine, prepared];
+  return [database, temporal, prepared];
 }
 
-async function startDatabase(context: Context, supervisor: Supervisor<ServiceName>): Promise<void> {
-  const [{ IncompatibleDatabase, migrate }] = await Promise.all([
-    import('#db/migrate.ts'),
-    supervisor.start('postgres'),
-  ]);
+async function startDatabase(context: Context, services: ServiceManager<ServiceName>): Promise<void> {
+  const [{ IncompatibleDatabase, migrate }] = await Promise.all([import('#db/migrate.ts'), services.start('postgres')]);
   try {
     await context.progress.step('The database schema', () => migrate(context.postgres?.url ?? ''));
   } catch (error) {

@@ -51,8 +51,12 @@ async function startOne(folder: string): Promise<Shared> {
 }
 
 async function startRestarted(folder: string): Promise<Shared> {
-  const engine = temporalBin ? { engine: temporalOnPostgres(temporalBin) } : {};
-  const several = await startSeveral(folder, 'shared', { tls: true, env: { FRONTAGE_DRAIN_SECONDS: '5' }, ...engine });
+  const temporal = temporalBin ? { temporal: temporalOnPostgres(temporalBin) } : {};
+  const several = await startSeveral(folder, 'shared', {
+    tls: true,
+    env: { FRONTAGE_DRAIN_SECONDS: '5' },
+    ...temporal,
+  });
   const killsWorkers = process.env.FRONTAGE_RESTARTS_KILL === '1';
   const restarts = restartAtRandom(several, { everyMs: everySeconds * 1000, killsWorkers });
   return {

@@ -10,7 +10,7 @@ export type Service<Name extends string> = {
   start(onSpawn: (id: ProcessId) => void): Promise<Running>;
 };
 
-export type Supervisor<Name extends string> = {
+export type ServiceManager<Name extends string> = {
   start(name: Name): Promise<void>;
   /** Undefined while it does not run. */
   pid(name: Name): number | undefined;
@@ -20,11 +20,11 @@ export type Supervisor<Name extends string> = {
   restart(name: Name): Promise<void>;
 };
 
-export function supervise<Name extends string>(
+export function manageServices<Name extends string>(
   services: Service<Name>[],
   records: RunRecords,
   onUnexpectedEnd: (name: Name, how: string) => void,
-): Supervisor<Name> {
+): ServiceManager<Name> {
   const running = new Map<Name, Running>();
 
   async function start(name: Name): Promise<void> {

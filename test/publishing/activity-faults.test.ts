@@ -1,6 +1,6 @@
 /**
- * Each step of publishing and reconciling is broken off before its effect and after it, is done again after its report, and is
- * done by two at once: what the database then tells is what it tells of one quiet run. An activity without its entry fails.
+ * Each activity of publishing and reconciling fails before its effect or after it, runs again after its report, or runs twice at once. The
+ * database then has the same rows as after a run without faults. A new activity without an entry here fails a test.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Caller, createFixture, createSite, type Fixture } from '#test/api/fixture.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
-import { type Way, ways } from './crash-ways.ts';
+import { type ActivityFault, activityFaults } from './activity-faults.ts';
 
 const { around, interceptors } = aroundActivities();
 
@@ -34,9 +34,9 @@ const sandbox = {
     await onBuilt?.({});
     return { status: 'built' };
   },
-  async sweep(isRunning: (id: string) => Promise<boolean>) {
+  async removeOrphanBuilds(isUnfinished: (id: string) => Promise<boolean>) {
     let removed = 0;
-    for (const id of [...sandbox.orphans]) if (!(await isRunning(id)) && sandbox.orphans.delete(id)) removed += 1;
+    for (const id of [...sandbox.orphans]) if (!(await isUnfinished(id)) && sandbox.orphans.delete(id)) removed += 1;
     return removed;
   },
   close: async () => {},
@@ -202,22 +202,22 @@ const elsewhere: Record<string, string> = {
   reconcileMails: 'mail/mail',
   settleAccess: 'people/access-requests',
   settleInvitation: 'invitations/invitations',
-  putDraft: 'previews/crashes',
-  publishSlot: 'previews/crashes',
+  putDraft: 'previews/activity-faults',
+  publishSlot: 'previews/activity-faults',
   settlePreview: 'previews/expiry',
   settleHold: 'bookings/holds',
-  settlePayment: 'payments/crashes',
-  giveBackCharge: 'payments/crashes',
-  giveUpRefund: 'payments/crashes',
-  checkLedger: 'payments/crashes',
+  settlePayment: 'payments/activity-faults',
+  giveBackCharge: 'payments/activity-faults',
+  giveUpRefund: 'payments/activity-faults',
+  checkLedger: 'payments/activity-faults',
   settleOffer: 'payouts/ending',
   askForPayoutAccounts: 'payouts/asking',
-  askAboutSubscription: 'billing/crashes',
+  askAboutSubscription: 'billing/activity-faults',
   askLateSubscriptions: 'billing/webhooks',
   rollUpViews: 'analytics/queries',
   maintainRepositories: 'git/maintenance',
-  settleDomain: 'domains/crashes',
-  forgetDomain: 'domains/crashes',
+  settleDomain: 'domains/activity-faults',
+  forgetDomain: 'domains/activity-faults',
   renewCertificate: 'certificates/getting',
   renewOwnCertificate: 'certificates/getting',
   scanFiles: 'scanning/scanning',
@@ -235,10 +235,10 @@ test('every activity has its entry', () => {
 });
 
 const cases = Object.entries(entries).flatMap(([activity, run]) =>
-  Object.keys(ways).map((way) => ({ activity, way: way as Way, run })),
+  Object.keys(activityFaults).map((fault) => ({ activity, fault: fault as ActivityFault, run })),
 );
-test.each(cases)('$activity $way: the rows tell of one', { timeout: 60_000 }, async ({ activity, way, run }) => {
-  around.set(activity, ways[way]);
+test.each(cases)('$activity $fault: the rows tell of one', { timeout: 60_000 }, async ({ activity, fault, run }) => {
+  around.set(activity, activityFaults[fault]);
   await run();
   expect(around.size).toBe(0);
 });

@@ -1,9 +1,9 @@
-/** The steps of a domain's life, broken off and done twice: the rows and the zone tell of one. */
+/** Activities of a domain that fail, are repeated or run twice: rows and zone are the same as after one run. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import type { Zones } from '#providers/zones.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
-import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
 import { aroundActivities } from '#test/stack/worker.ts';
 import { createDomainFixture, type DomainFixture, freeDomain } from './fixture.ts';
 
@@ -17,28 +17,36 @@ afterAll(() => fixture?.close());
 
 const workflowOf = (id: string) => fixture.deps.temporal.workflow.getHandle(workflowIds.onboardDomain(id));
 
-test.each(Object.keys(ways) as Way[])('a domain is looked at, and its zone made, when the step %s', async (way) => {
-  const owner = await fixture.newCaller();
-  around.set('settleDomain', ways[way]);
-  const domain = freeDomain();
-  const body = { domain, mode: 'nameservers' };
-  const { body: brought } = await owner.call('POST', '/v1/domains', { body, headers: { prefer: 'respond-async' } });
-  fixture.setUp(brought);
-  await expect.poll(async () => (await fixture.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
-  expect(around.size).toBe(0);
-  await expect.poll(async () => (await fixture.zone(domain, 'A')).answers, { timeout: 10_000 }).toEqual(['127.0.0.1']);
-  expect(await fixture.deps.em().count(Domain, { name: domain, provedAt: { $ne: null } })).toBe(1);
-});
+test.each(Object.keys(activityFaults) as ActivityFault[])(
+  'a domain is looked at, and its zone made, when the step %s',
+  async (fault) => {
+    const owner = await fixture.newCaller();
+    around.set('settleDomain', activityFaults[fault]);
+    const domain = freeDomain();
+    const body = { domain, mode: 'nameservers' };
+    const { body: brought } = await owner.call('POST', '/v1/domains', { body, headers: { prefer: 'respond-async' } });
+    fixture.setUp(brought);
+    await expect.poll(async () => (await fixture.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
+    expect(around.size).toBe(0);
+    await expect
+      .poll(async () => (await fixture.zone(domain, 'A')).answers, { timeout: 10_000 })
+      .toEqual(['127.0.0.1']);
+    expect(await fixture.deps.em().count(Domain, { name: domain, provedAt: { $ne: null } })).toBe(1);
+  },
+);
 
-test.each(Object.keys(ways) as Way[])('what a removed domain left is taken down, when the step %s', async (way) => {
-  const owner = await fixture.newCaller();
-  const domain = await fixture.active(owner, 'nameservers');
-  around.set('forgetDomain', ways[way]);
-  await owner.call('DELETE', `/v1/domains/${domain.id}`);
-  expect(await workflowOf(domain.id).result()).toEqual({ status: 'removed' });
-  expect(around.size).toBe(0);
-  expect((await fixture.zone(domain.domain, 'SOA')).rcode).toBe('REFUSED');
-});
+test.each(Object.keys(activityFaults) as ActivityFault[])(
+  'what a removed domain left is taken down, when the step %s',
+  async (fault) => {
+    const owner = await fixture.newCaller();
+    const domain = await fixture.active(owner, 'nameservers');
+    around.set('forgetDomain', activityFaults[fault]);
+    await owner.call('DELETE', `/v1/domains/${domain.id}`);
+    expect(await workflowOf(domain.id).result()).toEqual({ status: 'removed' });
+    expect(around.size).toBe(0);
+    expect((await fixture.zone(domain.domain, 'SOA')).rcode).toBe('REFUSED');
+  },
+);
 
 test('a check that is broken off once its row is kept wakes the workflow, which does the rest', async () => {
   const owner = await fixture.newCaller();

@@ -1,4 +1,4 @@
-/** A process that runs a stack in the folder it is given, as `npm start` does: tells its addresses, waits to be ended. */
+/** A process that runs a stack in the given folder, as `npm start` does: it sends its addresses and waits for SIGTERM. */
 import { type ProcessName, startStack } from '#tools/local/stack.ts';
 
 const [dataDir = '', processes = ''] = process.argv.slice(2);

@@ -38,8 +38,8 @@ async function standIn(meet: (socket: Socket) => void): Promise<{ url: string; m
 test('a database that is down is asked for again and again, and named once', async () => {
   const { url, met } = await standIn((socket) => socket.destroy());
   const { lines, log } = openLog();
-  const changes = openNotifications(url, log);
-  ends.push(changes.close);
+  const notifications = openNotifications(url, log);
+  ends.push(notifications.close);
   await vi.waitUntil(() => met() >= 4, { timeout: 20_000 });
   expect(lines.map((line) => line.msg)).toEqual(['listening for changes was interrupted']);
 });
@@ -47,8 +47,8 @@ test('a database that is down is asked for again and again, and named once', asy
 test('a database that takes the connection and says nothing is given up on', async () => {
   const { url, met } = await standIn(() => {});
   const { lines, log } = openLog();
-  const changes = openNotifications(url, log);
-  ends.push(changes.close);
+  const notifications = openNotifications(url, log);
+  ends.push(notifications.close);
   await vi.waitUntil(() => met() >= 2, { timeout: 30_000 });
   expect(lines).toHaveLength(1);
 });
@@ -59,10 +59,10 @@ test('after each loss changes are heard again, and whoever listens is told to lo
   const other = new pg.Pool({ connectionString: database.url, max: 1 });
   ends.push(() => other.end());
   const { lines, log } = openLog();
-  const changes = openNotifications(database.url, log);
-  ends.push(changes.close);
+  const notifications = openNotifications(database.url, log);
+  ends.push(notifications.close);
   const heard: (string | undefined)[] = [];
-  changes.on('site_changed', (id) => heard.push(id));
+  notifications.on('site_changed', (id) => heard.push(id));
   for (const round of [1, 2]) {
     const losses = () => heard.filter((id) => id === undefined).length;
     await vi.waitUntil(() => losses() === round, { timeout: 20_000 });

@@ -1,9 +1,9 @@
-/** The steps of money, broken off around their effect, repeated, and done by two at once: it is charged once and given back once. */
+/** Activities of payments that fail, are repeated or run twice: each charge and each refund is made once. */
 import { expect, test } from 'vitest';
 import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
-import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
 import { aroundActivities } from '#test/stack/worker.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest } from './held.ts';
@@ -18,39 +18,39 @@ usePayingFixture(
 );
 
 const soon = { timeout: 20_000, interval: 50 };
-const each = Object.keys(ways) as Way[];
+const each = Object.keys(activityFaults) as ActivityFault[];
 const refundsOf = (id: string) =>
   [...fixture.stub.stub.objects.values()].filter(
     (one) =>
       one.object === 'refund' && fixture.chargesOf(id).some((charge) => 'id' in charge && charge.id === one.charge),
   );
 
-test.each(each)('a payment is known to be paid when its asking %s', async (way) => {
+test.each(each)('a payment is known to be paid when its asking %s', async (fault) => {
   const { payUrl, statusOf, id } = await fixture.newPayment();
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, id);
-  around.set('settlePayment', ways[way]);
+  around.set('settlePayment', activityFaults[fault]);
   await fixture.press(page, 'pay', { comesBack: false });
   await expect.poll(statusOf, soon).toBe('paid');
   await expect.poll(() => around.size, soon).toBe(0);
   expect([fixture.heldFor(id), fixture.chargesOf(id).length]).toEqual([1250, 1]);
 });
 
-test.each(each)('a charge goes back once when giving it back %s', async (way) => {
+test.each(each)('a charge goes back once when giving it back %s', async (fault) => {
   const { payUrl, id, owner } = await fixture.newPayment();
   await fixture.press((await fixture.openLink(payUrl)).page);
-  around.set('giveBackCharge', ways[way]);
+  around.set('giveBackCharge', activityFaults[fault]);
   const { body } = await owner.call('POST', `/v1/payments/${id}/refund`);
   expect(body.status).toBe('refunded');
   expect(around.size).toBe(0);
   expect([fixture.heldFor(id), refundsOf(id).length]).toEqual([0, 1]);
 });
 
-test.each(each)('a refund that cannot be had is given up when that %s, and may be asked for again', async (way) => {
+test.each(each)('a refund that cannot be had is given up when that %s, and may be asked for again', async (fault) => {
   const { payUrl, id, owner, account, statusOf } = await fixture.newPayment();
   await fixture.press((await fixture.openLink(payUrl)).page);
   const { sealedKey } = await fixture.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
-  around.set('giveUpRefund', ways[way]);
+  around.set('giveUpRefund', activityFaults[fault]);
   // The account goes between the owner's call and the giving back.
   around.set('giveBackCharge', async (act) => {
     await fixture.deps
@@ -78,15 +78,15 @@ const check = (name: string) =>
     taskQueue: 'platform',
   });
 
-test.each(each)('the ledger check finds what is lost when it %s', async (way) => {
+test.each(each)('the ledger check finds what is lost when it %s', async (fault) => {
   const { payUrl, id, statusOf } = await fixture.newPayment();
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, id);
   const handle = fixture.deps.temporal.workflow.getHandle(`payment:${id}`);
   await handle.terminate('a test');
   await fixture.press(page, 'pay', { comesBack: false });
-  around.set('checkLedger', ways[way]);
-  await check(way);
+  around.set('checkLedger', activityFaults[fault]);
+  await check(fault);
   expect(around.size).toBe(0);
   expect([await statusOf(), fixture.heldFor(id)]).toEqual(['paid', 1250]);
 });

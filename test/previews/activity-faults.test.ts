@@ -1,10 +1,10 @@
 /**
- * Each step of a draft's build and of a slot's publish is broken off before its effect and after it, is done again after its report, and
- * is done by two at once: what the database and both repositories then tell is what they tell of one quiet run.
+ * Each activity of a draft's build and of a preview's publish fails before its effect or after it, runs again after its report, or runs
+ * twice at once. The database and both repositories are then the same as after a run without faults.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflowIds } from '#rules/workflow-ids.ts';
-import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
 import { createPreviewFixture, draftPost, type PreviewFixture } from './fixture.ts';
 
 let fixture: PreviewFixture;
@@ -31,13 +31,15 @@ const column = async (question: string, value: string): Promise<string[]> => {
 const movesOf = (id: string) => column('select status as value from move where deployment_id = ? order by at', id);
 
 const steps = ['claimBuild', 'snapshotSource', 'buildSite', 'putDraft', 'publishSlot'];
-const cases = steps.flatMap((activity) => Object.keys(ways).map((way) => ({ activity, way: way as Way })));
+const cases = steps.flatMap((activity) =>
+  Object.keys(activityFaults).map((fault) => ({ activity, fault: fault as ActivityFault })),
+);
 
 test.each(cases)(
-  '$activity $way: rows and repositories tell of one',
+  '$activity $fault: rows and repositories tell of one',
   { timeout: 60_000 },
-  async ({ activity, way }) => {
-    fixture.around.set(activity, ways[way]);
+  async ({ activity, fault }) => {
+    fixture.around.set(activity, activityFaults[fault]);
     const site = await fixture.newSite();
     const source = await fixture.write(site, 'preview/1', { 'a.html': 'A' });
     const posts = { 'posts/plans.md': draftPost('secret'), 'posts/b.md': '---\ntitle: B\n---\n' };

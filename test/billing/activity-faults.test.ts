@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeCheckout, querySubscription } from '#db/billing/provider-queries.ts';
 import { BillingSubscription } from '#db/billing/subscription.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
 import { aroundActivities } from '#test/stack/worker.ts';
 import { type BillingFixture, createBillingFixture } from './fixture.ts';
 
@@ -13,21 +13,24 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-test.each(Object.keys(ways) as Way[])('a step that %s leaves one plan in force, and one subscription', async (way) => {
-  const owner = await fixture.newCaller();
-  await fixture.buy(owner, 'hobby');
-  const page = await fixture.checkout(owner, 'studio');
-  around.set('askAboutSubscription', ways[way]);
-  await fixture.press(page, 'pay');
-  await fixture.until(
-    () => fixture.rows(owner),
-    (rows) => rows.map(({ plan, status }) => `${plan} ${status}`).join() === 'hobby ended,studio active',
-  );
-  expect(around.size).toBe(0);
-  expect(await fixture.read(owner)).toMatchObject({ plan: 'studio', status: 'active' });
-  const [row] = (await fixture.rows(owner)).slice(-1);
-  expect((await fixture.atProvider(owner)).live.map(({ id }) => id)).toEqual([row?.providerSubscription]);
-});
+test.each(Object.keys(activityFaults) as ActivityFault[])(
+  'a step that %s leaves one plan in force, and one subscription',
+  async (fault) => {
+    const owner = await fixture.newCaller();
+    await fixture.buy(owner, 'hobby');
+    const page = await fixture.checkout(owner, 'studio');
+    around.set('askAboutSubscription', activityFaults[fault]);
+    await fixture.press(page, 'pay');
+    await fixture.until(
+      () => fixture.rows(owner),
+      (rows) => rows.map(({ plan, status }) => `${plan} ${status}`).join() === 'hobby ended,studio active',
+    );
+    expect(around.size).toBe(0);
+    expect(await fixture.read(owner)).toMatchObject({ plan: 'studio', status: 'active' });
+    const [row] = (await fixture.rows(owner)).slice(-1);
+    expect((await fixture.atProvider(owner)).live.map(({ id }) => id)).toEqual([row?.providerSubscription]);
+  },
+);
 
 test('a page whose address was told is not given up by who looked before there was one', async () => {
   const owner = await fixture.newCaller();
