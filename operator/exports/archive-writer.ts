@@ -18,7 +18,15 @@ import type { Repository } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import { ExportFault, type RowTable, rowSchemas, type SiteDocument, siteDocument, visitorTables } from './document.ts';
+import {
+  ExportFault,
+  type RowTable,
+  rowSchemas,
+  type SiteDocument,
+  siteColumns,
+  siteDocument,
+  visitorTables,
+} from './document.ts';
 
 export type Exported = { site_id: string; files: number; bytes: number; rows: Record<string, number> };
 
@@ -75,6 +83,10 @@ const within: Partial<Record<RowTable, string>> = {
 const blocked = `case when blocked_at is not null then jsonb_build_object('at', blocked_at, 'reason', block_reason)
   when owner_blocked_at is not null then jsonb_build_object('at', owner_blocked_at, 'reason', $2::text) end`;
 
+const exportedColumns = Object.keys(siteColumns)
+  .map((name) => `'${name}', ${name}`)
+  .join(', ');
+
 async function readSite(databaseUrl: string, siteId: string, withVisitors: boolean): Promise<Read> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage export' });
   // A query reports a lost connection itself.
@@ -83,8 +95,7 @@ async function readSite(databaseUrl: string, siteId: string, withVisitors: boole
   try {
     await client.query('begin isolation level repeatable read read only');
     const { rows: found } = await client.query(
-      `select jsonb_build_object('id', id, 'public_id', public_id, 'name', name, 'title', title, 'template', template, 'created_at', created_at)
-           || jsonb_strip_nulls(jsonb_build_object('archived_at', archived_at, 'blocked', ${blocked})) as site,
+      `select jsonb_strip_nulls(jsonb_build_object(${exportedColumns}, 'archived_at', archived_at, 'blocked', ${blocked})) as site,
          redirects_sha256 as "redirectsSha256", live_deployment_id as live from site where id = $1`,
       [siteId, ownerBlockedReason],
     );

@@ -118,18 +118,23 @@ const repository = z.strictObject({
     .refine((refs) => 'refs/heads/main' in refs, 'has no main'),
 });
 
+/** Columns of the site's row that are exported and imported unchanged. A nullable column is optional here. */
+export const siteColumns = {
+  id: id('site'),
+  public_id: z.string().regex(/^[0-9a-hjkmnp-tv-z]{16}$/),
+  name: siteInput.shape.name,
+  title: siteInput.shape.title,
+  template: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/),
+  created_at: moment,
+};
+
 export const siteDocument = z.strictObject({
   format: z.literal(1),
   version: text(40),
   exported_at: moment,
   from: z.strictObject({ base_url: text(300), hostname: text(300) }),
   site: z.strictObject({
-    id: id('site'),
-    public_id: z.string().regex(/^[0-9a-hjkmnp-tv-z]{16}$/),
-    name: siteInput.shape.name,
-    title: siteInput.shape.title,
-    template: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/),
-    created_at: moment,
+    ...siteColumns,
     // Absent if the site is neither, and in archives from before these fields existed.
     archived_at: moment.optional(),
     blocked: z.strictObject({ at: moment, reason: text(10_000).min(1) }).optional(),

@@ -6,7 +6,7 @@ import { enqueueStart } from '#db/resume-workflows.ts';
 import { capsOf, type PlanContext } from '#rules/caps.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { refused } from './archive-reader.ts';
-import { ExportFault, type RowTable, rowSchemas, type SiteDocument } from './document.ts';
+import { ExportFault, type RowTable, rowSchemas, type SiteDocument, siteColumns } from './document.ts';
 
 /** Throws ExportFault if an id, the booking address or the name is already in use here. Returns the account's plans. */
 export async function requireNew(
@@ -112,10 +112,10 @@ async function requireSiteLimit(
 async function writeSite(client: pg.ClientBase, clock: Clock, taken: Taken): Promise<void> {
   const { document, accountId, siteUrl } = taken;
   const { site, live } = document;
+  const columns = Object.keys(siteColumns).join(', ');
   await client.query(
-    `insert into site (id, account_id, name, title, template, status, public_id, created_at)
-     values ($1, $2, $3, $4, $5, 'active', $6, $7)`,
-    [site.id, accountId, site.name, site.title, site.template, site.public_id, site.created_at],
+    `insert into site (account_id, status, ${columns}) select $1, 'active', ${columns} from jsonb_populate_record(null::site, $2)`,
+    [accountId, JSON.stringify(site)],
   );
   await client.query(
     `update site set status = case when $2::timestamptz is null then status else 'archived' end, archived_at = $2, blocked_at = $3,

@@ -1,6 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { posts } from '#api/mcp/hints.ts';
+import { siteInput } from '#api/sites/schemas.ts';
 import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { type Route, routesOf } from '#test/api/samples.ts';
 import { challengeEnv } from '#test/forms/fixture.ts';
@@ -76,12 +77,15 @@ test('each input of a call is an input of its tool, with its schema, and no two 
     for (const [, part] of path.matchAll(/\{(\w+)\}/g)) expect(tool.inputSchema.required).toContain(part);
     const body = operation.requestBody?.content['application/json']?.schema;
     const sent = Object.keys(body?.properties ?? {});
+    expect(given).toEqual(expect.arrayContaining(sent));
     expect(asked.filter((name) => sent.includes(name))).toEqual([]);
     expect(JSON.stringify(tool)).not.toContain('$ref');
   }
   const { inputSchema, outputSchema } = named(rich, 'site_create');
   expect(inputSchema).toMatchObject({ type: 'object', required: ['name', 'title'], additionalProperties: false });
-  expect(Object.keys(inputSchema.properties ?? {}).sort()).toEqual(['idempotency_key', 'name', 'template', 'title']);
+  expect(Object.keys(inputSchema.properties ?? {}).sort()).toEqual(
+    ['idempotency_key', ...Object.keys(siteInput.shape)].sort(),
+  );
   expect(outputSchema).toMatchObject({ type: 'object', required: expect.arrayContaining(['id', 'address', 'git']) });
 });
 
