@@ -40,7 +40,10 @@ export const errorAnswer = z
       message: z.string().describe('Human-readable. Relay it to the owner.'),
       retryable: z.boolean().describe('Whether the same request can succeed later.'),
       next_action: z.string().optional().describe('The next API call to make, if a call can fix the problem.'),
-      request_id: z.string().optional().describe('Present only if the code is `internal`. Include it in feedback.'),
+      request_id: z
+        .string()
+        .optional()
+        .describe('Present only if the code is `internal`. Include this id in feedback.'),
       detail: z.string().optional().describe('Present only for a failed build: the end of the build log.'),
     }),
   })

@@ -82,7 +82,7 @@ async function requireRoom(tx: EntityManager, deps: Deps, accountId: string): Pr
   const { day, resetsAt } = dayOf(now);
   const filed = await tx.count(Feedback, { account: accountId, createdAt: { $gte: new Date(`${day}T00:00:00Z`) } });
   if (filed < limit) return;
-  throw errors.rate_limited(`This account has reached the limit of ${limit} feedback messages per day.`, {
+  throw errors.rate_limited(`This account has reached its limit of ${limit} feedback messages per day.`, {
     nextAction: `Save the message, and send it after ${resetsAt.toISOString()}.`,
     retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1000)),
   });

@@ -20,7 +20,7 @@ export const feedbackInput = z.strictObject({
   context: z
     .unknown()
     .optional()
-    .describe(`Details as JSON of at most ${contextBytesMax} bytes: the API call, its response and the request_id.`),
+    .describe(`Details in JSON, at most ${contextBytesMax} bytes: the API call, its response and the request_id.`),
 });
 export type FeedbackInput = z.output<typeof feedbackInput>;
 

@@ -42,7 +42,7 @@ const fieldSchema = z
         /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/,
         'it must start with a letter, contain only letters, digits, _ . and -, and have at most 64 characters',
       )
-      .refine((name) => !reserved.includes(name), 'this name is reserved for the challenge')
+      .refine((name) => !reserved.includes(name), 'this name is reserved for the spam challenge')
       .describe('The field’s name in the HTML.'),
     label: line(200).describe('The label shown in the form, in e-mails and as a CSV column header.'),
     kind: z.enum(fieldKinds),

@@ -24,7 +24,7 @@ export const openComments: Source = async (em, { siteIds, accountId }: Reader, s
       id,
       site: { id: site.id, name: site.name },
       at: changedAt,
-      title: `${last?.account.name ?? 'Someone'} has commented on ${page} on ${site.name}.`,
+      title: `${last?.account.name ?? 'Someone'} has commented on the page ${page} of ${site.name}.`,
       ...(last ? { message: last.body } : {}),
       nextAction: `Call GET /v1/sites/${site.id}/comments?status=open to read the thread. Reply with POST /v1/comments/${id}/reply, or resolve it with POST /v1/sites/${site.id}/comments.`,
     };

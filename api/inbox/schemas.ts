@@ -10,7 +10,7 @@ export const waitSecondsMax = 50;
 export const inboxQuery = pageQuery.extend({
   since: sinceQuery
     .optional()
-    .describe('Only items that arrived after this time. Use `at` of the first item of the previous response.'),
+    .describe('Only items that arrived after this time. Use the `at` of the first item in the previous response.'),
   wait: z.coerce
     .number()
     .int()

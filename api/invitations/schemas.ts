@@ -16,7 +16,7 @@ export const invitationSchema = z
     email: z.string().describe('The invited address.'),
     status: z.enum(['open', 'accepted', 'withdrawn', 'expired']),
     expires_at: moment,
-    mail: z.enum(['queued', 'sent', 'failed']).describe('Status of the e-mail to that address.'),
+    mail: z.enum(['queued', 'sent', 'failed']).describe('Status of the invitation e-mail.'),
     created_at: moment,
     next_action: z.string().optional(),
   })

@@ -43,7 +43,7 @@ export function registerClient({ secret }: Config, now: Date, body: unknown): Re
       'Each redirect_uri must be an https URL, or an http URL on the loopback interface, and must not contain a fragment.',
     );
   }
-  const name = client_name ?? `A connector of ${hostOf(redirectUris[0] as string)}`.slice(0, nameMax);
+  const name = client_name ?? hostOf(redirectUris[0] as string).slice(0, nameMax);
   const issuedAt = Math.floor(now.getTime() / 1000);
   const payload = Buffer.from(JSON.stringify([name, redirectUris, issuedAt])).toString('base64url');
   return { clientId: `${payload}.${sign(secret, payload)}`, name, redirectUris, issuedAt };

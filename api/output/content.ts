@@ -158,7 +158,7 @@ function lookForPages() {
     write(chunk: Buffer): string | undefined {
       const text = before + chunk.toString('latin1');
       before = text.slice(-longestMark);
-      return pageInside.test(text) ? 'contains a page or a script' : undefined;
+      return pageInside.test(text) ? 'contains HTML or a script' : undefined;
     },
     end: (): string | undefined => undefined,
   };

@@ -94,7 +94,7 @@ async function validateEnd(judges: { path: string; judge: ReturnType<typeof vali
 
 function refuse(path: string, fault: string): AppError {
   return errors.invalid_file(`${printable(path)} ${fault}.`, {
-    nextAction: 'Fix or omit the file in a new deployment.',
+    nextAction: 'Start a new upload in which the file is fixed or omitted.',
   });
 }
 

@@ -51,7 +51,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Send the manifest of an upload',
         description:
-          'Send it in parts of up to 5,000 files each. Files that the account has already stored do not need to be sent again.',
+          'Send the manifest in parts of up to 5,000 files each. Files that the account has already stored do not need to be sent again.',
         params: idParams,
         body: manifestInput,
         response: { 200: manifestAnswer },
@@ -70,7 +70,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
       config: { operation: 'deployment.complete', capability: 'files', replay },
       schema: {
         summary: 'Make an upload live',
-        description: 'Call this once all files have been sent.',
+        description: 'Call this operation once all files have been sent.',
         params: idParams,
         response: { 200: deploymentSchema },
       },

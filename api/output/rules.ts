@@ -52,7 +52,7 @@ export function requireOpenUpload(deployment: Deployment, now: Date): void {
           ? 'has expired'
           : 'is being completed';
   throw errors.not_accepting_uploads(`Version ${number} ${why} and does not accept files.`, {
-    nextAction: concurrentCompletionError(deployment),
+    nextAction: startAgain(deployment),
   });
 }
 
@@ -176,11 +176,11 @@ function supersededError(deployment: Deployment): AppError {
   return errors.superseded(
     `A newer version${newer} went live while version ${deployment.number} was being completed.`,
     {
-      nextAction: concurrentCompletionError(deployment),
+      nextAction: startAgain(deployment),
     },
   );
 }
 
-function concurrentCompletionError({ site }: Deployment): string {
+function startAgain({ site }: Deployment): string {
   return `Start a new upload with POST /v1/sites/${site.id}/deployments. Files that are already stored do not need to be sent again.`;
 }

@@ -43,7 +43,7 @@ test('the link of the mail leads through sign-in to a page that names the site, 
   const after = await guest.browser.press(page, 'Accept');
   expect([after.url, after.text.includes('Do not say this aloud')]).toEqual(['/account', true]);
   expect((await guest.call('GET', `/v1/sites/${site.id}`)).body.role).toBe('collaborator');
-  expect((await guest.browser.open(link)).text).toContain('You accepted this');
+  expect((await guest.browser.open(link)).text).toContain('You have accepted this');
 });
 
 test('the account page lists what waits, and accepts it', async () => {

@@ -142,7 +142,7 @@ test('a registration leads to https or to the owner’s device, and its name is 
   });
   expect([plain.status, plain.body]).toMatchObject([
     201,
-    { client_name: 'A connector of connector.example', token_endpoint_auth_method: 'none', redirect_uris: [callback] },
+    { client_name: 'connector.example', token_endpoint_auth_method: 'none', redirect_uris: [callback] },
   ]);
   expect(plain.body.client_secret).toBe(undefined);
   const json = { 'content-type': 'application/json' };
