@@ -163,7 +163,7 @@ function isTakenError(error: unknown): boolean {
 
 export function taken() {
   return errors.email_taken('Another account uses this e-mail address.', {
-    nextAction: 'Choose another address, or sign in to the account that has it.',
+    nextAction: 'Choose another address, or sign in to the account that uses this one.',
   });
 }
 

@@ -31,7 +31,7 @@ export const accountSchema = z
     }),
     payouts: payoutsSchema,
     domain_onboarding: z.object({ modes: z.array(z.enum(['nameservers', 'cname'])) }),
-    skill: z.string().describe('Version of the skill. `GET /v1/skill` lists its files.'),
+    skill: z.string().describe('The version of the skill, whose files `GET /v1/skill` lists.'),
     base_domain: z.string(),
     offers_to_answer: z.number().int(),
     capabilities: z.record(z.enum(capabilities), z.boolean()),
@@ -51,7 +51,7 @@ export const accountChangedSchema = z.object({
   pending: z
     .object({ email: z.string(), expires_at: moment })
     .nullable()
-    .describe('The new address, until it is confirmed.'),
+    .describe('The new address while it awaits confirmation; otherwise null.'),
   account: accountSchema,
   status: z.literal('pending').optional(),
   next_action: z.string().optional(),

@@ -28,8 +28,8 @@ export type NewAsset = {
 };
 
 /**
- * Writes one streamed file as one commit of the caller. The same bytes again change nothing. Throws `stale_hash` if others changed
- * the file meanwhile, `plan_limit` over the limit for a file, `rate_limited`, and the codes of the rules of a push.
+ * Writes one streamed file as one commit of the caller. Writing the same bytes again changes nothing. Throws `stale_hash` if others changed
+ * the file meanwhile, `plan_limit` over the limit for a file, `rate_limited`, and the codes of the push rules.
  */
 export async function putAsset(
   em: EntityManager,
@@ -88,7 +88,7 @@ export async function storeAsset(em: EntityManager, deps: Deps, site: Site, stor
   return await em.findOneOrFail(Asset, { site, path, oid: content.oid }, { refresh: true });
 }
 
-/** A file under `src/assets/` or `public/`, whether it came by a call or by git. Throws `not_found`. */
+/** A file under `src/assets/` or `public/`, whether it was added by a call or by git. Throws `not_found`. */
 export async function readAsset(
   em: EntityManager,
   deps: Deps,
@@ -118,16 +118,16 @@ async function filesOf(deps: Deps, site: Site): Promise<Map<string, TreeEntry>> 
   return new Map(files.map((file) => [file.path, file]));
 }
 
-/** Rows of files that came without git and are unchanged in the repository, newest first. */
+/** Rows of files that were added without git and are unchanged in the repository, newest first. */
 export async function assetsOf(em: EntityManager, deps: Deps, site: Site) {
   const files = await filesOf(deps, site);
-  const stands = ({ path, oid }: Asset) => files.get(path)?.oid === oid;
+  const isUnchanged = ({ path, oid }: Asset) => files.get(path)?.oid === oid;
   return async (after: string | undefined, limit: number): Promise<Asset[]> => {
     const found: Asset[] = [];
     for (let last = after; ; ) {
       const older = last === undefined ? { site } : { site, id: { $lt: last } };
       const rows = await em.find(Asset, older, { orderBy: { id: 'desc' }, limit });
-      found.push(...rows.filter(stands));
+      found.push(...rows.filter(isUnchanged));
       if (found.length >= limit || rows.length < limit) return found.slice(0, limit);
       last = rows.at(-1)?.id;
     }

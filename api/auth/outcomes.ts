@@ -35,7 +35,7 @@ const approvedWithoutAccount: Notice = {
 };
 const denied: Notice = {
   title: 'Access refused',
-  text: 'The agent has no access, and nothing has changed.',
+  text: 'The agent was not given access, and nothing has changed.',
 };
 const tooManyWrongCodes: Notice = {
   title: 'Too many wrong codes',

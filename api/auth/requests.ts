@@ -112,7 +112,7 @@ const refusals = {
   redeemed: () =>
     errors.already_redeemed('This access request has already been redeemed.', {
       nextAction:
-        'Use the token that it returned. If you have lost the token, create a new request with POST /v1/auth/requests.',
+        'Use the token that was already issued. If you have lost it, create a new request with POST /v1/auth/requests.',
     }),
 };
 

@@ -62,7 +62,7 @@ export async function openPortal(em: EntityManager, deps: Deps, { accountId }: P
 
 function requireSold({ config }: Deps, name: string): Plan {
   const plan = planNamed(config.plans, name);
-  const nextAction = 'Call GET /v1/billing and choose a plan that is sellable.';
+  const nextAction = 'Call GET /v1/billing and choose a plan with sellable set to true.';
   if (!plan) throw errors.invalid_plan('No plan has this name.', { nextAction });
   if (plan.sellable) return plan;
   if (plan.price.amount > 0) throw errors.plan_unavailable(`The plan ${name} cannot be bought here.`, { nextAction });

@@ -37,7 +37,7 @@ export function cancellationPages(app: Api, deps: Deps): void {
 
 const refundWords: Record<MoneyBack['way'], string> = {
   automatic: ' Your payment is being refunded, which can take a few days.',
-  'by the owner': ' The website has to refund your payment directly. Please ask them for the refund.',
+  'by the owner': ' The owner of the website has to refund your payment directly. Please ask them for the refund.',
 };
 
 async function load({ em, params }: FastifyRequest<Linked>): Promise<{ site: Site; booking: ShownBooking }> {

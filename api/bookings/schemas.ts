@@ -56,13 +56,19 @@ const serviceSchema = z
     step_minutes: minutes(5, 1440)
       .optional()
       .describe('Minutes between the start of one slot and the next. The default is the duration.'),
-    buffer_before_minutes: minutes(0, 1440).default(0).describe('How long the calendar is kept free before a booking.'),
-    buffer_after_minutes: minutes(0, 1440).default(0),
-    lead_minutes: minutes(0, 525_600).default(0).describe('Minimum notice for a booking before it starts.'),
+    buffer_before_minutes: minutes(0, 1440)
+      .default(0)
+      .describe('How many minutes the calendar is kept free before a booking.'),
+    buffer_after_minutes: minutes(0, 1440)
+      .default(0)
+      .describe('How many minutes the calendar is kept free after a booking.'),
+    lead_minutes: minutes(0, 525_600).default(0).describe('How many minutes before the start a booking must be made.'),
     horizon_days: z.int().min(1).max(730).default(60).describe('How many days in advance the service can be booked.'),
     seats_max: z.int().min(1).max(10_000).default(1).describe('Maximum number of seats in one booking.'),
     price: price.nullable().optional().describe('Price of a booking, regardless of the number of seats.'),
-    hold_minutes: minutes(5, 1440).default(30).describe('How long seats are held for a visitor who has not paid yet.'),
+    hold_minutes: minutes(5, 1440)
+      .default(30)
+      .describe('How many minutes seats are held for a visitor who has not paid yet.'),
     intake: fieldList(0).default([]).describe('Questions for visitors, in addition to their name and e-mail address.'),
   })
   .meta({ id: 'Service' });
@@ -144,7 +150,7 @@ export const bookingSchema = z
     status: z.enum(bookingStatuses),
     service: z.string().describe('The key of the service.'),
     calendar: z.string().describe('The key of the calendar.'),
-    start: z.string().describe('Includes the UTC offset of the calendar’s time zone at that time.'),
+    start: z.string().describe('A local time with the UTC offset of the calendar’s time zone.'),
     end: z.string(),
     seats: z.number().int(),
     visitor: z.object({ name: z.string() }).describe('The visitor’s e-mail address is stored only as a hash.'),

@@ -16,7 +16,7 @@ export const removedSchema = collaboratorSchema
   .extend({
     ended: z
       .record(z.string(), z.number().int())
-      .describe('How many resources of each kind that the account created on the site have been revoked.'),
+      .describe('How many of the resources that the account created on the site have been revoked, by kind.'),
     moved: z
       .record(z.string(), z.array(z.string()))
       .describe('Resources whose notify_to was the account’s address and is now the owner’s.'),

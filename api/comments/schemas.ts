@@ -38,7 +38,7 @@ export const positionInput = z.strictObject({
 
 export const typedPicture = z.string().min(4).describe('A PNG, JPEG or WebP screenshot of the page, in base64.');
 
-/** Bodies that open a thread and that change one; they never mix. */
+/** The fields that start a thread and those that change one; a call sends only one of the two groups. */
 export const commentInput = z.strictObject({
   page: typedPage
     .optional()

@@ -18,7 +18,7 @@ const warnings = z.object({
   counts: z.record(z.enum(warningKinds), z.number().int()),
   pages: z
     .object({ read: z.number().int(), all: z.number().int() })
-    .describe('The number of pages checked, and of all pages. On a large site, not all pages are checked.'),
+    .describe('The number of pages checked and the total. On a large site, not all pages are checked.'),
 });
 
 export const deploymentSchema = z
@@ -74,7 +74,7 @@ export const deploymentDetailSchema = deploymentSchema
         counts: z.object({ added: z.number().int(), modified: z.number().int(), removed: z.number().int() }),
       })
       .nullable()
-      .describe('The first 200 files of each kind; null if nothing was built.'),
+      .describe('At most 200 files for each kind of change; null if nothing was built.'),
     missing: z
       .array(z.string())
       .optional()
@@ -125,7 +125,7 @@ function statusAt({ status, uploadEndsAt }: Deployment, now: Date): Deployment['
 function nextAction({ id, uploadEndsAt }: Deployment, status: Deployment['status']): string {
   if (status !== 'uploading') return `Call GET /v1/deployments/${id} again in about 5 seconds.`;
   return (
-    `List the files with POST /v1/deployments/${id}/manifest, send the missing ones with PUT /v1/deployments/${id}/files/{sha256}, ` +
+    `Send the list of files with POST /v1/deployments/${id}/manifest, then the missing files with PUT /v1/deployments/${id}/files/{sha256}, ` +
     `then call POST /v1/deployments/${id}/complete, all before ${uploadEndsAt?.toISOString()}.`
   );
 }

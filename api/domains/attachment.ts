@@ -61,7 +61,7 @@ function notActive({ id, name, status }: Domain) {
 
 function elsewhere({ id, name }: Domain, siteId: string) {
   return errors.attach_blocked(`${name} already serves another site, ${siteId}.`, {
-    nextAction: `Detach it first with POST /v1/domains/${id}/detach.`,
+    nextAction: `Detach that site first with POST /v1/domains/${id}/detach.`,
   });
 }
 

@@ -90,12 +90,12 @@ function whenActive(domain: Domain, { ssl, problems, named }: Known): Responsibl
       `The domain’s certificate is being issued. Call GET /v1/domains/${id} again in about 10 seconds.`,
     );
   }
-  if (site) return { waitingOn: null, nextAction: named && publishAnew(named, site), since: statusSince };
+  if (site) return { waitingOn: null, nextAction: named && publishAgain(named, site), since: statusSince };
   const nextAction = `Attach a site to the domain with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`;
   return { waitingOn: 'owner', nextAction, since: latest(statusSince, detachedAt, ssl.healthySince) };
 }
 
-const publishAnew = (named: string, { id }: { id: string }) =>
+const publishAgain = (named: string, { id }: { id: string }) =>
   `The live pages still contain the address ${named}. Publish the site again with POST /v1/sites/${id}/publish.`;
 
 const isUnasked = ({ delegation, proof, a, aaaa }: DnsObservation) => [delegation, proof, a, aaaa].some(isUnknown);

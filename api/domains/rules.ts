@@ -163,7 +163,7 @@ export async function removeOwnDomain(em: EntityManager, deps: Deps, actor: Pers
 /** A blocked site keeps all its addresses, so that none becomes free for others. The domain's row and its site's are locked. */
 export async function requireMayLeave(tx: EntityManager, { site, name }: Domain): Promise<void> {
   if (!site) return;
-  requireNotBlocked(await tx.findOneOrFail(Site, { id: site.id }, { refresh: true }), `leave ${name}`);
+  requireNotBlocked(await tx.findOneOrFail(Site, { id: site.id }, { refresh: true }), `be detached from ${name}`);
 }
 
 const checkEveryMs = 5_000;
