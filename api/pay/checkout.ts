@@ -32,13 +32,13 @@ export async function paymentOfLink(em: EntityManager, id: string) {
 }
 
 /**
- * The URL of a new checkout session; null where the payment can no longer be paid. The attempt is stored before the
+ * The URL of a new checkout session; null if the payment can no longer be paid. The attempt is stored before the
  * provider is called, and the session's id before its URL is returned, so that no open session is unknown. Throws
  * `provider_error`, `payout_account_gone`, `payout_key_unreadable`.
  */
 export async function openCheckout(deps: Deps, id: string): Promise<string | null> {
   const { payment } = await paymentOfLink(deps.em(), id);
-  if (!deps.payments) throw errors.payouts_disabled('This platform does not accept payments at the moment.');
+  if (!deps.payments) throw errors.payouts_disabled('Payments are not available at the moment.');
   const credentials = credentialsOf(deps, payment.payoutAccount);
   const begun = await createCheckoutSession(deps.em(), deps.clock, id);
   if (!begun) return null;
@@ -54,8 +54,8 @@ export async function openCheckout(deps: Deps, id: string): Promise<string | nul
 }
 
 /**
- * The state of the payment for its payer: also over where its site is blocked or archived, or no longer pays into that
- * account. A payout account that is gone has its own state.
+ * The payment's state as its payer sees it: also `expired` if its site is blocked or archived, or no longer uses that
+ * payout account. A removed payout account does not expire it: checkout then fails with `payout_account_gone`.
  */
 export async function statusOfLink(em: EntityManager, clock: Clock, payment: Linked): Promise<PaymentStatus> {
   const status = paymentStatusAt(payment, clock.now());
@@ -66,8 +66,8 @@ export async function statusOfLink(em: EntityManager, clock: Clock, payment: Lin
 }
 
 /**
- * The payer has returned from checkout: the provider is queried at once. Returns the payment when it is no longer
- * open, or after a moment.
+ * The payer has returned from checkout: the provider is queried at once. Returns when the payment is no longer open,
+ * or after `waitMs`.
  */
 export async function payerReturned(deps: Deps, id: string, waitMs: number): Promise<void> {
   await deps.em().transactional(async (tx) => {

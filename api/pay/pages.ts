@@ -10,7 +10,7 @@ import { openCheckout, payerReturned, paymentOfLink, statusOfLink } from './chec
 
 type Linked = { Params: { id: string } };
 
-/** The provider usually confirms a payment within moments, so the page waits this long for it. */
+/** The provider usually confirms a payment within seconds, so the page waits this long for it. */
 const returnWaitMs = 5_000;
 
 export function payPages(app: Api, deps: Deps): void {

@@ -9,7 +9,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
 /**
- * The payout account that receives the site's payments, or the error for its people: `payouts_disabled` and similar,
+ * The payout account that receives the site's payments, or the error for the site's owner and collaborators: `payouts_disabled` and similar,
  * `no_payout_account`, `payout_account_gone`, `payout_account_pending`, `payout_account_no_currency`.
  */
 export async function payoutDestination(
@@ -25,7 +25,7 @@ export async function payoutDestination(
   return refusal ? { refusal } : { account };
 }
 
-/** The payout account for a booking with a price; null where the site cannot accept payments now. */
+/** The payout account for a booking with a price; null if the site cannot accept payments now. */
 export async function activePayoutAccount(
   em: EntityManager,
   deps: Pick<Deps, 'config'>,
@@ -36,28 +36,28 @@ export async function activePayoutAccount(
 }
 
 const takesNone = (site: Pick<Site, 'id'>) =>
-  errors.no_payout_account('This site accepts no payments yet: it has no payout account.', {
-    nextAction: `Call POST /v1/sites/${site.id}/payout-account with one of yours.`,
+  errors.no_payout_account('This site cannot accept payments yet because it has no payout account.', {
+    nextAction: `Call POST /v1/sites/${site.id}/payout-account with the id of one of your payout accounts.`,
   });
 
 function refusalOf({ status, currency, blockReason }: PayoutAccount, site: Pick<Site, 'id'>): AppError | undefined {
   if (status === 'gone') {
-    return errors.payout_account_gone('The payout account of this site was removed.', {
-      nextAction: `Call POST /v1/sites/${site.id}/payout-account with another.`,
+    return errors.payout_account_gone('This site’s payout account was removed.', {
+      nextAction: `Call POST /v1/sites/${site.id}/payout-account with another payout account.`,
     });
   }
   if (blockReason != null) {
-    return errors.payout_account_pending('The payout account of this site cannot accept payments at the moment.', {
-      nextAction: 'Ask the owner of the payout account: the platform has e-mailed them the reason.',
+    return errors.payout_account_pending('This site’s payout account cannot accept payments at the moment.', {
+      nextAction: 'Ask the owner of the payout account. The platform has e-mailed them the reason.',
     });
   }
   if (status === 'pending') {
-    return errors.payout_account_pending('The payout account of this site cannot accept payments yet.', {
-      nextAction: 'Read waiting_for in GET /v1/account/payout-accounts.',
+    return errors.payout_account_pending('This site’s payout account cannot accept payments yet.', {
+      nextAction: 'Call GET /v1/account/payout-accounts; waiting_for lists what is missing.',
     });
   }
   if (currency) return undefined;
   return errors.payout_account_no_currency('The currency of this site’s payout account is not known yet.', {
-    nextAction: 'Try again later: the platform checks it regularly.',
+    nextAction: 'Try again later: the platform checks the currency regularly.',
   });
 }

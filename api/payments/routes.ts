@@ -28,7 +28,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Request a payment',
         description:
-          'Creates a payment and a link to pay it, valid for 30 days. The money goes to the current payout account of the site.',
+          'Creates a payment and a payment link that is valid for 30 days. The money goes to the site’s current payout account.',
         params: idParams,
         body: paymentInput,
         response: { 200: paymentSchema },
@@ -45,8 +45,8 @@ export function paymentRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'payment.list', capability },
       schema: {
-        summary: 'List the payments of a site',
-        description: 'Newest first, including payments for bookings.',
+        summary: 'List a site’s payments',
+        description: 'Returns the newest payments first, including payments for bookings.',
         params: idParams,
         querystring: paymentsQuery,
         response: { 200: listOf(paymentSchema) },
@@ -88,8 +88,8 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Refund a payment',
         description:
-          'Refunds the whole amount. Waits according to `Prefer`; after that the response has the status `refunding`. For a refunded payment, the ' +
-          'call returns the payment unchanged. The booking keeps its seat: to free it, cancel the booking, which also refunds it. Owner only.',
+          'Refunds the whole amount. Waits according to `Prefer`; if the refund is not complete by then, the status is `refunding`. A payment that ' +
+          'has already been refunded is returned unchanged. A booking keeps its seat: to free the seat, cancel the booking, which also refunds the payment. Only the owner can call this.',
         params: idParams,
         response: { 200: paymentSchema },
       },

@@ -41,7 +41,7 @@ export async function createPayment(
     const fault = amountFault(input);
     if (fault !== undefined) {
       throw errors.invalid_payment(fault, {
-        nextAction: 'Send the amount in the minor unit of its currency: 1250 is 12.50 EUR, and 1250 JPY.',
+        nextAction: 'Send the amount in the minor unit of its currency: 1250 means 12.50 EUR, or 1250 JPY.',
       });
     }
     const { amount, currency, reference = null } = input;
@@ -66,7 +66,7 @@ export async function loadPayment(em: EntityManager, actor: Actor, id: string): 
   const payment = isId('pay', id) ? await em.findOne(Payment, { id }, wholly) : null;
   if (payment && (await findSite(em, actor, payment.site.id))) return payment;
   throw errors.not_found('No payment with this id is accessible with this token.', {
-    nextAction: 'Read GET /v1/sites/{id}/payments for the payments of a site.',
+    nextAction: 'Call GET /v1/sites/{id}/payments to list a site’s payments.',
   });
 }
 
@@ -84,7 +84,7 @@ export async function refundPayment(
   requireOwner(payment.site, actor, 'refund a payment');
   const status = paymentStatusAt(payment, deps.clock.now());
   if (status === 'open' || status === 'expired') {
-    throw errors.nothing_paid('This payment was not paid, so there is nothing to refund.');
+    throw errors.nothing_paid('This payment has not been paid, so there is nothing to refund.');
   }
   if (status === 'paid') {
     requireReachable(deps, payment);
@@ -104,15 +104,15 @@ export async function refundPayment(
 function requireReachable(deps: Deps, { payoutAccount: account }: WholePayment): void {
   if (account.status === 'gone') {
     throw errors.payout_account_gone(
-      `The payout account that received this money (${account.name}) is no longer connected, so the platform cannot refund it. ` +
-        'The money is not lost: the owner can refund it in their own dashboard.',
-      { nextAction: 'Ask the owner of that account to refund it in their own dashboard at the payment provider.' },
+      `The payout account that received this payment (${account.name}) is no longer connected, so the platform cannot refund it. ` +
+        'The money is not lost: the account’s owner can refund it in their payment provider’s dashboard.',
+      { nextAction: 'Ask the owner of that payout account to make the refund in their payment provider’s dashboard.' },
     );
   }
   credentialsOf(deps, account);
 }
 
-/** The condition of a query for payments with this status now. */
+/** The condition of a query for payments that have this status now. */
 export function paymentsWithStatus(status: PaymentStatus, now: Date) {
   if (status === 'open') return { status, expiresAt: { $gt: now } };
   if (status === 'expired') return { $or: [{ status }, { status: 'open' as const, expiresAt: { $lte: now } }] };

@@ -6,9 +6,9 @@ import { paymentStatusAt, paymentStatuses } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 
 export const paymentInput = z.strictObject({
-  amount: z.int().describe('In the minor unit of the currency: 1250 is 12.50 EUR, and 1250 JPY.'),
-  currency: z.string().describe('ISO 4217, such as EUR.'),
-  reference: z.string().max(500).optional().describe('Your own data; the platform does not interpret it.'),
+  amount: z.int().describe('In the minor unit of the currency: 1250 means 12.50 EUR, or 1250 JPY.'),
+  currency: z.string().describe('An ISO 4217 code, such as EUR.'),
+  reference: z.string().max(500).optional().describe('Your own reference; the platform does not interpret it.'),
 });
 export type PaymentInput = z.output<typeof paymentInput>;
 
@@ -20,7 +20,9 @@ export const paymentSchema = z
     currency: z.string(),
     reference: z.string().nullable(),
     status: z.enum(paymentStatuses),
-    pay_url: z.string().describe('The link for the payer. Each visit redirects to a new page of the payment provider.'),
+    pay_url: z
+      .string()
+      .describe('The link for the payer. Each visit redirects to a new checkout page at the payment provider.'),
     payout_account_id: z.string().describe('The payout account that receives the money.'),
     expires_at: moment.describe('When the payment link expires.'),
     paid_at: moment.nullable(),
@@ -32,12 +34,16 @@ export const paymentSchema = z
 
 export const paymentsQuery = pageQuery.extend({
   status: z.enum(paymentStatuses).optional(),
-  since: z.iso.datetime({ offset: true }).optional().describe('Only payments created at or after this RFC 3339 time.'),
+  since: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('Returns only payments created at or after this time (RFC 3339).'),
 });
 
 const nextActions: Partial<Record<z.output<typeof paymentSchema>['status'], (id: string) => string>> = {
-  open: (id) => `Give pay_url to the payer, and read GET /v1/payments/${id} again to see whether it is paid.`,
-  refunding: (id) => `The refund is in progress. Read GET /v1/payments/${id} again in about a minute.`,
+  open: (id) =>
+    `Give pay_url to the payer. Call GET /v1/payments/${id} later to check whether the payment has been made.`,
+  refunding: (id) => `The refund is in progress. Call GET /v1/payments/${id} again in about a minute.`,
 };
 
 export function payUrl({ baseUrl }: Pick<Config, 'baseUrl'>, id: string): string {

@@ -75,7 +75,7 @@ export async function endAgreement(
   return await em.findOneOrFail(PayoutAgreement, { id: standing.id }, { ...whole, refresh: true });
 }
 
-/** The error for callers who cannot end the agreement, or where there is none. */
+/** The error for callers who cannot end the agreement, or if there is none. */
 async function refusal(em: EntityManager, actor: Actor, siteId: string): Promise<AppError> {
   const site = await loadSite(em, actor, siteId);
   requireOwner(site, actor, 'detach its payout account');
@@ -85,19 +85,22 @@ async function refusal(em: EntityManager, actor: Actor, siteId: string): Promise
 function requireSame(standing: Awaited<ReturnType<typeof agreementOf>> & object, account: PayoutAccount) {
   if (standing.payoutAccount.id === account.id) return standing;
   throw errors.invalid_payout_account('The site already uses another payout account.', {
-    nextAction: `Detach it first with DELETE /v1/sites/${standing.site.id}/payout-account.`,
+    nextAction: `Detach that payout account first with DELETE /v1/sites/${standing.site.id}/payout-account.`,
   });
 }
 
 function notYourOwn(): AppError {
   return errors.invalid_payout_account('This account has no payout account with this id.', {
     nextAction:
-      'Read GET /v1/account/payout-accounts for your own. To use another account’s, create an offer with POST /v1/sites/{id}/payout-offers.',
+      'Call GET /v1/account/payout-accounts to list your own payout accounts. To use one that belongs to a different account, create an offer with POST /v1/sites/{id}/payout-offers.',
   });
 }
 
 function takesNoMoney(site: Site): AppError {
-  return errors.no_payout_account(`The site ${site.name} accepts no payments yet.`, {
-    nextAction: `Attach a payout account with POST /v1/sites/${site.id}/payout-account.`,
-  });
+  return errors.no_payout_account(
+    `The site ${site.name} cannot accept payments yet because it has no payout account.`,
+    {
+      nextAction: `Attach a payout account with POST /v1/sites/${site.id}/payout-account.`,
+    },
+  );
 }

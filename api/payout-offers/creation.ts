@@ -22,7 +22,7 @@ import { type WholeOffer, whole } from './schemas.ts';
 export const offerLastsMs = 14 * dayMs;
 
 /**
- * The owner of a site proposes another account's payout account. An open offer from outside is withdrawn. Throws
+ * The owner of a site proposes another account's payout account. An open offer from the owner of a payout account is withdrawn. Throws
  * `owner_only`, `site_archived`, `invalid_payout_account`, `invalid_payout_offer`, `plan_limit`.
  */
 export async function offerFromSite(
@@ -38,8 +38,8 @@ export async function offerFromSite(
   const account = isId('pout', id) ? await em.findOne(PayoutAccounts, { id, status: { $ne: 'gone' } }) : null;
   if (!account) throw noSuchAccount();
   if (account.account.id === actor.accountId) {
-    throw errors.invalid_payout_offer('This payout account is your own, so it needs no offer.', {
-      nextAction: `Attach it with POST /v1/sites/${site.id}/payout-account.`,
+    throw errors.invalid_payout_offer('You own this payout account, so no offer is needed.', {
+      nextAction: `Attach the payout account with POST /v1/sites/${site.id}/payout-account.`,
     });
   }
   return await open(em, deps, actor, { id: input.id, openedBy: 'site', account, site });
@@ -59,12 +59,12 @@ export async function offerFromAccount(
   requireThere(account);
   const site = await siteServedOn(em, deps.config, input.hostname);
   if (!site) {
-    throw errors.invalid_payout_offer('No site of this platform is served on this hostname.', {
-      nextAction: 'Send the hostname shown in the browser’s address bar for the site.',
+    throw errors.invalid_payout_offer('This platform does not serve a site on this hostname.', {
+      nextAction: 'Open the site in a browser and send the hostname from the address bar.',
     });
   }
   if (site.account.id === actor.accountId) {
-    throw errors.invalid_payout_offer('This site is your own, so it needs no offer.', {
+    throw errors.invalid_payout_offer('You own this site, so no offer is needed.', {
       nextAction: `Attach the payout account with POST /v1/sites/${site.id}/payout-account.`,
     });
   }
@@ -87,7 +87,7 @@ async function open(
       accountId: actor.accountId,
       count: () => tx.count(PayoutOffer, opened(actor.accountId, clock.now())),
       what: 'unanswered payout offers',
-      nextAction: 'Withdraw one with DELETE /v1/payout-offers/{id}, or wait for an answer.',
+      nextAction: 'Withdraw an open offer with DELETE /v1/payout-offers/{id}, or wait for an answer.',
     });
     const now = clock.now();
     await makeRoom(tx, clock, actor, { openedBy, site: named });
@@ -114,7 +114,7 @@ async function lockPartiesForOffer(tx: EntityManager, { account, site }: { accou
   requireServing(held.site);
 }
 
-/** The site's own offer replaces one from outside; otherwise an open offer stays, and so does an agreement. */
+/** The site's own offer replaces one from a payout account; otherwise open offers and agreements stay. */
 async function makeRoom(
   tx: EntityManager,
   clock: Deps['clock'],
@@ -128,12 +128,12 @@ async function makeRoom(
   if (openedBy === 'payout_account' && (standing || waiting)) throw noRoom(actor, { standing, waiting });
   if (standing) {
     throw errors.invalid_payout_offer('The site already has a payout account.', {
-      nextAction: `Detach it first with DELETE /v1/sites/${site.id}/payout-account.`,
+      nextAction: `Detach that payout account first with DELETE /v1/sites/${site.id}/payout-account.`,
     });
   }
   if (waiting?.openedBy === 'site') {
-    throw errors.invalid_payout_offer('The site already has an open offer.', {
-      nextAction: `Withdraw it first with DELETE /v1/payout-offers/${waiting.id}.`,
+    throw errors.invalid_payout_offer('The site already has an open payout offer.', {
+      nextAction: `Withdraw that offer first with DELETE /v1/payout-offers/${waiting.id}.`,
     });
   }
   await withdrawOffers(tx, clock, { site: site.id });
@@ -147,16 +147,17 @@ function noRoom(
   const isMine = (one: PayoutAgreement | PayoutOffer | null) => one?.payoutAccount.account.id === accountId;
   if (standing && isMine(standing)) {
     return errors.invalid_payout_offer('This site already uses one of your payout accounts.', {
-      nextAction: `Read GET /v1/account/payout-accounts/${standing.payoutAccount.id}/sites.`,
+      nextAction: `Call GET /v1/account/payout-accounts/${standing.payoutAccount.id}/sites to list the sites that use it.`,
     });
   }
   if (!standing && waiting && isMine(waiting)) {
     return errors.invalid_payout_offer('An offer between this site and one of your payout accounts is already open.', {
-      nextAction: `Read GET /v1/payout-offers/${waiting.id} to see which party answers it.`,
+      nextAction: `Call GET /v1/payout-offers/${waiting.id} to see which party has to answer it.`,
     });
   }
-  return errors.invalid_payout_offer('This site accepts no offers at the moment.', {
-    nextAction: 'Ask its owner to create an offer from the site with the id of this payout account.',
+  return errors.invalid_payout_offer('This site cannot accept payout offers at the moment.', {
+    nextAction:
+      'Ask the site’s owner to create an offer with POST /v1/sites/{id}/payout-offers and the id of this payout account.',
   });
 }
 
@@ -176,7 +177,7 @@ export function requireThere({ status, name }: Pick<PayoutAccount, 'status' | 'n
   if (status === 'gone') throw errors.payout_account_gone(`The payout account “${name}” was removed.`);
 }
 
-/** In words for callers without access to the site. */
+/** Worded for callers without access to the site. */
 export function requireServing(site: Pick<Site, 'name' | 'status' | 'ownerBlockedAt'>): void {
   if (isChangeable(site)) return;
   const why = site.status === 'archived' ? 'is archived' : 'has been blocked by the operator';
@@ -184,7 +185,8 @@ export function requireServing(site: Pick<Site, 'name' | 'status' | 'ownerBlocke
 }
 
 function noSuchAccount() {
-  return errors.invalid_payout_account('No payout account has this id.', {
-    nextAction: 'Ask the owner of the payout account for its id; they find it with GET /v1/account/payout-accounts.',
+  return errors.invalid_payout_account('There is no payout account with this id.', {
+    nextAction:
+      'Ask the owner of the payout account for its id, which they can find with GET /v1/account/payout-accounts.',
   });
 }

@@ -43,8 +43,10 @@ function openingRoutes(app: Api, deps: Deps, view: View): void {
     {
       config: { operation: 'payout_offer.open_from_site', capability: 'payouts', makes: 'offer', invalid, replay },
       schema: {
-        summary: 'Offer to use another account’s payout account for a site',
-        description: 'The owner of the payout account answers. No e-mail is sent. Replaces an offer from outside.',
+        summary: 'Create an offer to use another account’s payout account for a site',
+        description:
+          'The owner of the payout account accepts or declines the offer; no e-mail is sent. The new offer replaces an open offer ' +
+          'that the owner of a payout account has made to this site.',
         params: idParams,
         body: fromSiteInput,
         response: { 200: payoutOfferSchema },
@@ -63,7 +65,8 @@ function openingRoutes(app: Api, deps: Deps, view: View): void {
       config: { operation: 'payout_offer.open_from_account', capability: 'payouts', makes: 'offer', invalid, replay },
       schema: {
         summary: 'Offer your payout account to a site',
-        description: 'Send any hostname of the site; its owner answers. No e-mail is sent.',
+        description:
+          'Send any of the site’s hostnames. The site’s owner accepts or declines the offer; no e-mail is sent.',
         params: idParams,
         body: fromAccountInput,
         response: { 200: payoutOfferSchema },
@@ -86,8 +89,9 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
     {
       config: { operation: 'payout_offer.list', capability: 'payouts' },
       schema: {
-        summary: 'List the payout offers to this account',
-        description: 'To read an offer that you created, use its id.',
+        summary: 'List the payout offers made to this account',
+        description:
+          'Offers that this account created are not listed; read them by id with GET /v1/payout-offers/{id}.',
         querystring: pageQuery,
         response: { 200: listOf(payoutOfferSchema) },
       },
@@ -116,7 +120,7 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
       schema: {
         summary: 'Accept a payout offer',
         description:
-          'For the party that did not create it. From then on, payments of the site go to the payout account.',
+          'Only the party that did not create the offer can accept it. After that, the site’s payments go to the payout account.',
         params: idParams,
         response: { 200: payoutOfferSchema },
       },
@@ -146,7 +150,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
     '/v1/sites/:id/payout-account',
     {
       config: { operation: 'payout_agreement.read', capability: 'payouts' },
-      schema: { summary: 'Read the payout account of a site', params: idParams, response },
+      schema: { summary: 'Read a site’s payout account', params: idParams, response },
     },
     async ({ em, actor, params }) => payoutAgreementView(await readAgreement(em, actor, params.id), config),
   );
@@ -163,7 +167,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Attach your own payout account to a site',
-        description: 'Closes an open offer of the site.',
+        description: 'Withdraws any open payout offer for the site.',
         params: idParams,
         body: attachInput,
         response,
@@ -184,7 +188,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Detach the payout account from a site',
         description:
-          'For the owner of the site, or the owner of the payout account, who does not need access to the site.',
+          'The owner of the site or of the payout account can call this; the owner of the payout account does not need access to the site.',
         params: idParams,
         response,
       },

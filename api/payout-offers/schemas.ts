@@ -9,13 +9,16 @@ import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 
 export const fromSiteInput = z.strictObject({
-  payout_account_id: z.string().max(100).describe('A payout account of another account. Its owner gives you the id.'),
+  payout_account_id: z
+    .string()
+    .max(100)
+    .describe('A payout account that belongs to another account. Ask its owner for the id.'),
 });
 export const fromAccountInput = z.strictObject({
   hostname: z.string().min(1).max(300).describe('Any hostname on which the site is served.'),
 });
 export const attachInput = z.strictObject({
-  payout_account_id: z.string().max(100).describe('One of your own payout accounts.'),
+  payout_account_id: z.string().max(100).describe('The id of one of your own payout accounts.'),
 });
 
 const party = z.enum(['site', 'payout_account']);
@@ -30,7 +33,7 @@ export const payoutOfferSchema = z
     ...parties,
     opened_by: party,
     status: z.enum(['open', 'accepted', 'expired', 'withdrawn']),
-    yours_to_answer: z.boolean().describe('Whether this account must answer it.'),
+    yours_to_answer: z.boolean().describe('Whether this account has to accept or decline the offer.'),
     expires_at: moment,
     created_at: moment,
     next_action: z.string().optional(),
@@ -83,9 +86,9 @@ export function payoutOfferView(
 }
 
 const answer = (id: string) =>
-  `Ask the owner of this account: accept with POST /v1/payout-offers/${id}/accept, decline with DELETE /v1/payout-offers/${id}.`;
+  `Ask the owner of this account. To accept, call POST /v1/payout-offers/${id}/accept; to decline, call DELETE /v1/payout-offers/${id}.`;
 const wait = (id: string) =>
-  `The platform sends no e-mail: tell the other party. Read GET /v1/payout-offers/${id} again later, or withdraw it with DELETE.`;
+  `Tell the other party about the offer, because the platform sends no e-mail. Call GET /v1/payout-offers/${id} again later, or withdraw the offer with DELETE.`;
 
 export function payoutAgreementView(agreement: WholeAgreement, config: Config): z.output<typeof payoutAgreementSchema> {
   const { beganAt, endedAt, endedBy } = agreement;

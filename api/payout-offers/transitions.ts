@@ -16,7 +16,7 @@ export async function loadOffer(em: EntityManager, { accountId }: Person, id: st
   const offer = isId('offer', id) ? await em.findOne(PayoutOffer, { id }, whole) : null;
   if (offer && [offer.site.account.id, offer.payoutAccount.account.id].includes(accountId)) return offer;
   throw errors.not_found('This account has no payout offer with this id.', {
-    nextAction: 'Read GET /v1/payout-offers for the open offers to it.',
+    nextAction: 'Call GET /v1/payout-offers to list the open offers made to this account.',
   });
 }
 
@@ -64,22 +64,22 @@ function requireAnswerable(offer: WholeOffer, { accountId }: Person, now: Date):
   const status = payoutOfferStatusAt(offer, now);
   if (status === 'accepted') throw alreadyAccepted(offer);
   if (answererOf(offer) !== accountId && status === 'open') {
-    throw errors.not_yours_to_answer('This account created the offer, so the other party answers it.', {
-      nextAction: `Tell the other party, or withdraw it with DELETE /v1/payout-offers/${offer.id}.`,
+    throw errors.not_yours_to_answer('This account created the offer, so the other party has to answer it.', {
+      nextAction: `Tell the other party about the offer, or withdraw it with DELETE /v1/payout-offers/${offer.id}.`,
     });
   }
   if (status === 'expired') {
-    throw errors.offer_expired('This offer has expired.', { nextAction: openAnew });
+    throw errors.offer_expired('This offer has expired.', { nextAction: createNewOffer });
   }
   if (status === 'withdrawn') {
-    throw errors.invalid_payout_offer('This offer was withdrawn or declined.', { nextAction: openAnew });
+    throw errors.invalid_payout_offer('This offer was withdrawn or declined.', { nextAction: createNewOffer });
   }
 }
 
-const openAnew = 'Create a new offer, or ask the other party to create one.';
+const createNewOffer = 'Create a new offer, or ask the other party to create one.';
 
 function alreadyAccepted({ site }: WholeOffer) {
-  return errors.offer_already_accepted('This offer was already accepted.', {
+  return errors.offer_already_accepted('This offer has already been accepted.', {
     nextAction: `To end the agreement, call DELETE /v1/sites/${site.id}/payout-account.`,
   });
 }

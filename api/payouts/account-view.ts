@@ -12,7 +12,7 @@ import { payoutAccountSchema, payoutAccountView } from './schemas.ts';
 
 export type PayoutsOfAccount = { accounts: PayoutAccount[]; offersToAnswer: number };
 
-/** Accounts that were not removed, newest first. Empty where payouts are disabled. */
+/** Accounts that were not removed, newest first. Empty if payouts are disabled. */
 export async function payoutsOf(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
@@ -31,7 +31,7 @@ const accountShown = payoutAccountSchema.pick(shown);
 
 export const payoutsSchema = z
   .object({ enabled: z.boolean(), rails: z.array(z.enum(payoutRails)), accounts: z.array(accountShown) })
-  .describe('A payout account that receives visitors’ payments.');
+  .describe('The payout accounts that receive visitors’ payments.');
 
 export function payoutsView({ accounts }: PayoutsOfAccount, config: Config): z.output<typeof payoutsSchema> {
   const enabled = capabilitiesOf(config).payouts;

@@ -14,7 +14,7 @@ export async function checkKey(deps: Pick<Deps, 'config' | 'payments'>, key: str
     return await paymentsOf(deps).readKey(key);
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
-    if (error.reason === 'unanswered') throw providerError(error, 'The check of the key');
+    if (error.reason === 'unanswered') throw providerError(error);
     throw notAccepted(error);
   }
 }
@@ -22,29 +22,30 @@ export async function checkKey(deps: Pick<Deps, 'config' | 'payments'>, key: str
 /** Where payouts are enabled, a provider is configured. */
 export function paymentsOf({ config, payments }: Pick<Deps, 'config' | 'payments'>): Payments {
   if (payments) return payments;
-  throw missing(config, 'payouts') ?? new Error('payouts are on without a provider');
+  throw missing(config, 'payouts') ?? new Error('payouts are enabled but no payment provider is configured');
 }
 
-/** What is wrong with the form of the key. */
+/** What is wrong with the format of the key. */
 function validateKey({ config }: Pick<Deps, 'config'>, key: string): string | undefined {
   const { kind, live } = classifyKey(key);
-  if (kind === 'unknown') return 'This is not a key for payments. It may be incomplete, or something else was copied.';
-  if (kind === 'public') return 'This is a publishable key, which cannot accept payments for a site.';
+  if (kind === 'unknown')
+    return 'This is not a key from the payment provider. It may be incomplete, or something else may have been copied.';
+  if (kind === 'public') return 'This is a publishable key, which cannot be used to accept payments for a site.';
   if (kind === 'unrestricted') {
-    return 'This key has full access to its account. The platform only accepts a restricted key. Revoke this key if others have seen it.';
+    return 'This key has full access to its account. The platform accepts only restricted keys. Revoke this key if others have seen it.';
   }
   const real = config.payouts !== undefined && movesRealMoney(config.payouts);
-  if (real && !live) return 'This is a test key, which moves no real money. Send the live key.';
-  if (!real && live) return 'This is a live key, but this platform is a test system and only accepts test keys.';
+  if (real && !live) return 'This is a test key, which does not move real money. Send the live key.';
+  if (!real && live) return 'This is a live key, but this platform is a test system and accepts only test keys.';
   return undefined;
 }
 
 function notAccepted(cause: PaymentsFault): AppError {
   return errors.invalid_payout_account(
-    'The provider rejected the key: it was revoked, belongs to a closed account, or lacks a permission.',
+    'The payment provider rejected the key. It may have been revoked, belong to a closed account, or lack a permission.',
     { nextAction: makeOne, cause },
   );
 }
 
 const makeOne =
-  'The owner creates a restricted key in their own dashboard, with read access to the account and read and write access to checkout sessions, payments and refunds, and sends it.';
+  'The owner needs to create a restricted key in their payment provider’s dashboard, with read access to the account, and read and write access to checkout sessions, payments and refunds. Then send that key.';

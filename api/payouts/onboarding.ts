@@ -51,7 +51,7 @@ export async function onboardingOf(
   return link.payoutAccount;
 }
 
-/** The provider's own link, valid for minutes and one use, so it is never stored. Throws `provider_error`. */
+/** The provider's own link, valid for a few minutes and a single use, so it is never stored. Throws `provider_error`. */
 export async function createProviderLink(deps: Deps, account: PayoutAccount, secret: string): Promise<string> {
   const payments = paymentsOf(deps);
   const here = `${deps.config.baseUrl}/connect/${secret}`;
@@ -59,7 +59,7 @@ export async function createProviderLink(deps: Deps, account: PayoutAccount, sec
     const providerAccount = account.providerAccount ?? (await openAtProvider(deps, account.id));
     return await payments.mintOnboardingLink(providerAccount, { returnUrl: `${here}/done`, refreshUrl: here });
   } catch (error) {
-    if (error instanceof PaymentsFault) throw providerError(error, 'The connection of payout accounts');
+    if (error instanceof PaymentsFault) throw providerError(error);
     throw error;
   }
 }

@@ -32,7 +32,7 @@ export function connectPages(app: Api, deps: Deps): void {
 function invitation({ name }: PayoutAccount, secret: string): Notice {
   return {
     title: `Connect ${name}`,
-    text: 'The payment provider asks for some details on the next page, before this account can receive payments.',
+    text: 'On the next page, the payment provider will ask for some details that it needs before this account can receive payments.',
     link: { href: `/connect/${secret}`, text: 'Continue' },
   };
 }

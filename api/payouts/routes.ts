@@ -48,8 +48,8 @@ function accountRoutes(app: Api, deps: Deps): void {
       config: { operation: 'payout.add', capability: 'payouts', makes: 'pout', invalid, replay },
       schema: {
         summary: 'Add a payout account',
-        description: `With \`secret_key\`, a restricted key from the owner's own dashboard: it is checked, encrypted and never shown again. Or with \`rail\`
-set to "connect", an account that its owner connects with a link.`,
+        description: `Send \`secret_key\`, a restricted key from the owner’s payment provider dashboard: it is validated, encrypted and never shown again. Or set
+\`rail\` to "connect" to add an account that its owner connects through a link.`,
         body: payoutAccountInput,
         response: { 200: payoutAccountSchema },
       },
@@ -67,7 +67,7 @@ set to "connect", an account that its owner connects with a link.`,
       schema: {
         summary: 'List the payout accounts',
         description:
-          'Each with what is missing before it can accept payments. Removed ones stay listed, with the status `gone`.',
+          'Each account lists what it still needs before it can accept payments. Removed accounts stay in the list with the status `gone`.',
         querystring: pageQuery,
         response: { 200: listOf(payoutAccountSchema) },
       },
@@ -107,7 +107,8 @@ set to "connect", an account that its owner connects with a link.`,
       config: { operation: 'payout.remove', capability: 'payouts' },
       schema: {
         summary: 'Remove a payout account',
-        description: 'Deletes its key and ends its agreements with sites. Money already received stays with its owner.',
+        description:
+          'Deletes the account’s key and ends its agreements with sites. Money already received stays with its owner.',
         params: idParams,
         response: { 200: payoutAccountSchema },
       },
@@ -122,8 +123,8 @@ function keyRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'payout.replace_key', capability: 'payouts', invalid, replay },
       schema: {
-        summary: 'Replace the key of a payout account',
-        description: 'Send another restricted key of the same account.',
+        summary: 'Replace a payout account’s key',
+        description: 'Send another restricted key from the same payment provider account.',
         params: idParams,
         body: keyInput,
         response: { 200: payoutAccountSchema },
@@ -138,8 +139,9 @@ function keyRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'payout.onboard', capability: 'payouts', showsSecret: true },
       schema: {
-        summary: 'Create the link that connects a payout account',
-        description: `For the owner's browser: each visit redirects to a new page of the provider. Replaces an earlier link.`,
+        summary: 'Create a link to connect a payout account',
+        description:
+          'The owner opens the link in a browser; each visit redirects to a new onboarding page at the payment provider. Replaces any earlier link.',
         params: idParams,
         response: { 200: onboardingSchema },
       },
@@ -151,7 +153,7 @@ function keyRoutes(app: Api, deps: Deps): void {
         url: `${deps.config.baseUrl}/connect/${secret}`,
         expires_at: expiresAt,
         next_action:
-          'Give the link to the owner, then read GET /v1/account/payout-accounts until the account is ready.',
+          'Give the link to the owner, then call GET /v1/account/payout-accounts until the account’s status is "ready".',
       };
     },
   );

@@ -29,7 +29,7 @@ export async function loadPayoutAccount(em: EntityManager, person: Person, id: s
   const account = await findPayoutAccount(em, person, id);
   if (account) return account;
   throw errors.not_found('This account has no payout account with this id.', {
-    nextAction: 'Read GET /v1/account/payout-accounts.',
+    nextAction: 'Call GET /v1/account/payout-accounts to list the payout accounts.',
   });
 }
 
@@ -52,8 +52,8 @@ export async function addPayoutAccount(
 ): Promise<PayoutAccount> {
   const { secret_key: key, rail } = input;
   if ((key === undefined) === (rail === undefined)) {
-    throw errors.invalid_payout_account('A payout account has either its own key or is connected by a link.', {
-      nextAction: 'Send either secret_key, or rail as "connect".',
+    throw errors.invalid_payout_account('A payout account either has its own key or is connected through a link.', {
+      nextAction: 'Send either secret_key, or rail set to "connect".',
     });
   }
   requireRail(deps, key === undefined ? 'connect' : 'own_key');
@@ -65,7 +65,7 @@ export async function addPayoutAccount(
       accountId: person.accountId,
       count: () => tx.count(PayoutAccount, { account: person.accountId, status: { $ne: 'gone' } }),
       what: 'payout accounts',
-      nextAction: 'Remove a payout account that is not needed with DELETE /v1/account/payout-accounts/{id}.',
+      nextAction: 'Remove an unused payout account with DELETE /v1/account/payout-accounts/{id}.',
     });
     return tx.create(PayoutAccount, {
       id: input.id,
@@ -89,7 +89,7 @@ function keyed(
 const toConnect = {
   rail: 'connect' as const,
   status: 'pending' as const,
-  waitingFor: ['to be connected through its onboarding link'],
+  waitingFor: ['a connection through its onboarding link'],
 };
 
 /** Throws `payout_rail_unavailable`. */
@@ -98,11 +98,11 @@ export function requireRail({ config }: Pick<Deps, 'config'>, rail: PayoutRail):
   const others = config.payouts?.rails ?? [];
   const what =
     rail === 'connect'
-      ? 'This platform does not connect payout accounts by a link.'
-      : 'This platform does not accept keys of owners.';
+      ? 'This platform does not connect payout accounts through a link.'
+      : 'This platform does not accept owners’ keys.';
   const instead = others.includes('own_key')
-    ? 'Send secret_key with a restricted key of the owner.'
-    : 'Send rail as "connect".';
+    ? 'Send secret_key with a restricted key from the owner’s payment provider dashboard.'
+    : 'Send rail with the value "connect".';
   throw errors.payout_rail_unavailable(what, others.length > 0 ? { nextAction: instead } : {});
 }
 
@@ -115,10 +115,14 @@ export function requireUsable({ status, name, rail }: PayoutAccount, wanted: Pay
   requireNotGone({ status, name });
   if (rail === wanted) return;
   throw wanted === 'own_key'
-    ? errors.invalid_payout_account(`The payout account “${name}” is connected by a link and has no key.`)
-    : errors.invalid_payout_account(`The payout account “${name}” has its own key and is not connected by a link.`, {
-        nextAction: 'Its owner completes missing details in their own dashboard.',
-      });
+    ? errors.invalid_payout_account(`The payout account “${name}” is connected through a link and has no key.`)
+    : errors.invalid_payout_account(
+        `The payout account “${name}” has its own key and is not connected through a link.`,
+        {
+          nextAction:
+            'The account’s owner needs to complete any missing details in their payment provider’s dashboard.',
+        },
+      );
 }
 
 /** Throws `payout_account_gone`. */
@@ -135,7 +139,7 @@ export async function renamePayoutAccount(
   return account;
 }
 
-/** Replaces the key by another of the same provider account. Throws `invalid_payout_account`, `payout_account_gone`, `provider_error`. */
+/** Replaces the key with another from the same provider account. Throws `invalid_payout_account`, `payout_account_gone`, `provider_error`. */
 export async function replaceKey(
   em: EntityManager,
   deps: Deps,
@@ -155,9 +159,12 @@ export async function replaceKey(
 
 /** A key of another provider account is refused: sites agreed to this one, and refunds come from it. */
 function ofAnother() {
-  return errors.invalid_payout_account('This key belongs to a different account than the key that it would replace.', {
-    nextAction: 'Add it as a separate payout account with POST /v1/account/payout-accounts.',
-  });
+  return errors.invalid_payout_account(
+    'This key does not belong to the same payment provider account as the key that it would replace.',
+    {
+      nextAction: 'Add the key as a separate payout account with POST /v1/account/payout-accounts.',
+    },
+  );
 }
 
 /** How many sites pay into each account. */
@@ -174,13 +181,13 @@ export async function sitesPaying(em: EntityManager, ids: readonly string[]): Pr
 
 const patienceMs = 3_000;
 
-/** Refreshes accounts that may have changed, for a moment; where the provider is slow, the stored state remains. */
+/** Refreshes accounts that may have changed, for at most 3 s; if the provider is slow, the stored state remains. */
 export async function refreshOwn(deps: Deps, { accountId }: Person): Promise<void> {
   const due = { owner: accountId, waitingMs: 5_000, otherMs: 15 * minuteMs, limit: 20 };
   const ids = await payoutAccountsToCheck(deps.em(), deps.clock.now(), due);
   if (ids.length === 0) return;
   const asked = Promise.all(ids.map((id) => refreshPayoutAccount(deps, id))).catch((err) =>
-    deps.log.warn({ err }, 'payout accounts could not be asked for'),
+    deps.log.warn({ err }, 'payout accounts could not be refreshed'),
   );
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, patienceMs)))]);

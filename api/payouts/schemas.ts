@@ -7,13 +7,13 @@ const secretKey = z
   .string()
   .trim()
   .max(500)
-  .describe('A restricted key from your own dashboard. It is encrypted and never shown again.');
+  .describe('A restricted key from your payment provider’s dashboard. It is encrypted and never shown again.');
 
 /** Exactly one of `secret_key` and `rail` is required; the validation explains that. */
 export const payoutAccountInput = z.strictObject({
   name: plainName(100).optional(),
   secret_key: secretKey.optional(),
-  rail: z.literal('connect').optional().describe('Instead of a key: an account that is connected by a link.'),
+  rail: z.literal('connect').optional().describe('Send this instead of a key to connect the account through a link.'),
 });
 export const renameInput = z.strictObject({ name: plainName(100) });
 export const keyInput = z.strictObject({ secret_key: secretKey });
@@ -25,9 +25,9 @@ export const payoutAccountSchema = z
     rail: z.enum(payoutRails),
     key_last_four: z.string().nullable(),
     status: z.enum(['ready', 'pending', 'gone']),
-    currency: z.string().nullable().describe('ISO 4217; null while it is unknown.'),
-    waiting_for: z.array(z.string()).describe('What is missing before it can accept payments.'),
-    sites: z.number().int().describe('Number of sites that use it.'),
+    currency: z.string().nullable().describe('An ISO 4217 code; null while the currency is unknown.'),
+    waiting_for: z.array(z.string()).describe('What the account still needs before it can accept payments.'),
+    sites: z.number().int().describe('Number of sites that use this payout account.'),
     created_at: moment,
     next_action: z.string().optional(),
   })
@@ -35,7 +35,11 @@ export const payoutAccountSchema = z
 
 export const onboardingSchema = z
   .object({
-    url: z.string().describe('For the owner’s browser. Anyone with the link can open it: treat it as a secret.'),
+    url: z
+      .string()
+      .describe(
+        'The link for the owner to open in a browser. Anyone who has the link can use it, so treat it as a secret.',
+      ),
     expires_at: moment,
     next_action: z.string(),
   })
@@ -64,9 +68,9 @@ function remedy({ id, rail, status, currency }: PayoutAccount, sites: number): s
     return `Call POST /v1/account/payout-accounts/${id}/onboarding and give the link to the owner.`;
   }
   if (status === 'pending') {
-    return `The owner completes this in their own dashboard, or sends a new key with POST /v1/account/payout-accounts/${id}/key.`;
+    return `The owner needs to complete the missing details in their payment provider’s dashboard, or send a new key with POST /v1/account/payout-accounts/${id}/key.`;
   }
   if (!currency)
-    return 'The owner sets a currency in their own dashboard; then read GET /v1/account/payout-accounts again.';
-  return sites === 0 ? 'Attach it to a site with POST /v1/sites/{id}/payout-account.' : undefined;
+    return 'The owner needs to set a currency in their payment provider’s dashboard; then call GET /v1/account/payout-accounts again.';
+  return sites === 0 ? 'Attach this payout account to a site with POST /v1/sites/{id}/payout-account.' : undefined;
 }

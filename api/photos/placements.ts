@@ -53,12 +53,12 @@ export async function placePhoto(
   return { asset, photo, creditPath };
 }
 
-/** A photo that a search of this deployment's library has returned. Throws `invalid_photo`. */
+/** A photo that a search of this installation's library has returned. Throws `invalid_photo`. */
 export async function loadPhoto(em: EntityManager, deps: Deps, id: string): Promise<Photo> {
   const library = requireLibrary(deps);
   const photo = isId('photo', id) ? await em.findOne(Photo, { id, library: library.name }) : null;
   if (photo) return photo;
-  throw errors.invalid_photo('No photo has this id.', {
+  throw errors.invalid_photo('There is no photo with this id.', {
     nextAction: 'Call POST /v1/photos/search and use an id from its response.',
   });
 }
@@ -76,10 +76,10 @@ function creditFile({ creditName, creditUrl, pageUrl, description }: Photo): Buf
   return Buffer.from(`${JSON.stringify(credit, null, 2)}\n`);
 }
 
-/** The library's connection broke off, not the client's. */
+/** The library's connection was lost, not the client's. */
 function throwBrokenPhoto(error: unknown, broken: Error | null): never {
   if (broken === null) throw error;
-  throw errors.provider_error('The library of stock photos closed the connection in the middle of the photo.', {
+  throw errors.provider_error('The stock photo library closed the connection before the photo was complete.', {
     retryable: true,
     nextAction: 'Send the same request again in a minute.',
     cause: error,

@@ -19,7 +19,7 @@ export function photoRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Search stock photos',
         description:
-          'Returns the best matches for these words. The photos may be stored and used with credit to their authors.',
+          'Returns the best matches for the query. The photos may be stored and used if their authors are credited.',
         body: searchInput,
         response: { 200: photosSchema },
       },
@@ -41,7 +41,7 @@ export function photoRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Add a stock photo to a site',
-        description: 'Makes one commit with the photo and a JSON file with its credit.',
+        description: 'Creates one commit with the photo and a JSON file that contains its credit.',
         params: idParams,
         body: placeInput,
         response: { 200: placedSchema },
@@ -62,7 +62,7 @@ function placedView({ asset, photo, creditPath }: Placed) {
 
 const thumbTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/avif'];
 
-/** Thumbnails, served from our host so that the library does not see who looks. No token: a page may show them. */
+/** Thumbnails, served from our host so that the library does not see the visitors. No token is needed, because pages show them. */
 export function thumbRoutes(app: Api, deps: Deps): void {
   const thumbs = new LRUCache<string, { bytes: Buffer; type: string }>({
     maxSize: 32 * 1_048_576,
@@ -91,11 +91,11 @@ export function thumbRoutes(app: Api, deps: Deps): void {
 async function fetchThumb(deps: Deps, id: string): Promise<{ bytes: Buffer; type: string }> {
   const photo = await loadPhoto(deps.em(), deps, id).catch((error) => {
     throw error instanceof AppError && error.code === 'invalid_photo'
-      ? errors.not_found('No photo exists at this address.')
+      ? errors.not_found('There is no photo at this address.')
       : error;
   });
   const bytes = await requireLibrary(deps).thumb(photo).catch(throwCatalogError);
   const type = (await fileTypeFromBuffer(bytes))?.mime;
   if (type !== undefined && thumbTypes.includes(type)) return { bytes, type };
-  throw errors.provider_error('The library of stock photos returned an unexpected response.', { retryable: false });
+  throw errors.provider_error('The stock photo library returned an unexpected response.', { retryable: false });
 }

@@ -14,7 +14,7 @@ export const photoSchema = z
     description: z.string(),
     width: z.number().int(),
     height: z.number().int(),
-    thumb_url: z.string().describe('A thumbnail.'),
+    thumb_url: z.string().describe('URL of a thumbnail.'),
     credit,
   })
   .meta({ id: 'Photo' });
@@ -22,14 +22,14 @@ export const photoSchema = z
 export const photosSchema = z.object({ items: z.array(photoSchema) });
 
 export const placeInput = z.strictObject({
-  photo_id: z.string().describe('An id from POST /v1/photos/search.'),
-  path: z.string().min(1).max(1024).describe('Below `src/assets/`, ending in .jpg.'),
+  photo_id: z.string().describe('An id returned by POST /v1/photos/search.'),
+  path: z.string().min(1).max(1024).describe('A path below `src/assets/` that ends in .jpg.'),
 });
 
 export const placedSchema = assetSchema
   .extend({
     credit,
-    credit_path: z.string().describe('Path of the JSON file with the author and the source of the photo.'),
+    credit_path: z.string().describe('Path of the JSON file that names the photo’s author and source.'),
   })
   .meta({ id: 'PlacedPhoto' });
 

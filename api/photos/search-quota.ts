@@ -11,7 +11,7 @@ export async function countSearch(
 ): Promise<boolean> {
   const now = clock.now().getTime();
   const minute = new Date(Math.floor(now / minuteMs) * minuteMs);
-  // A minute more than the hour: the oldest search may have been at its end.
+  // One minute more than an hour, because the oldest search may have been at the end of its minute.
   const hour = new Date(minute.getTime() - 60 * minuteMs);
   return await em.transactional(async (tx) => {
     await tx.execute(`select pg_advisory_xact_lock(hashtext('library_request'), hashtext(?))`, [library]);

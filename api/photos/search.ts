@@ -15,7 +15,7 @@ const busySeconds = 60;
 
 export function requireLibrary(deps: Pick<Deps, 'config' | 'photos'>): PhotoLibrary {
   if (deps.photos) return deps.photos;
-  throw missing(deps.config, 'photos') ?? new Error('photos are on and there is no library');
+  throw missing(deps.config, 'photos') ?? new Error('photos are enabled but no photo library is configured');
 }
 
 /** The library's best matches. Throws `photos_busy` at the platform's limit, `provider_error` if the library fails. */
@@ -53,7 +53,7 @@ async function searchProvider(em: EntityManager, deps: Deps, library: PhotoLibra
   return ids;
 }
 
-/** A photo that was found before keeps its id. */
+/** A photo found by an earlier search keeps its id. */
 async function saveResult(
   em: EntityManager,
   { clock }: Deps,
@@ -94,7 +94,7 @@ async function saveResult(
 export function throwCatalogError(error: unknown): never {
   if (!(error instanceof PhotosFault)) throw error;
   if (error.outcome === 'busy') throw photosBusy();
-  throw errors.provider_error('The library of stock photos returned an unexpected response.', {
+  throw errors.provider_error('The stock photo library returned an unexpected response.', {
     retryable: error.outcome === 'later',
     cause: error,
     ...(error.outcome === 'later' ? { nextAction: 'Send the same request again in a minute.' } : {}),
@@ -102,9 +102,12 @@ export function throwCatalogError(error: unknown): never {
 }
 
 function photosBusy(): AppError {
-  return errors.photos_busy('The library of stock photos accepts no more searches from this platform at the moment.', {
-    nextAction:
-      'Wait a minute, then send the same request again. Searches from the last day are cached and still work.',
-    retryAfterSeconds: busySeconds,
-  });
+  return errors.photos_busy(
+    'The stock photo library is not accepting more searches from this platform at the moment.',
+    {
+      nextAction:
+        'Wait a minute, then send the same request again. Searches from the last day are cached and still work.',
+      retryAfterSeconds: busySeconds,
+    },
+  );
 }

@@ -48,19 +48,19 @@ export async function recheckAuthorization(
   { clock }: Pick<Deps, 'clock'>,
   actor: Actor,
 ): Promise<void> {
-  const token = await readAnew(em, actor);
+  const token = await readCurrent(em, actor);
   if (!token || !isGood(token, clock.now())) throw unauthorized();
   if (token.blockReason != null) throw accountBlocked(token.blockReason);
 }
 
 /** Like `recheckAuthorization`, as a boolean, for streams that end without an error message. */
 export async function isStillGood(em: EntityManager, { clock }: Pick<Deps, 'clock'>, actor: Actor): Promise<boolean> {
-  const token = await readAnew(em, actor);
+  const token = await readCurrent(em, actor);
   return token !== null && isGood(token, clock.now()) && token.blockReason == null;
 }
 
 /** Reads the current row, without the identity map of the request. */
-function readAnew(em: EntityManager, { tokenId }: Actor): Promise<Token | null> {
+function readCurrent(em: EntityManager, { tokenId }: Actor): Promise<Token | null> {
   return em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
 }
 

@@ -39,9 +39,13 @@ export function answerErrors(app: Api): void {
 
 function refuseAddress(paths: Map<string, Set<string>>, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allowed = methodsOf(paths, request.url);
-  if (allowed.length === 0) return sendError(errors.not_found('Nothing exists at this address.'), request, reply);
+  if (allowed.length === 0) return sendError(errors.not_found('There is nothing at this address.'), request, reply);
   reply.header('allow', allowed.join(', '));
-  return sendError(errors.method_not_allowed(`This address only supports ${allowed.join(', ')}.`), request, reply);
+  return sendError(
+    errors.method_not_allowed(`This address supports only these methods: ${allowed.join(', ')}.`),
+    request,
+    reply,
+  );
 }
 
 /** Sends an error response. Unexpected errors are logged with their stack and returned as `internal`. */
@@ -81,14 +85,14 @@ export function asAppError(error: unknown, request: FastifyRequest): AppError {
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.body_too_large('The body is larger than 1 MiB.');
   if (code === 'FST_ERR_BAD_URL') return errors.invalid_input('The address is not a well-formed URL.');
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.not_found('Nothing exists at this address.');
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.not_found('There is nothing at this address.');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
     return errors.invalid_json('The body must be JSON, sent with content-type: application/json.');
   }
   if (typeof code === 'string' && code.startsWith('FST_ERR_CTP_')) {
     return errors.invalid_json('The body is not valid JSON.');
   }
-  return errors.internal('The platform failed; nothing is wrong with the request.', {
+  return errors.internal('An error occurred on the platform; there is nothing wrong with the request.', {
     nextAction: 'Send the same request again. If it still fails, report the request_id with POST /v1/feedback.',
   });
 }
@@ -104,7 +108,9 @@ function fromValidation({ validation, validationContext }: Invalid, request: Fas
   if (unknown !== undefined) {
     const parent = [field, ...rest].filter(Boolean).join('.');
     const where = parent ? `inside ${parent} ${place}` : place;
-    return errors[inBody ? 'invalid_json' : 'invalid_input'](`This call has no field ${unknown} ${where}.`);
+    return errors[inBody ? 'invalid_json' : 'invalid_input'](
+      `This call does not accept ${issue.params.keys?.length === 1 ? 'the field' : 'the fields'} ${unknown} ${where}.`,
+    );
   }
   if (field === '') return errors.invalid_json('The body must be a JSON object.');
   const own = request.routeOptions.config.invalid?.[field] ?? fieldCodes[field];

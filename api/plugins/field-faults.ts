@@ -21,7 +21,7 @@ export type Issue = {
 
 /** One sentence about a field. `place` is its location, as "in the body". */
 export function fieldFault(field: string, place: string, issue: Issue): string {
-  if (/received undefined$/.test(issue.message)) return `The field ${field} is missing ${place}.`;
+  if (/received undefined$/.test(issue.message)) return `The field ${field} is required ${place}.`;
   // A message that a schema sets itself is more specific than a generated one.
   const words = /^(Invalid|Too)\b/.test(issue.message) ? wordsOf(issue) : undefined;
   return `The field ${field} ${place} ${words ?? `is not valid: ${issue.message}`}.`;
@@ -41,13 +41,14 @@ function wordsOf({ keyword, params }: Issue): string | undefined {
   const { expected = '', origin, minimum, maximum, values, format } = params;
   if (keyword === 'invalid_type') return kinds[expected] && `must be ${kinds[expected]}`;
   if (keyword === 'invalid_value') return values && `must be one of: ${values.join(', ')}`;
-  if (keyword === 'invalid_format' && format === 'datetime') return 'is not a time in UTC like 2026-01-31T12:00:00Z';
+  if (keyword === 'invalid_format' && format === 'datetime')
+    return 'must be a time in UTC, such as 2026-01-31T12:00:00Z';
   if (keyword === 'too_small') {
     if (origin === 'number') return `must be at least ${minimum}`;
-    if (minimum === 1) return 'is empty';
-    return origin === 'array' ? `has fewer than ${minimum} entries` : `has fewer than ${minimum} characters`;
+    if (minimum === 1) return 'must not be empty';
+    return origin === 'array' ? `must have at least ${minimum} entries` : `must have at least ${minimum} characters`;
   }
   if (keyword !== 'too_big') return undefined;
   if (origin === 'number') return `must be at most ${maximum}`;
-  return origin === 'array' ? `has more than ${maximum} entries` : `has more than ${maximum} characters`;
+  return origin === 'array' ? `must have at most ${maximum} entries` : `must have at most ${maximum} characters`;
 }

@@ -11,7 +11,7 @@ import { AppError, errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { bearerSecret } from './bearer.ts';
 
-/** A request waits for its work for at most 50 s, so its repetition waits slightly longer. */
+/** A request waits for its work for at most 50 s, so a repeated request waits slightly longer. */
 const waitsMostMs = 60_000;
 
 declare module 'fastify' {
@@ -77,7 +77,9 @@ export function idempotency(
     const made = request.answeredId ?? (makes ? `${makes}_${attempt.reservedId}` : attempt.reservedId);
     const done = settle(deps, attempt, { status: reply.statusCode, made });
     // If this fails, the lease expires and the next request resumes this one.
-    await done.catch((error) => request.log.warn({ err: error }, 'an idempotency key could not be settled'));
+    await done.catch((error) =>
+      request.log.warn({ err: error }, 'the result of a request with an idempotency key could not be stored'),
+    );
   });
 }
 
@@ -99,7 +101,7 @@ async function withRequestSignal<T>(
   const timer = setTimeout(end, waitsMostMs);
   raw.once('close', end);
   shutdown.signal.addEventListener('abort', end);
-  // Either event may have come before the listeners were added.
+  // Either event may have occurred before the listeners were added.
   if (shutdown.signal.aborted || raw.destroyed) end();
   try {
     return await act(stop.signal);
@@ -114,7 +116,7 @@ function readKey(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'];
   if (request.method !== 'POST' || key === undefined) return undefined;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw errors.invalid_input('The header Idempotency-Key must have 1 to 255 visible ASCII characters.');
+  throw errors.invalid_input('The Idempotency-Key header must contain 1 to 255 visible ASCII characters.');
 }
 
 function repeatable(request: FastifyRequest, key: string) {
@@ -143,7 +145,9 @@ async function earlierAnswer(request: FastifyRequest, attempt: Attempt): Promise
 
 function keepRenewing(deps: Deps, request: FastifyRequest, attempt: Attempt): NodeJS.Timeout {
   const timer = setInterval(() => {
-    renew(deps, attempt).catch((error) => request.log.warn({ err: error }, 'an idempotency key could not be renewed'));
+    renew(deps, attempt).catch((error) =>
+      request.log.warn({ err: error }, 'the lease of an idempotency key could not be renewed'),
+    );
   }, renewalMs);
   return timer.unref();
 }

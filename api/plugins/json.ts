@@ -11,7 +11,7 @@ export function readJson(app: Api): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) return done(null, undefined);
-    if (!isUtf8(body)) return done(errors.invalid_json('The body is not UTF-8.'));
+    if (!isUtf8(body)) return done(errors.invalid_json('The body is not encoded in UTF-8.'));
     // Fastify's own parser, because it refuses `__proto__` and `constructor.prototype`.
     void parse(request, body.toString(), (error, value) => {
       if (error) return done(error);
@@ -22,7 +22,7 @@ export function readJson(app: Api): void {
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined && request.routeOptions.schema?.body) request.body = {};
     const address = [...Object.values(request.params ?? {}), ...Object.entries(request.query ?? {}).flat()].flat();
-    if (!address.every(isStorable)) throw errors.invalid_input('The address contains characters that are not allowed.');
+    if (!address.every(isStorable)) throw errors.invalid_input('The URL contains characters that are not allowed.');
   });
 }
 
@@ -35,10 +35,10 @@ function isStorable(text: unknown): boolean {
 function unstorable(root: unknown): string | undefined {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > depthMax) return `The body is nested deeper than ${depthMax} levels.`;
+    if (depth > depthMax) return `The body is nested more than ${depthMax} levels deep.`;
     const next: unknown[] = [];
     for (const value of level) {
-      if (!isStorable(value)) return 'The body contains a NUL character or half of a surrogate pair.';
+      if (!isStorable(value)) return 'The body contains a NUL character or an unpaired surrogate.';
       if (Array.isArray(value)) for (const item of value) next.push(item);
       else if (value !== null && typeof value === 'object') {
         for (const [key, item] of Object.entries(value)) next.push(key, item);

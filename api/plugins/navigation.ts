@@ -1,4 +1,4 @@
-/** Tells people who follow a link from programs: link previews, prefetching, monitoring. */
+/** Distinguishes people who follow a link from programs: link previews, prefetching, monitoring. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isbot } from 'isbot';
 

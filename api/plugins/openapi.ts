@@ -10,11 +10,11 @@ import type { Config } from '#runtime/config.ts';
 import { catalog } from '#runtime/errors.ts';
 import { linkCalls } from './links.ts';
 
-const description = `Makes and runs websites for an agent and its owner.
+const description = `Frontage lets an AI agent and its owner make and run websites.
 
-Every success returns 200. Every failure returns the body \`Error\`; its codes are below and at \`GET /errors\`. A list returns
-\`{ items, next_cursor }\`, newest first. A POST accepts an \`Idempotency-Key\` (stored for 24 hours: a repeated call returns the current
-state of what the first call created). A call that starts work waits for it up to 20 s; \`Prefer: wait=N\` (0 to 50) or
+A successful call returns 200. A failed call returns the body \`Error\`; its codes are listed below and at \`GET /errors\`. A list returns
+\`{ items, next_cursor }\`, newest first. A POST accepts an \`Idempotency-Key\`, which is stored for 24 hours: a repeated call returns the current
+state of what the first call created. A call that starts work waits up to 20 s for it to finish; \`Prefer: wait=N\` (0 to 50) or
 \`Prefer: respond-async\` changes that. Rate-limited calls return \`ratelimit-*\` headers.`;
 
 /** What `GET /errors` returns: the catalog without the remedies, which the skill contains. */

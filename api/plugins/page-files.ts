@@ -1,4 +1,4 @@
-/** Our scripts and styles for pages of sites. */
+/** The platform's scripts and styles for sites' pages. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PageFile } from '#web/page-file.ts';
 

@@ -21,7 +21,7 @@ export function logRequests(app: Api): void {
         ms: Math.round(reply.elapsedTime),
         account: request.actor?.accountId,
       },
-      'answered',
+      'request completed',
     );
   });
 }

@@ -12,7 +12,7 @@ export function routeDefaults(scope: Api): void {
     const { operation } = route.config ?? {};
     if (!operation) throw new Error(`${route.method} ${route.url} has no operation name`);
     const { response } = (route.schema ?? {}) as { response?: Record<string, unknown> };
-    if (!response) throw new Error(`${operation} declares no answer`);
+    if (!response) throw new Error(`${operation} declares no response`);
     const takesBody = [route.method].flat().some((method) => methodsWithBody.includes(method));
     route.schema = {
       querystring: noQuery,

@@ -44,7 +44,7 @@ export function refuseBrokenRequests(error: NodeJS.ErrnoException, socket: Socke
 }
 
 function faultOf(code: string | undefined): string {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'The headers of the request are larger than 32 KiB.';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive in time.';
+  if (code === 'HPE_HEADER_OVERFLOW') return 'The request headers are larger than 32 KiB.';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request was not received in time.';
   return 'This is not a well-formed HTTP/1.1 request.';
 }

@@ -69,7 +69,7 @@ test('the id that a publish is answered with is in the lines of every process, a
   await stack.restart('worker');
   await until(deployment, (status) => status === 'live', 60_000);
   expect(await linesOf('api', reqId)).toContainEqual(
-    expect.objectContaining({ reqId, msg: 'answered', operation: 'site.publish', status: 200 }),
+    expect.objectContaining({ reqId, msg: 'request completed', operation: 'site.publish', status: 200 }),
   );
   const lines = await until(
     () => linesOf('worker', reqId),

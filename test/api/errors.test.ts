@@ -64,15 +64,15 @@ test('a body over 1 MiB is body_too_large, and one of 1 MiB is read', async () =
 });
 
 test.each([
-  ['/v1/tokens', {}, 'The field name is missing in the body.'],
-  ['/v1/tokens', { name: '' }, 'The field name in the body is empty.'],
+  ['/v1/tokens', {}, 'The field name is required in the body.'],
+  ['/v1/tokens', { name: '' }, 'The field name in the body must not be empty.'],
   ['/v1/tokens', { name: 7 }, 'The field name in the body must be text.'],
-  ['/v1/tokens', { name: 'x', expires_at: '2020-01-01' }, 'The field expires_at in the body is not a time in UTC like'],
+  ['/v1/tokens', { name: 'x', expires_at: '2020-01-01' }, 'The field expires_at in the body must be a time in UTC'],
   ['/v1/sites/x/uploads', { max_files: 0 }, 'The field max_files in the body must be at least 1.'],
   ['/v1/sites/x/uploads', { max_files: 1.5 }, 'The field max_files in the body must be a whole number.'],
   ['/v1/sites/x/publish', { scope: 'all' }, 'The field scope in the body must be one of: site, posts.'],
-  ['/v1/sketches', { title: 'x', directions: [] }, 'The field directions in the body is empty.'],
-  ['/v1/deployments/x/manifest', { files: [{}] }, 'The field files.0.path is missing in the body.'],
+  ['/v1/sketches', { title: 'x', directions: [] }, 'The field directions in the body must not be empty.'],
+  ['/v1/deployments/x/manifest', { files: [{}] }, 'The field files.0.path is required in the body.'],
 ])('a field of %s that cannot be used is named in plain words: %o', async (path, body, words) => {
   expect(errorOf(await owner.call('POST', path, { body })).message).toContain(words);
 });

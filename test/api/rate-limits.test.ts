@@ -96,7 +96,7 @@ test('a counter that cannot be written lets the call pass', async () => {
     const owner = await broken.newCaller();
     await broken.deps.em().execute('drop table rate_limit');
     expect((await owner.call('GET', '/v1/account')).status).toBe(200);
-    expect(broken.logged.some(({ msg }) => msg.includes('rate limit could not be counted'))).toBe(true);
+    expect(broken.logged.some(({ msg }) => msg.includes('rate limit could not be checked'))).toBe(true);
   } finally {
     await broken.close();
   }

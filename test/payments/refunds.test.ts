@@ -62,7 +62,7 @@ describe('a refund', () => {
     const error = errorOf(await refund());
     expect(error.code).toBe('payout_account_gone');
     expect(error.message).toContain('not lost');
-    expect(error.message).toContain('own dashboard');
+    expect(error.message).toContain('payment provider’s dashboard');
     expect(await statusOf()).toBe('paid');
     const next = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });
     expect(errorOf(next).code).toBe('payout_account_gone');

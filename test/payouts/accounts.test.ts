@@ -46,7 +46,7 @@ test('an account says what it waits for, in our words, and whether its currency 
   expect(unnamed).toMatchObject({ status: 'ready', currency: null, next_action: expect.stringContaining('currency') });
   const connected = answered(await fixture.add(owner, { rail: 'connect' }));
   expect(connected).toMatchObject({ rail: 'connect', status: 'pending', key_last_four: null, currency: null });
-  expect(connected.waiting_for).toEqual(['to be connected through its onboarding link']);
+  expect(connected.waiting_for).toEqual(['a connection through its onboarding link']);
   expect(connected.next_action).toContain(`${connected.id}/onboarding`);
 });
 
@@ -57,7 +57,7 @@ describe('a key that is not taken is told from a good one in plain words:', () =
     ['a cut one', 'rk_test_1', /not a key/],
     ['one that may do everything', `sk_test_${'a'.repeat(24)}`, /full access/],
     ['one of web pages', `pk_test_${'a'.repeat(24)}`, /publishable/],
-    ['one that moves real money, where nothing is charged', `rk_live_${'a'.repeat(24)}`, /only accepts test keys/],
+    ['one that moves real money, where nothing is charged', `rk_live_${'a'.repeat(24)}`, /accepts only test keys/],
     ['one that was revoked', newKey('revoked'), /revoked/],
   ])('%s', async (_what, key, words) => {
     const owner = await fixture.newCaller();

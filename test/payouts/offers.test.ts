@@ -25,7 +25,7 @@ test('an offer from the site is accepted by the owner of the payout account, and
     yours_to_answer: false,
     created_at: expect.any(String),
     expires_at: new Date(Date.parse(offer.created_at) + 14 * dayMs).toISOString(),
-    next_action: expect.stringContaining('tell the other party'),
+    next_action: expect.stringContaining('Tell the other party'),
   });
   expect(await waiting(owner)).toEqual([]);
   expect(await waiting(payee)).toMatchObject([{ id: offer.id, yours_to_answer: true }]);

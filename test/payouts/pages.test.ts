@@ -61,7 +61,7 @@ test('an owner sees his payout accounts, what each waits for, and the sites that
   const site = await act.newSite(owner);
   answered(await act.attach(owner, site.id, id));
   const { text } = await owner.browser.open('/account');
-  for (const part of ['Payouts', 'My bank', 'Waiting for: to be connected', act.hostOf(site)]) {
+  for (const part of ['Payouts', 'My bank', 'Waiting for: a connection', act.hostOf(site)]) {
     expect(text).toContain(part);
   }
 });

@@ -46,7 +46,9 @@ describe('behind a trusted proxy', () => {
     await answered('proxy-one-line-each');
     const own = () => fixture.logged.filter((line) => JSON.stringify(line).includes('proxy-one-line-each'));
     // It is logged after the response was sent.
-    await expect.poll(own).toEqual([expect.objectContaining({ reqId: 'proxy-one-line-each', msg: 'answered' })]);
+    await expect
+      .poll(own)
+      .toEqual([expect.objectContaining({ reqId: 'proxy-one-line-each', msg: 'request completed' })]);
   });
 });
 

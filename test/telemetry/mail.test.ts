@@ -25,7 +25,9 @@ test('log lines of a mail, also of a retried one, contain the id of the call tha
   const all = await until(lines, (some) =>
     some.some(({ activity, msg }) => activity === 'sendMail' && msg === 'activity completed'),
   );
-  expect(all.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['answered', 'a mail waits', 'a mail was sent']));
+  expect(all.map(({ msg }) => msg)).toEqual(
+    expect.arrayContaining(['request completed', 'a mail waits', 'a mail was sent']),
+  );
   const sent = all.find(({ msg }) => msg === 'a mail was sent');
   expect(sent).toMatchObject({ workflowId: `mail:${sent?.mailId}`, resource: sent?.mailId, activity: 'sendMail' });
   expect(sent?.attempt).toBeGreaterThan(1);
