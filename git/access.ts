@@ -33,7 +33,7 @@ export async function isStillGranted(access: () => Promise<unknown>): Promise<bo
 /** A repository as its address names it: `<site id>.git` or `<site id>.content.git`. */
 export type Address = { siteId: string; repository: Repository };
 
-const howToGetPassword = 'Call POST /v1/sites/{id}/git-credentials for a user name and a password.';
+const howToGetPassword = 'Call POST /v1/sites/{id}/git-credentials to create a user name and a password.';
 
 /** Parses the part of the address after `/git/`. Throws a 404 that does not say why. */
 export function parseAddress(name: string): Address {
@@ -44,7 +44,7 @@ export function parseAddress(name: string): Address {
 }
 
 export function noRepository(): GitRefusal {
-  return new GitRefusal(404, 'This password gives no access to a repository at this address.');
+  return new GitRefusal(404, 'This password does not give access to a repository at this address.');
 }
 
 /** Passwords are random and long, so a plain hash is enough. */
@@ -66,7 +66,7 @@ export async function requireAccess(
   const { username, password } = parseBasic(authorization);
   const credential = await em.findOne(GitCredential, { username }, { populate: ['site'] });
   if (!credential || !timingSafeEqual(passwordHash(password), credential.hash)) {
-    const token = password.startsWith('fro_') ? ' A bearer token is not a git password.' : '';
+    const token = password.startsWith('fro_') ? ' A bearer token cannot be used as a git password.' : '';
     throw new GitRefusal(401, `Unknown user name or wrong password.${token} ${howToGetPassword}`);
   }
   if (credential.expiresAt <= now) throw new GitRefusal(401, `This password has expired. ${howToGetPassword}`);
@@ -84,7 +84,7 @@ export async function requireAccess(
   } as const;
   if (wanted === 'read') return granted;
   if (credential.access !== 'write') {
-    throw new GitRefusal(403, 'This password only allows reading. To push, create one with "access": "write".');
+    throw new GitRefusal(403, 'This password allows only reading. To push, create a password with "access": "write".');
   }
   if (site.status === 'archived') {
     throw new GitRefusal(

@@ -21,10 +21,10 @@ export function assertHookRuns(): void {
 }
 
 /** Waits for the request of the hook and responds. Returns silently if the push ends before its hook. */
-export async function answerHook(channel: Duplex, judge: (push: Push) => Promise<string[]>): Promise<void> {
+export async function answerHook(channel: Duplex, decide: (push: Push) => Promise<string[]>): Promise<void> {
   const request = await readRequest(channel);
   if (request === undefined) return;
-  const lines = await judge(parsePush(request));
+  const lines = await decide(parsePush(request));
   channel.end(lines.length === 0 ? 'accepted\n' : `refused\n${lines.join('\n')}\n`);
 }
 
@@ -33,7 +33,7 @@ async function readRequest(channel: Duplex): Promise<string | undefined> {
   for await (const chunk of channel.iterator({ destroyOnReturn: false })) {
     text += (chunk as Buffer).toString('utf8');
     if (text.endsWith('\n.\n')) return text;
-    if (text.length > requestBytesMax) throw new Error('the push names too many branches');
+    if (text.length > requestBytesMax) throw new Error('the push updates too many branches');
   }
   return undefined;
 }
@@ -52,7 +52,7 @@ function known(sha: string): string | null {
   return /^0*$/.test(sha) ? null : sha;
 }
 
-/** The lines for the pusher's terminal: for each file the fault and the remedy. */
+/** The lines for the pusher's terminal: the fault and the remedy for each file. */
 export function refusalLines(verdicts: readonly Violation[]): string[] {
   if (verdicts.length === 0) return [];
   const shown = verdicts.slice(0, linesMax).flatMap((verdict) => [`  ${sentence(verdict)}`, `    ${verdict.remedy}`]);

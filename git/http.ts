@@ -78,7 +78,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
           protocol: parseProtocol(request),
           body: bodyOf(request),
           bodyBytesMax: fetchBytesMax,
-          tooLarge: ['The list of commits that this clone has is too long: clone again.'],
+          tooLarge: ['This clone’s list of commits is too long. Clone the repository again.'],
           isStillAllowed: () => isStillGranted(access),
           timeouts: times,
         });
@@ -99,7 +99,7 @@ type Named = { Params: { name: string } };
 
 function parseService(service: unknown): Service {
   if (service === 'git-upload-pack' || service === 'git-receive-pack') return service;
-  throw new GitRefusal(403, 'This repository only supports the smart HTTP protocol. Use git 1.6.6 or newer.');
+  throw new GitRefusal(403, 'This repository only supports the smart HTTP protocol. Use git 1.6.6 or later.');
 }
 
 /** Only a valid version is passed on: the header comes from the client and becomes an environment variable of git. */
@@ -114,7 +114,7 @@ async function open(
   request: FastifyRequest<Named>,
   service: Service,
 ): Promise<{ place: Place; address: Address; caps: Caps; access: PushContext['access'] }> {
-  if (!deps.repositories) throw new GitRefusal(503, 'This deployment has no git repositories.');
+  if (!deps.repositories) throw new GitRefusal(503, 'This platform has no git repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
   const { authorization } = request.headers;
@@ -138,7 +138,7 @@ function bodyOf(request: FastifyRequest): Readable {
   payload.on('error', () => {});
   if (encoding === 'identity') return payload;
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
-    throw new GitRefusal(400, 'The body is compressed in a way that git does not use.');
+    throw new GitRefusal(400, 'The request body has an unsupported content encoding.');
   }
   const gunzip = createGunzip().on('error', () => {});
   payload.on('error', (error) => gunzip.destroy(error)).on('aborted', () => gunzip.destroy(new Error('aborted')));
@@ -160,7 +160,7 @@ function pushOf(
   deps: GitDeps,
   { access, caps: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: PushContext,
 ): Request {
-  const judge = async ({ quarantine, updates }: Push): Promise<string[]> => {
+  const decide = async ({ quarantine, updates }: Push): Promise<string[]> => {
     // The upload may have taken minutes, and the access may have been revoked meanwhile.
     const lost = await access().catch(refusalOrThrow);
     if (lost instanceof GitRefusal) return ['', 'Refused. Nothing has changed.', `  ${lost.message}`, ''];
@@ -181,9 +181,9 @@ function pushOf(
     ],
     isStillAllowed: () => isStillGranted(access),
     onHook(channel) {
-      answerHook(channel, judge).catch((error) => {
+      answerHook(channel, decide).catch((error) => {
         deps.log.error({ err: error, siteId }, 'a push could not be validated');
-        channel.end('refused\nThe service failed to check the push. Nothing has changed.\n');
+        channel.end('refused\nThe push could not be checked because of an internal error. Nothing has changed.\n');
       });
     },
     timeouts: times,
@@ -210,10 +210,10 @@ async function answer(
   const exchange = { ...wanted, disconnect: () => reply.raw.destroy(), onExit: release };
   const pieces = serveGit(exchange);
   reply.raw.on('close', () => {
-    if (!reply.raw.writableFinished) exchange.body.destroy(new Error('the client went away'));
+    if (!reply.raw.writableFinished) exchange.body.destroy(new Error('the client disconnected'));
   });
   const first = await pieces.next().catch((error) => {
-    request.log.warn({ err: error }, 'git did not answer');
+    request.log.warn({ err: error }, 'git did not respond');
     throw new GitRefusal(400, 'git could not read the complete request.');
   });
   async function* all() {
@@ -233,12 +233,13 @@ function neverCached(reply: FastifyReply): FastifyReply {
 function answerError(deps: GitDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = error instanceof GitRefusal || error instanceof AppError ? error : undefined;
   const status = known?.status ?? statusOf(error);
-  if (status >= 500 && !known) deps.log.error({ err: error, reqId: request.id }, 'git over HTTP failed');
+  if (status >= 500 && !known) deps.log.error({ err: error, reqId: request.id }, 'a git request failed');
   if (known?.retryAfterSeconds !== undefined) reply.header('retry-after', known.retryAfterSeconds);
   if (status === 401) reply.header('www-authenticate', 'Basic realm="git", charset="UTF-8"');
   // The unread rest of the body would be parsed as the next request.
   if (request.method === 'POST') reply.header('connection', 'close');
-  const message = known?.message ?? (status < 500 ? 'This is not a git request.' : 'The service failed. Try again.');
+  const message =
+    known?.message ?? (status < 500 ? 'This is not a valid git request.' : 'An internal error occurred. Try again.');
   return neverCached(reply).code(status).type('text/plain; charset=utf-8').send(`${message}\n`);
 }
 

@@ -38,12 +38,12 @@ function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | 
     const may = `main and preview/1 to preview/${limits.preview_slots}`;
     return refuse(
       ref,
-      `is not a branch of a site: only ${may} can be pushed`,
+      `cannot be pushed: a site accepts pushes only to ${may}`,
       `Push to main: git push origin HEAD:main. ${lift('preview_slots')}`,
     );
   }
   if (to !== null) return undefined;
-  return refuse(ref, 'cannot be deleted by a push', 'Push commits that undo the work instead (git revert).');
+  return refuse(ref, 'cannot be deleted by a push', 'Instead, push commits that revert the work (git revert).');
 }
 
 /** All git queries run concurrently: each is a process, and most of its time is start-up. */
@@ -59,13 +59,13 @@ async function checkTip(
     return undefined;
   });
   if (!answers || !(answers[1].isCommit || (await hasObject(place, to, 'commit')))) {
-    return [refuse(ref, 'would not point at a commit', 'Push a commit: git push origin HEAD:main')];
+    return [refuse(ref, 'would not point to a commit', 'Push a commit: git push origin HEAD:main')];
   }
   const [files, history] = answers;
   const goesForward = from === null || history.isOnTop || ref !== 'refs/heads/main';
   if (!goesForward && !(await isAncestor(place, from, to))) {
-    const remedy = 'First integrate the commits of the site (git pull --rebase), then push without --force.';
-    return [refuse(ref, 'only accepts fast-forward pushes: this push would drop commits of the site', remedy)];
+    const remedy = 'First integrate the site’s commits (git pull --rebase), then push without --force.';
+    return [refuse(ref, 'accepts only fast-forward pushes: this push would remove commits from the site', remedy)];
   }
   const differences = history.differences ?? (await diffTrees(place, from, to));
   const verdicts = [...checkTree(rules, files, differences), ...history.verdicts];

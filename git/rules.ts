@@ -26,7 +26,7 @@ export function blobId(bytes: Uint8Array): string {
   return blobHash(bytes.length).update(bytes).digest('hex');
 }
 
-/** The same for a file that arrives in chunks: its digest, after all are added. */
+/** The same for a file that arrives in chunks: the digest after all chunks were added. */
 export function blobHash(bytes: number): Hash {
   return createHash('sha1').update(`blob ${bytes}\0`);
 }
@@ -61,19 +61,24 @@ function checkDifference(rules: Rules, difference: Difference, bytes: number): V
   if (isFrozen(path)) return checkFrozen(rules, difference, bytes);
   if (oid === null) return undefined;
   const fault = sourceFault(path);
-  if (fault) return refuse(fault.code, path, fault.what, 'Rename or remove it.');
+  if (fault) return refuse(fault.code, path, fault.what, 'Rename or remove the file.');
   if (mode === '160000') {
-    return refuse('invalid_file', path, 'is a submodule', 'Put the files themselves into the repository.');
+    return refuse('invalid_file', path, 'is a submodule', 'Add the files themselves to the repository.');
   }
   if (mode === '120000') {
-    return refuse('invalid_file', path, 'is a symbolic link', 'Put a copy of the file in its place.');
+    return refuse('invalid_file', path, 'is a symbolic link', 'Replace it with a copy of the file.');
   }
   if (mode !== '100644' && mode !== '100755') {
-    return refuse('invalid_file', path, 'is not a plain file', 'Put a plain file in its place.');
+    return refuse('invalid_file', path, 'is not a regular file', 'Replace it with a regular file.');
   }
   if (bytes > rules.limits.file_bytes) {
     const cap = `is larger than ${megabytes(rules.limits.file_bytes)}, the limit for one file`;
-    return refuse('plan_limit', path, cap, `Make it smaller, or remove it from the site. ${rules.lift('file_bytes')}`);
+    return refuse(
+      'plan_limit',
+      path,
+      cap,
+      `Make the file smaller, or remove it from the site. ${rules.lift('file_bytes')}`,
+    );
   }
   return checkPlace(rules.repository, path);
 }
@@ -87,8 +92,8 @@ function checkFrozen(rules: Rules, { path, oid, mode }: Difference, bytes: numbe
   return refuse(
     'frozen_file',
     path,
-    `is managed by the platform: it cannot be added, changed${oid === null ? ' or, as here, removed' : ' or removed'}`,
-    'Restore the previous version; the build uses the packages that the platform provides.',
+    `is managed by the platform and cannot be ${oid === null ? 'removed' : 'added or changed'}`,
+    'Restore the previous version; the build uses the packages provided by the platform.',
   );
 }
 
@@ -103,7 +108,7 @@ function checkPlace(repository: Repository, path: string): Violation | undefined
   }
   const place = placeOf(repository, path);
   if (!place || acceptsName(place, path)) return undefined;
-  const remedy = `${place.name} accepts: ${place.extensions.join(', ')}.`;
+  const remedy = `Use one of the formats that ${place.name} accepts: ${place.extensions.join(', ')}.`;
   return refuse('format_not_allowed', path, `has a format that ${place.name} does not accept`, remedy);
 }
 
@@ -146,8 +151,8 @@ export async function checkContent(
 /** Validates a path from an intermediate commit of a push: only names that would harm a clone are refused. */
 export function checkHistoricPath(path: string): Violation | undefined {
   if (!isHarmful(path)) return undefined;
-  const what = 'is in the pushed history under a name that could harm people who clone it';
-  return refuse('invalid_path', path, what, 'Remove it from the history (git rebase -i), then push.');
+  const what = 'appears in the pushed history under a name that could harm anyone who clones the repository';
+  return refuse('invalid_path', path, what, 'Remove it from the history (git rebase -i), then push again.');
 }
 
 /** The violation as a sentence. `folder` is the path of the repository in the site: '' or `src/content/`. */

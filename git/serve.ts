@@ -12,7 +12,7 @@ export type Service = 'git-upload-pack' | 'git-receive-pack';
 
 /**
  * Time-outs, in milliseconds: for a silent client (`idleMs`), for a received push (`workMs`), and for a client that
- * sends or reads less than `bytesPerSecondMin` on average (`slowMs`), which could otherwise occupy a process for ever.
+ * sends or reads less than `bytesPerSecondMin` on average (`slowMs`), which could otherwise occupy a process forever.
  * `askMs`: how often the access is checked again.
  */
 export type GitTimeouts = { idleMs: number; workMs: number; slowMs: number; bytesPerSecondMin: number; askMs: number };
@@ -55,9 +55,9 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     stop(reason);
     exchange.disconnect();
   };
-  const timer = setTimeout(() => abandon('fell silent'), idleMs);
+  const timer = setTimeout(() => abandon('the client sent nothing for too long'), idleMs);
   // The hook checks the access of a received push again.
-  const ask = async () => isWorking || (await exchange.isStillAllowed()) || abandon('may not go on');
+  const ask = async () => isWorking || (await exchange.isStillAllowed()) || abandon('the access was revoked');
   const asking = setInterval(() => void ask().catch(() => {}), askMs);
   const began = performance.now();
   let bytes = 0;
@@ -65,7 +65,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     timer.refresh();
     bytes += chunk.length;
     const patienceMs = slowMs + (bytes / bytesPerSecondMin) * 1000;
-    if (performance.now() - began > patienceMs) abandon('is too slow');
+    if (performance.now() - began > patienceMs) abandon('the client is too slow');
   };
   const isLarge = { value: false };
   const fed = writeBody(exchange, git, moved, isLarge).then(() => {
@@ -74,7 +74,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     clearTimeout(timer);
   });
   fed.catch(() => git.stop());
-  const work = fed.then(() => (isWorking ? setTimeout(() => stop('took too long'), workMs) : undefined));
+  const work = fed.then(() => (isWorking ? setTimeout(() => stop('the push took too long'), workMs) : undefined));
   work.catch(() => {});
   try {
     for await (const chunk of git.stdout.iterator({ destroyOnReturn: false })) {
@@ -85,7 +85,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     await fed;
     const { status, stderr: words } = await git.exited;
     if (isLarge.value) yield fatalAnswer(exchange.tooLarge, 'Refused. Nothing has changed.');
-    else if (status !== 0) throw new Error(`${exchange.service} ended with ${status}: ${words}`);
+    else if (status !== 0) throw new Error(`${exchange.service} exited with status ${status}: ${words}`);
   } finally {
     clearTimeout(timer);
     clearInterval(asking);
@@ -112,7 +112,7 @@ async function writeBody(
       isLarge.value = true;
       git.stop();
     }
-    if (bytes > 2 * bodyBytesMax) throw new Error('the client goes on sending');
+    if (bytes > 2 * bodyBytesMax) throw new Error('the client kept sending after the limit');
     if (!isLarge.value) await writeWithBackpressure(git.stdin, chunk as Buffer);
   }
   git.stdin.end();

@@ -21,7 +21,7 @@ const triesMax = 16;
 const filesNamedMax = 20;
 
 /**
- * Merges, and rebuilds the draft unless it is of these very commits. Throws what `requireDraftOf` and `requireBranch` do, `draft_conflict`
+ * Merges, and rebuilds the draft unless it was built from exactly these commits. Throws what `requireDraftOf` and `requireBranch` do, `draft_conflict`
  * with the files that both sides changed, the codes of the rules of a push, and `stale_hash` when others keep moving the branches.
  */
 export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
@@ -38,7 +38,7 @@ export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, ca
     if (moves.length === 0 && slot.status === 'draft' && isCurrent(slot, draft)) return draft;
     if (await repositories.move(site.id, moves)) return await buildDraft(em, deps, actor, call);
   }
-  throw errors.stale_hash('Others are changing the branches of this preview slot at the moment.', {
+  throw errors.stale_hash('Other changes are being made to this preview slot’s branches at the moment.', {
     nextAction: 'Send the same request again.',
   });
 }
@@ -89,7 +89,7 @@ async function mergeInto(
 ): Promise<string | string[]> {
   const { repository } = rules;
   if (await repositories.contains(siteId, repository, theirs, ours)) return theirs;
-  const message = `Bring main into ${branch}\n`;
+  const message = `Merge main into ${branch}\n`;
   const merged = await repositories.merge(siteId, repository, { ours, theirs, message, author, at: deps.clock.now() });
   if ('conflicts' in merged) return merged.conflicts;
   const update = { ref: `refs/heads/${branch}`, from: ours, to: merged.commit };
@@ -102,7 +102,10 @@ async function mergeInto(
 function conflict(slot: number, paths: readonly string[]) {
   const named = paths.slice(0, filesNamedMax).map(printable).join(', ');
   const more = paths.length > filesNamedMax ? `, and ${paths.length - filesNamedMax} more` : '';
-  return errors.draft_conflict(`The site and preview slot ${slot} changed the same files: ${named}${more}.`, {
-    nextAction: `Merge main into ${branchOf(slot)} in a clone, resolve the conflicts, and push ${branchOf(slot)}.`,
-  });
+  return errors.draft_conflict(
+    `The site and preview slot ${slot} have conflicting changes in these files: ${named}${more}.`,
+    {
+      nextAction: `Merge main into ${branchOf(slot)} in a clone, resolve the conflicts, and push ${branchOf(slot)}.`,
+    },
+  );
 }

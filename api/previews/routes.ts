@@ -41,7 +41,7 @@ function readingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'preview.list', capability: 'previews' },
       schema: {
         summary: 'List the preview slots',
-        description: 'All preview slots, including empty ones.',
+        description: 'Lists all preview slots, including empty ones.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(slotSchema) },
@@ -82,7 +82,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
     },
   } as const;
 
-  /** Builds a draft with one of the rules, and responds with the slot when it is built or the wait times out. */
+  /** Builds a draft with `by`, and responds with the slot when the draft is built or the wait times out. */
   async function build(
     request: Asked & Pick<FastifyRequest, 'newId' | 'waitMs' | 'answeredId'>,
     by: typeof buildDraft,
@@ -104,8 +104,8 @@ function buildingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Build a draft',
         description:
-          'Builds the branch `preview/<n>` of each repository, or `main` if there is none, including drafts of posts. The draft expires after 14 days. ' +
-          'Waits according to `Prefer`. A build that fails while you wait returns `build_failed` with its log.',
+          'Builds the branch `preview/<n>` of each repository, or `main` if there is no such branch, and includes draft posts. The draft expires after 14 days. ' +
+          'Waits according to `Prefer`. If the build fails while you wait, the call returns `build_failed` with the build log.',
         params: slotParams,
         response: { 200: slotSchema },
       },
@@ -120,8 +120,8 @@ function buildingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Update a preview slot',
         description:
-          'Merges new commits of the site into the branch `preview/<n>` of both repositories, or of neither if files ' +
-          'conflict, and builds the draft again.',
+          'Merges new commits from `main` into the branch `preview/<n>` in both repositories, or in neither if there is a ' +
+          'conflict, and rebuilds the draft.',
         params: slotParams,
         response: { 200: slotSchema },
       },
@@ -144,8 +144,8 @@ function publishRoute(app: Api, deps: Deps): void {
       schema: {
         summary: 'Publish a preview slot',
         description:
-          'Merges its work into `main` of both repositories, and publishes exactly the bytes that were built for the preview, ' +
-          'without drafts of posts. Builds nothing.',
+          'Merges the slot’s commits into `main` in both repositories, and publishes exactly the files that were built for the preview, ' +
+          'without draft posts. Nothing is built again.',
         params: slotParams,
         response: { 200: deploymentSchema },
       },
@@ -170,7 +170,7 @@ function clearRoute(app: Api, deps: Deps): void {
       schema: {
         summary: 'Clear a preview slot',
         description:
-          'Removes its draft, its address and its branches. If it contains work that is not on the site, the call fails unless `discard` is true.',
+          'Removes the slot’s draft, address and branches. If the slot contains work that is not on the site, the call fails unless `discard` is true.',
         params: slotParams,
         querystring: z.strictObject({
           discard: z

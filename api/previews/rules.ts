@@ -17,7 +17,7 @@ import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf 
 /** The slot named by the path, and the id of the new deployment. */
 export type OnSlot = { id: string; siteId: string; slot: string };
 
-/** Builds the slot's draft: of each repository its own branch, else the site's. Throws `site_archived`, `no_source`, `rate_limited`. */
+/** Builds the slot's draft: in each repository from the slot's branch, or from `main` if it has none. Throws `site_archived`, `no_source`, `rate_limited`. */
 export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
   const site = await loadSite(em, actor, call.siteId);
   requireChangeable(site);
@@ -35,7 +35,7 @@ async function pinned(em: EntityManager, deps: Deps, site: Site, slot: number) {
   const sourceCommit = tips.source ?? mains.source;
   if (!sourceCommit) {
     throw errors.no_source(`The site ${site.name} has no source yet.`, {
-      nextAction: `Push to main, or to ${branchOf(slot)}, of its git repository, then build the preview.`,
+      nextAction: `Push to main or ${branchOf(slot)} in the site’s git repository, then build the preview.`,
     });
   }
   const contentCommit = tips.content ?? mains.content;
@@ -44,7 +44,7 @@ async function pinned(em: EntityManager, deps: Deps, site: Site, slot: number) {
 }
 
 /**
- * Merges the slot's work into the site and makes the bytes live that were built for the preview. Throws what `requireDraft` and
+ * Merges the slot's work into the site and makes live the files that were built for the preview. Throws what `requireDraft` and
  * `requireOwnWork` do, and `draft_behind`.
  */
 export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
@@ -65,7 +65,7 @@ export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, c
 }
 
 function outputOf({ manifestSha256, fileCount, totalBytes }: Deployment) {
-  if (!manifestSha256) throw new Error('a draft that is kept has a manifest');
+  if (!manifestSha256) throw new Error('the draft has no manifest');
   return { manifestSha256, fileCount: fileCount ?? 0, totalBytes: totalBytes ?? 0 };
 }
 
@@ -73,18 +73,18 @@ function outputOf({ manifestSha256, fileCount, totalBytes }: Deployment) {
 export function requireDraftOf({ slot, status, draft, isExpired }: Slot, siteId: string): Deployment {
   const path = `/v1/sites/${siteId}/previews/${slot}`;
   if (isExpired) {
-    throw errors.preview_expired(`The draft in preview slot ${slot} has expired after 14 days and will be removed.`, {
-      nextAction: `Build a new one with POST ${path}.`,
+    throw errors.preview_expired(`The draft in preview slot ${slot} expired after 14 days and will be removed.`, {
+      nextAction: `Build a new draft with POST ${path}.`,
     });
   }
   if (draft) return draft;
   if (status === 'building') {
-    throw errors.preview_empty(`Preview slot ${slot} has no draft yet: its first one is being built.`, {
-      nextAction: `Read GET ${path} until its status is "draft".`,
+    throw errors.preview_empty(`Preview slot ${slot} has no draft yet: the first build is still in progress.`, {
+      nextAction: `Call GET ${path} until the status is "draft".`,
     });
   }
   throw errors.slot_empty(`Preview slot ${slot} has no draft.`, {
-    nextAction: `Build one with POST ${path}.`,
+    nextAction: `Build a draft with POST ${path}.`,
   });
 }
 
@@ -94,18 +94,21 @@ export function requireBranch({ slot, branched }: Slot, siteId: string): void {
 }
 
 function notBranched(slot: number, siteId: string) {
-  return errors.slot_not_branched(`Preview slot ${slot} has no branch of its own: it shows the site.`, {
-    nextAction:
-      `Push to the branch ${branchOf(slot)} and build the preview, or publish the site with POST ` +
-      `/v1/sites/${siteId}/publish.`,
-  });
+  return errors.slot_not_branched(
+    `Preview slot ${slot} has no branch of its own, so it shows the same version as the site.`,
+    {
+      nextAction:
+        `Push to the branch ${branchOf(slot)} and build the preview, or publish the site with POST ` +
+        `/v1/sites/${siteId}/publish.`,
+    },
+  );
 }
 
 function requireNotBehind({ slot, behind, branched }: Slot, siteId: string): void {
   if (!behind) return;
   const call = `POST /v1/sites/${siteId}/previews/${slot}`;
   throw errors.draft_behind(`The site has changed since the draft in preview slot ${slot} was built.`, {
-    nextAction: `Update it with ${branched ? `${call}/update` : call}, check the draft, and publish it again.`,
+    nextAction: `Update the draft with ${branched ? `${call}/update` : call}, check it, then publish it again.`,
   });
 }
 
@@ -140,24 +143,24 @@ export async function clearSlot(
         const from = slot.tips[repository];
         return from === null ? [] : [{ repository, branch: branchOf(number), from, to: null }];
       });
-      // A push arrived in between: check again.
+      // A push arrived meanwhile: check again.
       if (!(await repositories.move(siteId, moves))) return false;
       await clearPreview(tx, deps.clock, locked, number);
       return true;
     });
     if (isCleared) return site;
   }
-  throw errors.stale_hash('Others are pushing to this preview slot at the moment.', {
+  throw errors.stale_hash('Other pushes to this preview slot are in progress at the moment.', {
     nextAction: 'Send the same request again.',
   });
 }
 
 function holdsWork(slot: number, siteId: string) {
   return errors.preview_holds_work(
-    `Preview slot ${slot} contains work that is not on the site; clearing it would discard that work.`,
+    `Preview slot ${slot} contains work that is not on the site; clearing the slot would discard that work.`,
     {
       nextAction:
-        `Publish it with POST /v1/sites/${siteId}/previews/${slot}/publish, or discard it with DELETE ` +
+        `Publish the work with POST /v1/sites/${siteId}/previews/${slot}/publish, or discard it with DELETE ` +
         `/v1/sites/${siteId}/previews/${slot}?discard=true.`,
     },
   );

@@ -7,7 +7,7 @@ import type { Slot } from './slots.ts';
 
 export const slotParams = z.object({
   id: z.string(),
-  slot: z.string().describe('Number of the preview slot, from 1.'),
+  slot: z.string().describe('Number of the preview slot, starting at 1.'),
 });
 
 export const slotSchema = z
@@ -15,21 +15,21 @@ export const slotSchema = z
     slot: z.number().int(),
     status: z
       .enum(['empty', 'building', 'draft', 'expired'])
-      .describe('`expired`: older than 14 days, no longer served, and will be removed.'),
-    branched: z.boolean().describe('Whether a repository has the branch `preview/<n>`.'),
+      .describe('`expired`: the draft is older than 14 days, is no longer served, and will be removed.'),
+    branched: z.boolean().describe('Whether either repository has the branch `preview/<n>`.'),
     behind: z.boolean().describe('Whether the site has changed since the draft was built.'),
     holds_work: z.boolean().describe('Whether the branch has commits that are not on the site.'),
-    address: z.string().nullable().describe('Address of the draft, on an unguessable host.'),
-    deployment_id: z.string().nullable().describe('The draft.'),
+    address: z.string().nullable().describe('Address of the draft, on an unguessable hostname.'),
+    deployment_id: z.string().nullable().describe('Id of the deployment that is the draft.'),
     build_id: z
       .string()
       .nullable()
-      .describe('The latest requested build; GET /v1/deployments/{id}/log streams its log.'),
+      .describe('Id of the most recently requested build; GET /v1/deployments/{id}/log streams its log.'),
     expires_at: moment.nullable(),
     failed_deployment_id: z
       .string()
       .nullable()
-      .describe('The latest build, if it failed: read that deployment for the reason.'),
+      .describe('Id of the latest build, if it failed; GET /v1/deployments/{id} returns the reason.'),
     next_action: z.string().optional().describe('The next step, if there is one.'),
   })
   .meta({ id: 'PreviewSlot' });
@@ -58,16 +58,16 @@ function nextAction(
   siteId: string,
 ): string | undefined {
   const path = `/v1/sites/${siteId}/previews/${slot}`;
-  if (status === 'building') return `Read GET ${path} again in about 5 seconds.`;
+  if (status === 'building') return `Call GET ${path} again in about 5 seconds.`;
   if (status === 'expired') return `Build a new draft with POST ${path}.`;
   if (latest?.status === 'failed') {
-    return `The last build failed: read GET /v1/deployments/${latest.id} for the reason, fix it, and build with POST ${path}.`;
+    return `The last build failed. Call GET /v1/deployments/${latest.id} for the reason, fix the problem, and build again with POST ${path}.`;
   }
-  if (!draft) return holdsWork ? `Build its branch with POST ${path}.` : undefined;
+  if (!draft) return holdsWork ? `Build the slot’s branch with POST ${path}.` : undefined;
   const isShown = (tip: string | null, shown: string | null | undefined) => tip === null || tip === shown;
   if (!isShown(tips.source, draft.sourceCommit) || !isShown(tips.content, draft.contentCommit)) {
-    return `The branch has commits that are not in the draft, so a publish would not include them. Build them with POST ${path}.`;
+    return `The branch has commits that are not in the draft, so publishing would not include them. Rebuild the draft with POST ${path}.`;
   }
   if (!behind) return undefined;
-  return `The site has changed: update the draft with POST ${path}${holdsWork ? '/update' : ''}.`;
+  return `The site has changed since the draft was built. Update the draft with POST ${path}${holdsWork ? '/update' : ''}.`;
 }

@@ -43,12 +43,12 @@ export function readSlot(deps: PlanContext, site: Site, by: Role, text: string):
   const { limits, lift } = capsOf(deps, site, by);
   const slot = numberOf(text);
   if (slot >= 1 && slot <= limits.preview_slots) return slot;
-  throw errors.invalid_slot(`A site has the preview slots 1 to ${limits.preview_slots}.`, {
-    nextAction: `Read GET /v1/sites/{id}/previews for their contents. ${lift('preview_slots')}`,
+  throw errors.invalid_slot(`This site’s preview slots are numbered 1 to ${limits.preview_slots}.`, {
+    nextAction: `Call GET /v1/sites/{id}/previews to list the preview slots. ${lift('preview_slots')}`,
   });
 }
 
-/** The same for an existing slot: a smaller plan does not take away a slot that holds something. */
+/** The same for an existing slot: a smaller plan does not remove a slot that is in use. */
 export async function slotNumber(em: EntityManager, deps: Deps, site: Site, by: Role, text: string): Promise<number> {
   const slot = numberOf(text);
   const isBeyond = slot > limitsOf(deps, site).preview_slots;
@@ -82,7 +82,7 @@ export async function loadSlot(
   const find = async (id?: string | null) =>
     (id && (await em.findOne(Deployment, { id }, { refresh: true }))) || undefined;
   const latest = await find(seen?.latestId);
-  // A build's end and its slot are written in one transaction, possibly since the first query: read both again.
+  // A build's result and its slot are written in one transaction, possibly after the first query: read both again.
   const preview = latest && isSettled(latest.status) ? await previewIn(em, now, site.id, slot) : seen;
   const draft = await find(preview?.deploymentId);
   const branched = tips.source !== null || tips.content !== null;

@@ -13,10 +13,10 @@ const publishInput = z.strictObject({
   scope: z
     .enum(['site', 'posts'])
     .default('site')
-    .describe('`site`: the heads of both repositories. `posts`: the live source with the current posts.'),
+    .describe('`site` builds the heads of both repositories. `posts` builds the live source with the current posts.'),
 });
 
-/** Publishing: builds what git holds and makes it live. */
+/** Publishing: builds the site from git and makes it live. */
 export function publishingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/publish',
@@ -31,8 +31,8 @@ export function publishingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Publish a site',
         description:
-          'Builds in a sandbox and goes live when the build succeeds. Waits according to `Prefer`; after that the response has `status` and ' +
-          '`next_action`. A build that fails while you wait returns `build_failed` with its log. `Cache-Control: no-cache` forces a new build.',
+          'Builds the site in a sandbox and makes it live when the build succeeds. Waits according to `Prefer`; if the build is not finished by then, ' +
+          'the response has a `next_action`. If the build fails while you wait, the call returns `build_failed` with the build log. `Cache-Control: no-cache` forces a new build.',
         params: idParams,
         body: publishInput,
         response: { 200: deploymentSchema },

@@ -26,7 +26,7 @@ export type Publish = {
 };
 
 /**
- * Accepts a publish with both heads as they are now, or answers the live deployment where it has been built from the very same.
+ * Accepts a publish of both current heads, or returns the live deployment if it was built from exactly these commits.
  * Throws `site_archived`, `no_source`, `no_live_version`, `no_live_source`, `rate_limited`.
  */
 export async function publish(
@@ -44,14 +44,14 @@ export async function publish(
     const locked = await lockChangeable(tx, siteId);
     await requirePublishRate(tx, deps, locked);
     // Under the lock, so that a later ticket never has an earlier head.
-    await bringSlotsOntoMain(tx, deps, locked);
+    await fastForwardSlots(tx, deps, locked);
     const commits = await pinned(tx, deps, locked, { scope, live });
     return await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, noCache, createdBy: actor.accountId });
   });
 }
 
 /** A preview slot whose publish was accepted earlier is part of this one, even if its workflow has not run yet. */
-async function bringSlotsOntoMain(tx: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
+async function fastForwardSlots(tx: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
   for (const one of await unfinishedPreviewPublishes(tx, site.id)) {
     const to = { source: one.sourceCommit ?? null, content: one.contentCommit ?? null };
     if (repositories && one.expectedHeads)
@@ -71,13 +71,13 @@ async function pinned(
 }
 
 async function pinnedCommits({ repositories }: Deps, site: Site, scope: Publish['scope'], live: Deployment | null) {
-  if (!repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
+  if (!repositories) throw errors.no_repositories('This platform has no git repositories.');
   const contentCommit = await repositories.head(site.id, 'content');
   if (scope === 'posts') return { sourceCommit: await liveSource(repositories, site, live), contentCommit };
   const sourceCommit = await repositories.head(site.id, 'source');
   if (!sourceCommit) {
     throw errors.no_source(`The site ${site.name} has no source yet.`, {
-      nextAction: 'Push to the main branch of its git repository, then publish.',
+      nextAction: 'Push to the main branch of the site’s git repository, then publish.',
     });
   }
   return { sourceCommit, contentCommit };
@@ -95,7 +95,9 @@ async function liveSource(
     });
   const commit = live.sourceCommit;
   if (!commit || !(await repositories.hasCommit(site.id, 'source', commit))) {
-    throw errors.no_live_source('The live version was not built from the stored source.', { nextAction });
+    throw errors.no_live_source('The live version was not built from the source in the site’s repository.', {
+      nextAction,
+    });
   }
   return commit;
 }

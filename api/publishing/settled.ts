@@ -22,7 +22,7 @@ export async function waitForDeployment(deps: Deps, id: string, timeoutMs: numbe
 /** The error for a call that waited for a deployment which failed. */
 export async function failure(deps: Deps, deployment: Deployment): Promise<AppError> {
   const { error } = deployment;
-  if (!error) throw new Error('a failed deployment has its error');
+  if (!error) throw new Error('the failed deployment has no error');
   const detail = await failureDetail(deps.em(), deployment);
   return new AppError(error.code, error.message, {
     retryable: error.retryable,

@@ -23,8 +23,8 @@ export function redirectRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Set the redirects',
         description:
-          'Replaces all redirects. They take effect immediately, take precedence over the `_redirects` of a deployment and over files, ' +
-          'and stay when a deployment is published or restored. The visitor’s query string is kept.',
+          'Replaces all redirects. The new rules take effect immediately, take precedence over files and over a deployment’s `_redirects`, ' +
+          'and remain in place when a deployment is published or restored. The visitor’s query string is kept.',
         params: idParams,
         body: redirectsInput,
         response: { 200: redirectsSchema },

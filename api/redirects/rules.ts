@@ -16,7 +16,7 @@ import { siteAddress } from '#runtime/site-addresses.ts';
 export async function redirectsOf(deps: Deps, { redirectsSha256 }: Site): Promise<RedirectRule[]> {
   if (!redirectsSha256) return [];
   const blob = await deps.store.readAll(redirectsSha256);
-  if (!blob) throw errors.storage_error('The redirects of this site could not be read.');
+  if (!blob) throw errors.storage_error('This site’s redirects could not be read.');
   return JSON.parse(blob.toString());
 }
 
@@ -37,10 +37,10 @@ export async function setRedirects(
     status,
   }));
   const { address: home } = await canonicalUrl(em, deps.config, site);
-  // A loop may lead through any of the site's addresses.
+  // A loop may go through any of the site's addresses.
   checkRedirects(written, home);
   const checked = checkRedirects(written, siteAddress(deps.config, site.name));
-  // Bytes before the row: an edge may read them as soon as the row names them.
+  // Store the bytes first: an edge may read them as soon as the row refers to them.
   const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));
   await deps.store.flush();
   const own = { hosts: await siteHosts(em, deps.config, site), platform: new URL(deps.config.baseUrl).host };
@@ -54,7 +54,7 @@ export async function setRedirects(
     return row !== undefined;
   });
   if (isSet) return checked;
-  // The site may have been archived or blocked meanwhile, or that and back.
+  // The site may have been archived or blocked meanwhile, and perhaps restored.
   requireChangeable(await em.findOneOrFail(Site, { id: site.id }, { refresh: true }));
   return await setRedirects(em, deps, actor, siteId, rules);
 }

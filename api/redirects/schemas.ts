@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RedirectRule } from '#providers/redirects.ts';
 
 const input = z.strictObject({
-  from: z.string().describe('A path of the site; `/*` at its end matches all paths below it.'),
+  from: z.string().describe('A path on the site; a trailing `/*` matches all paths below it.'),
   to: z.string().nullish().describe('A path or a URL; `:splat` inserts the part matched by `/*`. Not needed for 410.'),
   status: z.number().default(301).describe('301, 302, 307, 308 or 410.'),
 });
@@ -11,7 +11,7 @@ const input = z.strictObject({
 export const redirectsInput = z.strictObject({
   rules: z
     .array(input)
-    .describe('At most 2,000. An exact path takes precedence, then the longest match that ends in /*.'),
+    .describe('At most 2,000 rules. An exact path takes precedence, then the longest matching path that ends in `/*`.'),
 });
 
 export const redirectsSchema = z

@@ -55,7 +55,7 @@ export async function loadLink(em: EntityManager, actor: Actor, linkId: string):
   const site = link && (await findSite(em, actor, link.site.id));
   if (link && site) return link;
   throw errors.not_found('No review link with this id is accessible with this token.', {
-    nextAction: 'Read GET /v1/sites/{id}/review-links for the links of a site.',
+    nextAction: 'Call GET /v1/sites/{id}/review-links to list a site’s review links.',
   });
 }
 
@@ -95,7 +95,7 @@ export async function reviewerOf(em: EntityManager, { clock }: Pick<Deps, 'clock
     throw errors.not_found('Check that you copied the whole link, or ask the person who sent it for a new one.');
   const person = { accountId: link.account.id };
   const site = await findSite(em, person, link.site.id);
-  if (site && isClosed(site)) throw errors.site_archived('This website is archived, so it accepts no comments.');
+  if (site && isClosed(site)) throw errors.site_archived('This website is archived, so it cannot accept comments.');
   const status = statusOf(link, clock.now());
   if (status === 'expired')
     throw errors.expired('This review link has expired. Ask the person who sent it for a new one.');

@@ -23,9 +23,9 @@ declare module 'fastify' {
 
 const threadsMax = 500;
 const reasons = {
-  slow: 'Taking the picture took too long.',
-  large: 'The picture was too large.',
-  failed: 'The browser could not draw the page.',
+  slow: 'Taking the screenshot took too long.',
+  large: 'The screenshot was too large.',
+  failed: 'The browser could not take a screenshot of the page.',
 } as const;
 
 const newThread = z.strictObject({
@@ -73,9 +73,9 @@ export function overlayRoutes(app: Api, deps: Deps): void {
         id: request.newId('thread'),
         messageId: request.newId('msg'),
         ...words,
-        // Without file storage the comment is stored without its picture.
+        // Without file storage the comment is stored without its screenshot.
         ...(config.files ? { screenshot_base64: picture } : {}),
-        missing: config.files ? missing && reasons[missing] : 'This platform stores no pictures.',
+        missing: config.files ? missing && reasons[missing] : 'This platform does not store screenshots.',
         deploymentId,
       });
       request.answeredId = thread.id;
@@ -95,7 +95,7 @@ export function overlayRoutes(app: Api, deps: Deps): void {
       const { message, action } = body;
       if ((await loadThread(em, author, params.id)).site.id !== site.id) await loadThread(em, author, '');
       if ((message === undefined) === (action === undefined)) {
-        throw errors.invalid_json('Send a message or an action, and not both.');
+        throw errors.invalid_json('Send either a message or an action, but not both.');
       }
       const messageId = request.newId('msg');
       const thread = action
@@ -112,6 +112,6 @@ export function overlayRoutes(app: Api, deps: Deps): void {
 }
 
 function reviewer({ reviewer }: FastifyRequest): Reviewer {
-  if (!reviewer) throw errors.not_found('No review exists at this address.');
+  if (!reviewer) throw errors.not_found('There is no review at this address.');
   return reviewer;
 }

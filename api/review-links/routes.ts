@@ -32,7 +32,7 @@ export function reviewLinkRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Create a review link',
-        description: 'Opens the site or a preview slot with comments. The address is shown once.',
+        description: 'The link opens the site or a preview slot with comments. Its address is shown only once.',
         params: idParams,
         body: reviewLinkInput,
         response: { 200: newReviewLinkSchema },

@@ -6,7 +6,7 @@ import type { Config } from '#runtime/config.ts';
 import { type LinkStatus, statusOf } from './links.ts';
 
 export const reviewLinkInput = z.strictObject({
-  slot: z.number().int().optional().describe('A preview slot. The default is the live site.'),
+  slot: z.number().int().optional().describe('The preview slot to review. The default is the live site.'),
   expires_in_seconds: z
     .number()
     .int()
@@ -30,7 +30,11 @@ export const reviewLinkSchema = z
 
 export const newReviewLinkSchema = reviewLinkSchema
   .extend({
-    url: z.string().describe('For the owner to open in a browser. Anyone with the link can comment. Shown once.'),
+    url: z
+      .string()
+      .describe(
+        'The link for the owner to open in a browser. Anyone who has the link can comment. It is shown only once.',
+      ),
   })
   .meta({ id: 'NewReviewLink' });
 

@@ -30,12 +30,12 @@ function requireShown(preview: Preview | undefined, now: Date) {
   const { label, deploymentId } = preview ?? {};
   if (!preview || !label || !deploymentId) {
     throw errors.preview_empty('This preview has no draft yet.', {
-      nextAction: 'Build it with POST /v1/sites/{id}/previews/{slot}, then repeat this call.',
+      nextAction: 'Build a draft with POST /v1/sites/{id}/previews/{slot}, then repeat this call.',
     });
   }
   if (draftStatusAt(preview, now) === 'shown') return { label, deploymentId };
   throw errors.preview_expired('This preview has expired.', {
-    nextAction: 'Build it again with POST /v1/sites/{id}/previews/{slot}, then repeat this call.',
+    nextAction: 'Build the preview again with POST /v1/sites/{id}/previews/{slot}, then repeat this call.',
   });
 }
 

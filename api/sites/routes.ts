@@ -26,7 +26,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.create', capability: 'repositories', makes: 'site', replay },
       schema: {
         summary: 'Create a site',
-        description: 'Its source is created in git from the template, ready to build.',
+        description: 'Creates the site’s source in git from the template, ready to build.',
         body: siteInput,
         response: { 200: siteSchema },
       },
@@ -43,7 +43,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.list' },
       schema: {
         summary: 'List the sites',
-        description: 'Includes the account’s own sites and those on which it collaborates.',
+        description: 'Includes the account’s own sites and the sites on which it is a collaborator.',
         querystring: pageQuery,
         response: { 200: listOf(siteSchema) },
       },
@@ -79,7 +79,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'site.update' },
       schema: {
-        summary: 'Change the title or name',
+        summary: 'Change a site’s title or name',
         description: 'Only the owner can change the name.',
         params: idParams,
         body: siteChange,
@@ -95,7 +95,8 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.archive', replay },
       schema: {
         summary: 'Archive a site',
-        description: 'The site is no longer served and cannot be changed. It keeps its name. Running builds stop.',
+        description:
+          'An archived site is no longer served and cannot be changed, but it keeps its name. Running builds are cancelled.',
         params: idParams,
         response: { 200: siteSchema },
       },

@@ -25,7 +25,8 @@ export type NewSite = { id: string; name: string; title: string; template: strin
  */
 export async function createSite(em: EntityManager, deps: Deps, actor: Actor, input: NewSite): Promise<Site> {
   const { repositories, clock } = deps;
-  if (!repositories) throw missing(deps.config, 'repositories') ?? new Error('repositories are on and not there');
+  if (!repositories)
+    throw missing(deps.config, 'repositories') ?? new Error('repositories are enabled but not available');
   const publicId = newPublicId();
   const bookings = { widget: `${deps.config.baseUrl}/b/widget.js`, site: publicId };
   const tree = await readTemplate(input.template, { title: input.title, bookings });
@@ -62,7 +63,7 @@ export async function updateSite(
       if (name !== undefined) requireOwner(site, actor, 'change its name');
       requireChangeable(site);
       if (title === undefined && name === undefined) {
-        throw errors.nothing_to_update('The request contains no change.', {
+        throw errors.nothing_to_update('The request contains no changes.', {
           nextAction: 'Send a title, a name, or both.',
         });
       }
@@ -140,7 +141,7 @@ async function requireSiteLimit(em: EntityManager, deps: Deps, accountId: string
     accountId,
     count: () => em.count(Site, { account: accountId, status: 'active' }),
     what: 'sites',
-    nextAction: 'Archive a site that is not needed with POST /v1/sites/{id}/archive.',
+    nextAction: 'Archive an unused site with POST /v1/sites/{id}/archive.',
   });
 }
 
@@ -151,11 +152,11 @@ function translateTakenName(error: unknown): never {
 
 function nameTaken(name?: string): AppError {
   const which = name === undefined ? 'This name' : `The name ${name}`;
-  return errors.invalid_name(`${which} is taken or reserved.`, { nextAction: 'Send another name.' });
+  return errors.invalid_name(`${which} is already taken or is reserved.`, { nextAction: 'Choose another name.' });
 }
 
 function noSuchTemplate(): AppError {
-  return errors.invalid_template('No template has this name.', {
-    nextAction: 'Read GET /v1/templates for the names.',
+  return errors.invalid_template('There is no template with this name.', {
+    nextAction: 'Call GET /v1/templates to list the templates.',
   });
 }

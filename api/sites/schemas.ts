@@ -12,14 +12,17 @@ const name = z
   .min(2)
   .max(40)
   // Two hyphens in a row are reserved for the platform's hosts and for internationalised names (RFC 5891 section 4.2.3.1).
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'a name consists of lower-case letters, digits, and single hyphens between them')
-  .describe('First part of the address: 2 to 40 lower-case letters, digits and hyphens.');
-const title = z.string().trim().min(1).max(120).describe('The title of the site, for people.');
+  .regex(
+    /^[a-z0-9]+(-[a-z0-9]+)*$/,
+    'a name must consist of lower-case letters, digits, and single hyphens between them',
+  )
+  .describe('The first part of the site’s address: 2 to 40 lower-case letters, digits and hyphens.');
+const title = z.string().trim().min(1).max(120).describe('The site’s title, as people see it.');
 
 export const siteInput = z.strictObject({
   name,
   title,
-  template: z.string().default('blank').describe('A name from GET /v1/templates.'),
+  template: z.string().default('blank').describe('The name of a template from GET /v1/templates.'),
 });
 export const siteChange = z.strictObject({ title: title.optional(), name: name.optional() });
 
@@ -32,10 +35,12 @@ export const siteSchema = z
     status: z.enum(['active', 'archived']),
     address: z
       .string()
-      .describe('Its address for visitors. It is permanent, and redirects to the primary domain if the site has one.'),
-    git: z.object({ source: z.string(), content: z.string() }).describe('URLs of its two repositories.'),
+      .describe(
+        'The site’s address for visitors. It is permanent, and redirects to the primary domain if the site has one.',
+      ),
+    git: z.object({ source: z.string(), content: z.string() }).describe('URLs of the site’s two git repositories.'),
     live_deployment_id: z.string().nullable(),
-    open_comments: z.number().int().describe('Open comment threads.'),
+    open_comments: z.number().int().describe('Number of open comment threads.'),
     public_id: z.string(),
     role: z.enum(['owner', 'collaborator']),
     created_at: moment,
@@ -43,7 +48,9 @@ export const siteSchema = z
     blocked: z
       .object({ at: moment, reason: z.string() })
       .nullable()
-      .describe('Set if the operator has blocked the site, with the reason: visitors receive a 451. Otherwise null.'),
+      .describe(
+        'The time and the reason if the operator has blocked the site, in which case visitors receive a 451 response; otherwise null.',
+      ),
   })
   .meta({ id: 'Site' });
 

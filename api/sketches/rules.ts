@@ -24,7 +24,7 @@ export async function createSketch(
       accountId: actor.accountId,
       count: () => tx.count(Sketch, { account: actor.accountId, status: 'shown' }),
       what: 'sketches',
-      nextAction: 'Remove one with DELETE /v1/sketches/{id}.',
+      nextAction: 'Remove a sketch with DELETE /v1/sketches/{id}.',
     });
   // The store keeps every blob: check the limit before storing.
   await requireRoom(em);
@@ -67,12 +67,12 @@ export async function removeSketch(em: EntityManager, { clock }: Deps, actor: Ac
   return await removeFiles(em, clock, await loadSketch(em, actor, id));
 }
 
-/** The same by an operator, who has its id or the address of one of its pages. Throws `not_found`. */
+/** The same for an operator, who knows its id or the address of one of its pages. Throws `not_found`. */
 export async function blockSketch(em: EntityManager, { clock }: Pick<Deps, 'clock'>, named: string): Promise<Sketch> {
   const label = (URL.canParse(named) ? new URL(named).hostname : named).split('.')[0] ?? '';
   const where = isId('sketch', named) ? { id: named } : { hosts: { label } };
   const sketch = await em.findOne(Sketch, where);
-  if (!sketch) throw errors.not_found('No sketch has this id or address.');
+  if (!sketch) throw errors.not_found('There is no sketch with this id or address.');
   return await removeFiles(em, clock, sketch);
 }
 

@@ -5,16 +5,16 @@ import type { Config } from '#runtime/config.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
 
 const direction = z.strictObject({
-  name: z.string().trim().min(1).max(80).describe('Its name for the owner.'),
+  name: z.string().trim().min(1).max(80).describe('The name of the direction, as shown to the owner.'),
   html: z
     .string()
-    .refine((text) => text.trim() !== '', 'a direction must contain a page, but this one is empty')
-    .describe('The complete page. Scripts do not run.'),
-  note: z.string().trim().max(1_000).optional().describe('What to notice, in one or two sentences.'),
+    .refine((text) => text.trim() !== '', 'the page of a direction must not be empty')
+    .describe('The complete HTML page. Scripts do not run.'),
+  note: z.string().trim().max(1_000).optional().describe('What the owner should notice, in one or two sentences.'),
 });
 
 export const sketchInput = z.strictObject({
-  title: z.string().trim().min(1).max(120).describe('Heading of the page with all directions.'),
+  title: z.string().trim().min(1).max(120).describe('Heading of the page that shows all directions.'),
   directions: z.array(direction).min(1).max(6),
 });
 
@@ -23,7 +23,9 @@ export const sketchSchema = z
     id: z.string(),
     title: z.string(),
     status: z.enum(['shown', 'removed']),
-    url: z.string().describe('The page that shows all directions. Anyone with the address can see it.'),
+    url: z
+      .string()
+      .describe('Address of the page that shows all directions. Anyone who has the address can see the page.'),
     directions: z.array(z.object({ name: z.string(), note: z.string().nullable(), url: z.string() })),
     created_at: moment,
     removed_at: moment.nullable(),
@@ -33,7 +35,7 @@ export const sketchSchema = z
 export function sketchView(config: Config, sketch: Sketch): z.output<typeof sketchSchema> {
   const urlOf = ({ label }: SketchHost) => `${siteAddress(config, label)}/`;
   const [overview, ...directions] = sketch.hosts.getItems() as SketchHost[];
-  if (!overview) throw new Error('a sketch has its page');
+  if (!overview) throw new Error('the sketch has no overview page');
   return {
     id: sketch.id,
     title: sketch.title,

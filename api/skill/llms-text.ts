@@ -7,11 +7,11 @@ export function llmsText(baseUrl: string, { version, files }: SkillTree, { conne
   const pages = [...files.values()].filter(({ path }) => path.endsWith('.md') && path !== 'SKILL.md');
   return `# Frontage
 
-> Makes and runs websites for an AI agent and its owner: git-backed sites, built in a sandbox, published and restored instantly.
+> Frontage lets an AI agent and its owner make and run websites: sites are stored in git, built in a sandbox, and published and restored instantly.
 
-Read [SKILL.md](${baseUrl}/skill/SKILL.md) first: it teaches the work and how to get a token. You need no token to read these pages. Version ${version}.
+Read [SKILL.md](${baseUrl}/skill/SKILL.md) first: it explains the work and how to get a token. No token is needed to read these pages. Version ${version}.
 
-With a terminal and Node 20 or newer, the client can make every API call: save [frontage.mjs](${baseUrl}/skill/bin/frontage.mjs) and run "node frontage.mjs --help".
+In a terminal with Node 20 or later, the client can make every API call: download [frontage.mjs](${baseUrl}/skill/bin/frontage.mjs) and run "node frontage.mjs --help".
 
 ## The skill
 
@@ -22,6 +22,6 @@ ${pages.map(link).join('\n')}
 - [OpenAPI description](${baseUrl}/openapi.json): every operation with its schemas and errors
 - Tools at ${baseUrl}/mcp: the same operations over the Model Context Protocol (streamable HTTP), ${connects ? 'with OAuth or a token' : 'with a token'}
 - [API reference](${baseUrl}/docs/)
-- [Errors](${baseUrl}/errors): every code with its status, and whether to retry
+- [Errors](${baseUrl}/errors): every error code with its status, and whether the call can be retried
 `;
 }

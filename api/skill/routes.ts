@@ -9,7 +9,7 @@ import { llmsText } from './llms-text.ts';
 
 const skillSchema = z
   .object({
-    version: z.string().describe('Changes when any byte of the tree changes.'),
+    version: z.string().describe('Changes whenever any file of the skill changes.'),
     files: z.array(z.object({ path: z.string(), bytes: z.number().int(), sha256: z.string() })),
   })
   .meta({ id: 'Skill' });
@@ -21,9 +21,9 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
     {
       config: { operation: 'skill.list' },
       schema: {
-        summary: 'List the files of the skill',
+        summary: 'List the skill files',
         description:
-          'Pages that teach an agent to build a good site here; read `SKILL.md` first. They are also public at `/skill/`.',
+          'These files teach an agent to build a good site on this platform; read `SKILL.md` first. They are also public at `/skill/`.',
         response: { 200: skillSchema },
       },
     },
@@ -35,7 +35,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
     {
       config: { operation: 'skill.read', answers: ['text/markdown', 'text/javascript'] },
       schema: {
-        summary: 'Read a file of the skill',
+        summary: 'Read a skill file',
         params: z.object({ '*': z.string().describe('A path from the list, such as `stages/design.md`.') }),
         response: { 200: z.any().describe('The file.') },
       },
@@ -67,8 +67,8 @@ function skillView({ version, files }: SkillTree): z.output<typeof skillSchema> 
 function fileAt({ files }: SkillTree, path: string): SkillFile {
   const file = files.get(path);
   if (file) return file;
-  throw errors.not_found('The skill has no file with that path.', {
-    nextAction: 'List the files with GET /v1/skill.',
+  throw errors.not_found('The skill has no file at this path.', {
+    nextAction: 'Call GET /v1/skill to list the files.',
   });
 }
 

@@ -1,4 +1,4 @@
-/** The skill tree of this deployment. It is read once: files and capabilities do not change while a process runs. */
+/** The skill tree of this installation. It is read once: files and capabilities do not change while a process runs. */
 
 import { type Capability, capabilitiesOf } from '#api/capabilities.ts';
 import type { Config } from '#runtime/config.ts';

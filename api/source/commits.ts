@@ -41,7 +41,7 @@ const pauseMsMax = 60;
 
 export function requireRepositories(deps: Pick<Deps, 'config' | 'repositories'>): Repositories {
   if (deps.repositories) return deps.repositories;
-  throw missing(deps.config, 'repositories') ?? new Error('repositories are on and not there');
+  throw missing(deps.config, 'repositories') ?? new Error('repositories are enabled but not available');
 }
 
 /** The rules of a site with its owner's limits; `by` is the caller's role. */
@@ -88,7 +88,7 @@ export async function writeChanges(em: EntityManager, deps: Deps, write: Write):
     } finally {
       await allowance.settle(counted);
     }
-    throw errors.stale_hash('Others are changing this repository at the moment.', {
+    throw errors.stale_hash('Other changes are being made to this repository at the moment.', {
       nextAction: 'Send the same request again.',
     });
   });
@@ -155,7 +155,11 @@ export async function writeRows(
 }
 
 function stale(head: string | null): AppError {
-  return errors.stale_hash(`The repository has changed since expected_head: main is now at ${head ?? 'no commit'}.`, {
-    nextAction: 'Read the files again with GET /v1/sites/{id}/files, then send the commit with the new expected_head.',
-  });
+  return errors.stale_hash(
+    `The repository has changed since expected_head: main now points to ${head ?? 'no commit'}.`,
+    {
+      nextAction:
+        'Read the files again with GET /v1/sites/{id}/files, then send the commit with the new expected_head.',
+    },
+  );
 }

@@ -56,6 +56,6 @@ export async function loadCredential(
   const found = isId('cred', id)
     ? await em.findOne(GitCredential, { id, site, account: actor.accountId }, { populate: ['site'] })
     : null;
-  if (!found) throw errors.not_found('This account has created no git credential with this id.');
+  if (!found) throw errors.not_found('This account has not created a git credential with this id.');
   return found;
 }

@@ -37,7 +37,9 @@ export function openDailyQuota(em: EntityManager, deps: Deps, site: Site, by: Ro
       const files = held - written;
       if (files <= 0) return;
       const giveBack = returnQuota(em, { accountId, day, files });
-      await giveBack.catch((error) => log.error({ err: error, accountId, files }, 'an allowance was not given back'));
+      await giveBack.catch((error) =>
+        log.error({ err: error, accountId, files }, 'an unused part of a daily quota could not be released'),
+      );
     },
   };
 }
@@ -55,16 +57,16 @@ export async function requireDailyQuota(
 
 function quotaUsedUp(limit: number, resetsAt: Date, now: Date): AppError {
   return errors.rate_limited(
-    `This account has reached the limit of ${limit} files per day. The count restarts at midnight UTC.`,
+    `This account has reached its limit of ${limit} files per day. The count resets at midnight UTC.`,
     {
-      nextAction: `Send the same request again after ${resetsAt.toISOString()}. Pushes with git are not counted.`,
+      nextAction: `Send the same request again after ${resetsAt.toISOString()}. Files pushed with git do not count.`,
       retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1000)),
     },
   );
 }
 
 function exceedsQuota(files: number, limit: number, lift: string): AppError {
-  return errors.plan_limit(`${files} files in one call exceed the daily limit of ${limit}.`, {
-    nextAction: `Push them with git, which has no daily limit, or send fewer files. ${lift}`,
+  return errors.plan_limit(`This call contains ${files} files, more than the daily limit of ${limit}.`, {
+    nextAction: `Push the files with git, which has no daily limit, or send fewer files. ${lift}`,
   });
 }

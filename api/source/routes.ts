@@ -50,7 +50,8 @@ function credentialRoute(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Create a git user name and password',
-        description: 'They give access to one repository over HTTP until they expire. The password is shown only once.',
+        description:
+          'The credentials give access to one repository over HTTP until they expire. The password is shown only once.',
         params: idParams,
         body: credentialInput,
         response: { 200: credentialSchema },
@@ -79,7 +80,7 @@ function filesRoute(app: Api, deps: Deps): void {
       schema: {
         summary: 'List a folder or read a file',
         description:
-          'Reads the tree that is built: the source repository with the content repository at `src/content/`.',
+          'Reads the tree from which the site is built: the source repository with the content repository at `src/content/`.',
         params: idParams,
         querystring: filesQuery,
         response: { 200: filesSchema },
@@ -123,7 +124,7 @@ function filesRoute(app: Api, deps: Deps): void {
 
 function noSuchPath() {
   return errors.not_found('The site has no file or folder at this path.', {
-    nextAction: 'Read GET /v1/sites/{id}/files without a path for the existing files.',
+    nextAction: 'Call GET /v1/sites/{id}/files without a path to list the existing files.',
   });
 }
 
@@ -141,7 +142,7 @@ function commitRoute(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Commit files without git',
-        description: 'Adds, changes and removes files in one commit on `main`. The rules for pushes apply.',
+        description: 'Adds, changes and removes files in one commit on `main`. The same rules apply as for pushes.',
         params: idParams,
         body: commitInput,
         response: { 200: commitSchema },

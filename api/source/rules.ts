@@ -42,15 +42,15 @@ export async function commitChanges(
 function route(input: readonly ChangeInput[]): { repository: Repository; changes: PlannedChange[] } {
   const inContent = input.filter(({ path }) => path.startsWith(contentFolder)).length;
   if (inContent > 0 && inContent < input.length) {
-    throw errors.crosses_repositories('The changes touch both the source and the content repository.', {
-      nextAction: `Send two calls: one with the paths under ${contentFolder}, one with the others.`,
+    throw errors.crosses_repositories('The changes affect both the source and the content repository.', {
+      nextAction: `Make two calls: one with the paths under ${contentFolder}, and one with the others.`,
     });
   }
   const prefix = inContent > 0 ? contentFolder : '';
   const changes = input.map((change) => ({ path: change.path.slice(prefix.length), content: readContent(change) }));
   const seen = new Set<string>();
   for (const { path } of changes) {
-    if (seen.has(path)) throw errors.invalid_path(`${printable(path)} occurs twice in the commit.`);
+    if (seen.has(path)) throw errors.invalid_path(`${printable(path)} appears more than once in the commit.`);
     seen.add(path);
   }
   return { repository: prefix ? 'content' : 'source', changes };

@@ -7,11 +7,11 @@ import { daySeconds } from '#rules/time.ts';
 import type { Config } from '#runtime/config.ts';
 
 const repository = z.enum(['source', 'content']);
-const sha = z.string().regex(/^[0-9a-f]{40}$/, 'a commit is 40 hexadecimal digits');
+const sha = z.string().regex(/^[0-9a-f]{40}$/, 'a commit id must be 40 hexadecimal digits');
 
 export const credentialInput = z.strictObject({
-  repository: repository.describe('The repository to give access to.'),
-  access: z.enum(['read', 'write']).describe('`read` allows clone and fetch; `write` also allows push.'),
+  repository: repository.describe('The repository to which the credentials give access.'),
+  access: z.enum(['read', 'write']).describe('`read` allows cloning and fetching; `write` also allows pushing.'),
   expires_in_seconds: z
     .number()
     .int()
@@ -27,7 +27,7 @@ export const credentialSchema = z
     repository,
     access: z.enum(['read', 'write']),
     username: z.string(),
-    password: z.string().describe('Shown once.'),
+    password: z.string().describe('It is shown only once.'),
     url: z.string().describe('URL of the repository.'),
     expires_at: moment,
   })
@@ -51,7 +51,7 @@ export function credentialView(config: Config, credential: GitCredential, passwo
 }
 
 export const filesQuery = pageQuery.extend({
-  path: z.string().max(2048).default('').describe('A folder or a file of the site. The default is the root.'),
+  path: z.string().max(2048).default('').describe('The path of a folder or a file. The default is the root folder.'),
   ref: z
     .string()
     .max(64)
@@ -60,18 +60,18 @@ export const filesQuery = pageQuery.extend({
   recursive: z
     .enum(['true', 'false'])
     .default('false')
-    .describe('`true`: lists all files below the folder instead of only its direct entries.'),
+    .describe('`true` lists all files below the folder instead of only its direct entries.'),
 });
 
 const commits = z
   .object({ source: z.string().nullable(), content: z.string().nullable() })
-  .describe('The commits of the tree; null if it contains no commit of that repository.');
+  .describe('The commits from which the tree was read; null for a repository that is not part of the tree.');
 
 const folderSchema = listOf(
   z.object({
     path: z.string(),
     kind: z.enum(['file', 'folder']),
-    bytes: z.number().int().describe('For a folder: the total of all files below it.'),
+    bytes: z.number().int().describe('For a folder, the total size of all files below it.'),
   }),
 ).extend({ path: z.string(), kind: z.literal('folder'), commits });
 
@@ -90,33 +90,44 @@ export const filesSchema = z.union([folderSchema, fileSchema]).meta({ id: 'Files
 
 const change = z
   .strictObject({
-    path: z.string().max(8192).describe('Below `src/content/` it goes to the content repository.'),
+    path: z.string().max(8192).describe('A path below `src/content/` belongs to the content repository.'),
     text: z.string().optional(),
     base64: z.base64().optional(),
     delete: z.literal(true).optional(),
   })
   .refine(
     ({ text, base64, delete: remove }) => [text, base64, remove].filter((part) => part !== undefined).length === 1,
-    'send exactly one of text, base64 and delete',
+    'exactly one of text, base64 and delete is required',
   );
 export type ChangeInput = z.output<typeof change>;
 
 export const commitInput = z.strictObject({
-  message: z.string().trim().min(1).max(5000).describe('The reason for the change. Its first line is the subject.'),
-  changes: z.array(change).min(1).max(1000).describe('All paths must be in one repository.'),
+  message: z
+    .string()
+    .trim()
+    .min(1)
+    .max(5000)
+    .describe('The commit message, with the reason for the change. Its first line is the subject.'),
+  changes: z.array(change).min(1).max(1000).describe('All paths must belong to the same repository.'),
   expected_head: sha
     .optional()
-    .describe('The commit on which the change is based. Returns `stale_hash` if `main` has changed.'),
+    .describe(
+      'The commit on which the change is based. If `main` has changed since, the call fails with `stale_hash`.',
+    ),
 });
 
 export const commitSchema = z
   .object({
-    commit: z.string().describe('The current head of `main`. Changes that already exist make no commit.'),
+    commit: z
+      .string()
+      .describe(
+        'The current head of `main`. If the repository already contains all the changes, no commit is created.',
+      ),
     repository,
     branch: z.literal('main'),
     subject: z.string(),
     author: z.string(),
-    files_changed: z.number().int().describe('Files that the commit wrote or removed.'),
+    files_changed: z.number().int().describe('Number of files that the commit wrote or removed.'),
     committed_at: moment,
   })
   .meta({ id: 'Commit' });

@@ -91,5 +91,5 @@ export async function readFile(repositories: Repositories, siteId: string, file:
       ...(isText ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') }),
     };
   }
-  throw new Error('a file of the tree has no content');
+  throw new Error('a file in the tree has no content');
 }

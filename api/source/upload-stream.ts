@@ -26,13 +26,13 @@ export type UploadStream = {
 
 const pieceBytes = 65_536;
 
-/** Receives a body. Throws the error from `tooLarge` as soon as it exceeds `bytesMax`, and `invalid_input` when it breaks off. */
+/** Receives a body. Throws the error from `tooLarge` as soon as it exceeds `bytesMax`, and `invalid_input` when it is incomplete. */
 export async function receiveUpload(
   { config }: Pick<Deps, 'config'>,
   body: Readable,
   { bytesMax, tooLarge }: { bytesMax: number; tooLarge(): AppError },
 ): Promise<UploadStream> {
-  // It may break off before it is read; the later read reports the error.
+  // The connection may be lost before the body is read; the later read reports the error.
   body.on('error', () => {});
   const file = await openUnlinkedFile(join(config.dataDir, 'incoming'));
   const hash = createHash('sha256');
@@ -46,7 +46,7 @@ export async function receiveUpload(
     }
   } catch (error) {
     await file.close();
-    // The rest of the request is read, so that the client gets to read the response.
+    // The rest of the request is read, so that the client can read the response.
     body.resume();
     throw error;
   }
@@ -85,7 +85,7 @@ async function blobIdOf(file: UploadStream): Promise<string> {
 async function* readFrom(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
   for (let position = 0; position < bytes; ) {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(pieceBytes), position });
-    if (bytesRead === 0) throw new Error('a file that came in is shorter than it was');
+    if (bytesRead === 0) throw new Error('a received file is shorter than when it was written');
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }
@@ -112,8 +112,8 @@ async function* readToEnd(body: Readable): AsyncGenerator<Buffer> {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch (error) {
     if (error instanceof Error && !('code' in error && error.code === 'ENOSPC')) {
-      throw errors.invalid_input('The upload of the file ended early.', {
-        nextAction: 'Send it again.',
+      throw errors.invalid_input('The upload ended before the file was complete.', {
+        nextAction: 'Send the file again.',
         cause: error,
       });
     }

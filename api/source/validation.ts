@@ -57,7 +57,7 @@ function pathConflicts(after: Files, edits: readonly Edit[]): Violation[] {
       code: 'invalid_path' as const,
       path,
       what: 'would be both a file and a folder',
-      remedy: 'Delete the other one in the same commit, or choose another path.',
+      remedy: 'Delete the conflicting file or folder in the same commit, or choose another path.',
     }));
 }
 
@@ -84,6 +84,6 @@ export function refusalError(repository: Repository, verdicts: readonly Violatio
   const [first] = verdicts as [Violation];
   const folder = repository === 'content' ? contentFolder : '';
   const shown = verdicts.slice(0, 5).map((verdict) => sentence(verdict, folder));
-  const more = verdicts.length > 5 ? [`${verdicts.length - 5} more changes are refused.`] : [];
+  const more = verdicts.length > 5 ? [`${verdicts.length - 5} more changes were refused.`] : [];
   return errors[first.code]([...shown, ...more].join(' '), { nextAction: first.remedy });
 }

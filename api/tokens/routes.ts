@@ -22,7 +22,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Issue a token',
-        description: 'The response contains the token in `access_token`, only this once.',
+        description: 'The response contains the token in `access_token`. The token is shown only once.',
         body: tokenInput,
         response: { 200: newTokenSchema },
       },

@@ -29,7 +29,7 @@ export async function issueToken(
 ): Promise<{ token: Token; secret: string }> {
   const now = clock.now();
   if (expiresAt && expiresAt <= now) {
-    throw errors.invalid_expiry('expires_at is not in the future.', {
+    throw errors.invalid_expiry('expires_at must be in the future.', {
       nextAction: 'Send a later expires_at, or omit it for a token that does not expire.',
     });
   }
@@ -73,7 +73,9 @@ export async function createToken(em: EntityManager, deps: Deps, actor: Actor, i
 export async function loadToken(em: EntityManager, actor: Actor, id: string): Promise<Token> {
   const token = isId('tok', id) ? await em.findOne(Token, { id, account: actor.accountId, revokedAt: null }) : null;
   if (token) return token;
-  throw errors.not_found('This account has no token with this id.', { nextAction: 'Read GET /v1/tokens.' });
+  throw errors.not_found('This account has no token with this id.', {
+    nextAction: 'Call GET /v1/tokens to list the tokens.',
+  });
 }
 
 export async function renameToken(em: EntityManager, actor: Actor, id: string, name: string): Promise<Token> {
@@ -88,7 +90,7 @@ export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor,
   const token = await loadToken(em, actor, id);
   if (token.id === actor.tokenId) {
     throw errors.current_token('A token cannot revoke itself.', {
-      nextAction: `Revoke it with another token of the account: DELETE /v1/tokens/${id}.`,
+      nextAction: `Use a different token from the same account to call DELETE /v1/tokens/${id}.`,
     });
   }
   token.revokedAt = clock.now();

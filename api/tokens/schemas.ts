@@ -3,7 +3,7 @@ import type { Actor } from '#api/access.ts';
 import { moment } from '#api/schemas.ts';
 import type { Token } from '#db/auth/token.ts';
 
-const name = z.string().trim().min(1).max(100).describe('A name by which the owner recognises the token.');
+const name = z.string().trim().min(1).max(100).describe('A name by which the owner can recognise the token.');
 
 export const tokenInput = z.strictObject({
   name,
@@ -22,7 +22,7 @@ export const tokenSchema = z
     created_at: moment,
     last_used_at: moment.nullable(),
     expires_at: moment.nullable(),
-    current: z.boolean().describe('Whether this call uses the token.'),
+    current: z.boolean().describe('Whether this call was made with this token.'),
   })
   .meta({ id: 'Token' });
 export const newTokenSchema = tokenSchema.extend({

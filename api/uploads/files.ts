@@ -98,13 +98,13 @@ async function commitInPlace(
     const { filesChanged, changes } = await writeChanges(em, deps, {
       site,
       repository: 'source',
-      message: `Add ${good}.${extension} by an upload link`,
+      message: `Add ${good}.${extension} through an upload link`,
       author: await em.findOneOrFail(Account, link.account.id),
       source: 'upload_link',
       async begin() {
         await requireStillOpen(deps, link.id);
         place.taken = await reserveFile(em, deps, link.id);
-        if (!place.taken) throw errors.plan_limit('This link accepts no more photos.');
+        if (!place.taken) throw errors.plan_limit('This link cannot accept any more photos.');
       },
       plan: (files) => [{ path: placeFor(files, good, extension, content.oid), content }],
     });

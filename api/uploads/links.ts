@@ -41,7 +41,7 @@ export async function createLink(
   const { limits, lift } = capsOf(deps, site, roleOf(site, actor));
   const maxFileBytes = input.max_file_bytes ?? limits.file_bytes;
   if (maxFileBytes > limits.file_bytes) {
-    throw errors.invalid_upload(`max_file_bytes is larger than the limit for a file, ${limits.file_bytes} bytes.`, {
+    throw errors.invalid_upload(`max_file_bytes is larger than the limit of ${limits.file_bytes} bytes for one file.`, {
       nextAction: `Send a smaller max_file_bytes, or omit it. ${lift('file_bytes')}`,
     });
   }
@@ -67,7 +67,7 @@ export async function loadLink(em: EntityManager, actor: Actor, linkId: string):
   const site = link && (await findSite(em, actor, link.site.id));
   if (!link || !site) {
     throw errors.not_found('No upload link with this id is accessible with this token.', {
-      nextAction: 'Read GET /v1/sites/{id}/uploads for the links of a site.',
+      nextAction: 'Call GET /v1/sites/{id}/uploads to list a site’s upload links.',
     });
   }
   return link;
@@ -113,7 +113,7 @@ async function asHeldLink(em: EntityManager, link: UploadLink): Promise<HeldLink
 
 /** Throws the reason why a link accepts no more files, worded for the person who has it. */
 export function requireOpen({ link, site, lost }: HeldLink, now: Date): void {
-  if (isClosed(site)) throw errors.site_archived('This website is archived, so it accepts no photos.');
+  if (isClosed(site)) throw errors.site_archived('This website is archived, so it cannot accept photos.');
   const status = lost ? 'ended' : statusOf(link, now);
   if (status === 'full') throw errors.plan_limit('This link has received its maximum number of photos.');
   if (status === 'expired')

@@ -70,7 +70,7 @@ function showLink(deps: Deps, held: HeldLink, results: UploadResult[] = []): Wri
 
 const isForm = (request: FastifyRequest) => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
 
-/** A browser without scripts sends the form as it is; its files are stored one by one, in order. */
+/** A browser without scripts submits the form; its files are stored one by one, in order. */
 async function receiveForm(deps: Deps, request: FastifyRequest, secret: string): Promise<WrittenPage> {
   const em = deps.em();
   const results: UploadResult[] = [];
@@ -110,19 +110,19 @@ async function* filesOf(request: FastifyRequest): AsyncGenerator<Part> {
   let current: Part | undefined;
   const breakOff = (error: Error) => {
     fault ??= error;
-    // Otherwise its reader would wait for ever.
+    // Otherwise its reader would wait forever.
     for (const part of [current, ...parts]) part?.body.destroy(fault);
     wake();
   };
   parser.on('error', (error) => breakOff(error as Error));
   request.raw.once('close', () => {
-    if (!request.raw.complete) breakOff(new Error('the form broke off'));
+    if (!request.raw.complete) breakOff(new Error('the client disconnected before the form was complete'));
   });
   fileOf(request).pipe(parser);
   for (;;) {
     current = parts.shift();
     if (current) yield current;
-    else if (fault) throw errors.invalid_input('The form is incomplete. Send it again.');
+    else if (fault) throw errors.invalid_input('The photos did not arrive completely. Please send them again.');
     else if (over) return;
     else {
       await new Promise<void>((resolve) => {
@@ -179,7 +179,7 @@ const titles: Record<string, string> = {
   expired: 'This link has expired',
   plan_limit: 'All photos are in',
   site_archived: 'This website is archived',
-  uploads_disabled: 'Photo uploads are off',
+  uploads_disabled: 'Photo uploads are turned off',
 };
 
 const texts: Record<string, string> = { expired: 'Ask the person who sent it for a new one.' };

@@ -34,7 +34,7 @@ export function uploadRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Create an upload link',
         description:
-          'Creates a page that accepts photos for this site from anyone with its address. The address is shown once.',
+          'Creates a page on which anyone who has its address can upload photos for this site. The address is shown only once.',
         params: idParams,
         body: uploadInput,
         response: { 200: newUploadSchema },

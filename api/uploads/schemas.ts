@@ -17,7 +17,7 @@ export const uploadInput = z.strictObject({
   max_file_bytes: count
     .min(1)
     .optional()
-    .describe('Limit for each file, at most `limits.file_bytes`, which is the default.'),
+    .describe('Size limit for each file. The default, and the maximum, is `limits.file_bytes`.'),
 });
 
 export const uploadSchema = z
@@ -36,7 +36,11 @@ export const uploadSchema = z
 
 export const newUploadSchema = uploadSchema
   .extend({
-    url: z.string().describe('For the owner to open in a browser. Anyone with the link can send files. Shown once.'),
+    url: z
+      .string()
+      .describe(
+        'The link for the owner to open in a browser. Anyone who has the link can send files. It is shown only once.',
+      ),
   })
   .meta({ id: 'NewUploadLink' });
 

@@ -27,18 +27,18 @@ export function formatWords(found: string | undefined, mime: string | undefined)
   if (found === undefined) return `This is not a photo that a website can show. ${other}`;
   if (found === 'heic' || found === 'heif') {
     return (
-      'This photo is in Apple’s HEIC format, which many browsers cannot show. On the iPhone, open Settings, Camera, ' +
-      'Formats and choose “Most Compatible”, then take it again. Or open the photo and export it as JPG.'
+      'This photo is in Apple’s HEIC format, which many browsers cannot show. On the iPhone, open Settings, then Camera, ' +
+      'then Formats, choose “Most Compatible”, and take the photo again. Or open the photo and export it as a JPG.'
     );
   }
   if (programs.includes(found)) return `This is a program, not a photo. ${other}`;
   if (packages.includes(found)) return 'This is an archive of several files. Open it and send the photos inside.';
   if (documents.includes(found))
     return `This is a document, not a photo. ${other} To publish a document, ask the person who makes your website.`;
-  if (raw.includes(found)) return 'This is a raw camera file. Export it as JPG, then send that.';
+  if (raw.includes(found)) return 'This is a raw camera file. Export it as a JPG and send that instead.';
   if (mime?.startsWith('video/'))
-    return 'This is a video, and this page accepts photos only. Put videos on a video service.';
-  if (mime?.startsWith('audio/')) return `This is a sound file, not a photo. ${other}`;
+    return 'This is a video, but this page accepts only photos. Upload videos to a video service instead.';
+  if (mime?.startsWith('audio/')) return `This is an audio file, not a photo. ${other}`;
   return `This kind of picture (${found.toUpperCase()}) cannot be shown on a website. ${other}`;
 }
 
@@ -53,17 +53,19 @@ export function refusalWords(error: AppError): string {
   const runs = /SVG must not contain anything executable/.test(error.message);
   switch (error.code) {
     case 'format_not_allowed':
-      return runs ? 'This drawing contains a script. Save it as PNG and send that.' : formatWords(undefined, undefined);
+      return runs
+        ? 'This drawing contains a script. Save it as a PNG and send that instead.'
+        : formatWords(undefined, undefined);
     case 'invalid_file':
       if (/pixels/.test(error.message))
-        return 'This picture is too large for a website. Save a smaller copy and send that.';
+        return 'This picture is too large for a website. Save a smaller copy and send that instead.';
       if (/cut off/.test(error.message)) return 'This photo is incomplete. Send it again, or take it again.';
-      return 'This photo is damaged or contains other data. Open it, save a new copy and send that.';
+      return 'This photo is damaged or contains other data. Open it, save a new copy and send that instead.';
     case 'rate_limited':
-      return 'The website has reached its daily limit of files. Send this one tomorrow.';
+      return 'The website has reached its daily limit for uploads. Please send this photo tomorrow.';
     case 'plan_limit':
       return /contain more than/.test(error.message)
-        ? 'The website’s storage is full. Ask the person who makes it to remove unused files.'
+        ? 'The website’s storage is full. Ask the person who makes the website to remove unused files.'
         : error.message;
     case 'stale_hash':
       return 'The website was changed at the same time. Send this photo again.';

@@ -75,7 +75,7 @@ export async function formatFault(
   }
   const whole = replay(head, chunks);
   if (texts.includes(extension)) {
-    return (await isText(whole)) ? undefined : wrongBytes(place, extension, head, 'are not text in UTF-8');
+    return (await isText(whole)) ? undefined : wrongBytes(place, extension, head, 'are not UTF-8 text');
   }
   if (extension === 'svg') {
     const fault = await svgFault(whole);
@@ -84,7 +84,7 @@ export async function formatFault(
   }
   const found = await fileTypeFromBuffer(Buffer.concat(head));
   if (!found || formatOf(found.ext) !== formatOf(extension)) {
-    return wrongBytes(place, extension, head, 'have no known format');
+    return wrongBytes(place, extension, head, 'are not in a known format');
   }
   const fault = await structureFault(formatOf(found.ext), whole);
   return fault === undefined ? undefined : malformed(extension, fault);
@@ -97,12 +97,12 @@ async function* replay(head: readonly Buffer[], rest: AsyncIterator<Buffer>): As
 }
 
 function malformed(extension: string, fault: string): FormatFault {
-  const what = `is called .${extension}, but its bytes ${fault}`;
-  return { code: 'invalid_file', what, remedy: 'Open it in a suitable program and export it again.' };
+  const what = `has the extension .${extension}, but its contents ${fault}`;
+  return { code: 'invalid_file', what, remedy: 'Open the file in a suitable program and export it again.' };
 }
 
 async function creditFault(content: AsyncIterable<Buffer>): Promise<FormatFault | undefined> {
-  const remedy = `A credit is a JSON object of at most ${creditBytesMax} bytes.`;
+  const remedy = `A credit must be a JSON object of at most ${creditBytesMax} bytes.`;
   const head: Buffer[] = [];
   for await (const chunk of content)
     if (bytesIn([...head, chunk]) <= creditBytesMax) head.push(chunk);
@@ -111,7 +111,7 @@ async function creditFault(content: AsyncIterable<Buffer>): Promise<FormatFault 
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(head)));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return undefined;
   } catch {}
-  return { code: 'format_not_allowed', what: 'is called .credit.json but is not a JSON object', remedy };
+  return { code: 'format_not_allowed', what: 'has the extension .credit.json, but is not a JSON object', remedy };
 }
 
 const bytesIn = (chunks: readonly Buffer[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
@@ -130,16 +130,18 @@ async function wrongBytes(
   const named = isGuess ? undefined : found?.ext;
   return {
     code: isTaken ? 'invalid_file' : 'format_not_allowed',
-    what: `is called .${extension}, but its bytes ${named ? `are of the format ${named}` : otherwise}`,
-    remedy: isTaken ? `Rename it to .${named}, or convert it.` : `Use one of: ${place.extensions.join(', ')}.`,
+    what: `has the extension .${extension}, but its contents ${named ? `are in the format ${named}` : otherwise}`,
+    remedy: isTaken
+      ? `Change its extension to .${named}, or convert it.`
+      : `Use one of these formats: ${place.extensions.join(', ')}.`,
   };
 }
 
 function executable(what: string): FormatFault {
   return {
     code: 'format_not_allowed',
-    what: `${what}, and an SVG must not contain anything executable`,
-    remedy: 'Remove that from the SVG (an optimiser such as SVGO does it), or use a PNG.',
+    what: `${what}, but an SVG must not contain anything executable`,
+    remedy: 'Remove it from the SVG (an optimiser such as SVGO can do this), or use a PNG.',
   };
 }
 

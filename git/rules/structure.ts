@@ -22,7 +22,7 @@ const walks: Record<string, (reader: ByteReader) => Promise<Walked | string | un
 const pixelsMax = 268_402_689;
 
 /**
- * The fault in the bytes of a file of this format, as the end of "its bytes …"; undefined for a valid file. Reads to
+ * The fault in the bytes of a file of this format, as the end of "its contents …"; undefined for a valid file. Reads to
  * the end, or to the first fault.
  */
 export async function structureFault(format: string, content: AsyncIterable<Buffer>): Promise<string | undefined> {
@@ -42,10 +42,10 @@ export async function structureFault(format: string, content: AsyncIterable<Buff
 function pixelFault(walked: Walked): string | undefined {
   if ('fault' in walked && walked.fault !== undefined) return walked.fault;
   const { width, height, frames } = walked as Exclude<Walked, { fault: string }>;
-  if (width < 1 || height < 1) return 'do not contain the size of the image';
+  if (width < 1 || height < 1) return 'do not specify the size of the image';
   if (width * height * frames <= pixelsMax) return undefined;
   const times = frames > 1 ? `, ${frames} times` : '';
-  return `decode to ${width} × ${height} pixels${times}, more than any screen or the build can handle`;
+  return `decode to ${width} × ${height} pixels${times}, which is more than any screen or the build can handle`;
 }
 
 /** Passes the bytes through and detects HTML or a script among them: images and fonts contain neither. */
@@ -62,6 +62,6 @@ function watchForMarkup(content: AsyncIterable<Buffer>) {
   }
   return {
     content: watched(),
-    fault: () => (found === undefined ? undefined : `contain part of a web page or program (<${found.toLowerCase()}>)`),
+    fault: () => (found === undefined ? undefined : `include part of a web page or program (<${found.toLowerCase()}>)`),
   };
 }

@@ -19,7 +19,7 @@ const htmlNamespace = 'http://www.w3.org/1999/xhtml';
 const safeData =
   /^data:(image\/(png|jpe?g|webp|gif|avif)|(application|font)\/[a-z0-9.+-]*(woff2?|ttf|otf|opentype|truetype)[a-z0-9.+-]*)[;,]/;
 
-/** `script`: the file could execute code ("it has …"). `broken`: it is not an SVG ("its bytes are …"). */
+/** `script`: the file could execute code ("it has …"). `broken`: it is not an SVG ("its contents are …"). */
 export type SvgFault = { kind: 'script' | 'broken'; what: string };
 
 /** Reads to the end or to the first fault. Undefined for a harmless image. */
@@ -32,7 +32,7 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
     fault ??= { kind, what };
   };
   parser.on('error', () => found('broken', 'are not well-formed XML'));
-  parser.on('doctype', () => found('script', 'has a <!DOCTYPE …>, where entities can be declared'));
+  parser.on('doctype', () => found('script', 'has a <!DOCTYPE …>, which can declare entities'));
   parser.on('processinginstruction', ({ target }) => {
     if (target !== 'xml') found('script', `has a <?${target} …> instruction`);
   });
@@ -48,26 +48,26 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
     }
     parser.write(decoder.decode()).close();
   } catch {
-    found('broken', 'are not XML in UTF-8');
+    found('broken', 'are not UTF-8 XML');
   }
-  if (!fault && root !== 'svg') found('broken', 'have no <svg> at their root');
+  if (!fault && root !== 'svg') found('broken', 'have no <svg> root element');
   return fault;
 }
 
 function activePart(tag: SaxesTagNS): string | undefined {
   if (active.has(tag.local.toLowerCase())) return `has a <${tag.name}> element`;
   if (tag.uri === htmlNamespace) return `has an HTML element <${tag.name}>`;
-  if (tag.local === 'svg' && tag.uri !== '' && tag.uri !== svgNamespace) return 'has an <svg> of another namespace';
+  if (tag.local === 'svg' && tag.uri !== '' && tag.uri !== svgNamespace) return 'has an <svg> in another namespace';
   for (const attribute of Object.values(tag.attributes)) {
     const name = attribute.local.toLowerCase();
     // Browsers ignore white space and control characters inside a scheme.
     const value = attribute.value.replace(/[\p{Cc}\s]/gu, '').toLowerCase();
     if (name.startsWith('on')) return `has the event handler ${attribute.name}`;
-    if (/(java|vb)script:/.test(value)) return `has a script address in ${attribute.name}`;
+    if (/(java|vb)script:/.test(value)) return `has a script URL in ${attribute.name}`;
     if (name === 'attributename' && /^(xlink:)?href$|^on/.test(value))
       return `animates the attribute ${attribute.value}`;
     if ((name === 'href' || name === 'src') && value.startsWith('data:') && !safeData.test(value)) {
-      return `has a document inside ${attribute.name}`;
+      return `has an embedded document in ${attribute.name}`;
     }
   }
   return undefined;

@@ -193,7 +193,7 @@ test('a page of somebody else that carries the form is refused, and nothing type
   // Its script may not even read the challenge.
   await page.getByText('Your message could not be sent. Please try again.').waitFor();
   await page.evaluate('document.querySelector("form").submit()');
-  await page.getByText('The request came from a page outside the website.').waitFor();
+  await page.getByText('The request came from a page that is not part of this website.').waitFor();
   expect(await page.getByText('Ada elsewhere').count()).toBe(1);
   expect((await submissions()).length).toBe(before);
   await page.close();

@@ -175,7 +175,9 @@ describe.skipIf(!executablePath)('the owner', () => {
     await frame.getByText('No screenshot: this page could not be captured.').waitFor();
     await frame.getByLabel('What should change here?').fill('All the same.');
     await send({ frame }, 'All the same.');
-    expect((await threads(site))[0].screenshot).toEqual({ missing: 'The browser could not draw the page.' });
+    expect((await threads(site))[0].screenshot).toEqual({
+      missing: 'The browser could not take a screenshot of the page.',
+    });
     await context.close();
   });
 

@@ -31,15 +31,15 @@ describe('a password', () => {
       /remote: Unknown user name or wrong password[\s\S]*Authentication failed/,
     );
     expect(await clone(set('username', 'git-nobody'))).toMatch(/Unknown user name or wrong password/);
-    expect(await clone(set('password', platform.token))).toMatch(/A bearer token is not a git password/);
+    expect(await clone(set('password', platform.token))).toMatch(/A bearer token cannot be used as a git password/);
     expect(await clone(set('pathname', `/git/${other}.git`))).toMatch(
-      /no access to a repository at this address[\s\S]*not found/,
+      /not give access to a repository at this address[\s\S]*not found/,
     );
     expect(await clone(set('pathname', `/git/${siteId}.content.git`))).toMatch(
-      /no access to a repository at this address/,
+      /not give access to a repository at this address/,
     );
     expect(await clone(set('pathname', `/git/${newId('site')}.git`))).toMatch(
-      /no access to a repository at this address/,
+      /not give access to a repository at this address/,
     );
     const short = await platform.address(siteId, { seconds: 60 });
     await git(work.path, ['clone', '--quiet', short, 'y']);
@@ -72,7 +72,7 @@ describe('a password', () => {
     await git(work.path, ['clone', '--quiet', await platform.address(siteId, { access: 'read', seconds: day }), '.']);
     await commitFiles(work.path, { 'b.txt': 'b' });
     const before = await stateOf(platform, siteId);
-    expect((await tryGit(work.path, ['push'])).stderr).toMatch(/remote: This password only allows reading/);
+    expect((await tryGit(work.path, ['push'])).stderr).toMatch(/remote: This password allows only reading/);
     expect(
       (await post(await platform.address(siteId, { access: 'read', seconds: day }), 'git-receive-pack', '0000')).status,
     ).toBe(403);

@@ -92,7 +92,7 @@ const frozenFiles: HostilePush[] = [
     files: [],
     without: ['package.json'],
     names: 'package.json',
-    says: /as here, removed/,
+    says: /cannot be removed/,
     code: 'frozen_file',
   },
   { ...link('package.json', '/etc/passwd'), says: /managed by the platform/ },

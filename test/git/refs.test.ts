@@ -50,7 +50,10 @@ describe('branches', () => {
     'refs/pull/1/head',
   ];
   test.each(odd)('%s cannot be pushed, and the terminal says which can', async (ref) => {
-    await expectRefused(['origin', `HEAD:${ref}`], /not a branch of a site: only main and preview\/1 to preview\/5/);
+    await expectRefused(
+      ['origin', `HEAD:${ref}`],
+      /cannot be pushed: a site accepts pushes only to main and preview\/1 to preview\/5/,
+    );
   });
 
   test('main and each slot can be pushed', async () => {
@@ -68,12 +71,12 @@ describe('branches', () => {
     await git(clone, ['reset', '--quiet', '--hard', head]);
     await commitFiles(clone, { 'd.txt': 'four' });
     await git(clone, ['push', '--quiet', '--force', 'origin', 'HEAD:preview/1']);
-    await expectRefused(['--force', 'origin', 'HEAD:main'], /remote: +main only accepts fast-forward pushes/);
+    await expectRefused(['--force', 'origin', 'HEAD:main'], /remote: +main accepts only fast-forward pushes/);
   });
 
   test('main cannot take a history of another root', async () => {
     const other = await commitTree(clone, await writeTree(clone, [{ path: 'z.txt', bytes: 'z' }]), []);
-    await expectRefused(['--force', 'origin', `${other}:refs/heads/main`], /main only accepts fast-forward pushes/);
+    await expectRefused(['--force', 'origin', `${other}:refs/heads/main`], /main accepts only fast-forward pushes/);
   });
 
   test('no branch can be deleted', async () => {
@@ -88,12 +91,12 @@ describe('branches', () => {
     const oid =
       type === 'blob' ? blob : type === 'tree' ? await writeTree(clone, []) : await writeObject(clone, 'tag', tag);
     // git's client refuses this by itself; without its refs it cannot know better.
-    await expectRefused(['--force', 'origin', `${oid}:refs/heads/preview/3`], /would not point at a commit/);
+    await expectRefused(['--force', 'origin', `${oid}:refs/heads/preview/3`], /would not point to a commit/);
   });
 
   test('one refused branch keeps the others of the same push out', async () => {
     await commitFiles(clone, { 'c.txt': 'three' });
-    await expectRefused(['origin', 'HEAD:main', 'HEAD:refs/tags/v1'], /refs\/tags\/v1 is not a branch of a site/);
+    await expectRefused(['origin', 'HEAD:main', 'HEAD:refs/tags/v1'], /refs\/tags\/v1 cannot be pushed/);
   });
 
   test('push options are not taken', async () => {

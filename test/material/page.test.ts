@@ -68,7 +68,9 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     expect(await page.locator('#left').textContent()).toBe('You can send 2 more photos.');
     const files = await material.files(owner.siteId);
     for (const name of ['bread', 'coffee', 'dunes']) expect(files.has(`src/assets/${name}.jpg`)).toBe(true);
-    expect((await material.log(owner.siteId)).filter((line) => line.includes('by an upload link'))).toHaveLength(3);
+    expect((await material.log(owner.siteId)).filter((line) => line.includes('through an upload link'))).toHaveLength(
+      3,
+    );
     expect(asked.filter((url) => !url.startsWith(material.url) && !url.startsWith('data:'))).toEqual([]);
     expect(faults).toEqual([]);
   });

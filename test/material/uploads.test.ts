@@ -204,7 +204,7 @@ describe('a file by a link', () => {
     expect(paths).toEqual(['src/assets/menu-2.png', 'src/assets/menu-3.png', 'src/assets/menu-4.png']);
     const { items } = (await owner.call('GET', `/v1/sites/${owner.siteId}/assets`)).body;
     expect(items.map(({ source }: { source: string }) => source)).toEqual([...Array(3).fill('upload_link'), 'api']);
-    expect((await material.log(owner.siteId))[0]).toMatch(/^Owner \d+ <.*> Add menu.png by an upload link$/);
+    expect((await material.log(owner.siteId))[0]).toMatch(/^Owner \d+ <.*> Add menu.png through an upload link$/);
   });
 
   test.each([

@@ -5,7 +5,7 @@
 import { crc32, inflateSync } from 'node:zlib';
 import type { ByteReader } from './byte-reader.ts';
 
-/** Width and height, the number of frames, or the fault, as the end of "its bytes …". */
+/** Width and height, the number of frames, or the fault, as the end of "its contents …". */
 export type Walked = { width: number; height: number; frames: number } | { fault: string };
 
 const textBytesMax = 1_048_576;
@@ -24,7 +24,7 @@ export async function walkPng(reader: ByteReader): Promise<Walked> {
     let sum = crc32(header.subarray(4));
     const kept: Buffer[] = [];
     const isKept = ['IHDR', 'zTXt', 'iTXt', 'iCCP'].includes(type);
-    if (isKept && length > textBytesMax) return { fault: `contain a ${type} chunk of more than 1 MiB` };
+    if (isKept && length > textBytesMax) return { fault: `include a ${type} chunk larger than 1 MiB` };
     await reader.each(length, (bytes) => {
       sum = crc32(bytes, sum);
       if (isKept) kept.push(bytes);
@@ -34,7 +34,7 @@ export async function walkPng(reader: ByteReader): Promise<Walked> {
     if (type === 'IHDR') size = { width: data.readUInt32BE(0), height: data.readUInt32BE(4) };
     if (type === 'fcTL') frames += 1;
     if (isKept && type !== 'IHDR' && isBomb(type, data))
-      return { fault: `contain a ${type} chunk that decompresses without end` };
+      return { fault: `include a ${type} chunk that decompresses to more than 8 MiB` };
     if (type === 'IEND') break;
   }
   return { ...size, frames: Math.max(1, frames), ...(await hidden(reader)) };
@@ -106,7 +106,7 @@ async function behindJpeg(reader: ByteReader): Promise<{ fault?: string }> {
   // The zeros at the start of a box's length were skipped.
   const isFilm = head.includes('ftyp');
   const isPhones = tail.toString('latin1') === 'SEFT';
-  return head.length === 0 || isJpeg || isFilm || isPhones ? {} : { fault: 'contain another file after the image' };
+  return head.length === 0 || isJpeg || isFilm || isPhones ? {} : { fault: 'include another file after the image' };
 }
 
 /** GIF89a, sections 15 to 27. */
@@ -127,7 +127,7 @@ export async function walkGif(reader: ByteReader): Promise<Walked> {
     else return { fault: 'are not a complete GIF' };
     for (let length = 1; length > 0; await reader.skip(length)) length = (await reader.take(1))[0] ?? 0;
   }
-  if (frames === 0) return { fault: 'contain no image' };
+  if (frames === 0) return { fault: 'do not include an image' };
   return { ...size, frames, ...(await hidden(reader)) };
 }
 
@@ -164,7 +164,7 @@ function webpSize(type: string, head: Buffer): { width: number; height: number }
 /** Trailing zeros are padding; any other data behind the image is not part of it. */
 async function hidden(reader: ByteReader): Promise<{ fault?: string }> {
   while (!(await reader.atEnd())) {
-    if ((await reader.chunk()).some((byte) => byte !== 0)) return { fault: 'contain another file after the image' };
+    if ((await reader.chunk()).some((byte) => byte !== 0)) return { fault: 'include another file after the image' };
   }
   return {};
 }

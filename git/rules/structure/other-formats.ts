@@ -6,7 +6,7 @@ import type { Walked } from './images.ts';
 const metaBytesMax = 1_048_576;
 const fontBytesMax = 67_108_864;
 
-/** The fault of a file without pixels, as the end of "its bytes …". */
+/** The fault of a file without pixels, as the end of "its contents …". */
 type Fault = string | undefined;
 
 /** AVIF: boxes of ISO/IEC 14496-12 up to the last byte; `ispe` contains the sizes of the images. */
@@ -22,11 +22,11 @@ export async function walkAvif(reader: ByteReader): Promise<Walked> {
       await reader.skip(length);
       continue;
     }
-    if (length > metaBytesMax) return { fault: 'contain metadata of more than 1 MiB' };
+    if (length > metaBytesMax) return { fault: 'include more than 1 MiB of metadata' };
     sizes.push(...pictureSizes(await reader.take(length)));
   }
   const [largest] = sizes.sort((a, b) => b.width * b.height - a.width * a.height);
-  return largest ? { ...largest, frames: 1 } : { fault: 'do not contain the size of the image' };
+  return largest ? { ...largest, frames: 1 } : { fault: 'do not specify the size of the image' };
 }
 
 function* pictureSizes(meta: Buffer): Generator<{ width: number; height: number }> {
@@ -66,15 +66,15 @@ export async function walkTiff(reader: ByteReader): Promise<Walked> {
 /** WOFF and WOFF2 contain their own length, and that of the decompressed font. */
 export async function walkWoff(reader: ByteReader): Promise<Fault> {
   const header = await reader.take(20);
-  if (header.readUInt32BE(16) > fontBytesMax) return 'decompress to a font of more than 64 MiB';
+  if (header.readUInt32BE(16) > fontBytesMax) return 'decompress to a font larger than 64 MiB';
   await reader.skip(Math.max(0, header.readUInt32BE(8) - 20));
-  return (await reader.atEnd()) ? undefined : 'contain another file after the font';
+  return (await reader.atEnd()) ? undefined : 'include another file after the font';
 }
 
 /** OpenType: each table of the directory is inside the file, and nothing follows the last one. */
 export async function walkSfnt(reader: ByteReader): Promise<Fault> {
   const tables = (await reader.take(12)).readUInt16BE(4);
-  if (tables === 0) return 'are an empty font';
+  if (tables === 0) return 'are a font without tables';
   const directory = await reader.take(tables * 16);
   let end = 12 + directory.length;
   for (let at = 0; at < directory.length; at += 16) {
@@ -82,7 +82,7 @@ export async function walkSfnt(reader: ByteReader): Promise<Fault> {
   }
   await reader.skip(end - reader.position());
   for (let padding = 0; !(await reader.atEnd()); padding++) {
-    if (padding > 3 || (await reader.take(1))[0] !== 0) return 'contain another file after the font';
+    if (padding > 3 || (await reader.take(1))[0] !== 0) return 'include another file after the font';
   }
   return undefined;
 }
@@ -93,7 +93,7 @@ export async function walkPdf(reader: ByteReader): Promise<Fault> {
   while (!(await reader.atEnd())) {
     const text = before + (await reader.chunk()).toString('latin1');
     const active = /\/(JavaScript|JS|Launch)(?![A-Za-z])/.exec(text);
-    if (active) return `contain something that runs when the file is opened (${active[0]})`;
+    if (active) return `include something that runs when the file is opened (${active[0]})`;
     before = text.slice(-1100);
   }
   return before.includes('%%EOF') ? undefined : 'end too early';
