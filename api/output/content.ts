@@ -88,7 +88,7 @@ async function wholeFileFault(extension: string, head: Buffer): Promise<string |
     const fault = await svgFault(once(head));
     if (!fault) return undefined;
     return fault.kind === 'script'
-      ? `${fault.what}, and an SVG must not contain anything executable`
+      ? `${fault.what}, but an SVG must not contain anything executable`
       : `has the extension .svg, but its contents ${fault.what}`;
   }
   const found = (await fileTypeFromBuffer(head).catch(() => undefined))?.ext;

@@ -25,7 +25,7 @@ const threadsMax = 500;
 const reasons = {
   slow: 'Taking the screenshot took too long.',
   large: 'The screenshot was too large.',
-  failed: 'The browser could not take a screenshot of the page.',
+  failed: 'The browser could not capture the page.',
 } as const;
 
 const newThread = z.strictObject({

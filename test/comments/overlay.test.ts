@@ -176,7 +176,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await frame.getByLabel('What should change here?').fill('All the same.');
     await send({ frame }, 'All the same.');
     expect((await threads(site))[0].screenshot).toEqual({
-      missing: 'The browser could not take a screenshot of the page.',
+      missing: 'The browser could not capture the page.',
     });
     await context.close();
   });

@@ -28,7 +28,7 @@ test('a link reads and writes comments of its site as its maker, and nothing of 
     site_id: owner.site.id,
     page: '/',
     position,
-    screenshot: { missing: 'The browser could not take a screenshot of the page.' },
+    screenshot: { missing: 'The browser could not capture the page.' },
     messages: [{ author_kind: 'owner', body: 'Larger' }],
   });
   expect((await owner.list()).body.items).toEqual([made.body.thread]);
