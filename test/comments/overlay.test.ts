@@ -175,9 +175,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await frame.getByText('No screenshot: this page could not be captured.').waitFor();
     await frame.getByLabel('What should change here?').fill('All the same.');
     await send({ frame }, 'All the same.');
-    expect((await threads(site))[0].screenshot).toEqual({
-      missing: 'The browser could not capture the page.',
-    });
+    expect((await threads(site))[0].screenshot).toEqual({ missing: 'The browser could not capture the page.' });
     await context.close();
   });
 

@@ -124,7 +124,7 @@ describe('histories', () => {
   test('a name that could harm a clone is refused in the middle of a history too', async () => {
     const bad = await commitTree(clone, await writeTree(clone, [{ path: 'src/.GIT/config', bytes: 'x' }]), [head]);
     const good = await commitTree(clone, await writeTree(clone, [{ path: 'a.txt', bytes: 'one\n' }]), [bad]);
-    await expectRefused(['origin', `${good}:refs/heads/main`], /src\/\.GIT\/config is in the pushed history/);
+    await expectRefused(['origin', `${good}:refs/heads/main`], /src\/\.GIT\/config appears in the pushed history/);
   });
 
   test('what a merge brings is judged like any other change', async () => {
