@@ -107,7 +107,7 @@ test('each alert names the section to read', async () => {
   const operations = (await Promise.all(pages.map((page) => readFile(page, 'utf8')))).join('\n');
   for (const { alert, annotations } of rules) {
     expect(operations).toContain(`\n## ${annotations.do}\n`);
-    if (annotations.do === 'What to look at at 3 a.m.') expect(operations).toMatch(new RegExp(`\\| \`${alert}\` +\\|`));
+    if (annotations.do === 'What to check at 3 a.m.') expect(operations).toMatch(new RegExp(`\\| \`${alert}\` +\\|`));
   }
 });
 
