@@ -177,7 +177,7 @@ async function inPage(
 const titles: Record<string, string> = {
   not_found: 'We can’t find this upload link',
   expired: 'This link has expired',
-  plan_limit: 'All photos are in',
+  plan_limit: 'All your photos have been sent',
   site_archived: 'This website is archived',
   uploads_disabled: 'Photo uploads are turned off',
 };

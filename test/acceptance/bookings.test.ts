@@ -80,7 +80,7 @@ test('a visitor books a seat on a published starter, both mails arrive, and the 
     await page.goto(`http://${site.name}.${stack.baseDomain}:${port}/book/`);
     await look(page, 'book');
     await page
-      .getByRole('radio', { name: /free times/ })
+      .getByRole('radio', { name: /times available/ })
       .first()
       .check({ force: true });
     await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
@@ -88,7 +88,7 @@ test('a visitor books a seat on a published starter, both mails arrive, and the 
     await page.getByLabel('Your name').fill('Ada Visitor');
     await page.getByLabel('E-mail address').fill(email);
     await page.getByRole('button', { name: 'Book', exact: true }).click();
-    await page.getByRole('status').filter({ hasText: 'You are booked' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Your booking is confirmed' }).waitFor();
 
     const { body: list } = await stack.api(`/v1/sites/${site.id}/bookings`);
     expect(list.items).toHaveLength(1);

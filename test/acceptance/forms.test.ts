@@ -137,7 +137,7 @@ test('a page that builds the form from its description is used by keyboard alone
   skip(!browser, 'no Chromium');
   const { page, faults } = await open(`${form.address}/kontakt/`);
   await page.getByLabel('Your name').waitFor();
-  expect(await page.getByRole('group', { name: 'Days (freiwillig)' }).count()).toBe(1);
+  expect(await page.getByRole('group', { name: 'Days (optional)' }).count()).toBe(1);
   const type = async (text: string) => {
     await page.keyboard.press('Tab');
     await page.keyboard.type(text);

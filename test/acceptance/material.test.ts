@@ -21,7 +21,7 @@ test('photos that an owner sends are in src/assets, in git, and in the next publ
     const page = await browser.newPage();
     await page.goto(link.url);
     await page.setInputFiles('#files', names.map(photo));
-    await page.getByText('All photos are in.').waitFor();
+    await page.getByText('All your photos have been sent.').waitFor();
   } finally {
     await browser.close();
   }

@@ -88,7 +88,7 @@ const classes = () =>
 test('a visitor books with the keyboard alone, and the page says so aloud', async () => {
   const { owner, site, publicId } = await fixture.newBookable(classes());
   const page = await opened(publicId, site.name);
-  const day = page.getByRole('radio', { name: /free times/ }).first();
+  const day = page.getByRole('radio', { name: /times available/ }).first();
   await day.waitFor();
   await day.focus();
   await page.keyboard.press('Space');
@@ -114,7 +114,7 @@ test('a visitor books with the keyboard alone, and the page says so aloud', asyn
   const colour = `getComputedStyle(document.querySelector('frontage-booking').shadowRoot.querySelector('.send')).backgroundColor`;
   expect(await page.evaluate(colour)).toBe('rgb(138, 59, 18)');
   await page.keyboard.press('Enter');
-  const done = page.getByRole('status').filter({ hasText: 'You are booked' });
+  const done = page.getByRole('status').filter({ hasText: 'Your booking is confirmed' });
   await done.waitFor();
   expect(
     await done.evaluate(
@@ -135,7 +135,7 @@ test('a visitor books with the keyboard alone, and the page says so aloud', asyn
 
 async function fill(page: Page) {
   await page
-    .getByRole('radio', { name: /free times/ })
+    .getByRole('radio', { name: /times available/ })
     .first()
     .check({ force: true });
   await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
@@ -155,7 +155,7 @@ test('a time that somebody else took meanwhile is told, and the free ones are sh
   await keep(page, 'widget-taken-1280');
   await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
   await page.getByRole('button', { name: 'Book', exact: true }).click();
-  await page.getByRole('status').filter({ hasText: 'You are booked' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'Your booking is confirmed' }).waitFor();
   expect((await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items).toHaveLength(2);
   await page.context().close();
 });
@@ -173,7 +173,7 @@ test('a booking whose answer was lost is the same one when the button is pressed
   await page.getByRole('button', { name: 'Book', exact: true }).click();
   await page.getByRole('alert').filter({ hasText: 'could not be sent' }).waitFor();
   await page.getByRole('button', { name: 'Book', exact: true }).click();
-  await page.getByRole('status').filter({ hasText: 'You are booked' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'Your booking is confirmed' }).waitFor();
   expect((await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items).toHaveLength(1);
   await page.context().close();
 });
@@ -181,12 +181,12 @@ test('a booking whose answer was lost is the same one when the button is pressed
 test('dates and words are those of the page’s language, times those of the calendar, and that is said', async () => {
   const { site, publicId } = await fixture.newBookable(timetable({ calendar: { time_zone: 'Asia/Tokyo' } }));
   const page = await opened(publicId, site.name, { lang: 'de', width: 1280, zone: 'America/New_York' });
-  const day = page.getByRole('radio', { name: /freie Zeit/ }).nth(1);
+  const day = page.getByRole('radio', { name: /freier? Termin/ }).nth(1);
   await day.check({ force: true });
   expect(await day.getAttribute('aria-label')).toMatch(
     /^(Mon|Diens|Mitt|Donners|Frei|Sams|Sonn)\S*, \d+\. \S+ 20\d\d, /,
   );
-  await page.getByText('Uhrzeiten gelten für Asia/Tokyo.').waitFor();
+  await page.getByText('Alle Uhrzeiten in der Zeitzone Asia/Tokyo.').waitFor();
   const first = page.locator('input[name=start]').first();
   expect(await first.getAttribute('value')).toMatch(/T00:00:00\+09:00$/);
   expect(await first.evaluate((input) => input.nextElementSibling?.textContent)).toContain('00:00');

@@ -148,7 +148,7 @@ describe.skipIf(!executablePath)('the script of a site', () => {
     await startComment({ frame });
     await pointAt(page, 'h1');
     await frame.getByLabel('What should change here?').fill('Not yet');
-    await frame.getByText('Sent with your comment.').waitFor();
+    await frame.getByText('This screenshot will be sent with your comment.').waitFor();
     const send = await frame.getByRole('button', { name: 'Send' }).boundingBox();
     const press = () => page.mouse.click((send?.x ?? 0) + 20, (send?.y ?? 0) + 20);
     await page.evaluate(`document.querySelector('frontage-overlay').style.setProperty('opacity', '0.01', 'important')`);

@@ -107,7 +107,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     const box = await page.locator('h2').first().boundingBox();
     await page.touchscreen.tap((box?.x ?? 0) + 30, (box?.y ?? 0) + 10);
     await frame.getByLabel('What should change here?').fill('Ordered by size?');
-    await frame.getByText('Sent with your comment.').waitFor();
+    await frame.getByText('This screenshot will be sent with your comment.').waitFor();
     const window = await page.locator('frontage-overlay >> iframe').boundingBox();
     expect(window).toMatchObject({ x: 0, width: 390 });
     expect((window?.y ?? 0) + (window?.height ?? 0)).toBeLessThanOrEqual(844);
@@ -137,7 +137,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await soon(() => hasFocus(field)).toBe(true);
     await page.keyboard.type('Which valley?');
     await soon(() => frame.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
-    await frame.getByText('Sent with your comment.').waitFor();
+    await frame.getByText('This screenshot will be sent with your comment.').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await frame.locator('#messages').getByText('Which valley?').waitFor();
@@ -186,7 +186,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await startComment({ frame });
     await pointAt(page, 'h1');
     await frame.getByLabel('What should change here?').fill('Through the storm');
-    await frame.getByText('Sent with your comment.').waitFor();
+    await frame.getByText('This screenshot will be sent with your comment.').waitFor();
     await context.setOffline(true);
     const button = frame.getByRole('button', { name: 'Send' });
     await takesPress({ frame }, 'send');

@@ -150,7 +150,7 @@ export async function comment({ frame }: Pick<Review, 'frame'>, words: string, c
   await startComment({ frame });
   await choose();
   await frame.getByLabel('What should change here?').fill(words);
-  await frame.getByText('Sent with your comment.').waitFor();
+  await frame.getByText('This screenshot will be sent with your comment.').waitFor();
   await send({ frame }, words);
 }
 

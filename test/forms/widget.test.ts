@@ -94,12 +94,12 @@ test.each([
     expect(tree.match(/(textbox|combobox|group|radio|checkbox|button) "[^"]*"/g)).toEqual([
       'textbox "Name"',
       'textbox "E-Mail-Adresse"',
-      'combobox "Rechtsschutzversicherungsgesellschaften (freiwillig)"',
-      'group "Wann? (freiwillig)"',
+      'combobox "Rechtsschutzversicherungsgesellschaften (optional)"',
+      'group "Wann? (optional)"',
       'radio "Donnerstagnachmittag"',
       `radio "${long}"`,
       `checkbox "${long}"`,
-      'textbox "Nachricht (freiwillig)"',
+      'textbox "Nachricht (optional)"',
       'button "Senden"',
     ]);
     await page.context().close();

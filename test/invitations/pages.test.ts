@@ -32,7 +32,7 @@ test('the link of the mail leads through sign-in to a page that names the site, 
   const link = await fixture.linkTo(guest.email, 'invitation');
   const nobody = await fixture.browser().open(link);
   expect([nobody.url, nobody.text.includes(site.name)]).toEqual(['/signin?for=invitation', false]);
-  expect(nobody.text).toContain('the address that it was sent to');
+  expect(nobody.text).toContain('the e-mail address that it was sent to');
 
   const page = await guest.browser.open(link);
   expect(page.status).toBe(200);

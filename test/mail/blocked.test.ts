@@ -46,7 +46,7 @@ test('mails of a blocked account wait until it goes on, those of its sites too; 
     () => fixture.mailsTo(email),
     ({ length }) => length > 0,
   );
-  expect(told).toMatchObject({ subject: 'Your account is blocked' });
+  expect(told).toMatchObject({ subject: 'Your account has been blocked' });
   expect(told?.text).toContain('Its sites ask for passwords of a bank.');
   const { workflow } = fixture.deps.temporal;
   const { steps, mails } = counted();

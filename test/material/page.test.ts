@@ -96,11 +96,11 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     ]);
     await page.getByText('This file is larger than the limit of 4 KB.').waitFor();
     await page.setInputFiles('#files', [await file('small.png', sample.png)]);
-    await page.getByText('All photos are in.').waitFor();
+    await page.getByText('All your photos have been sent.').waitFor();
     expect(await page.locator('#sending').isVisible()).toBe(false);
     const again = await open(link.address);
     expect(again.answer?.status()).toBe(402);
-    expect(await again.page.locator('h1').textContent()).toBe('All photos are in');
+    expect(await again.page.locator('h1').textContent()).toBe('All your photos have been sent');
   });
 
   test('offers the camera on a phone, and a bar for each file', async () => {

@@ -66,7 +66,7 @@ test('the SDK’s own client goes from the bare address to tools, and on when it
   const asked = await browser.open(`${held.sentTo?.pathname}${held.sentTo?.search}`);
   expect([asked.url, asked.text]).toEqual([
     '/signin?for=connector',
-    expect.stringContaining('An app requests access to your websites'),
+    expect.stringContaining('An app is requesting access to your websites'),
   ]);
   const shown = await fixture.signIn(browser, email, asked);
   expect(shown.text).toContain('Give SDK connector access to your websites?');

@@ -87,7 +87,7 @@ test('a card that is declined and a payer who leaves change nothing, and the lin
   const { page } = await fixture.openLink(payUrl);
   expect((await fixture.press(page, 'decline')).status).toBe(402);
   const left = await fixture.press(page, 'cancel');
-  expect(left.text).toContain('Nothing was paid');
+  expect(left.text).toContain('You have not paid yet');
   expect(left.text).toContain(payUrl);
   expect(await statusOf()).toBe('open');
   await fixture.press((await fixture.openLink(payUrl)).page);

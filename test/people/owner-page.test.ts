@@ -32,7 +32,7 @@ test('the owner sees sites, open requests and tokens, and nothing of anybody els
     site.address,
     'Laptop &#60;1&#62;',
     `…${owner.token.slice(-4)}`,
-    'Tinker requests access',
+    'Tinker is requesting access',
   ]) {
     expect(text).toContain(part);
   }

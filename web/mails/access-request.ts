@@ -4,10 +4,10 @@ import { type WrittenMail, write } from './layout.ts';
 export function accessRequest(data: { link: string; agentName: string; askedFrom: string }): WrittenMail {
   return write({
     subject: 'An agent requests access to your websites',
-    preview: 'Approve it with the code that your agent shows, or refuse.',
+    preview: 'Approve it with the code that your agent shows you, or refuse it.',
     heading: 'An agent requests access to your websites',
     blocks: [
-      'The agent gave this name. Its request came from this network address:',
+      'This is the name that the agent gave, and the network address that its request came from:',
       {
         facts: [
           ['Agent', data.agentName],
@@ -15,9 +15,9 @@ export function accessRequest(data: { link: string; agentName: string; askedFrom
         ],
       },
       { button: { label: 'Approve or refuse', url: data.link } },
-      'To approve, type the eight-letter code that your agent shows. The request expires after 15 minutes.',
+      'To approve, enter the eight-letter code that your agent shows you. The request expires after 15 minutes.',
     ],
     footer:
-      'Didn’t ask an agent to do this? Refuse it or ignore this e-mail: without the code, the agent gets no access.',
+      'Didn’t ask an agent to do this? Refuse the request or ignore this e-mail: without the code, the agent gets no access.',
   });
 }

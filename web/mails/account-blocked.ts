@@ -4,16 +4,16 @@ import { type WrittenMail, write } from './layout.ts';
 export function accountBlocked({ reason }: { reason: string | null }): WrittenMail {
   if (reason === null) return unblocked;
   return write({
-    subject: 'Your account is blocked',
-    preview: 'The operator has blocked it and gives a reason.',
-    heading: 'Your account is blocked',
+    subject: 'Your account has been blocked',
+    preview: 'The operator has blocked your account and given a reason.',
+    heading: 'Your account has been blocked',
     blocks: [
       'The operator of this service has blocked your account and gave this reason:',
       { quote: reason },
-      'While it is blocked, your websites are offline, they accept no enquiries, bookings or payments, and neither you nor your agents can sign in. Nothing is deleted.',
-      'If this is a mistake, or once you have fixed the problem, write to the operator.',
+      'While it is blocked, your websites are offline and cannot receive enquiries, bookings or payments, and neither you nor your agents can sign in. Nothing has been deleted.',
+      'If this is a mistake, or once you have fixed the problem, please contact the operator.',
     ],
-    footer: 'You get this because this address has an account here.',
+    footer: 'You are receiving this e-mail because this address has an account here.',
   });
 }
 
@@ -22,8 +22,8 @@ const unblocked = write({
   preview: 'Your websites are online again.',
   heading: 'Your account has been unblocked',
   blocks: [
-    'Your account is active again. Your websites are online as they were before, and you and your agents can sign in.',
+    'Your account is active again. Your websites are back online as they were before, and you and your agents can sign in.',
     'Anything that was being published at the time was cancelled. Please publish it again.',
   ],
-  footer: 'You get this because this address has an account here.',
+  footer: 'You are receiving this e-mail because this address has an account here.',
 });

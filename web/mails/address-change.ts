@@ -7,16 +7,16 @@ export function addressChange({ newAddress, done }: { newAddress: string; done: 
 
 function requested(newAddress: string): WrittenMail {
   return write({
-    subject: 'A change of your e-mail address was requested',
+    subject: 'A request to change your e-mail address',
     preview: 'Nothing has changed yet.',
-    heading: 'Change of your e-mail address requested',
+    heading: 'A request to change your e-mail address',
     blocks: [
       'Someone with a token for your account requested this change:',
       { facts: [['New address', newAddress]] },
-      'It takes effect when the new address confirms it. Until then, all e-mail for the account comes here.',
+      'The change takes effect once it is confirmed from the new address. Until then, all e-mail for the account is sent to this address.',
       'If this was not you or your agent, sign in and revoke every token that you do not recognise.',
     ],
-    footer: 'You get this because this is the address of a Frontage account.',
+    footer: 'You are receiving this e-mail because this is the address of a Frontage account.',
   });
 }
 
@@ -28,10 +28,10 @@ function changed(newAddress: string): WrittenMail {
     blocks: [
       'The new address has been confirmed:',
       { facts: [['New address', newAddress]] },
-      'Sign-in links and access requests are now sent there. Links sent to this address before have expired.',
-      'If this was not you, write to the operator of this service immediately.',
+      'Sign-in links and access requests are now sent there. Links sent to this address earlier no longer work.',
+      'If this was not you, contact the operator of this service immediately.',
     ],
     footer:
-      'You get this because this was the address of the account. We send no more e-mail about it to this address.',
+      'You are receiving this e-mail because this was the address of the account. We will not send any more e-mail about the account to this address.',
   });
 }

@@ -4,7 +4,7 @@ import { type WrittenMail, write } from './layout.ts';
 export function addressConfirmation({ link, accountName }: { link: string; accountName: string }): WrittenMail {
   return write({
     subject: 'Confirm your new address',
-    preview: 'The account keeps its old address until you confirm.',
+    preview: 'The account keeps its old address until you confirm the new one.',
     heading: 'Is this your new address?',
     blocks: [
       'Confirm that this is your address. Sign-in links and access requests for this account will be sent here:',

@@ -34,10 +34,10 @@ export function bookingConfirmed(
     blocks: [
       { facts: factsTable(facts) },
       'Open the attached file to add it to your calendar.',
-      'Can’t come? Cancel the booking so that someone else can have the time. You will be asked to confirm.',
+      'Can’t make it? Please cancel the booking so that someone else can have the time. You will be asked to confirm.',
       { button: { label: 'Cancel the booking', url: cancelUrl } },
     ],
-    footer: `You get this because this address was given for a booking on ${facts.hostname}. If you did not book, cancel it.`,
+    footer: `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}. If you did not make this booking, please cancel it.`,
   });
   const content = calendarFile({
     uid: `${facts.id}@${new URL(baseUrl).hostname}`,
@@ -73,9 +73,9 @@ export function bookingTaken({
       { facts: [...factsTable(facts), ['Name', visitor.name], ['E-mail', visitor.email]] },
       ...(intake.length > 0 ? ['The visitor’s answers:', { facts: intake }] : []),
       'Reply to this e-mail to write to the visitor. Keep this e-mail: we do not store the visitor’s address after sending it.',
-      `Need to cancel it? Ask your agent and give it the reference ${facts.reference}.`,
+      `Need to cancel the booking? Ask your agent, and give it the reference ${facts.reference}.`,
     ],
-    footer: `You get this because booking notices for ${facts.hostname} are sent to this address.`,
+    footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
   });
 }
 
@@ -97,11 +97,11 @@ export function bookingCancelled({
   return write({
     subject: `Cancelled: ${facts.service}, ${whenOf(facts)}`,
     brand: facts.hostname,
-    preview: forSite ? `${visitorName} cancelled. The time is free again.` : 'Your booking was cancelled.',
+    preview: forSite ? `${visitorName} cancelled. The time is available again.` : 'Your booking was cancelled.',
     heading: forSite ? `A booking on ${facts.hostname} was cancelled` : 'Your booking was cancelled',
     blocks: [
       forSite
-        ? `${visitorName} cancelled this booking. The time is free again.`
+        ? `${visitorName} cancelled this booking. The time is available again.`
         : `${facts.hostname} cancelled this booking.`,
       ...(moneyBack === null
         ? []
@@ -115,17 +115,17 @@ export function bookingCancelled({
       ...(forSite ? [] : [`To book another time or ask why, go to ${facts.address}`]),
     ],
     footer: forSite
-      ? `You get this because booking notices for ${facts.hostname} are sent to this address.`
-      : `You get this because this address was given for a booking on ${facts.hostname}.`,
+      ? `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`
+      : `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}.`,
   });
 }
 
 const owedBySite = (sum: string) =>
-  `The visitor paid ${sum}, which must be refunded. It cannot be refunded from here, because the payout account that received it is no longer connected. ` +
+  `The visitor paid ${sum}, which must be refunded. We cannot refund it for you, because the payout account that received it is no longer connected. ` +
   'The owner of that account can refund it in the payment provider’s dashboard.';
 
 const owedToVisitor = (sum: string, { hostname }: BookingFacts) =>
-  `You paid ${sum}. ${hostname} must refund you directly: please ask them for it.`;
+  `You paid ${sum}. ${hostname} must refund you directly: please contact them about the refund.`;
 
 export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
   return [

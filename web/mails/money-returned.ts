@@ -25,13 +25,13 @@ export function moneyReturned({
     heading: forSite ? `A payment on ${facts.hostname} arrived too late` : 'Your booking could not be completed',
     blocks: [
       forSite
-        ? `${visitorName} paid ${money} after the time was no longer available. The payment is refunded automatically.`
-        : `Your payment of ${money} arrived after this time was no longer available. It is being refunded, which can take a few days.`,
+        ? `${visitorName} paid ${money} when the time was no longer available. The payment is being refunded automatically.`
+        : `Your payment of ${money} arrived when this time was no longer available. It is being refunded, which can take a few days.`,
       { facts: factsTable(facts) },
       ...(forSite ? [] : [`To book another time, go to ${facts.address}`]),
     ],
     footer: forSite
-      ? `You get this because booking notices for ${facts.hostname} are sent to this address.`
-      : `You get this because this address was given for a booking on ${facts.hostname}.`,
+      ? `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`
+      : `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}.`,
   });
 }

@@ -5,12 +5,12 @@ export function signinLink({ link }: { link: string | null }): WrittenMail {
   if (link === null) return withoutAccount;
   return write({
     subject: 'Your sign-in link',
-    preview: 'It works once and expires after 15 minutes.',
+    preview: 'The link works once and expires after 15 minutes.',
     heading: 'Sign in to Frontage',
     blocks: [
       'Open this link in the browser where you requested it:',
       { button: { label: 'Sign in', url: link } },
-      'It works once and expires after 15 minutes. In another browser, it asks for the code shown where you requested the link.',
+      'The link works once and expires after 15 minutes. If you open it in another browser, you will be asked for the code shown where you requested it.',
     ],
     footer: 'Didn’t request this? Ignore this e-mail; opening the link alone does not sign anyone in.',
   });
@@ -18,11 +18,11 @@ export function signinLink({ link }: { link: string | null }): WrittenMail {
 
 const withoutAccount = write({
   subject: 'There is no account for this address',
-  preview: 'Someone tried to sign in with it.',
+  preview: 'Someone tried to sign in with this address.',
   heading: 'There is no account for this address',
   blocks: [
-    'Someone, probably you, tried to sign in to Frontage with this address. It has no account here.',
-    'Your account may use another of your addresses. If not, ask the operator of this service to create one for you.',
+    'Someone, probably you, tried to sign in to Frontage with this address, but it has no account here.',
+    'Your account may use a different e-mail address. If you don’t have an account, ask the operator of this service to create one for you.',
   ],
   footer: 'Didn’t request this? Ignore this e-mail.',
 });

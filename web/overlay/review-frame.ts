@@ -30,7 +30,7 @@ export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): Writ
 </section>
 <section data-view="list" hidden>
 <div class="top"><h1>${siteTitle}</h1>${close}</div>
-<div class="scroll"><p class="hint" id="none">No comments yet. Choose a place on the page and say what should change there.</p><div id="threads"></div></div>
+<div class="scroll"><p class="hint" id="none">No comments yet. Choose a place on the page, and describe what should change there.</p><div id="threads"></div></div>
 <div class="bottom two"><button id="point" type="button">Add comment</button><button id="leave" type="button" class="quiet">Exit review</button></div>
 </section>
 <section data-view="compose" hidden>
@@ -60,6 +60,6 @@ export function handOverPage(secret: string | undefined): WrittenPage {
     script: popupScript(),
     data: secret === undefined ? {} : { secret },
     main: html`<h1>${secret === undefined ? 'This link has expired' : 'One moment'}</h1>
-<p>${secret === undefined ? 'Open your review link again in this browser. If it no longer works, ask the person who sent it for a new one.' : 'This window closes by itself. You can go back to the website.'}</p>`,
+<p>${secret === undefined ? 'Open your review link again in this browser. If it no longer works, ask the person who sent it for a new one.' : 'This window will close by itself. You can then go back to the website.'}</p>`,
   });
 }

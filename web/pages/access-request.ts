@@ -24,7 +24,7 @@ export type ApprovalPage = {
 export function approvalPage(page: ApprovalPage): WrittenPage {
   const { request, email, form } = page;
   const main = html`<h1>Give ${request.agentName} access to your websites?</h1>
-<p class="lead">An agent named <strong>${request.agentName}</strong> requests access to the websites of ${email}. It will be able to change
+<p class="lead">An agent named <strong>${request.agentName}</strong> is requesting access to the websites of ${email}. It will be able to change
 and publish them, read visitors’ messages, and manage bookings, domains and payments.</p>
 ${fault(page.fault)}
 <div class="panel">
@@ -32,12 +32,12 @@ ${requestFacts(request, page.now)}
 ${form(
   {},
   html`${codeField('Code shown by your agent (8 letters)')}
-<p class="hint">No code in front of you? Then this isn’t your request; refuse it.</p>
+<p class="hint">No code in front of you? Then this isn’t your request; please refuse it.</p>
 <button name="answer" value="approve">Give access</button>`,
 )}
 </div>
 <div class="panel">
-<p class="hint">Didn’t ask for this, or not sure? Refusing needs no code and changes nothing.</p>
+<p class="hint">Didn’t ask for this, or not sure? You can refuse without a code; nothing will change.</p>
 ${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>`;
   return writePage({ title: 'Give an agent access? – Frontage', main, layout: 'card', form: true });

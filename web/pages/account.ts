@@ -66,7 +66,7 @@ ${tokenList(page)}`;
 function requestPanel(request: AccountPage['requests'][number], { form, now }: AccountPage): Html {
   const action = `/account/requests/${request.id}`;
   return html`<section>
-<h2>${request.agentName} requests access</h2>
+<h2>${request.agentName} is requesting access</h2>
 <div class="panel">
 ${requestFacts(request, now)}
 ${form({ action }, html`${codeField('Code shown by your agent (8 letters)')}<button name="answer" value="approve">Give access</button>`)}
@@ -80,7 +80,7 @@ function invitationList({ invitations, form, now }: AccountPage): Html {
 <h2>Invitations</h2>
 <ul class="rows">${invitations.map(
     ({ id, hostname, expiresAt }) => html`<li>
-<div><strong>${hostname}</strong><small>You are invited to edit this site. Expires ${relative(expiresAt, now)}.</small></div>
+<div><strong>${hostname}</strong><small>You have been invited to edit this site. The invitation expires ${relative(expiresAt, now)}.</small></div>
 ${form({ action: `/account/invitations/${id}/accept`, inline: true }, html`<button class="small">Accept</button>`)}
 </li>`,
   )}</ul>

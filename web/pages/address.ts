@@ -11,7 +11,7 @@ export function confirmPage({ form, email, accountName }: ConfirmPage): WrittenP
 will be sent there instead of the old address.</p>
 <div class="panel">
 ${form({}, html`<button>Use this address</button>`)}
-<p class="hint">Don’t recognise this account? Close this page; nothing changes.</p>
+<p class="hint">Don’t recognise this account? Close this page; nothing will change.</p>
 </div>`;
   return writePage({ title: 'Confirm your address – Frontage', main, layout: 'card', form: true });
 }

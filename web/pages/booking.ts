@@ -22,7 +22,7 @@ export function cancelPage({ form, ...booking }: BookingShown & { form: Form }):
 ${facts(booking)}
 <div class="panel">
 ${form({}, html`<button>Cancel the booking</button>`)}
-<p class="hint">Want to keep it? Close this page; nothing changes. To change the time, cancel this booking and book again on <a href="${booking.address}">${booking.hostname}</a>.</p>
+<p class="hint">Want to keep the booking? Close this page; nothing will change. To change the time, cancel this booking and book again on <a href="${booking.address}">${booking.hostname}</a>.</p>
 </div>`;
   return writePage({
     title: `Cancel this booking? – ${booking.hostname}`,

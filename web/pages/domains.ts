@@ -27,7 +27,7 @@ ${domain.setup.every(({ found, optional }) => found || optional) ? null : setupO
 
 function setupOf({ mode, setup }: DomainShown): Html {
   if (mode === 'nameservers') {
-    return html`<p class="hint">Where you bought the domain, find “name servers” and replace the existing name servers with these two:</p>
+    return html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing name servers with these two:</p>
 <ol class="set">${setup.map((one) => html`<li><code>${one.value}</code> ${mark(one)}</li>`)}</ol>`;
   }
   return html`<p class="hint">At the domain’s DNS provider, set these records exactly as shown:</p>

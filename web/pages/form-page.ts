@@ -76,7 +76,7 @@ ${fields.map((field) => {
 }
 
 function challengeHtml(action: string, challenge: Shown, files: WidgetFiles): Html {
-  const needs = html`<noscript><p class="fault">This last step keeps spam out and needs JavaScript. Allow it for this page, then reload the page.</p></noscript>`;
+  const needs = html`<noscript><p class="fault">This last step keeps spam out and needs JavaScript. Please allow JavaScript for this page, then reload it.</p></noscript>`;
   if (challenge.kind === 'hosted') {
     return html`<div id="challenge" data-script="${challenge.scriptUrl}" data-element-class="${challenge.elementClass}" data-site-key="${challenge.siteKey}">${needs}</div>`;
   }
@@ -134,10 +134,10 @@ export function embedPage(shown: ShownForm, snippet: string): WrittenPage {
     style,
     main: html`<div>
 <h1>${shown.name}</h1>
-<p class="lead">A form of ${shown.hostname}, with the HTML to paste into its pages.</p>
+<p class="lead">A form on ${shown.hostname}, with the HTML to paste into the site’s pages.</p>
 </div>
 <section><h2>HTML</h2>
-<p class="hint">It works without JavaScript; with the module, the result appears in the page. Set colours and corners with the custom properties <code>--frontage-…</code>.</p>
+<p class="hint">The form works without JavaScript; with the script, the result appears on the same page. Set its colours and corners with the CSS custom properties <code>--frontage-…</code>.</p>
 <pre class="copy" tabindex="0"><code>${snippet}</code></pre></section>
 <section><h2>The form</h2>
 ${formHtml(shown, {})}</section>

@@ -22,5 +22,5 @@ export function fault(text: string | undefined): Html | null {
 /** The error after a wrong code. */
 export function wrongCode(triesLeft: number): string {
   const rest = triesLeft === 1 ? '1 attempt left' : `${triesLeft} attempts left`;
-  return `That code is not correct. Check it letter by letter: you have ${rest}.`;
+  return `That code is not correct. Please check it letter by letter; you have ${rest}.`;
 }

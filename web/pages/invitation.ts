@@ -9,10 +9,10 @@ export type InvitationPage = { form: Form; action: string; hostname: string; ema
 export function invitationPage({ form, action, hostname, email, expiresAt }: InvitationPage): WrittenPage {
   const main = html`<h1>Edit ${hostname}?</h1>
 <p class="lead">The owner of ${hostname} invited <strong>${email}</strong> to edit this site with them. You and your agents can then edit it, view
-its drafts and publish. Only the owner manages payments and the site’s name.</p>
+its drafts and publish. Only the owner can manage payments and the site’s name.</p>
 <div class="panel">
 ${form({ action }, html`<button>Accept</button>`)}
-<p class="hint">The invitation expires on ${day(expiresAt)}. Don’t want it? Close this page; nothing changes.</p>
+<p class="hint">The invitation expires on ${day(expiresAt)}. Don’t want it? Close this page; nothing will change.</p>
 </div>`;
   return writePage({
     title: `Edit ${hostname}? – Frontage`,

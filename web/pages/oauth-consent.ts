@@ -18,8 +18,8 @@ export type ConnectorPage = {
 /** Shows the client's name as a claim and the verified redirect host. */
 export function connectorPage({ name, leadsTo, leadingTo, email, form, fault: wrong }: ConnectorPage): WrittenPage {
   const main = html`<h1>Give ${name} access to your websites?</h1>
-<p class="lead">It requests the same access as an agent of <strong>${email}</strong>: to change and publish your websites, read visitors’ messages, and
-manage bookings, domains and payments. Tokens and git passwords it creates keep working after you disconnect it; revoke those separately.</p>
+<p class="lead">${name} is requesting the same access as an agent of <strong>${email}</strong>: to change and publish your websites, read visitors’ messages, and
+manage bookings, domains and payments. Tokens and git passwords that it creates keep working after you disconnect it; revoke them separately.</p>
 ${fault(wrong)}
 <div class="panel">
 <dl class="facts">
@@ -30,7 +30,7 @@ ${fault(wrong)}
 ${form({}, html`<button name="answer" value="approve">Give access</button>`)}
 </div>
 <div class="panel">
-<p class="hint">Didn’t just connect an app, or not from there? Refuse; nothing changes.</p>
+<p class="hint">Didn’t just connect an app, or don’t recognise where you would return to? Refuse; nothing will change.</p>
 ${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>`;
   return writePage({ title: 'Give an app access? – Frontage', main, layout: 'card', form: true, leadsTo: leadingTo });

@@ -51,14 +51,14 @@ function wordsOf(shown: PaymentShown): Words {
     case 'refunded':
       return {
         title: status === 'refunded' ? 'Payment refunded' : 'Refund in progress',
-        text: `${hostname} is refunding ${money}. It can take 5–10 days to reach your account.`,
+        text: `${hostname} is refunding ${money}. The refund can take 5–10 days to reach your account.`,
       };
     case 'expired':
       return {
         title: 'This payment link has expired',
         text: booking
-          ? 'Your booking is no longer held. If you have just paid, we will e-mail you; otherwise book again.'
-          : `Ask ${hostname} for a new link.`,
+          ? 'Your booking is no longer held. If you have just paid, we will e-mail you; otherwise, please book again.'
+          : `Please ask ${hostname} for a new link.`,
       };
     case 'open':
       return openWords(money, shown);
@@ -69,7 +69,7 @@ function openWords(money: string, { came, hostname, booking, payUrl, returnUrl }
   if (came === 'returned') {
     return {
       title: 'Checking your payment',
-      text: 'Your payment has not arrived yet. It can take a minute. Check again before you pay a second time.',
+      text: 'Your payment has not arrived yet. This can take a minute. Please check again before you pay a second time.',
       button: { href: returnUrl, text: 'Check again' },
     };
   }
@@ -81,7 +81,7 @@ function openWords(money: string, { came, hostname, booking, payUrl, returnUrl }
     };
   }
   return {
-    title: 'Nothing was paid',
+    title: 'You have not paid yet',
     text: `${money} is still due to ${hostname}.`,
     button: { href: payUrl, text: `Pay ${money}` },
   };

@@ -32,7 +32,7 @@ function offerList(offers: PayoutOfferShown[], form: Form, now: Date): Html {
 <h2>Payout offers</h2>
 <ul class="rows">${offers.map(
     (offer) => html`<li>
-<div><strong>${offer.hostname}</strong><small>${question(offer)} Expires ${relative(offer.expiresAt, now)}.</small></div>
+<div><strong>${offer.hostname}</strong><small>${question(offer)} The offer expires ${relative(offer.expiresAt, now)}.</small></div>
 ${form({ action: `/account/payout-offers/${offer.id}/decline`, inline: true }, html`<button class="quiet small">Decline</button>`)}
 ${form({ action: `/account/payout-offers/${offer.id}/accept`, inline: true }, html`<button class="small">Accept</button>`)}
 </li>`,
@@ -42,9 +42,9 @@ ${form({ action: `/account/payout-offers/${offer.id}/accept`, inline: true }, ht
 
 function question({ accountName, yours }: PayoutOfferShown): Html {
   if (yours === 'payout_account') {
-    return html`The site’s owner asks to send visitors’ payments to your payout account “${accountName}”.`;
+    return html`The site’s owner would like visitors’ payments to go to your payout account “${accountName}”.`;
   }
-  return html`Someone else offers their payout account “${accountName}”: they would receive what visitors pay on your site. Accept only if you know them.`;
+  return html`Someone else has offered their payout account “${accountName}”: they would receive the payments that visitors make on your site. Accept only if you know them.`;
 }
 
 function accountList(accounts: PayoutAccountShown[]): Html {

@@ -7,11 +7,12 @@ type Asked = { form: Form; fault?: string; email?: string; reason?: keyof typeof
 
 const leads = {
   invitation:
-    'To see your invitation, enter the address that it was sent to. There is no password: we e-mail you a link, and the page it opens shows the invitation.',
+    'To see your invitation, enter the e-mail address that it was sent to. You don’t need a password: we will e-mail you a link that opens the invitation.',
   connector:
-    'An app requests access to your websites. Sign in first, then you can see what it is and decide. There is no password: enter your e-mail address, and open the link that we send you in this browser.',
+    'An app is requesting access to your websites. Please sign in first; then you can see which app it is and decide. You don’t need a password: enter your e-mail address, then open the link that we send you in this browser.',
 };
-const usualLead = 'There is no password. Enter your e-mail address, and we send you a link that signs you in.';
+const usualLead =
+  'You don’t need a password. Enter your e-mail address, and we will send you a link that signs you in.';
 
 /** Asks for the address; `reason` is what the person wanted to open. */
 export function signinPage({ form, fault: wrong, email, reason }: Asked): WrittenPage {
@@ -31,12 +32,12 @@ ${form(
 /** The same for every address. Shows the code for a link that is opened in another browser. */
 export function sentPage({ email, code }: { email: string; code: string }): WrittenPage {
   const main = html`<h1>Check your e-mail</h1>
-<p class="lead">We sent a link to <strong>${email}</strong>. Open it within 15 minutes in this browser.</p>
+<p class="lead">We have sent a link to <strong>${email}</strong>. Open it in this browser within 15 minutes.</p>
 <div class="panel">
 <p>Opening it on another device? Enter this code there:</p>
 <p class="code">${code}</p>
 </div>
-<p class="hint">Nothing after a few minutes? Check your spam folder, or <a href="/signin">try again</a>.</p>`;
+<p class="hint">No e-mail after a few minutes? Check your spam folder, or <a href="/signin">try again</a>.</p>`;
   return writePage({ title: 'Check your e-mail – Frontage', main, layout: 'card' });
 }
 
@@ -52,7 +53,7 @@ export type LinkPage = {
 /** The page behind the mailed link: one button, and a code field if another browser requested the link. */
 export function linkPage({ form, email, sameBrowser, leadsTo = [], fault: wrong }: LinkPage): WrittenPage {
   const code = html`${codeField('Code shown where you requested the link (8 letters)')}
-<p class="hint">Didn’t request a link? Close this page; nothing changes.</p>`;
+<p class="hint">Didn’t request a link? Close this page; nothing will change.</p>`;
   const main = html`<h1>Sign in</h1>
 <p class="lead">You are about to sign in as <strong>${email}</strong>.</p>
 ${fault(wrong)}

@@ -90,7 +90,7 @@ function send(file, row) {
     if (status === 200) accept(row, answer.files_left);
     else
       row.refuse(
-        answer?.error?.message ?? 'Something went wrong on our side.',
+        answer?.error?.message ?? 'Something went wrong on our side. Please try again.',
         status === 409 || status >= 500 ? retry : undefined,
       );
     const code = answer?.error?.code;
@@ -126,7 +126,7 @@ function accept(row, filesLeft) {
   row.accept();
   left.textContent = filesLeft === 1 ? 'You can send 1 more photo.' : `You can send ${filesLeft} more photos.`;
   // Another upload in progress may still fail and free its place.
-  if (filesLeft === 0 && running === 1) close('All photos are in. Thank you!');
+  if (filesLeft === 0 && running === 1) close('All your photos have been sent. Thank you!');
 }
 
 /** @param {string} reason */

@@ -28,7 +28,7 @@ export class UploadRow {
    */
   progress(sent, bytes) {
     this.#bar.value = sent;
-    this.#words.textContent = sent < bytes ? `${Math.floor((sent / bytes) * 100)} % sent` : 'Checking';
+    this.#words.textContent = sent < bytes ? `${Math.floor((sent / bytes) * 100)}% sent` : 'Checking…';
   }
 
   accept() {

@@ -6,7 +6,7 @@ const pictureTimeoutMs = 25_000;
 
 const missingWords = {
   slow: 'Taking a screenshot…',
-  large: 'No screenshot: it is too large.',
+  large: 'No screenshot: the image is too large.',
   failed: 'No screenshot: this page could not be captured.',
 };
 
@@ -59,7 +59,7 @@ export class Draft {
     if (pictureUrl) image.src = pictureUrl;
     else image.removeAttribute('src');
     byId('picture-words').textContent = this.picture
-      ? 'Sent with your comment.'
+      ? 'This screenshot will be sent with your comment.'
       : missingWords[this.missing ?? 'failed'];
   }
 

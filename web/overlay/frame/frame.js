@@ -86,7 +86,7 @@ function useKey(next) {
 /** The popup window can read the cookie that the review link set, which this frame cannot. It sends the key here and closes. */
 function unlock() {
   popup = open(`/review/hand-over/${site}`, 'frontage-hand-over', 'popup,width=440,height=360');
-  if (!popup) showFault('Your browser blocked a pop-up window. Allow it and try again.');
+  if (!popup) showFault('Your browser blocked a pop-up window. Please allow pop-ups and try again.');
 }
 
 // The platform
@@ -106,11 +106,11 @@ async function request(path, body, idempotencyKey = crypto.randomUUID()) {
     },
     ...(body ? { body: JSON.stringify(body) } : {}),
   }).catch(() => undefined);
-  if (!response) throw new Error('The connection was lost. Your text is still here: try again.');
+  if (!response) throw new Error('The connection was lost. Your text is still here; please try again.');
   const parsed = await response.json().catch(() => ({}));
   if (response.ok) return parsed;
   if ([401, 404, 410].includes(response.status) && path === 'threads' && !body) useKey(null);
-  throw new Error(parsed.error?.message ?? 'Something went wrong on our side. Try again in a moment.');
+  throw new Error(parsed.error?.message ?? 'Something went wrong on our side. Please try again in a moment.');
 }
 
 async function refresh() {
@@ -185,7 +185,7 @@ function draw() {
 
 async function sendComment() {
   const body = textArea('words').value.trim();
-  if (!body) return showFault('Write a comment first.');
+  if (!body) return showFault('Please write a comment first.');
   const sent = draft;
   if (!sent) return;
   await sent.settled;
@@ -207,7 +207,7 @@ async function changeThread(body) {
 onPressed('send', sendComment);
 onPressed('answer', () => {
   const message = textArea('reply').value.trim();
-  return message ? changeThread({ message }) : showFault('Write a reply first.');
+  return message ? changeThread({ message }) : showFault('Please write a reply first.');
 });
 onPressed('settle', () =>
   changeThread({ action: threads.find(openId ?? '')?.status === 'open' ? 'resolve' : 'reopen' }),

@@ -49,7 +49,7 @@ export function onPressed(id, work) {
     event.preventDefault();
     if (!event.isTrusted || isWorking || button.getAttribute('aria-disabled') === 'true') return;
     if (document.body.dataset.covered === 'true')
-      return showFault('Something on the page covers this window. Close it, then try again.');
+      return showFault('Something on the page covers this window. Please close it and try again.');
     isWorking = true;
     rest(button, true);
     try {

@@ -16,7 +16,7 @@ function loadScript(src) {
       script.onload = resolve;
       script.onerror = () => {
         scripts.delete(src);
-        reject(new Error('The challenge script did not load.'));
+        reject(new Error('The challenge script could not be loaded.'));
       };
       document.head.append(script);
     });

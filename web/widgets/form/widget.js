@@ -16,7 +16,7 @@ const json = { accept: 'application/json' };
 class ResponseError extends Error {
   /** @param {number} status */
   constructor(status) {
-    super(`The server answered with ${status}.`);
+    super(`The server returned status ${status}.`);
     this.status = status;
   }
 }
