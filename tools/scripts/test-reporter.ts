@@ -1,13 +1,15 @@
 /**
- * Counts a run for tools/scripts/test.ts: what passed, failed and was skipped, and why. Files that cannot be loaded
- * count too.
+ * Summarises a run for tools/scripts/test.ts: what passed, failed and was skipped, and why, and how long each file took.
+ * Files that cannot be loaded count too.
  */
 import { writeFileSync } from 'node:fs';
 import type { SerializedError } from 'vitest';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 export type Skip = { name: string; reason: string };
-export type Summary = { passed: number; failed: number; skipped: Skip[] };
+/** Milliseconds of one test file: its process and imports, and its tests and hooks. */
+export type FileTimes = { file: string; project: string; startMs: number; testMs: number };
+export type Summary = { passed: number; failed: number; skipped: Skip[]; files: FileTimes[] };
 
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<SerializedError>): void {
@@ -17,6 +19,7 @@ export default class SummaryReporter implements Reporter {
       passed: inState('passed').length,
       failed: inState('failed').length + modules.filter(failedItself).length + unhandled.length,
       skipped: inState('skipped').map((test) => ({ name: nameOf(test), reason: reasonOf(test) })),
+      files: modules.map(timesOf),
     };
     writeFileSync(process.env.FRONTAGE_TEST_SUMMARY as string, JSON.stringify(summary));
   }
@@ -26,6 +29,16 @@ export default class SummaryReporter implements Reporter {
 function failedItself(module: TestModule): boolean {
   const suites = [...module.children.allSuites()];
   return module.errors().length > 0 || suites.some((suite) => suite.errors().length > 0);
+}
+
+function timesOf(module: TestModule): FileTimes {
+  const { environmentSetupDuration, prepareDuration, setupDuration, collectDuration, duration } = module.diagnostic();
+  return {
+    file: module.relativeModuleId,
+    project: module.project.name,
+    startMs: environmentSetupDuration + prepareDuration + setupDuration + collectDuration,
+    testMs: duration,
+  };
 }
 
 function nameOf(test: TestCase): string {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { findTemporal } from '#tools/local/services/temporal-cli.ts';
 import { UserError } from '#tools/local/user-error.ts';
 import type { Skip, Summary } from './test-reporter.ts';
+import { describeTimes } from './test-times.ts';
 
 const root = join(import.meta.dirname, '../..');
 const compiled = join(root, 'node_modules', '.cache', 'compiled');
@@ -17,7 +18,7 @@ async function main(): Promise<number> {
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     console.error(`✗ ${error.message}`);
-    return finish({ passed: 0, failed: 1, skipped: [] });
+    return finish({ passed: 0, failed: 1, skipped: [], files: [] });
   }
   return finish(await runVitest(process.argv.slice(2)));
 }
@@ -40,7 +41,7 @@ async function runVitest(args: string[]): Promise<Summary> {
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
     const summary: Summary = existsSync(file)
       ? JSON.parse(readFileSync(file, 'utf8'))
-      : { passed: 0, failed: 0, skipped: [] };
+      : { passed: 0, failed: 0, skipped: [], files: [] };
     // Vitest may fail without a failed test: no files, a broken set-up, a crash.
     return code === 0 || summary.failed > 0 ? summary : { ...summary, failed: 1 };
   } finally {
@@ -49,7 +50,8 @@ async function runVitest(args: string[]): Promise<Summary> {
 }
 
 /** Prints the summary and returns the exit code. In CI a skip that `.ci/skips` does not name counts as failed. */
-function finish({ passed, failed, skipped }: Summary): number {
+function finish({ passed, failed, skipped, files }: Summary): number {
+  if (files.length > 1) console.log(describeTimes(files));
   const allowed = inCi ? readAllowedSkips() : [];
   for (const skip of skipped) console.log(`skipped: ${skip.name} (${skip.reason})`);
   const refused = inCi ? skipped.filter((skip) => !allowed.some((part) => isAbout(part, skip))) : [];
