@@ -9,7 +9,8 @@ export function billingActivities(deps: Deps) {
     /** Returns the number of overdue subscriptions: 0 in a healthy system. */
     async askLateSubscriptions(): Promise<number> {
       const late = await queryOverdue(deps.em, deps);
-      if (late > 0) deps.log.warn({ late, repair: 'asked' }, 'overdue subscriptions had no running workflow: polled');
+      if (late > 0)
+        deps.log.warn({ late, repair: 'asked' }, 'polled overdue subscriptions that had no running workflow');
       return late;
     },
   };

@@ -15,17 +15,17 @@ export type DomainState =
 
 /** Shown to an operator. */
 const waitReasons: Record<DomainStatus, string> = {
-  pending: '– waits for its owner to set the DNS records.',
-  active: '– points here; checked each hour.',
-  Moved: '– points elsewhere; waits 7 days for it to return.',
-  Deleted: '– gone for long; waits for a new proof of ownership.',
-  Blocked: '– waits for an operator: `domain unblock`.',
+  pending: '– waiting for the owner to set the DNS records.',
+  active: '– points here; checked every hour.',
+  Moved: '– points elsewhere; has 7 days to point here again.',
+  Deleted: '– has not pointed here for a long time; waiting for new proof of ownership.',
+  Blocked: '– waiting for an operator to run `domain unblock`.',
 };
 
 /** Domains of a blocked account are not checked and get no certificates. Unblocking it signals their workflows. */
 const stopped = {
   isRemoved: false,
-  waitsFor: '– its account is blocked; waits for `account unblock`.',
+  waitsFor: '– its account is blocked; waiting for an operator to run `account unblock`.',
   leftMs: null,
   wantsCertificate: false,
 } as const;

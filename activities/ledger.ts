@@ -47,7 +47,7 @@ export async function checkLedger(deps: Deps): Promise<LedgerResult> {
   ledger.findings.push(...(await findContradictions(deps.em(), deps.clock.now())));
   const { news, open } = await recordFlags(deps.em(), deps.clock.now(), ledger);
   for (const { subject, why } of news)
-    deps.log.error({ subject, why }, 'the ledger check found a difference that it cannot repair');
+    deps.log.error({ subject, why }, 'the ledger check found a discrepancy that it cannot repair');
   return { charges, flagged: open };
 }
 
@@ -91,7 +91,7 @@ async function tolerateProviderFaults(deps: Deps, payoutAccountId: string, look:
   } catch (error) {
     // A removed or unavailable account is checked next time.
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
-    deps.log.warn({ err: error, payoutAccountId }, 'the charges of an account could not be compared');
+    deps.log.warn({ err: error, payoutAccountId }, 'an account’s charges could not be compared with its payments');
   }
 }
 

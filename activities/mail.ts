@@ -33,12 +33,12 @@ export function mailActivities(deps: Deps) {
     for (let waitMs = 100; ; waitMs *= 2) {
       try {
         const status = await settled(id, { status: 'sent' });
-        log.info({ mailId: id }, 'a mail was sent');
+        log.info({ mailId: id }, 'an e-mail was sent');
         countMail('sent');
         return status;
       } catch (error) {
         if (waitMs > 10_000) throw error;
-        log.warn({ err: error, mailId: id }, 'a mail was sent, but its row could not be saved yet');
+        log.warn({ err: error, mailId: id }, 'an e-mail was sent, but its row could not be saved yet');
         await pause(waitMs);
       }
     }
@@ -53,14 +53,14 @@ export function mailActivities(deps: Deps) {
     if (!mail.sealed) return mail.status;
     if (await isHeldBack(mail)) {
       // It waits on purpose: BENIGN failures are neither logged nor counted.
-      const [message, category] = ['the account of this mail is blocked', ApplicationFailureCategory.BENIGN];
+      const [message, category] = ['the account of this e-mail is blocked', ApplicationFailureCategory.BENIGN];
       throw ApplicationFailure.create({ message, type: 'blocked', nonRetryable: false, category });
     }
     if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
     try {
       const letter = decryptLetter({ id, sealed: mail.sealed }, config.sealing);
       if (letter.until !== undefined && new Date(letter.until) <= clock.now()) {
-        return await settled(id, { status: 'failed', failure: 'it expired before a mail server accepted it' });
+        return await settled(id, { status: 'failed', failure: 'the e-mail expired before a mail server accepted it' });
       }
       const written = writeMail(mail.kind, letter.data as MailData<typeof mail.kind>, { baseUrl: config.baseUrl });
       const messageId = `${id}@${new URL(config.baseUrl).hostname}`;
@@ -70,7 +70,7 @@ export function mailActivities(deps: Deps) {
       if (error instanceof DecryptionFault) return await settled(id, { status: 'failed', failure: error.message });
       if (!(error instanceof MailNotSent)) throw error;
       if (error.outcome === 'refused') return await settled(id, { status: 'failed', failure: error.message });
-      log.warn({ mailId: id, kind: mail.kind, reason: error.message }, 'a mail waits');
+      log.warn({ mailId: id, kind: mail.kind, reason: error.message }, 'an e-mail could not be sent yet');
       countMail('waits');
       throw ApplicationFailure.retryable(error.message, 'not_taken');
     }
@@ -93,12 +93,15 @@ export function mailActivities(deps: Deps) {
     async giveUpMail(id: string): Promise<string> {
       const mail = await deps.em().findOne(Mail, { id });
       if (mail && (await isHeldBack(mail))) {
-        log.info({ mailId: id }, 'a mail of a blocked account was given up');
-        await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'its account was blocked' });
+        log.info({ mailId: id }, 'an e-mail for a blocked account was abandoned');
+        await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'the account was blocked' });
       } else {
-        log.error({ mailId: id }, 'a mail was given up');
+        log.error({ mailId: id }, 'an e-mail was abandoned');
         countMail('given_up');
-        await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'no mail server accepted it for days' });
+        await settleMail(deps.em(), clock, id, {
+          status: 'failed',
+          failure: 'no mail server accepted the e-mail within four days',
+        });
       }
       return (await deps.em().findOne(Mail, { id }))?.status ?? 'gone';
     },
@@ -120,12 +123,12 @@ export function mailActivities(deps: Deps) {
         if (workflow === 'missing') {
           startNotify(em, clock, mail);
           repaired.restarted += 1;
-          log.warn({ ...line, repair: 'restarted' }, 'a queued mail had no workflow: restarted');
+          log.warn({ ...line, repair: 'restarted' }, 'restarted the missing workflow of a queued e-mail');
         } else {
-          const failure = 'stopped before it was sent';
+          const failure = 'the workflow ended before the e-mail was sent';
           if (!(await settleMail(em, clock, mail.id, { status: 'failed', failure }))) continue;
           repaired.failed += 1;
-          log.error({ ...line, repair: 'failed' }, 'a queued mail had no running workflow: marked as failed');
+          log.error({ ...line, repair: 'failed' }, 'a queued e-mail whose workflow had ended was marked as failed');
         }
       }
       await em.flush();

@@ -75,7 +75,7 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
     else if (now.status === 'expired') await closeCheckoutSession(deps.em(), clock, attempt);
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
-    deps.log.warn({ err: error, paymentId: payment.id }, 'a checkout page could not be polled');
+    deps.log.warn({ err: error, paymentId: payment.id }, 'the status of a checkout page could not be read');
     const waited = clock.now().getTime() - attempt.endsAt.getTime();
     if (waited > giveUpAfterMs && attempt.status !== 'unasked')
       await closeCheckoutSession(deps.em(), clock, attempt, 'unasked');
@@ -109,5 +109,5 @@ async function recoverPage(
 
 export function requirePayments({ payments }: Pick<Deps, 'payments'>) {
   if (payments) return payments;
-  throw new PaymentsFault('unanswered', 'no rail is configured');
+  throw new PaymentsFault('unanswered', 'no payment provider is configured');
 }

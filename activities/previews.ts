@@ -13,8 +13,8 @@ export function previewActivities(deps: Deps) {
 
   /** Throws `draft_behind` if the site has changed since the publish was accepted. */
   async function bring({ site, slot, expectedHeads, sourceCommit, contentCommit }: Deployment): Promise<void> {
-    if (!deps.repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
-    if (!expectedHeads) throw new Error('only a publish of a slot brings its commits onto main');
+    if (!deps.repositories) throw errors.no_repositories('This installation has no git repositories.');
+    if (!expectedHeads) throw new Error('only publishing a preview merges its commits into main');
     const to = { source: sourceCommit ?? null, content: contentCommit ?? null };
     if (await fastForwardMain(deps.repositories, site.id, { from: expectedHeads, to })) return;
     throw errors.draft_behind(`The site has changed since the draft in preview slot ${slot} was built.`);

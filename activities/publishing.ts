@@ -23,7 +23,7 @@ export function publishingActivities(deps: Deps) {
   /** If there are drafts, a preview is built twice: with drafts to show, and without drafts to publish later. */
   async function writeSnapshots(deployment: Deployment, commits: SnapshotCommits, signal: AbortSignal): Promise<void> {
     const { store, repositories } = deps;
-    if (!repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
+    if (!repositories) throw errors.no_repositories('This installation has no git repositories.');
     const { id } = deployment;
     const drafts = await writeSnapshot(store, repositories, snapshotName(id), commits, 'without drafts', signal);
     if (deployment.kind !== 'draft' || drafts === 0) return;
@@ -89,10 +89,10 @@ export function buildActivities(deps: BuilderDeps) {
 /** The remedy for an error, in words that fit this kind of deployment. */
 function remedyOf(code: ErrorCode, { site, slot, kind }: Deployment): string | undefined {
   const preview = `POST /v1/sites/${site.id}/previews/${slot}`;
-  const again = kind === 'draft' ? `build the draft again with ${preview}` : 'publish again';
+  const again = kind === 'draft' ? `rebuild the draft with ${preview}` : 'publish again';
   const remedies: Partial<Record<ErrorCode, string>> = {
     build_failed: `Read the log in \`detail\`, fix the source, push, and ${again}.`,
-    build_timeout: `Find the slow part in \`detail\`, make the build faster, push, and ${again}.`,
+    build_timeout: `Find the slow step in \`detail\`, make the build faster, push, and ${again}.`,
     invalid_redirects: `Fix \`_redirects\` in the source, push, and ${again}.`,
     plan_limit: `Make the site smaller, push, and ${again}.`,
     draft_behind: `Update the draft with ${preview}/update, check it, and publish it again.`,

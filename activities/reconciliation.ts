@@ -73,7 +73,7 @@ export function reconciliationActivities(deps: Deps) {
       if ((await workflowState(deps.temporal, workflowId)) !== 'running') lost.push(workflowId);
     await restartDomains(deps.em(), clock, domains);
     await restartScans(deps.em(), clock, scans);
-    for (const workflowId of lost) await logRepair('restarted', workflowId, 'a workflow was lost: restarted');
+    for (const workflowId of lost) await logRepair('restarted', workflowId, 'restarted a lost workflow');
   }
 
   /** Sends the start again. Returns false if the outbox entry has been deleted. */
@@ -81,7 +81,8 @@ export function reconciliationActivities(deps: Deps) {
     const workflowId = deploymentWorkflowId(deployment);
     const again = `update outbox set sent_at = null where workflow_id = ? and kind = 'start' returning id`;
     const sent = await deps.em().execute(again, [workflowId]);
-    if (sent.length > 0) await logRepair('restarted', workflowId, 'an unfinished publish had no workflow: restarted');
+    if (sent.length > 0)
+      await logRepair('restarted', workflowId, 'restarted the missing workflow of an unfinished publish');
     return sent.length > 0;
   }
 
@@ -94,7 +95,7 @@ export function reconciliationActivities(deps: Deps) {
       await logRepair(
         'failed',
         deploymentWorkflowId(deployment),
-        'an unfinished publish has no workflow: marked as failed',
+        'an unfinished publish without a workflow was marked as failed',
       );
     return ended;
   }

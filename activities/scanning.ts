@@ -110,7 +110,7 @@ export function scanningActivities(deps: ScanDeps) {
       try {
         const scanned = await (id.startsWith('sketch_') ? scanSketch(id, beat) : scanDeployment(id, beat));
         if (scanned.flags > 0)
-          deps.log.warn({ scanned: id, ...scanned }, 'files were flagged: `frontage-admin flags list`');
+          deps.log.warn({ scanned: id, ...scanned }, 'files were flagged; list them with `frontage-admin flags list`');
         return scanned;
       } finally {
         turns.end();
@@ -132,7 +132,10 @@ export function scanningActivities(deps: ScanDeps) {
           if ((await tx.nativeUpdate(Deployment, { id, scannedAt: null }, { scannedAt: now })) === 0) return none;
           await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id, of }, found(of));
         }
-        deps.log.warn({ scanned: id }, 'could not be scanned, and was flagged for it: `frontage-admin flags list`');
+        deps.log.warn(
+          { scanned: id },
+          'files could not be scanned and were flagged; list them with `frontage-admin flags list`',
+        );
         return { files: 0, flags: 1 };
       });
     },

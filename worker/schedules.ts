@@ -17,7 +17,7 @@ export const recurring = [
     name: 'reconcile-billing',
     type: 'reconcileBilling',
     every: '1 minute',
-    note: 'Polls subscriptions whose workflow is lost.',
+    note: 'Polls subscriptions whose workflows are lost.',
   },
   {
     name: 'refresh-payout-accounts',
@@ -31,13 +31,13 @@ export const recurring = [
     name: 'renew-own-certificate',
     type: 'renewOwn',
     every: '1 minute',
-    note: 'Gets and renews the certificate of the base domain.',
+    note: 'Issues and renews the certificate for the base domain.',
   },
   {
     name: 'roll-up-analytics',
     type: 'rollUpAnalytics',
     every: '1 hour',
-    note: 'Rolls views up to days and months, deletes the salts of past days.',
+    note: 'Rolls up views into days and months, and deletes the salts of past days.',
   },
   {
     name: 'check-ledger',
@@ -49,7 +49,7 @@ export const recurring = [
     name: 'maintain',
     type: 'maintain',
     every: '1 hour',
-    note: 'Repacks repositories, removes those of sites never completed.',
+    note: 'Repacks repositories, and removes those of sites that were never completed.',
   },
 ] as const;
 

@@ -131,7 +131,7 @@ async function untilReachable<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (error) {
-      deps.log.warn({ err: error }, 'the workflow engine or the database does not answer yet');
+      deps.log.warn({ err: error }, 'the workflow engine or the database is not responding yet');
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }

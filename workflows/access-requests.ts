@@ -13,8 +13,8 @@ import * as policies from './policies.ts';
 const { settleAccess } = proxyActivities<Activities>(policies.quick);
 
 const waitsFor: Record<string, string> = {
-  pending: 'Waits for the owner to type the agent’s code.',
-  approved: 'Approved. Waits for the agent to redeem it.',
+  pending: 'Waiting for the owner to enter the agent’s code.',
+  approved: 'Approved. Waiting for the agent to redeem it.',
 };
 
 export async function grantAccess({ requestId }: { requestId: string }): Promise<{ status: string }> {

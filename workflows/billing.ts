@@ -14,10 +14,10 @@ const { askAboutSubscription } = proxyActivities<Activities>(policies.providerQu
 const { askLateSubscriptions } = proxyActivities<Activities>(policies.reconcile);
 
 const waitsFor: Record<string, string> = {
-  open: 'Waits for the payment.',
-  active: 'In force and paid for.',
-  past_due: 'In force, and a payment is overdue.',
-  ending: 'Out of force; to be ended at the provider.',
+  open: 'Waiting for payment.',
+  active: 'In force and paid.',
+  past_due: 'In force, but a payment is overdue.',
+  ending: 'No longer in force; to be cancelled with the provider.',
 };
 
 export async function followSubscription({ subscriptionId }: { subscriptionId: string }): Promise<{ status: string }> {

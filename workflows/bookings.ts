@@ -15,6 +15,6 @@ const { settleHold } = proxyActivities<Activities>(policies.quick);
 export async function holdBooking({ bookingId }: { bookingId: string }): Promise<{ status: string }> {
   return await watchRow(
     () => settleHold.executeWithOptions({ summary: 'check the hold' }, [bookingId]),
-    () => 'Waits for payment, cancellation or expiry.',
+    () => 'Waiting for payment, cancellation or expiry.',
   );
 }

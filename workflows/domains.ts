@@ -36,14 +36,17 @@ export async function onboardDomain({ domainId }: { domainId: string }): Promise
     isChanged = false;
     const domain = await settleDomain.executeWithOptions({ summary: 'query the DNS, evaluate, save' }, [domainId]);
     if (domain.isRemoved) {
-      await forgetDomain.executeWithOptions({ summary: 'remove its zone and certificate' }, [domainId]);
+      await forgetDomain.executeWithOptions({ summary: 'remove the domain’s zone and certificate' }, [domainId]);
       setCurrentDetails('Removed from its account.');
       return { status: 'removed' };
     }
     setCurrentDetails(domain.waitsFor);
     const waits = domain.leftMs === null ? [] : [domain.leftMs];
     if (domain.wantsCertificate) {
-      const { status, renewAt } = await renewCertificate.executeWithOptions({ summary: 'order or renew' }, [domainId]);
+      const { status, renewAt } = await renewCertificate.executeWithOptions(
+        { summary: 'order or renew the certificate' },
+        [domainId],
+      );
       setCurrentDetails(`${domain.waitsFor} Certificate: **${status}**, due ${renewAt}.`);
       waits.push(Date.parse(renewAt) - Date.parse(domain.at));
     }

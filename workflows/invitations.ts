@@ -14,6 +14,6 @@ const { settleInvitation } = proxyActivities<Activities>(policies.quick);
 export async function inviteCollaborator({ invitationId }: { invitationId: string }): Promise<{ status: string }> {
   return await watchRow(
     () => settleInvitation.executeWithOptions({ summary: 'check the invitation' }, [invitationId]),
-    () => 'Waits for an answer, a withdrawal or its expiry.',
+    () => 'Waiting for an answer, a withdrawal or expiry.',
   );
 }

@@ -16,7 +16,7 @@ const { giveUpMail } = proxyActivities<Activities>(policies.quick);
 const { reconcileMails } = proxyActivities<Activities>({ ...policies.quick, retry: { maximumAttempts: 3 } });
 
 export async function notify({ mailId }: { mailId: string }): Promise<{ status: string }> {
-  setCurrentDetails('Waits for the mail server to accept it.');
+  setCurrentDetails('Waiting for the mail server to accept the e-mail.');
   const status = await deliver(mailId);
   setCurrentDetails(`Ended: **${status}**.`);
   return { status };
@@ -24,10 +24,10 @@ export async function notify({ mailId }: { mailId: string }): Promise<{ status: 
 
 async function deliver(mailId: string): Promise<string> {
   try {
-    return await sendMail.executeWithOptions({ summary: 'send it, unless already sent' }, [mailId]);
+    return await sendMail.executeWithOptions({ summary: 'send the e-mail unless already sent' }, [mailId]);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    return await giveUpMail.executeWithOptions({ summary: 'no server accepted it for days' }, [mailId]);
+    return await giveUpMail.executeWithOptions({ summary: 'no server accepted the e-mail for days' }, [mailId]);
   }
 }
 

@@ -25,8 +25,8 @@ const { checkLedger: check } = proxyActivities<Activities>(policies.ledger);
 
 export async function settlePayment({ paymentId }: { paymentId: string }): Promise<{ status: string }> {
   return await watchRow(
-    () => settle.executeWithOptions({ summary: 'poll its checkout sessions' }, [paymentId]),
-    (status) => (status === 'open' ? 'Waits for payment.' : 'Waits for its last checkout session to close.'),
+    () => settle.executeWithOptions({ summary: 'poll the checkout sessions' }, [paymentId]),
+    (status) => (status === 'open' ? 'Waiting for payment.' : 'Waiting for the last checkout session to close.'),
     { slackMs: 200, continueAsNew: () => continueAsNew<typeof settlePayment>({ paymentId }) },
   );
 }
@@ -38,17 +38,17 @@ export async function refundPayment(input: { attemptId: string; refundKey?: stri
   const { attemptId, refundKey } = input;
   try {
     for (let waitMs = askedAfterMs.first; ; waitMs = Math.min(2 * waitMs, askedAfterMs.most)) {
-      setCurrentDetails('Requests the refund from the provider, with retries.');
+      setCurrentDetails('Requesting the refund from the provider, with retries.');
       const status = await giveBackCharge.executeWithOptions({ summary: 'request the refund' }, [attemptId, refundKey]);
       setCurrentDetails(
-        status === 'pending' ? 'Pending at the provider; waits for completion.' : `Ended: **${status}**.`,
+        status === 'pending' ? 'Pending with the provider; waiting for completion.' : `Ended: **${status}**.`,
       );
       if (status !== 'pending') return { status };
       await sleep(waitMs);
     }
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    setCurrentDetails('Given up: **an operator has to check**.');
+    setCurrentDetails('Abandoned: **an operator needs to check it**.');
     return { status: await giveUpRefund(attemptId, refundKey) };
   }
 }
@@ -56,6 +56,6 @@ export async function refundPayment(input: { attemptId: string; refundKey?: stri
 /** checkLedger: compares charges with payments, and payments with bookings; runs each hour as `schedule:check-ledger`. It has no state. */
 export async function checkLedger(): Promise<{ charges: number; flagged: number }> {
   const { charges, flagged } = await check();
-  setCurrentDetails(flagged > 0 ? `**${flagged}** findings: an operator has to check.` : 'All in order.');
+  setCurrentDetails(flagged > 0 ? `**${flagged}** findings: an operator needs to check them.` : 'All in order.');
   return { charges, flagged };
 }

@@ -19,7 +19,7 @@ const { askForPayoutAccounts } = proxyActivities<Activities>({
 export async function expireOffer({ offerId }: { offerId: string }): Promise<{ status: string }> {
   return await watchRow(
     () => settleOffer.executeWithOptions({ summary: 'check the offer' }, [offerId]),
-    () => 'Waits for the other party’s answer, a withdrawal or its expiry.',
+    () => 'Waiting for the other party’s answer, a withdrawal or expiry.',
   );
 }
 

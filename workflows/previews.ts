@@ -26,24 +26,26 @@ export async function buildPreview({ deploymentId }: { deploymentId: string }): 
   return await ensureSettled(deploymentId, async () => {
     const turn = await claimBuild.executeWithOptions({ summary: 'claim the build' }, [deploymentId]);
     if (turn.turn === 'none') return turn.because;
-    setCurrentDetails('Reads both repositories.');
-    await snapshotSource.executeWithOptions({ summary: 'both commits, with drafts and without' }, [deploymentId]);
-    setCurrentDetails(`Builds in the sandbox. The log: \`GET /v1/deployments/${deploymentId}/log\`.`);
-    await buildSite.executeWithOptions({ summary: 'sandboxed builds, output to the store' }, [deploymentId]);
-    return await putDraft.executeWithOptions({ summary: 'the slot serves it' }, [deploymentId]);
+    setCurrentDetails('Reading both repositories.');
+    await snapshotSource.executeWithOptions({ summary: 'read both commits, with and without drafts' }, [deploymentId]);
+    setCurrentDetails(`Building in the sandbox. Log: \`GET /v1/deployments/${deploymentId}/log\`.`);
+    await buildSite.executeWithOptions({ summary: 'build both in the sandbox, store the output' }, [deploymentId]);
+    return await putDraft.executeWithOptions({ summary: 'show the draft in the preview slot' }, [deploymentId]);
   });
 }
 
 export async function publishPreview({ deploymentId }: { deploymentId: string }): Promise<{ status: string }> {
   return await ensureSettled(deploymentId, async () => {
-    setCurrentDetails('Fast-forwards `main` to the slot, then switches the live version.');
-    return await publishSlot.executeWithOptions({ summary: 'merge, then move the pointer' }, [deploymentId]);
+    setCurrentDetails('Fast-forwarding `main` to the preview’s commits, then switching the live version.');
+    return await publishSlot.executeWithOptions({ summary: 'fast-forward main, then switch the live version' }, [
+      deploymentId,
+    ]);
   });
 }
 
 export async function expirePreview({ previewId }: { previewId: string }): Promise<{ status: string }> {
   return await watchRow(
     () => settlePreview.executeWithOptions({ summary: 'check the preview' }, [previewId]),
-    (status) => (status === 'shown' ? 'Shown until it expires.' : 'Marked for removal.'),
+    (status) => (status === 'shown' ? 'Available until it expires.' : 'Marked for removal.'),
   );
 }

@@ -11,7 +11,7 @@ import type { Activities } from '#activities/index.ts';
 import { ensureSettled } from './deployment-outcome.ts';
 import * as policies from './policies.ts';
 
-/** Sent to the oldest waiting publish of a site when the publish before it has ended. */
+/** Sent to a site's oldest waiting publish when the previous one has ended. */
 export const turnSignal = defineSignal('turn');
 
 const { claimBuild, putLive } = proxyActivities<Activities>(policies.quick);
@@ -29,16 +29,16 @@ export async function publishSite({ deploymentId }: { deploymentId: string }): P
       const turn = await claimBuild.executeWithOptions({ summary: 'claim the build, or wait' }, [deploymentId]);
       if (turn.turn === 'none') return turn.because;
       if (turn.turn === 'build') break;
-      setCurrentDetails(`Waits for **${turn.for}**, which was accepted before it, to end.`);
+      setCurrentDetails(`Waiting for **${turn.for}**, which was accepted earlier, to end.`);
       await condition(() => isSignalled, '30 seconds');
     }
-    setCurrentDetails('Reads both repositories, without drafts.');
-    await snapshotSource.executeWithOptions({ summary: 'both heads, without drafts' }, [deploymentId]);
+    setCurrentDetails('Reading both repositories, without drafts.');
+    await snapshotSource.executeWithOptions({ summary: 'read both branch heads, without drafts' }, [deploymentId]);
     setCurrentDetails(
-      `Builds in the sandbox and stores the output. The log: \`GET /v1/deployments/${deploymentId}/log\`.`,
+      `Building in the sandbox and storing the output. Log: \`GET /v1/deployments/${deploymentId}/log\`.`,
     );
-    await buildSite.executeWithOptions({ summary: 'sandboxed build, output to the store' }, [deploymentId]);
-    setCurrentDetails('Switches the live version.');
+    await buildSite.executeWithOptions({ summary: 'build in the sandbox, store the output' }, [deploymentId]);
+    setCurrentDetails('Switching the live version.');
     return await putLive.executeWithOptions({ summary: 'switch the live version' }, [deploymentId]);
   });
 }

@@ -25,7 +25,7 @@ export async function scanContent({ id }: { id: string }): Promise<{ flags: numb
     await sleep(Math.min(longestWaitMs, 500 * 2 ** Math.min(waits, 10)));
     scanned = await scan(id);
   }
-  setCurrentDetails(`Read **${scanned.files}** files, flagged **${scanned.flags}**.`);
+  setCurrentDetails(`Scanned **${scanned.files}** files; flagged **${scanned.flags}**.`);
   return { flags: scanned.flags };
 }
 

@@ -25,7 +25,7 @@ export async function publishChallenges(
   for (const [name, of] of names) {
     const texts = of.map(({ answer }) => answer);
     if (!(await waitUntilVisible(deps, name, texts)))
-      throw new NotReady('The validation records of this domain are not visible in the DNS yet.', 'platform');
+      throw new NotReady('This domain’s validation records are not visible in the DNS yet.', 'platform');
   }
 }
 

@@ -55,7 +55,7 @@ export async function withLease<T>(
   const timer = setInterval(() => {
     heartbeat();
     updateLeased(em(), clock.now(), held).catch((err) =>
-      log.warn({ err, certificateId: held.id }, 'the lease of a certificate could not be renewed'),
+      log.warn({ err, certificateId: held.id }, 'the lease on a certificate could not be renewed'),
     );
   }, leaseRenewalMs);
   try {

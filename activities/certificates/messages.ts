@@ -8,11 +8,11 @@ const retryNotice = 'The platform retries automatically.';
 
 const messages: Record<RefusalKind, string> = {
   dns: `The certificate authority could not resolve this domain. ${retryNotice}`,
-  caa: 'A CAA record of this domain does not allow our certificate authority. Remove it, or allow the authority in it.',
+  caa: 'A CAA record of this domain does not allow our certificate authority. Remove the record, or add the authority to it.',
   unreachable: `The certificate authority could not reach this domain. ${retryNotice}`,
-  elsewhere: `The certificate authority reached another server at this domain. ${retryNotice}`,
+  elsewhere: `The certificate authority reached a different server at this domain. ${retryNotice}`,
   name: 'The certificate authority does not issue certificates for this name.',
-  limit: `The certificate authority limits new certificates at the moment. ${retryNotice}`,
+  limit: `The certificate authority is limiting new certificates at the moment. ${retryNotice}`,
   account: retryNotice,
   order: retryNotice,
   nonce: retryNotice,
@@ -29,4 +29,4 @@ export function responsibleParty(kind: RefusalKind, way: ValidationMethod['kind'
 }
 
 export const authorityUnreachable = `The certificate authority cannot be reached at the moment. ${retryNotice}`;
-export const internalFault = `The platform failed while requesting the certificate. ${retryNotice}`;
+export const internalFault = `The certificate could not be requested because of an internal error. ${retryNotice}`;

@@ -104,7 +104,7 @@ async function poll(
 }
 
 function orderKeyOf({ deps, certificate: { id, orderKey } }: RenewalContext): string {
-  if (!orderKey) throw new Error(`certificate ${id} has an order without a key`);
+  if (!orderKey) throw new Error(`the order for certificate ${id} has no key`);
   return decrypt(deps.config.sealing, orderKey, contextOf.certificateOrder(id)).toString();
 }
 

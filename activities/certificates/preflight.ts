@@ -21,9 +21,10 @@ async function preflightHost({ deps, request: wanted, certificate }: RenewalCont
   const { config, dns, em } = deps;
   const [a, aaaa] = await Promise.all([dns.ask(wanted.name, 'A'), dns.ask(wanted.name, 'AAAA')]);
   if ('unknown' in a || 'unknown' in aaaa)
-    throw new NotReady('The DNS check of this domain fails at the moment.', 'platform');
+    throw new NotReady('The DNS of this domain cannot be checked at the moment.', 'platform');
   const addresses = [a, aaaa].flatMap((answer) => ('found' in answer ? answer.found : [])).slice(0, addressesMax);
-  if (addresses.length === 0) throw new NotReady('This domain has no address in the DNS yet.', 'owner');
+  if (addresses.length === 0)
+    throw new NotReady('This domain has no address record (A or AAAA) in the DNS yet.', 'owner');
   const token = newProbeToken();
   await removeTokens(em(), certificate.id);
   await storeTokens(em(), certificate.id, [{ token, answer: token }]);
@@ -32,23 +33,19 @@ async function preflightHost({ deps, request: wanted, certificate }: RenewalCont
   await removeTokens(em(), certificate.id);
   const wrong = addresses.filter((_, index) => seen[index] !== token);
   if (wrong.length > 0)
-    throw new NotReady(
-      `At the address ${wrong[0]}, another server responds to HTTP requests for this domain.`,
-      'owner',
-    );
+    throw new NotReady(`A different server responds to HTTP requests for this domain at ${wrong[0]}.`, 'owner');
 }
 
 /** Publishes a record under a random name, so that no resolver has cached its absence. */
 async function preflightZone({ deps }: RenewalContext, zone: string): Promise<void> {
   const { zones } = deps;
-  if (!zones) throw new NotReady('The name servers of this platform are unavailable.', 'platform');
+  if (!zones) throw new NotReady('The platform’s name servers are unavailable.', 'platform');
   const name = preflightName(zone, randomBytes(preflightDigits).toString('hex').slice(0, preflightDigits));
   const set = { name: `${name}.`, type: 'TXT', ttl: 60 };
   await zones.replace(zone, [...(await staleProbes(zones, zone)), { ...set, contents: ['"here"'] }]);
   const seen = await waitUntilVisible(deps, name, ['here']);
   await zones.replace(zone, [{ ...set, contents: [] }]);
-  if (!seen)
-    throw new NotReady('The DNS of this domain does not point to the name servers of this platform yet.', 'platform');
+  if (!seen) throw new NotReady('This domain is not delegated to the platform’s name servers yet.', 'platform');
 }
 
 /** Removals of the probe records of killed workers. */

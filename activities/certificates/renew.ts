@@ -42,7 +42,7 @@ export async function renewIfDue(
   if (dueAt(known, clock.now()) > clock.now()) return renewalStatus(known, clock.now());
   const { id } = known;
   const held = await acquireLease(em(), clock.now(), id);
-  if (!held) throw new Busy(`certificate ${id} is being worked on`);
+  if (!held) throw new Busy(`another process is renewing certificate ${id}`);
   try {
     await withLease(deps, held, heartbeat, () => renewUnderLease(deps, wanted, held));
   } finally {
@@ -128,7 +128,10 @@ async function recordFailure(
       nextTryAt: after(Math.max(atLeastMs, waitAfterPreflights(looks, Math.random()))),
     });
   if (error instanceof AcmeRefused) {
-    log.warn({ certificateId: id, name, refused: error.kind }, 'the certificate authority refused');
+    log.warn(
+      { certificateId: id, name, refused: error.kind },
+      'the certificate authority refused to issue a certificate',
+    );
     if (error.kind === 'account') await forgetAccount(deps);
     // The authority lost the account or order: nothing was refused.
     if (error.kind === 'account' || error.kind === 'order') return await soon(messageOf(error.kind), 'platform');
@@ -139,7 +142,7 @@ async function recordFailure(
   }
   if (error instanceof NotReady) return await soon(error.problem, error.of);
   if (error instanceof AcmeUnreachable) {
-    log.warn({ certificateId: id, name, reason: error.message }, 'the certificate authority does not respond');
+    log.warn({ certificateId: id, name, reason: error.message }, 'the certificate authority is not responding');
     return await soon(authorityUnreachable, 'platform', error.retryAfterMs);
   }
   log.error({ err: error, certificateId: id, name }, 'a certificate could not be issued');

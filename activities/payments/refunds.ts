@@ -29,7 +29,7 @@ export function refundActivities(deps: Deps) {
       const attempt = await load(deps, id);
       if (!attempt) return 'gone';
       if (!(await abandonRefund(deps.em(), attempt, refundKey))) return 'kept';
-      deps.log.error({ paymentId: attempt.payment.id, reason: attempt.refundReason }, 'a refund was given up');
+      deps.log.error({ paymentId: attempt.payment.id, reason: attempt.refundReason }, 'a refund was abandoned');
       return 'given up';
     },
   };
@@ -51,7 +51,11 @@ export async function giveBackCharge(deps: Deps, id: string, refundKey?: string)
     const { status } = await requirePayments(deps).refund(credentials, { charge: attempt.charge, idempotencyKey });
     if (status === 'failed') throw new PaymentsFault('refused', 'the refund failed', true);
     if (status === 'done') await recordRefund(deps.em(), deps.clock, attempt);
-    else await recordRefundFailure(deps.em(), attempt, { why: 'the refund is pending at the provider', isKept: true });
+    else
+      await recordRefundFailure(deps.em(), attempt, {
+        why: 'the provider has not completed the refund yet',
+        isKept: true,
+      });
     return status === 'done' ? 'refunded' : 'pending';
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;

@@ -31,7 +31,7 @@ function readData(path: string, text: string): unknown {
   }
   const found = frontMatter.exec(text);
   if (found) return readable(() => (found[1] === '+++' ? parseToml(found[2] ?? '') : parseYaml(found[2] ?? '')));
-  if (opening.test(text)) throw new UnreadableFrontMatter('its front matter is not closed');
+  if (opening.test(text)) throw new UnreadableFrontMatter('its front matter has no closing delimiter');
   return undefined;
 }
 

@@ -30,7 +30,9 @@ export function findInPage(page: ScannedPage, others: readonly ScriptFacts[], pl
     ...firstMatch('redirect', [...page.refreshes, ...page.script.navigations.values()], elsewhere),
     ...walletDrainer(page.script),
     ...brandSignIn(page),
-    ...(page.seedPhrase && page.hasField ? [finding('seed_phrase', 'asks for the words that open a wallet')] : []),
+    ...(page.seedPhrase && page.hasField
+      ? [finding('seed_phrase', 'asks for the recovery phrase of a cryptocurrency wallet')]
+      : []),
     ...unreadPart({ whole: page.whole && page.script.whole }),
   ];
 }
@@ -49,7 +51,7 @@ export function findInScript(script: ScriptFacts, place: SiteOrigin): Finding[] 
 function unreadPart({ whole }: { whole: boolean }): Finding[] {
   return whole
     ? []
-    : [finding('unread', 'nested too deep, has too much in it, or says too little, to be read to its end')];
+    : [finding('unread', 'cannot be scanned completely: it is nested too deeply, too long or obfuscated')];
 }
 
 function walletDrainer({ walletDrainer: drains }: ScriptFacts): Finding[] {
@@ -58,7 +60,7 @@ function walletDrainer({ walletDrainer: drains }: ScriptFacts): Finding[] {
 
 function brandSignIn({ hasPassword, labelText: called }: ScannedPage): Finding[] {
   const brand = hasPassword ? brands.exec(called.normalize('NFKC').replace(/[\p{Cf}]/gu, '')) : null;
-  return brand ? [finding('brand_signin', `asks for a password under the name of ${brand[0]}`)] : [];
+  return brand ? [finding('brand_signin', `asks for a password under the brand name ${brand[0]}`)] : [];
 }
 
 /** A finding for the first address with a suspicious target. */

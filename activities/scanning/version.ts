@@ -70,7 +70,10 @@ export async function scanVersion(store: Reads, version: ScanInput) {
     bytes += file.bytes;
     const add = (finding: Finding) => found.push({ path: printablePath(file.path), sha256: file.sha256, ...finding });
     if (bytes > bytesMax || elapsed() > end) {
-      add({ kind: 'unread', excerpt: 'more was published at once than a scan reads: this file and others' });
+      add({
+        kind: 'unread',
+        excerpt: 'not scanned: the version is too large for one scan, so this and other files were skipped',
+      });
       whole = false;
       break;
     }
@@ -85,8 +88,8 @@ export async function scanVersion(store: Reads, version: ScanInput) {
   return { found, read, whole };
 }
 
-const tooLong: Finding = { kind: 'unread', excerpt: 'takes longer to read than a scan may' };
-const missing: Finding = { kind: 'unread', excerpt: 'its bytes were not there to be read' };
+const tooLong: Finding = { kind: 'unread', excerpt: 'exceeds the time limit for a scan' };
+const missing: Finding = { kind: 'unread', excerpt: 'its contents are missing from the store' };
 
 /** New files first, then known pages if scripts have changed, because a page is judged together with its scripts. */
 function filesToScan({ files, earlier }: ScanInput): ManifestFile[] {

@@ -27,9 +27,7 @@ test('a name that leads to another server is waited for, and the authority hears
     skip(Date.parse(renewAt) - clock.now().getTime());
   }
   expect(orders()).toEqual([]);
-  expect((await rowOf(id)).problem).toBe(
-    'At the address 127.0.0.9, another server responds to HTTP requests for this domain.',
-  );
+  expect((await rowOf(id)).problem).toBe('A different server responds to HTTP requests for this domain at 127.0.0.9.');
   await fixture.names.zones.replace(name, [{ name: `${name}.`, type: 'A', ttl: 60, contents: ['127.0.0.1'] }]);
   expect(await untilActive(id)).toBe(1);
 });
@@ -60,9 +58,9 @@ test('a name without an address, and a DNS that cannot be asked, are told apart'
   const name = newName();
   const id = await fixture.addDomain(name);
   await fixture.renew(id);
-  expect((await rowOf(id)).problem).toBe('The DNS check of this domain fails at the moment.');
+  expect((await rowOf(id)).problem).toBe('The DNS of this domain cannot be checked at the moment.');
   await fixture.names.zones.create(name, [{ name: `${name}.`, type: 'NS', ttl: 60, contents: ['ns.test.'] }]);
   skip(60_000);
   await fixture.renew(id);
-  expect((await rowOf(id)).problem).toBe('This domain has no address in the DNS yet.');
+  expect((await rowOf(id)).problem).toBe('This domain has no address record (A or AAAA) in the DNS yet.');
 });

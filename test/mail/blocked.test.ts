@@ -86,7 +86,7 @@ test('a mail that was held until its days were over says that its account was bl
   const { giveUpMail } = mailActivities(fixture.deps);
   expect(await giveUpMail(mail.id)).toBe('failed');
   const { failure } = await fixture.deps.em().findOneOrFail(Mail, { id: mail.id });
-  expect(failure).toBe('its account was blocked');
+  expect(failure).toBe('the account was blocked');
   const [line] = fixture.logged.filter((one) => one.mailId === mail.id && one.msg.includes('given up'));
   expect([line?.level, mails.includes('given_up')]).toEqual([30, false]);
 });

@@ -114,7 +114,7 @@ test('an address that is refused for now gets its mail at a later try, once', as
   const { body } = await ask.invite(owner, site.id, to);
   await until(
     () => fixture.logged,
-    (lines) => lines.some(({ msg }) => msg === 'a mail waits'),
+    (lines) => lines.some(({ msg }) => msg === 'an e-mail could not be sent yet'),
   );
   expect(await invitation(body.id)).toMatchObject({ mail: 'queued' });
   refusing.delete(to);
@@ -178,7 +178,7 @@ test('no address, link or word of a mail stands in a log or in a history', async
   refusing.set(to, 451);
   const { body } = await ask.invite(owner, site.id, to);
   const mailId = await mailIdOf(body.id);
-  const waits = (line: Logged) => line.msg === 'a mail waits' && line.mailId === mailId;
+  const waits = (line: Logged) => line.msg === 'an e-mail could not be sent yet' && line.mailId === mailId;
   await until(
     () => fixture.logged.filter(waits),
     ({ length }) => length > 0,

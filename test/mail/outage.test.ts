@@ -48,7 +48,7 @@ test('with the mail server down for an hour each mail arrives, once, after it is
   const data = { hostname: 'x.sites.localhost', link: `${fixture.config.baseUrl}/invitations/x`, days: 14 };
   const mails = addresses.map((to) => queueMail(em, fixture.deps, { kind: 'invitation', to, data }));
   await em.flush();
-  const waiting = (line: { msg: string; mailId?: string }) => line.msg === 'a mail waits';
+  const waiting = (line: { msg: string; mailId?: string }) => line.msg === 'an e-mail could not be sent yet';
   // Each has been tried and has failed before the hour begins.
   await until(
     () => new Set(fixture.logged.filter(waiting).map(({ mailId }) => mailId)),
@@ -96,6 +96,6 @@ test('a mail that no server takes for four days is given up, and says so', async
   expect(await fixture.deps.em().findOneOrFail(Mail, { id })).toMatchObject({
     status: 'failed',
     sealed: null,
-    failure: 'no mail server accepted it for days',
+    failure: 'no mail server accepted the e-mail within four days',
   });
 }, 240_000);

@@ -20,7 +20,7 @@ test('log lines of a mail, also of a retried one, contain the id of the call tha
   const { headers } = await ask.invite(owner, site.id, to);
   const reqId = headers.get('x-request-id');
   const lines = () => fixture.logged.filter((line) => line.reqId === reqId);
-  await until(lines, (some) => some.some(({ msg }) => msg === 'a mail waits'));
+  await until(lines, (some) => some.some(({ msg }) => msg === 'an e-mail could not be sent yet'));
   refusing.delete(to);
   const all = await until(lines, (some) =>
     some.some(({ activity, msg }) => activity === 'sendMail' && msg === 'activity completed'),
