@@ -41,7 +41,7 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
     });
     current = client;
     const lost = (error?: Error) => {
-      if (error) log.warn({ err: error }, 'the connection that holds locks was lost');
+      if (error) log.warn({ err: error }, 'the database connection that holds the locks was lost');
       if (current === client) opening = undefined;
     };
     client.on('error', lost);

@@ -35,7 +35,7 @@ export function connectionOptions({ lockTimeoutMs, patienceMs }: { lockTimeoutMs
 function destroySilent(client: Client, patienceMs: number): void {
   const { stream } = client.connection;
   stream.setTimeout(patienceMs, () => {
-    if (client._getActiveQuery()) stream.destroy(new Error('the database is silent'));
+    if (client._getActiveQuery()) stream.destroy(new Error('the database is not responding'));
   });
 }
 

@@ -25,7 +25,7 @@ export const knownMigrations: readonly string[] = migrationsList.map(({ name }) 
 export class IncompatibleDatabase extends Error {
   constructor() {
     super(
-      'This database was created by an older Frontage whose migrations this version does not contain: with that older version, ' +
+      'This database was created by an older version of Frontage whose migrations this version does not contain. With the older version, ' +
         'export each site with `frontage-admin site export --site site_… --into site.tar`, then import it with this version ' +
         'into a new database with `frontage-admin site import --from site.tar --account acct_…`.',
     );

@@ -45,7 +45,7 @@ export function openNotifications(databaseUrl: string, log: Logger, ending?: Abo
   function lost(failed: pg.Client, error?: Error): void {
     if (closed || failed !== client) return;
     client = undefined;
-    if (!interrupted) log.warn({ err: error }, 'listening for changes was interrupted');
+    if (!interrupted) log.warn({ err: error }, 'stopped listening for changes because of an error');
     interrupted = true;
     failed.end().catch(() => {});
     retry = setTimeout(() => void connect(), retryAfterMs);

@@ -74,7 +74,7 @@ async function deliver(temporal: Client, { kind, workflowId, message }: OutboxEn
 
 async function start(temporal: Client, workflowId: string, message: OutboxMessage): Promise<void> {
   const { type } = message;
-  if (!type || !(type in workflowRegistry)) throw new Error(`an unknown workflow: ${type}`);
+  if (!type || !(type in workflowRegistry)) throw new Error(`unknown workflow type: ${type}`);
   await temporal.workflow.start(type, {
     workflowId,
     taskQueue: workflowRegistry[type].queue,
@@ -109,7 +109,7 @@ export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' |
           entry.lastError = String(error).slice(0, 500);
           deps.log.warn(
             { err: error, reqId: entry.message.cause?.reqId, workflowId: entry.workflowId, kind: entry.kind },
-            'a message to the workflow engine could not be sent yet',
+            'a message could not be sent to the workflow engine yet',
           );
         }
       }),

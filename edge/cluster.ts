@@ -48,7 +48,7 @@ export async function startCluster({ count, host, port, tlsPort, log, onReady }:
       if (stopping) return;
       // A worker that cannot start would fail again: the port is in use, or the configuration is wrong.
       if (!announced) process.exit(code || 1);
-      log.error({ code, signal }, 'an edge process died and is restarted');
+      log.error({ code, signal }, 'an edge process exited unexpectedly; restarting it');
       setTimeout(() => !stopping && start(), replaceAfterMs);
     });
   }

@@ -29,7 +29,7 @@ export function planOf({ config, clock }: PlanContext, subject: PlanSubject): Pl
 }
 
 function subscriptionsOf({ subscriptions: standing }: PlanSubject): Subscriptions {
-  if (!standing) throw new Error('the account was not loaded, so its plan is not known');
+  if (!standing) throw new Error('the account was not loaded, so its plan is unknown');
   return JSON.parse(standing);
 }
 
@@ -60,7 +60,7 @@ export function planStatusOf(deps: PlanContext, subject: PlanSubject): PlanStatu
 /** The limits of an account, and the words for a caller that reaches one. */
 export type Caps = {
   limits: Limits;
-  /** "The plan", with its name if there are several. */
+  /** "The plan", or "The free plan" if there are several. */
   plan: string;
   /** The party that can raise the limit, and how: a sentence that follows the remedy. */
   lift(name: LimitName): string;
@@ -73,7 +73,7 @@ export function capsOf(deps: PlanContext, subject: PlanSubject, by: 'owner' | 'c
   const words = by === 'owner' ? ownerRemedy : collaboratorRemedy;
   return {
     limits,
-    plan: billing ? `The plan ${plan}` : 'The plan',
+    plan: billing ? `The ${plan} plan` : 'The plan',
     lift: (name) => words(name, billing ? largerPlan(plans, name, limits[name]) : undefined),
   };
 }
@@ -85,14 +85,14 @@ function largerPlan(plans: Catalog, name: LimitName, value: number): Plan | unde
 }
 
 function ownerRemedy(name: LimitName, larger: Plan | undefined): string {
-  if (!larger) return `GET /v1/account lists it as \`limits.${name}\`.`;
-  const lifts = `The plan ${larger.name} raises \`limits.${name}\` to ${larger.limits[name]}`;
+  if (!larger) return `GET /v1/account returns it as \`limits.${name}\`.`;
+  const lifts = `The ${larger.name} plan raises \`limits.${name}\` to ${larger.limits[name]}`;
   return larger.sellable
-    ? `${lifts}: POST /v1/billing/checkout.`
-    : `${lifts}; it is not sold here, so ask the operator.`;
+    ? `${lifts}; buy it with POST /v1/billing/checkout.`
+    : `${lifts}; it is not for sale here, so ask the operator.`;
 }
 
 function collaboratorRemedy(name: LimitName, larger: Plan | undefined): string {
-  const whose = `\`limits.${name}\` is the limit of the site's owner, who can raise it`;
-  return larger ? `${whose} with the plan ${larger.name}.` : `${whose} or make room.`;
+  const whose = `\`limits.${name}\` is a limit of the site owner's plan; the owner can raise it`;
+  return larger ? `${whose} with the ${larger.name} plan.` : `${whose} or make room.`;
 }

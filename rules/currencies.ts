@@ -57,14 +57,14 @@ export function isCurrency(currency: string): boolean {
 /** The fault of the amount, as text for the caller; undefined if it can be charged. */
 export function amountFault({ amount, currency }: { amount: number; currency: string }): string | undefined {
   if (!isCurrency(currency))
-    return 'Payments are not taken in that currency. Name one of ISO 4217 in capitals, as EUR.';
+    return 'Payments cannot be made in that currency. Use an ISO 4217 code in capitals, such as EUR.';
   const min = least[currency] ?? 1;
   const max = Math.floor(mostAtProvider / factorOf(currency));
   if (amount < min || amount > max) {
-    return `A payment in ${currency} is ${written({ amount: min, currency })} at least and ${written({ amount: max, currency })} at most.`;
+    return `A payment in ${currency} must be at least ${written({ amount: min, currency })} and at most ${written({ amount: max, currency })}.`;
   }
   if (digits[currency] === 3 && amount % 10 !== 0) {
-    return `Cards are charged in ${currency} to the second digit after the point, so the amount has to be a multiple of 10.`;
+    return `Cards are charged in ${currency} with two decimal places, so the amount must be a multiple of 10.`;
   }
   return undefined;
 }

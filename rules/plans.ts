@@ -19,12 +19,12 @@ const limits = z.strictObject(
 );
 
 const planSchema = z.strictObject({
-  name: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'is a word of small letters, digits and hyphens'),
+  name: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be a word of lower-case letters, digits and hyphens'),
   price: z.strictObject({
     amount: z.number().int().min(0),
     currency: z
       .string()
-      .refine((code) => Intl.supportedValuesOf('currency').includes(code), 'is no currency of ISO 4217'),
+      .refine((code) => Intl.supportedValuesOf('currency').includes(code), 'is not an ISO 4217 currency'),
     interval: z.enum(['month', 'year']),
   }),
   limits,
@@ -47,7 +47,7 @@ export function readPlans(path: string): { plans: Catalog } | { faults: string[]
   try {
     content = JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    return { faults: [`${path} is no file of JSON that can be read`] };
+    return { faults: [`${path} is not a readable JSON file`] };
   }
   const parsed = catalogSchema.safeParse(content);
   if (!parsed.success)
@@ -67,17 +67,17 @@ function where(content: unknown, [at, ...rest]: readonly PropertyKey[]): string 
 function faultsOf(plan: Plan, smaller: Plan | undefined, before: readonly Plan[]): string[] {
   const { name, price, includes, sellable } = plan;
   const faults: string[] = [];
-  if (before.some((other) => other.name === name)) faults.push('is there twice');
-  if (!smaller && price.amount > 0) faults.push('is the first plan, which everybody has, so it must cost nothing');
-  if (sellable && price.amount === 0) faults.push('costs nothing, so it cannot be sellable');
+  if (before.some((other) => other.name === name)) faults.push('occurs more than once');
+  if (!smaller && price.amount > 0) faults.push('is the first plan, which every account has, so it must be free');
+  if (sellable && price.amount === 0) faults.push('is free, so it cannot be sellable');
   const unpayable = sellable && price.amount > 0 ? amountFault(price) : undefined;
   if (unpayable !== undefined) faults.push(`cannot be sold at its price: ${unpayable}`);
   if (sellable && includes.includes(registeredDomain)) {
-    faults.push('includes a domain, which nothing here registers, so it cannot be sellable');
+    faults.push('includes a domain, but the service does not register domains, so the plan cannot be sellable');
   }
   for (const limit of limitNames) {
     if (smaller && plan.limits[limit] < smaller.limits[limit])
-      faults.push(`limits.${limit} is below that of ${smaller.name}`);
+      faults.push(`limits.${limit} is lower than in the smaller plan ${smaller.name}`);
   }
   if (plan.limits.preview_slots > previewSlotsMax) faults.push(`limits.preview_slots is above ${previewSlotsMax}`);
   return faults.map((fault) => `${name}: ${fault}`);

@@ -77,7 +77,7 @@ export class AppError extends Error {
 
 type Constructors = { [Code in ErrorCode]: (message: string, options?: ErrorOptions) => AppError };
 
-/** One constructor for each code: `throw errors.not_found('No site has this id.')`. */
+/** One constructor for each code: `throw errors.not_found('There is no site with this id.')`. */
 export const errors = Object.fromEntries(
   (Object.keys(catalog) as ErrorCode[]).map((code) => [
     code,

@@ -77,7 +77,7 @@ export function writeSketch(sketch: Sketch): Buffer {
 export function readSketch(bytes: Buffer): Sketch {
   if (bytes.length === registers) return new Uint8Array(bytes);
   if (bytes.length > registers || bytes.length % entryBytes !== 0)
-    throw new Error(`${bytes.length} bytes are no sketch`);
+    throw new Error(`${bytes.length} bytes are not a valid HyperLogLog sketch`);
   const sketch = newSketch();
   for (let i = 0; i < bytes.length; i += entryBytes) sketch[bytes.readUInt16BE(i)] = bytes[i + 2] as number;
   return sketch;

@@ -24,14 +24,14 @@ export async function querySubscription(em: EntityManager, deps: BillingDeps, id
   const { billing, clock } = deps;
   const row = await em.findOneOrFail(BillingSubscription, { id }, { refresh: true });
   if (isSubscriptionSettled(row.status)) return { status: row.status, settled: true };
-  if (!billing) throw new Error('billing is not configured, but there is a subscription to query');
+  if (!billing) throw new Error('a subscription cannot be queried because billing is not configured');
   return await recordReport(em, deps, row, await reportOf(billing, clock, row));
 }
 
 /** Closes the checkout session. Returns its status: it may have been paid meanwhile. */
 export async function closeCheckout(em: EntityManager, deps: BillingDeps, row: BillingSubscription): Promise<Settled> {
   const { billing } = deps;
-  if (!billing) throw new Error('billing is not configured, but there is a checkout session to close');
+  if (!billing) throw new Error('a checkout session cannot be closed because billing is not configured');
   const { providerCheckout } = row;
   const page = providerCheckout ? await billing.closeCheckout(providerCheckout) : null;
   return await recordReport(em, deps, row, page ? await reportOfPage(billing, page) : { status: 'expired' });

@@ -48,7 +48,7 @@ export async function planGrantOf(em: EntityManager, accountId: string): Promise
 export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSubscription['account'], plan: string) {
   const now = clock.now();
   const id = newId('bsub');
-  const about = { summary: `The plan ${plan}`, account: account.id };
+  const about = { summary: `Subscription to the ${plan} plan`, account: account.id };
   startWorkflow(tx, clock, 'followSubscription', { subscriptionId: id }, about);
   return tx.create(BillingSubscription, {
     id,

@@ -58,7 +58,7 @@ export async function updateLeased(
 ): Promise<void> {
   const leasedUntil = new Date(now.getTime() + leaseMs);
   const kept = await em.nativeUpdate(Certificate, { id, lease }, { ...what, leasedUntil });
-  if (kept !== 1) throw new LeaseLost(`certificate ${id} is another worker's`);
+  if (kept !== 1) throw new LeaseLost(`another worker has taken over certificate ${id}`);
 }
 
 export async function releaseLease(em: EntityManager, { id, lease }: Lease): Promise<void> {
@@ -113,7 +113,7 @@ export function readChain(chain: string, names: string[], publicKey: string): { 
   const isOfKey = certificate.publicKey.export({ type: 'spki', format: 'pem' }) === publicKey;
   const covered = (certificate.subjectAltName ?? '').split(', ');
   if (!isOfKey || !names.every((name) => covered.includes(`DNS:${name}`)))
-    throw new Error('the certificate is not the one that was ordered');
+    throw new Error('the issued certificate does not match the order');
   return { notBefore: certificate.validFromDate, notAfter: certificate.validToDate };
 }
 

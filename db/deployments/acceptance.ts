@@ -67,7 +67,7 @@ function start(tx: EntityManager, { clock, config }: AcceptanceDeps, deployment:
   const hostname = siteHostname(config, site.name);
   const act = {
     site: 'Publish',
-    posts: 'Publish posts of',
+    posts: 'Publish the posts of',
     draft: `Preview ${slot} of`,
     preview: `Publish preview ${slot} of`,
   };

@@ -85,7 +85,7 @@ export async function movePointer(
   ticket: number,
 ): Promise<void> {
   // It may contain draft posts.
-  if (deployment.kind === 'draft') throw new Error('a draft never goes live');
+  if (deployment.kind === 'draft') throw new Error('a draft cannot go live');
   await tx.execute(`update deployment set status = 'retired' where site_id = ? and status = 'live' and id <> ?`, [
     site.id,
     deployment.id,

@@ -144,7 +144,7 @@ export async function detachDomain(tx: EntityManager, clock: Clock, domain: Doma
 
 async function lockWithName(tx: EntityManager, id: string): Promise<Domain> {
   const found = await tx.findOne(Domain, { id });
-  if (!found) throw errors.not_found('No domain has this id.');
+  if (!found) throw errors.not_found('There is no domain with this id.');
   await lockName(tx, found.registrable);
   return await lockDomainWithSite(tx, id);
 }

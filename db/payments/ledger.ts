@@ -129,7 +129,8 @@ export async function listFlags(
 
 async function foundAfter(em: EntityManager, subject: string) {
   const last = await em.findOne(LedgerFlag, { subject });
-  if (!last) throw errors.not_found('No flag has the subject of --after any more. List from the start.');
+  if (!last)
+    throw errors.not_found('There is no longer a flag with the subject given in --after. List from the start.');
   return { $or: [{ foundAt: { $gt: last.foundAt } }, { foundAt: last.foundAt, subject: { $gt: subject } }] };
 }
 
@@ -141,7 +142,7 @@ export async function settleFlag(
   because: string,
 ): Promise<LedgerFlag> {
   const flag = await em.findOne(LedgerFlag, { subject });
-  if (!flag) throw errors.not_found('No flag has this subject.');
+  if (!flag) throw errors.not_found('There is no flag with this subject.');
   Object.assign(flag, { settledAt: clock.now(), settledBecause: because });
   await em.flush();
   return flag;

@@ -33,7 +33,7 @@ export type NewPayment = {
 /** Creates the payment and starts its workflow in the caller's transaction. */
 export function startPayment(tx: EntityManager, clock: Clock, input: NewPayment): Payment {
   const { siteId, payoutAccountId, ...rest } = input;
-  const about = { summary: 'A payment until it is paid or expired', site: siteId };
+  const about = { summary: 'A payment, until it is paid or expires', site: siteId };
   startWorkflow(tx, clock, 'settlePayment', { paymentId: input.id }, about);
   const owned = { site: siteId, payoutAccount: payoutAccountId };
   return tx.create(Payment, { ...rest, ...owned, status: 'open', createdAt: clock.now() });
@@ -99,9 +99,12 @@ async function limitOpenSessions(tx: EntityManager, now: Date, payment: string):
   const open = await tx.find(PaymentAttempt, unsettled, { orderBy: { endsAt: 'asc' }, limit: openSessionsMax });
   const [first] = open;
   if (!first || open.length < openSessionsMax) return;
-  throw errors.rate_limited('This link was opened too often. Pay on a page that is already open, or come back later.', {
-    retryAfterSeconds: Math.max(1, Math.ceil((first.endsAt.getTime() - now.getTime()) / 1000)),
-  });
+  throw errors.rate_limited(
+    'This link has been opened too many times. Pay on a page that is already open, or come back later.',
+    {
+      retryAfterSeconds: Math.max(1, Math.ceil((first.endsAt.getTime() - now.getTime()) / 1000)),
+    },
+  );
 }
 
 /** Records the provider's id of the session. Returns false where the session was settled concurrently. */

@@ -56,8 +56,8 @@ function decryptKey({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Ui
     return decrypt(sealing, sealed, contextOf.payoutAccount(id)).toString('utf8');
   } catch (error) {
     if (!(error instanceof DecryptionFault)) throw error;
-    throw errors.payout_key_unreadable('The platform can no longer decrypt the key of this payout account.', {
-      nextAction: `The owner of the payout account sends a new key with POST /v1/account/payout-accounts/${id}/key.`,
+    throw errors.payout_key_unreadable('The platform can no longer decrypt this payout account’s key.', {
+      nextAction: `The owner of the payout account needs to send a new key with POST /v1/account/payout-accounts/${id}/key.`,
       cause: error,
     });
   }

@@ -63,7 +63,7 @@ async function readState(
 const lacking = (what: string): Unusable => ({ status: 'pending', waitingFor: [what] });
 const unreadable = 'a new key: the platform can no longer decrypt the stored one';
 const notAccepted = 'a new key: the provider no longer accepts the current one';
-const notConnected = 'to be connected again through its onboarding link';
+const notConnected = 'a new connection through its onboarding link';
 
 /** Accounts whose check is due: those that wait for something after `waitingMs`, others after `otherMs`. */
 export async function payoutAccountsToCheck(

@@ -145,7 +145,7 @@ export async function storeDraft(
 
 function startExpiry(tx: EntityManager, clock: Clock, site: Site, { id, slot }: Preview): void {
   const about = {
-    summary: `Preview ${slot} of ${site.name} until it expires`,
+    summary: `Preview ${slot} of ${site.name}, until it expires`,
     site: site.id,
     account: site.account.id,
   };
@@ -173,7 +173,7 @@ export async function settlePreview(em: EntityManager, now: Date, id: string): P
 }
 
 function nextEnd({ expiresAt }: Preview, status: 'shown' | 'expired'): Date {
-  if (!expiresAt) throw new Error('a preview without a draft has no end');
+  if (!expiresAt) throw new Error('a preview without a draft has no expiry time');
   return status === 'shown' ? expiresAt : new Date(expiresAt.getTime() + previewMarkedMs);
 }
 

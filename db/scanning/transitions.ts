@@ -22,7 +22,7 @@ type Scanned = { id: string; scannedAt?: Date | null | undefined };
  */
 export function startScan(tx: EntityManager, clock: Clock, { id, scannedAt }: Scanned, site?: string): void {
   if (scannedAt) return;
-  startWorkflow(tx, clock, 'scanContent', { id }, { summary: 'Scans published files for abuse', site });
+  startWorkflow(tx, clock, 'scanContent', { id }, { summary: 'Scan published files for abuse', site });
 }
 
 type Unscanned = { id: string; site: string | null };
@@ -109,7 +109,7 @@ export const unscanned = (of: string): Found => {
     path: wholePath,
     sha256: of,
     kind: 'unread',
-    excerpt: 'could not be scanned, though it was tried: none of it',
+    excerpt: 'could not be scanned at all, despite several attempts',
   };
 };
 
@@ -127,7 +127,7 @@ function mostSevere(open: readonly Pick<Found, 'path' | 'kind'>[], found: readon
   });
   const more = found.length - raised.length;
   if (more === 0) return raised;
-  const excerpt = `${more} more ${more === 1 ? 'finding' : 'findings'} that no flag was raised for: look at the site`;
+  const excerpt = `${more} more ${more === 1 ? 'finding' : 'findings'} without a flag: inspect the site`;
   return [...raised, { path: wholePath, sha256: of, kind: 'unread', excerpt }];
 }
 
@@ -202,5 +202,5 @@ export async function dismissFlag(em: EntityManager, clock: Clock, id: string, r
 }
 
 function noSuchFlag(): never {
-  throw errors.not_found('No flag has this id. flags list shows the open ones.');
+  throw errors.not_found('There is no flag with this id. List the open flags with flags list.');
 }

@@ -43,5 +43,5 @@ export async function unblockSite(em: EntityManager, siteId: string): Promise<Si
 async function lockNamed(tx: EntityManager, id: string): Promise<Site> {
   const site = await tx.findOne(Site, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (site) return site;
-  throw errors.not_found('No site has this id.');
+  throw errors.not_found('There is no site with this id.');
 }

@@ -27,18 +27,18 @@ const words: Record<PageName, Words> = {
   base: {
     status: 200,
     title: 'Websites live here',
-    text: 'Each site has an address of its own under this domain. Open the one you were given.',
+    text: 'Each site has its own address under this domain. Open the address you were given.',
     lit: true,
   },
   unknown: {
     status: 404,
     title: 'We can’t find this site',
-    text: 'There may be a typing mistake in the address. Check it, or ask the person who gave it to you.',
+    text: 'There may be a typo in the address. Check it, or ask the person who gave it to you.',
   },
   unpublished: {
     status: 404,
     title: 'Opening soon',
-    text: 'Nothing is published on this site yet. Come back a little later.',
+    text: 'Nothing has been published on this site yet. Please come back a little later.',
   },
   archived: {
     status: 410,
@@ -60,24 +60,24 @@ const words: Record<PageName, Words> = {
   ended: {
     status: 410,
     title: 'This preview has expired',
-    text: 'A preview is available for two weeks. Ask the person who sent it to you for a new one.',
+    text: 'Previews are available for two weeks. Ask the person who sent you this one for a new link.',
   },
   gone: {
     status: 410,
     title: 'This page is gone',
-    text: 'It was removed on purpose and will not come back. The rest of the site is still here.',
+    text: 'It was removed on purpose and will not return. The rest of the site is still here.',
     home: true,
   },
   unavailable: {
     status: 503,
     title: 'Back in a moment',
-    text: 'This site can’t be shown right now. The problem is on our side: please try again shortly.',
+    text: 'This site can’t be shown right now. The problem is on our side. Please try again shortly.',
     fields: ['retry-after', '5'],
   },
   badRequest: {
     status: 400,
     title: 'This address is not valid',
-    text: 'There is a mistake in the address. Check it, or start from the site’s home page.',
+    text: 'There is a mistake in the address. Check it, or start at the site’s home page.',
   },
   notAllowed: {
     status: 405,
@@ -90,8 +90,12 @@ const words: Record<PageName, Words> = {
     title: 'A new connection is needed',
     text: 'This connection was opened for another site. Try again on a new connection.',
   },
-  ready: { status: 200, title: 'Ready', text: 'This edge accepts requests.' },
-  shuttingDown: { status: 503, title: 'Shutting down', text: 'This edge is shutting down. Use another one.' },
+  ready: { status: 200, title: 'Ready', text: 'This edge process is accepting requests.' },
+  shuttingDown: {
+    status: 503,
+    title: 'Shutting down',
+    text: 'This edge process is shutting down. Send requests to another one.',
+  },
 };
 
 export type RenderedPage = { head: Head; body: Buffer; isOwn: true };

@@ -77,7 +77,7 @@ function overview(sketch: SketchRow, hrefOf: (host: string) => string): EdgeResp
     layout: 'dashboard',
     style,
     frames: directions.map(({ label: host }) => hrefOf(host).slice(2)),
-    main: html`<div class="head"><h1>${title}</h1><p class="lead">${count} to choose from. These are sketches: none of them is published.</p></div>
+    main: html`<div class="head"><h1>${title}</h1><p class="lead">${count} to choose from. These are sketches; none of them has been published.</p></div>
 <ul class="directions">
 ${items}</ul>`,
   });

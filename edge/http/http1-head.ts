@@ -71,7 +71,7 @@ export function renderHead({ status, fields }: Head): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const value = fields[i + 1] as string;
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) throw new Error(`invalid value of field ${fields[i]}`);
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) throw new Error(`invalid value of header field ${fields[i]}`);
     text += `${fields[i]}: ${value}\r\n`;
   }
   return text;

@@ -37,7 +37,7 @@ export function rotateTicketKeys(server: Server, { database, clock, log, encrypt
       server.setTicketKeys(decrypt(encryptionKeys, sealed, context));
       currentPeriod = period.getTime();
     } catch (err) {
-      log.warn({ err }, 'the TLS ticket key could not be read: returning visitors need a full handshake');
+      log.warn({ err }, 'the TLS ticket key could not be read, so returning visitors need a full handshake');
     }
   }
 

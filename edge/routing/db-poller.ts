@@ -31,11 +31,11 @@ export function startPoller({ poll, hasFallback, channel, notifications, log, pr
   async function pollOnce(): Promise<void> {
     try {
       await poll();
-      if (down) log.info('the database responds again');
+      if (down) log.info('the database is responding again');
       down = false;
       becomeReady();
     } catch (err) {
-      if (!down && !closed) log.error({ err }, 'the database does not respond: serving from memory');
+      if (!down && !closed) log.error({ err }, 'the database is not responding; serving from memory');
       down = true;
       if (hasFallback()) becomeReady();
     }

@@ -148,5 +148,5 @@ export async function recordFiles(client: pg.ClientBase, { site, live }: SiteDoc
 /** In the same transaction: this installation has not scanned the live version yet. */
 export async function startScan(client: pg.ClientBase, clock: Clock, { live }: SiteDocument): Promise<void> {
   if (!live) return;
-  await enqueueStart(client, clock, 'scanContent', { id: live.id }, { summary: 'Scans published files for abuse' });
+  await enqueueStart(client, clock, 'scanContent', { id: live.id }, { summary: 'Scan published files for abuse' });
 }

@@ -17,12 +17,12 @@ export function conflictingBookings(
   const reasons = new Map<string, string>();
   for (const [key, all] of Map.groupBy(bookings, ({ calendar }) => calendar)) {
     const calendar = calendars.find((one) => one.key === key);
-    const reasonOf = calendar ? judge(calendar, all) : () => `no calendar ${key}`;
+    const reasonOf = calendar ? judge(calendar, all) : () => `there is no calendar ${key}`;
     for (const booking of all) {
       const service = services.find((one) => one.key === booking.service);
       const reason = service?.calendar_keys.includes(key)
         ? reasonOf(booking)
-        : (calendar && `no service ${booking.service} in ${key}`) || reasonOf(booking);
+        : (calendar && `there is no service ${booking.service} in calendar ${key}`) || reasonOf(booking);
       if (reason !== undefined) reasons.set(booking.id, reason);
     }
   }
@@ -35,8 +35,9 @@ function judge(calendar: Calendar, all: readonly BookedSpan[]): (booking: Booked
   const open = openSpans(windowsOf(calendar, first, last), offsetPeriodsAround(calendar.time_zone, first, last));
   const load = occupancyOf(all);
   return (booking) => {
-    if (!open.some((span) => covers(span, booking.booked))) return `${calendar.key} is closed at that time`;
-    if (peakOccupancy(load, booking) > calendar.capacity) return `too few seats in ${calendar.key}`;
+    if (!open.some((span) => covers(span, booking.booked)))
+      return `the calendar ${calendar.key} is closed at that time`;
+    if (peakOccupancy(load, booking) > calendar.capacity) return `the calendar ${calendar.key} has too few seats left`;
     return undefined;
   };
 }

@@ -21,7 +21,9 @@ function* faults(calendars: Calendar[], services: Service[]): Generator<Check> {
 }
 
 function* calendarFaults({ time_zone, hours, exceptions }: Calendar, at: string): Generator<Check> {
-  const unknown = isZone(time_zone) ? undefined : 'this is not a name of the tz database, such as Europe/Berlin';
+  const unknown = isZone(time_zone)
+    ? undefined
+    : 'this is not a time zone name from the tz database, such as Europe/Berlin';
   yield { where: `${at}.time_zone`, what: unknown };
   for (const [index, window] of hours.entries()) yield { where: `${at}.hours.${index}`, what: windowFault(window) };
   for (const day of weekdays) {
@@ -51,9 +53,9 @@ function* serviceFaults(service: Service, calendars: Calendar[], at: string): Ge
 
 function windowFault({ from, to }: Window): string | undefined {
   const [begins, ends] = [timeOf(from), timeOf(to)];
-  if (begins === undefined || ends === undefined) return 'its times are not HH:MM, from 00:00 to 24:00';
+  if (begins === undefined || ends === undefined) return 'its times must be written as HH:MM, from 00:00 to 24:00';
   if (begins < ends) return undefined;
-  return 'it ends before it begins; split a night into two windows: until 24:00, and from 00:00 on the next day';
+  return 'it ends before it begins; split a window that spans midnight in two: one until 24:00, and one from 00:00 on the next day';
 }
 
 function overlap(windows: readonly Window[]): string | undefined {
@@ -64,5 +66,5 @@ function overlap(windows: readonly Window[]): string | undefined {
 
 function repeated(keys: readonly string[]): string | undefined {
   const twice = keys.find((key, at) => keys.indexOf(key) !== at);
-  return twice === undefined ? undefined : `${twice} is repeated`;
+  return twice === undefined ? undefined : `${twice} occurs more than once`;
 }

@@ -25,17 +25,17 @@ export function readName(text: string, endings: readonly string[] = []): Name | 
   const given = text.trim().replace(/\.$/, '');
   const invalid = (why: string): NameFault => ({ fault: 'invalid', why });
   if (/[/:@?#%\\\s*[\]]/.test(given)) {
-    return invalid('a domain is only a name, without scheme, path, port, IP address or asterisk');
+    return invalid('a domain is a name only, without a scheme, path, port, IP address or asterisk');
   }
   const name = domainToASCII(given);
   const labels = name.split('.');
   if (name === '' || labels.some((one) => one === '')) return invalid('it is not a valid DNS name');
   if (labels.length < 2) return invalid('it has only one label');
   if (labels.some((one) => !label.test(one))) {
-    return invalid('each label has 1 to 63 letters, digits and hyphens, with no hyphen at its ends');
+    return invalid('each label must have 1 to 63 letters, digits and hyphens, and cannot begin or end with a hyphen');
   }
   if (labels.some((one) => one.slice(2, 4) === '--' && !isEncoded(one))) {
-    return invalid('only internationalised names have hyphens as third and fourth character');
+    return invalid('only internationalised names can have hyphens as their third and fourth characters');
   }
   if (name.length > nameCharsMax - roomChars) return invalid(`it has more than ${nameCharsMax - roomChars} characters`);
   return withRegistrable(name, labels, endings);
@@ -56,7 +56,7 @@ function withRegistrable(name: string, labels: string[], endings: readonly strin
   if (unregistered.includes(last)) return { fault: 'invalid', why: `names cannot be registered under .${last}` };
   const isListed = parsed.isIcann || parsed.isPrivate || endings.includes(last);
   if (!isListed) return { fault: 'invalid', why: `names cannot be registered under .${last}` };
-  if (!parsed.domain) return { fault: 'suffix', why: 'it is a public suffix: names are registered below it' };
+  if (!parsed.domain) return { fault: 'suffix', why: 'it is a public suffix; register a name below it' };
   return { name, registrable: parsed.domain };
 }
 

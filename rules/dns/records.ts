@@ -27,7 +27,7 @@ const fault = (why: string): never => {
 export function readRecord(zone: string, input: RecordInput): ZoneRecord {
   const { type, ttl = ttlDefault, priority } = input;
   const name = readName(zone, input.name);
-  if (type !== 'MX' && type !== 'SRV' && priority !== undefined) fault(`a ${type} record has no priority`);
+  if (type !== 'MX' && type !== 'SRV' && priority !== undefined) fault(`a ${type} record cannot have a priority`);
   if (type === 'SRV' && priority === undefined) fault('an SRV record needs a priority');
   const content = readers[type](input.content.trim());
   if (type === 'CNAME' && content === name) fault('it points to itself');
@@ -48,7 +48,7 @@ function readName(zone: string, given: string): string {
   const full = isWithin(rest, zone)
     ? rest
     : isWhole
-      ? fault('its name is not in the domain')
+      ? fault('its name is not within the domain')
       : `${rest ? `${rest}.` : ''}${zone}`;
   const name = star ? `*.${full}` : full;
   return name.length <= 253 ? name : fault('its name is too long');
@@ -69,7 +69,7 @@ function readHost(text: string, mayBeEmpty = false): string {
 function readTarget(text: string): string {
   const host = readHost(text.replace(/\.$/, ''));
   if (isIPv4(host)) fault('it must point to a name, not to an IP address');
-  return host.includes('.') ? host : fault(`${JSON.stringify(host)} is not a complete name`);
+  return host.includes('.') ? host : fault(`${JSON.stringify(host)} is not a fully qualified name`);
 }
 
 /** A host: without the underscores that other names may have (RFC 2181 section 11, RFC 952). */
@@ -94,13 +94,13 @@ const readers: Record<RecordType, (content: string) => string> = {
 };
 
 function readExchange(content: string): string {
-  if (/^\d+\s/.test(content)) fault('its content is only the mail server: send the number before it as priority');
+  if (/^\d+\s/.test(content)) fault('its content must be the mail server only; send the number before it as `priority`');
   return content === '.' ? '.' : readMachine(content);
 }
 
 function readText(content: string): string {
   const text = /^"[^"]*"$/.test(content) ? content.slice(1, -1) : content;
-  if (/\p{Cc}/u.test(text)) fault('its text must be one line');
+  if (/\p{Cc}/u.test(text)) fault('its text must be on one line');
   if (!text.isWellFormed()) fault('its text contains characters that are not allowed');
   const bytes = Buffer.byteLength(text);
   if (bytes === 0) fault('its text is empty');
@@ -131,18 +131,18 @@ function readCaa(content: string): string {
 /** Throws RecordFault where the record conflicts with others of its zone, the platform's own included. */
 export function requireCompatible(zone: string, record: ZoneRecord, others: readonly ZoneRecord[]): void {
   const { type, name } = record;
-  if (isChallengeName(name, zone)) fault('the platform uses that name to validate the certificate of the domain');
-  if (name === zone && type === 'NS') fault('the platform manages the name servers of the domain itself');
+  if (isChallengeName(name, zone)) fault('the platform uses that name to validate the domain's certificate');
+  if (name === zone && type === 'NS') fault('the platform manages the name servers at the zone apex');
   if (name === zone && (type === 'A' || type === 'AAAA'))
-    fault('the platform manages the address of the domain itself: attach a site to it');
-  if (name === zone && type === 'CNAME') fault('the domain itself cannot be a CNAME (RFC 1034 section 3.6.2)');
+    fault('the platform manages the address at the zone apex; attach a site to the domain instead');
+  if (name === zone && type === 'CNAME') fault('the zone apex cannot have a CNAME record (RFC 1034 section 3.6.2)');
   const beside = others.filter((other) => other.name === name);
   const isSame = (other: ZoneRecord) =>
     other.type === type && other.content === record.content && other.priority === record.priority;
-  if (beside.some(isSame)) fault('it already exists');
-  if (beside.some((other) => other.type === 'CNAME')) fault(`${name} is a CNAME, which excludes other records`);
-  if (type === 'CNAME' && beside.length > 0) fault(`a CNAME excludes other records, but ${name} has some`);
+  if (beside.some(isSame)) fault('the same record already exists');
+  if (beside.some((other) => other.type === 'CNAME')) fault(`${name} has a CNAME record, so it cannot have other records`);
+  if (type === 'CNAME' && beside.length > 0) fault(`a name with a CNAME record cannot have other records, but ${name} has some`);
   if (name === zone) return;
   const isOtherKind = (other: ZoneRecord) => (other.type === 'NS') !== (type === 'NS');
-  if (beside.some(isOtherKind)) fault(`a name delegated with NS cannot have other records, but ${name} would`);
+  if (beside.some(isOtherKind)) fault(`a name with NS records cannot have other records, but ${name} would`);
 }

@@ -122,7 +122,7 @@ test('counts that could not be saved are saved once later, even if the write had
     pages: [{ views: 5 }, { views: 5 }],
   });
   // Logged once, however often it failed.
-  expect(said().slice(before)).toEqual(['page views cannot be saved; retrying', 'page views are saved again']);
+  expect(said().slice(before)).toEqual(['page views cannot be saved; retrying', 'page views can be saved again']);
 });
 
 test('counts are saved when an edge ends, and every few seconds', async () => {

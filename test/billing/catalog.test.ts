@@ -24,9 +24,9 @@ test('the catalog that comes with the project is usable; its largest plan is wha
 // biome-ignore lint/suspicious/noExplicitAny: what is wrong with it is the point.
 type Any = any;
 test.each<[string, unknown, RegExp]>([
-  ['no JSON', '{', /FRONTAGE_PLANS: .* is no file of JSON/],
+  ['no JSON', '{', /FRONTAGE_PLANS: .* is not a readable JSON file/],
   ['no plan', [], /FRONTAGE_PLANS: /],
-  ['a plan twice', [...ownPlans(), ownPlans()[3]], /studio: is there twice/],
+  ['a plan twice', [...ownPlans(), ownPlans()[3]], /studio: occurs more than once/],
   [
     'a first plan that costs',
     changed(({ free }) => {
@@ -39,14 +39,14 @@ test.each<[string, unknown, RegExp]>([
     changed(({ free }) => {
       (free as Any).sellable = true;
     }),
-    /free: costs nothing/,
+    /free: is free/,
   ],
   [
     'a plan that is sold for less than a card is charged',
     changed(({ hobby }) => {
       (hobby as Any).price.amount = 49;
     }),
-    /hobby: cannot be sold at its price: .*0\.50 EUR at least/,
+    /hobby: cannot be sold at its price: .*at least 0\.50 EUR/,
   ],
   [
     'a domain in a plan that is sold',
@@ -60,7 +60,7 @@ test.each<[string, unknown, RegExp]>([
     changed(({ studio }) => {
       (studio as Any).limits.sites = 1;
     }),
-    /studio: limits.sites is below that of shop/,
+    /studio: limits.sites is lower than in the smaller plan shop/,
   ],
   [
     'a cap that is missing',
@@ -81,7 +81,7 @@ test.each<[string, unknown, RegExp]>([
     changed(({ hobby }) => {
       (hobby as Any).price.currency = 'EURO';
     }),
-    /hobby.price.currency: is no currency/,
+    /hobby.price.currency: is not an ISO 4217 currency/,
   ],
   [
     'more preview slots than an address can name',

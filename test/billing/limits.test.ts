@@ -116,8 +116,8 @@ describe.each(Object.entries(acts))('the cap %s', (name, { act, code = 'plan_lim
     const refused = errorOf(await act(owner, place, 90));
     expect(refused.code).toBe(code);
     if (code === 'plan_limit') {
-      expect(refused.message).toContain('The plan free has a limit of');
-      expect(refused.next_action).toContain(`The plan hobby raises \`limits.${name}\` to ${2 * (small[name] ?? 0)}`);
+      expect(refused.message).toContain('The free plan has a limit of');
+      expect(refused.next_action).toContain(`The hobby plan raises \`limits.${name}\` to ${2 * (small[name] ?? 0)}`);
       expect(refused.next_action).toContain('POST /v1/billing/checkout');
     }
     await upgrade(owner);
@@ -137,7 +137,7 @@ describe.each(Object.entries(acts).filter(([name]) => !isOwners(name)))(
       const refused = errorOf(await act(collaborator, place, 90));
       expect(refused.code).toBe(code);
       if (code === 'plan_limit')
-        expect(refused.next_action).toMatch(/the site's owner, who can raise it with the plan hobby/);
+        expect(refused.next_action).toMatch(/the site owner's plan; the owner can raise it with the hobby plan/);
     });
   },
 );
@@ -162,7 +162,7 @@ describe('sizes', () => {
     for (const act of [put, commit]) {
       expect(errorOf(await act(owner))).toMatchObject({
         code: 'plan_limit',
-        next_action: expect.stringContaining('The plan hobby raises `limits.file_bytes` to 4000'),
+        next_action: expect.stringContaining('The hobby plan raises `limits.file_bytes` to 4000'),
       });
       expect(errorOf(await act(collaborator)).next_action).toContain("the site's owner, who can raise it");
     }
@@ -192,7 +192,7 @@ describe('preview slots', () => {
     const path = (slot: number) => `/v1/sites/${site.id}/previews/${slot}`;
     expect(errorOf(await owner.call('POST', path(2)))).toMatchObject({
       code: 'invalid_slot',
-      next_action: expect.stringContaining('The plan hobby raises `limits.preview_slots` to 2'),
+      next_action: expect.stringContaining('The hobby plan raises `limits.preview_slots` to 2'),
     });
     expect((await owner.call('GET', `/v1/sites/${site.id}/previews`)).body.items).toHaveLength(1);
     expect(errorOf(await owner.call('GET', path(2))).code).toBe('invalid_slot');

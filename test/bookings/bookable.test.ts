@@ -134,19 +134,23 @@ describe('what live bookings stand on', () => {
     [
       'dropping its calendar',
       () => timetable({ calendar: { key: 'hall' }, service: { calendar_keys: ['hall'] } }),
-      'no calendar room',
+      'there is no calendar room',
     ],
     [
       'dropping its service',
       () => timetable({ calendar: { capacity: 3 }, service: { key: 'other' } }),
-      'no service talk',
+      'there is no service talk in calendar room',
     ],
-    ['fewer seats', () => timetable({ calendar: { capacity: 2 } }), 'too few seats in room'],
-    ['shorter hours', () => timetable({ calendar: { capacity: 3, hours: [] } }), 'room is closed at that time'],
+    ['fewer seats', () => timetable({ calendar: { capacity: 2 } }), 'the calendar room has too few seats left'],
+    [
+      'shorter hours',
+      () => timetable({ calendar: { capacity: 3, hours: [] } }),
+      'the calendar room is closed at that time',
+    ],
     [
       'a holiday',
       (start) => timetable({ calendar: { capacity: 3, exceptions: [{ date: start.slice(0, 10), hours: [] }] } }),
-      'room is closed at that time',
+      'the calendar room is closed at that time',
     ],
   ];
   test.each(losses)('%s needs to be confirmed, and leaves the booking as it is', async (_what, next, reason) => {

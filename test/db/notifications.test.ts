@@ -41,7 +41,7 @@ test('a database that is down is asked for again and again, and named once', asy
   const notifications = openNotifications(url, log);
   ends.push(notifications.close);
   await vi.waitUntil(() => met() >= 4, { timeout: 20_000 });
-  expect(lines.map((line) => line.msg)).toEqual(['listening for changes was interrupted']);
+  expect(lines.map((line) => line.msg)).toEqual(['stopped listening for changes because of an error']);
 });
 
 test('a database that takes the connection and says nothing is given up on', async () => {
@@ -72,6 +72,6 @@ test('after each loss changes are heard again, and whoever listens is told to lo
     await other.query(listeners);
   }
   await vi.waitUntil(() => lines.length === 4, { timeout: 20_000 });
-  const [lost, again] = ['listening for changes was interrupted', 'listening for changes again'];
+  const [lost, again] = ['stopped listening for changes because of an error', 'listening for changes again'];
   expect(lines.map((line) => line.msg)).toEqual([lost, again, lost, again]);
 });

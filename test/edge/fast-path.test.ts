@@ -195,7 +195,7 @@ describe('anything but one plain request is left to Node’s HTTP', () => {
 
 test('a response with a line break in a field is never sent', () => {
   for (const value of ['a\r\nset-cookie: b', 'a\nb', 'a\0', 'a\u2028'])
-    expect(() => renderHead({ status: 200, fields: ['location', value] })).toThrow('invalid value of field');
+    expect(() => renderHead({ status: 200, fields: ['location', value] })).toThrow('invalid value of header field');
 });
 
 test('one connection serves any number of requests, across both paths and in order', async () => {

@@ -134,7 +134,7 @@ test('who works on a site of a blocked owner sees that, and not the reason', asy
   await join(helper, site);
   await block(owner);
   const { blocked } = (await helper.call('GET', `/v1/sites/${site.id}`)).body;
-  expect(blocked).toEqual({ at: expect.any(String), reason: 'The account of its owner is blocked.' });
+  expect(blocked).toEqual({ at: expect.any(String), reason: 'Its owner’s account is blocked.' });
 });
 
 test('nobody shows anything new on its sites meanwhile, while work on their source goes on', async () => {

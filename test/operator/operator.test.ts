@@ -46,7 +46,7 @@ test('it says in its exit code and its words what came of it', { timeout: 120_00
   expect(taught).toEqual({ exit: 0, out: expect.stringContaining(use), err: '' });
   expect(wrong).toEqual({ exit: 2, out: '', err: expect.stringContaining('There is no command site close') });
   expect(unsaid).toEqual({ exit: 2, out: '', err: expect.stringContaining('either --account or --email') });
-  expect(refused).toEqual({ exit: 1, out: '', err: '✗ not_found: No site has this id.\n' });
+  expect(refused).toEqual({ exit: 1, out: '', err: '✗ not_found: There is no site with this id.\n' });
 });
 
 test('its help teaches every command, and what is used wrongly is told the right use', () => {
