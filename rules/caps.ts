@@ -93,6 +93,6 @@ function ownerRemedy(name: LimitName, larger: Plan | undefined): string {
 }
 
 function collaboratorRemedy(name: LimitName, larger: Plan | undefined): string {
-  const whose = `\`limits.${name}\` is a limit of the site owner's plan; the owner can raise it`;
+  const whose = `\`limits.${name}\` is a limit of the site owner’s plan; the owner can raise it`;
   return larger ? `${whose} with the ${larger.name} plan.` : `${whose} or make room.`;
 }

@@ -94,7 +94,8 @@ const readers: Record<RecordType, (content: string) => string> = {
 };
 
 function readExchange(content: string): string {
-  if (/^\d+\s/.test(content)) fault('its content must be the mail server only; send the number before it as `priority`');
+  if (/^\d+\s/.test(content))
+    fault('its content must be the mail server only; send the number before it as `priority`');
   return content === '.' ? '.' : readMachine(content);
 }
 
@@ -131,7 +132,7 @@ function readCaa(content: string): string {
 /** Throws RecordFault where the record conflicts with others of its zone, the platform's own included. */
 export function requireCompatible(zone: string, record: ZoneRecord, others: readonly ZoneRecord[]): void {
   const { type, name } = record;
-  if (isChallengeName(name, zone)) fault('the platform uses that name to validate the domain's certificate');
+  if (isChallengeName(name, zone)) fault('the platform uses that name to validate the domain’s certificate');
   if (name === zone && type === 'NS') fault('the platform manages the name servers at the zone apex');
   if (name === zone && (type === 'A' || type === 'AAAA'))
     fault('the platform manages the address at the zone apex; attach a site to the domain instead');
@@ -140,8 +141,10 @@ export function requireCompatible(zone: string, record: ZoneRecord, others: read
   const isSame = (other: ZoneRecord) =>
     other.type === type && other.content === record.content && other.priority === record.priority;
   if (beside.some(isSame)) fault('the same record already exists');
-  if (beside.some((other) => other.type === 'CNAME')) fault(`${name} has a CNAME record, so it cannot have other records`);
-  if (type === 'CNAME' && beside.length > 0) fault(`a name with a CNAME record cannot have other records, but ${name} has some`);
+  if (beside.some((other) => other.type === 'CNAME'))
+    fault(`${name} has a CNAME record, so it cannot have other records`);
+  if (type === 'CNAME' && beside.length > 0)
+    fault(`a name with a CNAME record cannot have other records, but ${name} has some`);
   if (name === zone) return;
   const isOtherKind = (other: ZoneRecord) => (other.type === 'NS') !== (type === 'NS');
   if (beside.some(isOtherKind)) fault(`a name with NS records cannot have other records, but ${name} would`);

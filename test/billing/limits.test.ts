@@ -137,7 +137,7 @@ describe.each(Object.entries(acts).filter(([name]) => !isOwners(name)))(
       const refused = errorOf(await act(collaborator, place, 90));
       expect(refused.code).toBe(code);
       if (code === 'plan_limit')
-        expect(refused.next_action).toMatch(/the site owner's plan; the owner can raise it with the hobby plan/);
+        expect(refused.next_action).toMatch(/the site owner’s plan; the owner can raise it with the hobby plan/);
     });
   },
 );
