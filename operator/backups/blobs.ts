@@ -66,7 +66,7 @@ export async function restoreBlobs(
         const part = Readable.from(readPart(repository, blob), { objectMode: false });
         // The stored bytes do not match the hash, whatever their length.
         const put = await into.put(part, { compress, overwrite: isThere });
-        if (put.sha256 !== blob.sha256) throw damaged(`${blob.sha256} is not what it was`);
+        if (put.sha256 !== blob.sha256) throw damaged(`${blob.sha256} has changed since it was copied`);
       }),
     );
   }

@@ -127,11 +127,13 @@ export async function writeManifest(repository: BackupRepository, manifest: Mani
 export async function readManifest(repository: BackupRepository, name?: string): Promise<Manifest> {
   const wanted = name ?? (await repository.names()).at(-1);
   const sha256 = wanted === undefined ? undefined : await repository.read(wanted);
-  if (sha256 === undefined) throw new BackupFault('There is no such backup here. List them with backup list.');
-  if (!/^[0-9a-f]{64}$/.test(sha256)) throw damaged(`the name ${wanted} contains no hash`);
+  if (sha256 === undefined)
+    throw new BackupFault('There is no such backup here. Run backup list to see the existing ones.');
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw damaged(`the file named ${wanted} does not contain a hash`);
   const chunks: Buffer[] = [];
   for await (const chunk of readPart(repository.store, { sha256, bytes: 0 })) chunks.push(chunk);
   const manifest: Manifest = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  if (manifest.format !== 1) throw new BackupFault('This backup was written by a newer Frontage: restore with that.');
+  if (manifest.format !== 1)
+    throw new BackupFault('This backup was created by a newer version of Frontage. Restore it with that version.');
   return manifest;
 }

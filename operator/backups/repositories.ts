@@ -96,7 +96,7 @@ async function packObjects<T>(git: GitPlace, ids: readonly string[], take: (pack
   taking.catch(() => {});
   child.stdin.end(ids.map((id) => `${id}\n`).join(''));
   const [taken, { status, stderr: words }] = await Promise.all([taking, child.exited]);
-  if (status !== 0) throw new Error(`git pack-objects ended with ${status}: ${words}`);
+  if (status !== 0) throw new Error(`git pack-objects exited with ${status}: ${words}`);
   return taken;
 }
 
@@ -119,7 +119,7 @@ export async function unpack(dir: string, packs: Iterable<AsyncIterable<Buffer>>
   for (const pack of packs) {
     const child = await spawnGit({ dir }, ['index-pack', '--stdin', ...more]);
     const { status, stderr: words } = await finish(child, pack);
-    if (status !== 0) throw new Error(`git index-pack ended with ${status}: ${words}`);
+    if (status !== 0) throw new Error(`git index-pack exited with ${status}: ${words}`);
   }
 }
 

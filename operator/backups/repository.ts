@@ -45,12 +45,14 @@ type Settings = Pick<Config, 'storeDir' | 's3' | 'backupServer' | 'dataDir'>;
 
 /** `where` is a folder, or `s3://bucket/folder` on the configured backup server. Throws BackupFault. */
 export async function openBackupRepository(config: Settings, where: string): Promise<BackupRepository> {
-  if (!folderOrBucket.test(where)) throw new BackupFault('Give a folder or s3://bucket/folder.');
+  if (!folderOrBucket.test(where)) throw new BackupFault('The location must be a folder or s3://bucket/folder.');
   const { dataDir } = config;
   if (!where.startsWith('s3://')) {
     const dir = resolve(where);
     if (!config.s3 && dir === config.storeDir)
-      throw new BackupFault('This is the store itself: a backup needs a separate destination.');
+      throw new BackupFault(
+        'This location is the installation’s own store. Choose a separate destination for the backup.',
+      );
     return { store: createStore({ storeDir: dir, s3: undefined, dataDir }), ...folderRepository(dir) };
   }
   const address = { ...bucketOf(where), ...config.backupServer };
@@ -59,7 +61,9 @@ export async function openBackupRepository(config: Settings, where: string): Pro
     config.s3?.bucket === address.bucket &&
     config.s3.prefix === address.prefix
   )
-    throw new BackupFault('This is the store itself: a backup needs a separate destination.');
+    throw new BackupFault(
+      'This location is the installation’s own store. Choose a separate destination for the backup.',
+    );
   return {
     store: createStore({ storeDir: undefined, s3: address, dataDir }),
     ...(await bucketRepository(address, join(dataDir, 'spool'))),
@@ -91,7 +95,7 @@ function folderRepository(dir: string): Omit<BackupRepository, 'store'> {
       await mkdir(dir, { recursive: true, mode: 0o700 });
       if (((await stat(dir)).mode & 0o007) === 0) return;
       const words = `Every user of this machine can read ${dir}, and a backup contains unencrypted rows`;
-      throw new BackupFault(`${words}: chmod 700 it, or give a folder that does not exist yet.`);
+      throw new BackupFault(`${words}. Run chmod 700 on it, or choose a folder that does not exist yet.`);
     },
     async setAside(sha256) {
       await mkdir(join(dir, 'damaged'), { recursive: true });

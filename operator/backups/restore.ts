@@ -52,9 +52,11 @@ export async function restoreBackup(
   requireKnown(manifest);
   const { repositoriesDir } = config;
   if (repositoriesDir === undefined && manifest.repositories.count > 0)
-    throw new BackupFault('This installation has no repositories (FRONTAGE_REPOSITORIES), but the backup does.');
+    throw new BackupFault(
+      'The backup contains repositories, but this installation has no folder for them (FRONTAGE_REPOSITORIES).',
+    );
   if (manifest.missing.length > 0 && !despiteDamage)
-    throw new BackupFault(`This backup lacks repositories: ${manifest.missing.slice(0, 20).join(', ')}.`);
+    throw new BackupFault(`Repositories are missing from this backup: ${manifest.missing.slice(0, 20).join(', ')}.`);
   const leftOut: string[] = [...manifest.missing];
   const leaveOut = despiteDamage ? (what: string) => void leftOut.push(what) : undefined;
   if (!(await isLoaded(config, manifest))) await load(config, repository, manifest, leaveOut);
@@ -109,7 +111,7 @@ async function settle(
 function requireKnown({ migrations, version }: Manifest): void {
   if (migrations.every((name, index) => knownMigrations[index] === name)) return;
   throw new BackupFault(
-    `This backup is from Frontage ${version}, whose schema this version does not know. Restore it with that version.`,
+    `This backup was created by Frontage ${version} and has a schema that this version does not know. Restore it with that version.`,
   );
 }
 
@@ -123,12 +125,12 @@ async function requireEmpty(client: pg.Client, { migrations }: Manifest): Promis
   const had = await appliedMigrations(client);
   if (had.length > 0 && had.length > migrations.length)
     throw new BackupFault(
-      'This database has a newer schema than the backup. Make an empty one, and restore before anything is started.',
+      'This database has a newer schema than the backup. Create an empty database and restore into it before you start anything.',
     );
   const name = await tableWithRows(client);
   if (name === undefined) return;
-  const words = `This installation is not empty: its table ${name} has rows. Nothing was changed.`;
-  throw new BackupFault(`${words} Restore into a new database and folder.`);
+  const words = `This installation is not empty: the table ${name} has rows. Nothing has been changed.`;
+  throw new BackupFault(`${words} Restore into a new database and new folders.`);
 }
 
 async function tableWithRows(client: pg.Client): Promise<string | undefined> {
@@ -150,7 +152,7 @@ async function claimFolder(dir: string, name: string): Promise<void> {
   if (restoring === name) return;
   const names = (await readdir(dir).catch(() => [])).filter((one) => !one.startsWith('.'));
   if (names.length > 0 || restoring !== undefined)
-    throw new BackupFault(`${dir} already contains repositories. Nothing was changed: restore into a new folder.`);
+    throw new BackupFault(`${dir} already contains repositories. Nothing has been changed. Restore into a new folder.`);
   await mkdir(dir, { recursive: true });
   await writeFile(join(dir, stateFile), name, { flush: true });
 }

@@ -45,7 +45,7 @@ export async function loadTables(client: pg.ClientBase, store: Store, tables: re
     await client.query(`alter table ${name} disable trigger user`);
     const rows = client.query(copyFrom(`copy ${name} (${table.columns.map(quoted)}) from stdin`));
     await pipeline(readPart(store, table), createGunzip(), rows as Writable);
-    if (rows.rowCount !== table.rows) throw damaged(`not all rows of ${table.name} are in it`);
+    if (rows.rowCount !== table.rows) throw damaged(`some rows of the table ${table.name} are missing`);
     await client.query(`alter table ${name} enable trigger user`);
   }
   for (const { table, name, definition } of references)

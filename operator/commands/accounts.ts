@@ -17,7 +17,7 @@ import { listed, pageOf, rowsToRead } from './listing.ts';
 export const accountCommands = {
   'account create': command({
     about:
-      'Creates an account, or uses the one with that address, and prints it with a new token. The token is shown only once.',
+      'Creates an account, or finds the one with that address, and prints it with a new token. The token is shown only once.',
     needs: ['email', 'name'],
     async run({ em, clock }, { email, name }) {
       const account = await openAccount(em, clock, { email, name });
@@ -26,7 +26,7 @@ export const accountCommands = {
     },
   }),
   'account list': command({
-    about: `Lists accounts, newest first, ${listed} at a time. --match filters by words in the address or name.`,
+    about: `Lists accounts, newest first, ${listed} at a time. --match shows only those whose address or name contains the given text.`,
     needs: [],
     takes: ['match', 'after'],
     async run({ em, ...deps }, { match, after }) {
@@ -40,7 +40,7 @@ export const accountCommands = {
     },
   }),
   'account show': command({
-    about: 'Shows an account with its plan, sites, domains and tokens. Takes --account or --email.',
+    about: 'Shows an account with its plan, sites, domains and tokens. Requires either --account or --email.',
     needs: [],
     takes: ['account', 'email'],
     run: show,
@@ -55,7 +55,7 @@ export const accountCommands = {
     },
   }),
   'plan grant': command({
-    about: 'Grants an account a plan until a date. Replaces an earlier grant.',
+    about: 'Grants an account a plan until a date. Replaces any earlier grant.',
     needs: ['account', 'plan', 'until'],
     async run({ em, ...deps }, { account, plan, until }) {
       const granted = await grantPlan(em, deps, { accountId: account, plan, endsAt: new Date(until) });
@@ -63,7 +63,7 @@ export const accountCommands = {
     },
   }),
   'plan end': command({
-    about: 'Ends the granted plan of an account now.',
+    about: 'Ends an account’s granted plan immediately.',
     needs: ['account'],
     async run({ em, ...deps }, { account }) {
       const { plan } = await endPlanGrant(em, deps, account);
@@ -71,7 +71,7 @@ export const accountCommands = {
     },
   }),
   'plan list': command({
-    about: `Lists the granted plans that have not ended, soonest end first, ${listed} at a time.`,
+    about: `Lists granted plans that have not ended, those ending soonest first, ${listed} at a time.`,
     needs: [],
     takes: ['after'],
     async run({ em, clock }, { after }) {
@@ -90,7 +90,7 @@ export const accountCommands = {
 /** Grants that follow this one in order of their end. */
 async function endingAfter(em: Given['em'], id: string) {
   const last = await em.findOne(PlanGrant, { id });
-  if (!last) throw errors.not_found('There is no granted plan with the id in --after.');
+  if (!last) throw errors.not_found('There is no granted plan with the id given in --after.');
   return { $or: [{ endsAt: { $gt: last.endsAt } }, { endsAt: last.endsAt, id: { $gt: id } }] };
 }
 
@@ -102,7 +102,7 @@ type Which = { account?: string | undefined; email?: string | undefined };
 
 /** The account with that id or address. Throws UsageError, `not_found`. */
 export async function namedAccount(em: EntityManager, name: string, { account: id, email }: Which): Promise<Account> {
-  if (!id === !email) throw new UsageError(`${name} needs either --account or --email.`);
+  if (!id === !email) throw new UsageError(`${name} requires either --account or --email.`);
   const account = await em.findOne(Account, id ? { id } : { email: String(email).trim().toLowerCase() });
   if (account) return account;
   throw errors.not_found('There is no such account. Search with account list --match.');

@@ -27,9 +27,9 @@ const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, 
 
 /** Selects the names to remove; the oldest comes first. Throws UsageError. */
 function chosenBy(backup: string | undefined, keep: string | undefined): (names: string[]) => string[] {
-  if (!backup === !keep) throw new UsageError('backup remove needs either --backup or --keep.');
+  if (!backup === !keep) throw new UsageError('backup remove requires either --backup or --keep.');
   if (backup) return () => [backup];
-  if (!/^[1-9]\d{0,5}$/.test(keep ?? '')) throw new UsageError('--keep must be a number from 1.');
+  if (!/^[1-9]\d{0,5}$/.test(keep ?? '')) throw new UsageError('--keep must be a number of at least 1.');
   return (names) => names.slice(0, -Number(keep));
 }
 
@@ -39,8 +39,8 @@ type Counted = ReturnType<typeof firstOf>;
 
 function gapsMessage({ missing, corrupt }: { missing: Counted; corrupt: Counted }): string | undefined {
   const words = [
-    missing.count > 0 ? `${missing.count} repositories of sites are missing` : '',
-    corrupt.count > 0 ? `${corrupt.count} files of the store are not what their names say` : '',
+    missing.count > 0 ? `${missing.count} site repositories are missing` : '',
+    corrupt.count > 0 ? `${corrupt.count} files in the store do not match their hashes` : '',
   ].filter(Boolean);
   return words.length > 0 ? `The backup was written but is incomplete: ${words.join(', ')}.` : undefined;
 }
@@ -48,11 +48,11 @@ function gapsMessage({ missing, corrupt }: { missing: Counted; corrupt: Counted 
 export const backupCommands = {
   'backup create': command({
     about:
-      'Backs up rows, repositories and files to a folder or bucket while the installation runs. Data of earlier backups there is not copied again. Exits with 1 if a site’s repository is missing or a file in the store is corrupt. The keys (FRONTAGE_SECRET, FRONTAGE_SEALING_KEYS) are not included: store them elsewhere.',
+      'Backs up rows, repositories and files to a folder or bucket while the installation is running. Data that an earlier backup there already contains is not copied again. Exits with 1 if a site’s repository is missing or a file in the store is corrupt. The keys (FRONTAGE_SECRET, FRONTAGE_SEALING_KEYS) are not included; store them elsewhere.',
     needs: ['into'],
     async run({ config, clock }, { into }) {
       const manifest = await createBackup({ config, clock }, await openBackupRepository(config, into));
-      return { ...shown(manifest), keys: 'not included: store FRONTAGE_SECRET and FRONTAGE_SEALING_KEYS elsewhere' };
+      return { ...shown(manifest), keys: 'not included; store FRONTAGE_SECRET and FRONTAGE_SEALING_KEYS elsewhere' };
     },
     alarm: (answer) => gapsMessage(answer as { missing: Counted; corrupt: Counted }),
   }),
@@ -75,7 +75,7 @@ export const backupCommands = {
   }),
   'backup remove': command({
     about:
-      'Removes one backup (--backup), or all but the newest N (--keep N), and all data that no other backup there uses. It cannot run while a backup is being written there. If it is killed, run it again.',
+      'Removes one backup (--backup), or all but the newest N (--keep N), and all data that no remaining backup there uses. It cannot run while a backup is being written there. If it is interrupted, run it again.',
     needs: ['from'],
     takes: ['backup', 'keep'],
     async run({ config }, { from, backup, keep }) {
@@ -85,14 +85,14 @@ export const backupCommands = {
     },
     alarm(answer) {
       const { absent, unread } = answer as { absent: string[]; unread: Counted };
-      if (absent.length > 0) return `There is no backup ${absent[0]} here. Data that no backup uses was removed.`;
+      if (absent.length > 0) return `There is no backup ${absent[0]} here. Data that no backup uses has been removed.`;
       if (unread.count === 0) return undefined;
-      return `The backup was removed but its data stays: the contents of ${unread.first[0]} cannot be read. Remove that backup too.`;
+      return `The backup was removed, but its data was kept because the contents of ${unread.first[0]} cannot be read. Remove that backup too.`;
     },
   }),
   'backup check': command({
     about:
-      'Verifies every byte of a backup (the newest by default), and that it contains everything its rows refer to. --repair moves damaged parts aside, so that the next backup writes them again.',
+      'Verifies every byte of a backup (the newest by default) and checks that it contains everything its rows refer to. --repair moves damaged parts aside so that the next backup writes them again.',
     needs: ['from'],
     takes: ['backup', 'repair'],
     async run({ config }, { from, backup, repair }) {
@@ -107,7 +107,7 @@ export const backupCommands = {
   }),
   'backup restore': command({
     about:
-      'Restores a backup (the newest by default) into an empty installation: a new database and new folders, with the keys of the old one. Run it before you start anything. The new installation replaces the old one, which must not run any more: e-mails, domains and payments continue. --dry-run only rehearses: it starts nothing and sends nothing. --despite-damage skips damaged data and lists it.',
+      'Restores a backup (the newest by default) into an empty installation: a new database and new folders, with the keys of the old one. Run it before you start anything. The new installation replaces the old one, which must no longer run, because the new one continues its e-mails, domains and payments. --dry-run is a rehearsal that starts nothing and sends nothing. --despite-damage skips damaged data and lists it.',
     needs: ['from'],
     takes: ['backup', 'dry-run', 'despite-damage'],
     async run({ em, config, clock }, { from, backup, 'dry-run': dryRun, 'despite-damage': despite }) {
@@ -135,13 +135,13 @@ export const backupCommands = {
 };
 
 const afterRestore =
-  'This installation replaces the old one, which must not be started again. Blocks, revocations and removals made after the backup are lost: repeat them.';
+  'This installation replaces the old one, which must not be started again. Any blocks, revocations and removals made after the backup have been lost; make them again.';
 const afterDryRun =
-  'A dry run: start the API and the edge to inspect it, without a platform worker and without keys for payments, e-mail and DNS. Delete it afterwards.';
+  'This was a dry run. To inspect the result, start the API and the edge without a platform worker and without keys for payments, e-mail and DNS. Delete the restored installation afterwards.';
 
 const movedMessage = (moved: number) =>
   moved > 0
-    ? `\n${moved} damaged parts were moved aside: the next backup writes them again if the installation still has them.`
+    ? `\n${moved} damaged parts were moved aside. The next backup will write them again if the installation still has them.`
     : '';
 
 const faultsShown = 20;

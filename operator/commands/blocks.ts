@@ -9,7 +9,7 @@ import { command } from './command.ts';
 export const blockCommands = {
   'account block': command({
     about:
-      'Blocks an account and everything it owns, and notifies its owner of the reason. Takes --account or --email.',
+      'Blocks an account and everything it owns, and notifies its owner of the reason. Requires either --account or --email.',
     needs: ['reason'],
     takes: ['account', 'email'],
     async run({ em, ...deps }, { reason, ...which }) {
@@ -19,7 +19,7 @@ export const blockCommands = {
     },
   }),
   'account unblock': command({
-    about: 'Unblocks an account. Takes --account or --email.',
+    about: 'Unblocks an account. Requires either --account or --email.',
     needs: [],
     takes: ['account', 'email'],
     async run({ em, ...deps }, which) {
@@ -45,7 +45,7 @@ export const blockCommands = {
     },
   }),
   'sketch stop': command({
-    about: 'Removes a sketch permanently from all its hosts. Takes its id or the reported address.',
+    about: 'Permanently removes a sketch from all its hosts. --sketch is its id or the reported address.',
     needs: ['sketch'],
     async run({ em, clock }, { sketch }) {
       const { id, account, title, removedAt } = await blockSketch(em, { clock }, sketch);
@@ -53,7 +53,7 @@ export const blockCommands = {
     },
   }),
   'domain block': command({
-    about: 'Blocks a domain at once, and notifies its owner of the reason.',
+    about: 'Blocks a domain immediately, and notifies its owner of the reason.',
     needs: ['domain', 'reason'],
     async run({ em, clock }, { domain, reason }) {
       const { id, name, status } = await blockDomain(em, clock, domain, reason);
@@ -61,7 +61,7 @@ export const blockCommands = {
     },
   }),
   'domain unblock': command({
-    about: 'Unblocks a domain and checks it at once.',
+    about: 'Unblocks a domain and checks it immediately.',
     needs: ['domain'],
     async run({ em, clock }, { domain }) {
       const { id, name, status } = await unblockDomain(em, clock, domain);

@@ -30,7 +30,7 @@ export const options = {
   repair: '',
   'dry-run': '',
   'despite-damage': '',
-  reason: "'Why, in a sentence'",
+  reason: "'The reason, in one sentence'",
 } as const;
 export type Option = keyof typeof options;
 

@@ -45,7 +45,7 @@ export function readCommand(args: string[]) {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command)
     throw new UsageError(
-      `${name ? `There is no command ${name}.` : 'A command is required.'} The commands are:\n${helpFor(name)}`,
+      `${name ? `There is no command ${name}.` : 'A command is required.'} Available commands:\n${helpFor(name)}`,
     );
   const { needs, takes = [] } = command;
   const wrong = (Object.keys(given) as Option[]).find((one) => ![...needs, ...takes].includes(one));

@@ -7,7 +7,7 @@ import { command } from './command.ts';
 export const exportCommands = {
   'site export': command({
     about:
-      'Exports a site to one archive: repositories, the live version, forms, timetable, comments, and visitors’ enquiries and bookings (--without-visitors excludes those). It does not contain people, tokens, payments, domains or built drafts.',
+      'Exports a site to a single archive: repositories, the live version, forms, the timetable, comments, and visitors’ enquiries and bookings (unless --without-visitors is given). People, tokens, payments, domains and built drafts are not included.',
     needs: ['site', 'into'],
     takes: ['without-visitors'],
     run: ({ config, clock }, { site, into, 'without-visitors': without }) =>
@@ -15,7 +15,7 @@ export const exportCommands = {
   }),
   'site import': command({
     about:
-      'Imports a site from an archive into an account. Ids stay the same, so links to its forms and bookings keep working. --name replaces a name that is taken.',
+      'Imports a site from an archive into an account. Ids stay the same, so links to its forms and bookings keep working. Use --name if the site’s name is already taken.',
     needs: ['from', 'account'],
     takes: ['name'],
     run: ({ config, clock }, { from, account, name }) =>

@@ -18,7 +18,7 @@ export const flagCommands = {
     run: async ({ em }, { flag }) => await showFlag(em, flag),
   }),
   'flags dismiss': command({
-    about: 'Dismisses a flag: the same bytes are not flagged again.',
+    about: 'Dismisses a flag. The same file contents will not be flagged again.',
     needs: ['flag', 'reason'],
     async run({ em, clock }, { flag, reason }) {
       const { id, dismissedAt } = await dismissFlag(em, clock, flag, reason);

@@ -11,7 +11,7 @@ import { listed, pageOf, rowsToRead } from './listing.ts';
 
 export const platformCommands = {
   'feedback list': command({
-    about: `Lists the feedback of agents about the platform, oldest first, ${listed} at a time.`,
+    about: `Lists agents’ feedback about the platform, oldest first, ${listed} at a time.`,
     needs: [],
     takes: ['since', 'after'],
     async run({ em }, { since = '1970-01-01T00:00:00Z', after = '' }) {
@@ -30,18 +30,21 @@ export const platformCommands = {
     },
   }),
   'outbox replay': command({
-    about: 'Sends a message again. This is harmless for running and completed workflows.',
+    about: 'Sends a message to Temporal again. This is harmless for running and completed workflows.',
     needs: ['entry'],
     async run({ em }, { entry: id }) {
       const entry = await em.findOne(OutboxEntry, { id });
-      if (!entry) throw errors.not_found('There is no such entry: sent messages are deleted after a while.');
+      if (!entry)
+        throw errors.not_found(
+          'There is no such entry. It may have been deleted, because sent messages are deleted after a while.',
+        );
       Object.assign(entry, { sentAt: null, attempts: 0, lastError: null });
       await em.flush();
       return shown(entry);
     },
   }),
   'sealing status': command({
-    about: 'Counts the encrypted values of each key.',
+    about: 'Counts the values encrypted with each key.',
     needs: [],
     run: ({ em, config }) => countEncrypted(em, config.sealing),
   }),
@@ -57,7 +60,7 @@ export const platformCommands = {
     alarm: (answer) => corruptionMessage(answer as Audit),
   }),
   'database migrate': command({
-    about: 'Migrates the database to the newest schema. Concurrent runs are safe.',
+    about: 'Migrates the database to the latest schema. It is safe to run it concurrently.',
     needs: [],
     run: async ({ config }) => ({ ran: await migrate(config.databaseUrl) }),
   }),
@@ -80,8 +83,8 @@ async function audit(store: Pick<Store, 'audit'>) {
 function corruptionMessage({ blobs, corrupt }: Audit): string | undefined {
   if (corrupt === 0) return undefined;
   return (
-    `${corrupt} of ${blobs} files in the store are not what their names say: the disk, or somebody, has changed them. ` +
-    'Put each back from a backup under the same name; a page that is live and corrupt comes back with a publish, too, once the corrupt file is moved away.'
+    `${corrupt} of ${blobs} files in the store do not match their hashes: the disk is faulty, or someone has changed them. ` +
+    'Restore each file from a backup under the same name. For a file of a live page, you can also move the corrupt file away and publish the site again.'
   );
 }
 

@@ -50,7 +50,7 @@ export async function unpackArchive(archive: string, dir: string): Promise<Unpac
 }
 
 export const refused = (why: string) =>
-  new ExportFault(`This archive cannot be imported: ${why}. Nothing was changed.`);
+  new ExportFault(`This archive cannot be imported: ${why}. Nothing has been changed.`);
 
 type Entry = { sha256: string; bytes: number };
 
@@ -65,7 +65,7 @@ async function extractEntries(archive: string, dir: string): Promise<Map<string,
       const { name, type, size = 0 } = entry.header;
       // The only valid names; none of them is outside the folder.
       if (type !== 'file' || !/^(site\.json|(source|content)\.pack|blobs\/[0-9a-f]{64})$/.test(name))
-        throw refused('it contains a file that no export writes');
+        throw refused('it contains a file that does not belong in an export');
       if (found.has(name)) throw refused(`it contains ${name} twice`);
       if (found.size >= entriesMax) throw refused('it contains too many files');
       if (name === 'site.json' && size > documentBytesMax) throw refused('its site.json is too large');
@@ -74,7 +74,8 @@ async function extractEntries(archive: string, dir: string): Promise<Map<string,
     await reading;
   } catch (error) {
     if (error instanceof ExportFault) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new ExportFault(`There is no file ${archive}.`);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new ExportFault(`The file ${archive} does not exist.`);
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error;
     throw refused('it is not a complete tar archive');
   }
@@ -126,7 +127,7 @@ export function requirePast({ site, live, rows }: SiteDocument, now: Date): void
 function requireOneEach({ rows }: SiteDocument): void {
   const ids = (table: Exclude<RowTable, 'bookable'>) => {
     const all = rows[table].map(({ id }) => id);
-    if (new Set(all).size < all.length) throw refused(`two rows of ${table} have the same id`);
+    if (new Set(all).size < all.length) throw refused(`two rows in ${table} have the same id`);
     return new Set(all);
   };
   const [forms, calendars, threads] = [ids('form'), ids('calendar'), ids('comment_thread')];
@@ -136,16 +137,16 @@ function requireOneEach({ rows }: SiteDocument): void {
     rows.submission.every(({ form_id }) => forms.has(form_id)) &&
     rows.booking.every(({ calendar_id }) => calendars.has(calendar_id)) &&
     rows.comment_message.every(({ thread_id }) => threads.has(thread_id));
-  if (!isOurs) throw refused('a row refers to one that is not in it');
+  if (!isOurs) throw refused('a row refers to a row that is not in the archive');
 }
 
 async function readFiles(path: string, blobs: ReadonlyMap<string, number>, sha256: string): Promise<ManifestFile[]> {
-  if (!blobs.has(sha256)) throw refused('the list of its files is missing');
+  if (!blobs.has(sha256)) throw refused('its file list is missing');
   let files: ManifestFile[];
   try {
     files = parseManifest(await readFile(path));
   } catch {
-    throw refused('the list of its files is unreadable');
+    throw refused('its file list is unreadable');
   }
   const seen = new Set<string>();
   for (const file of files) {
@@ -153,7 +154,7 @@ async function readFiles(path: string, blobs: ReadonlyMap<string, number>, sha25
       throw refused('a file has an invalid path');
     seen.add(file.path);
     if (typeof file.sha256 !== 'string' || blobs.get(file.sha256) !== file.bytes)
-      throw refused(`the file of ${JSON.stringify(file.path)} is missing`);
+      throw refused(`the contents of ${JSON.stringify(file.path)} are missing`);
   }
   return files;
 }
@@ -162,5 +163,5 @@ function requireBlobs({ live, rows }: SiteDocument, files: ManifestFile[], blobs
   const pictures = rows.comment_thread.flatMap(({ picture_sha256: picture }) => picture ?? []);
   const named = new Set([...(live ? [live.manifest] : []), ...files.map(({ sha256 }) => sha256), ...pictures]);
   for (const sha256 of named) if (!blobs.has(sha256)) throw refused(`the file ${sha256} is missing`);
-  for (const sha256 of blobs.keys()) if (!named.has(sha256)) throw refused(`nothing in it uses the file ${sha256}`);
+  for (const sha256 of blobs.keys()) if (!named.has(sha256)) throw refused(`it contains an unused file, ${sha256}`);
 }

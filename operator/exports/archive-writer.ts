@@ -132,7 +132,7 @@ async function readTable(client: pg.Client, table: RowTable, siteId: string): Pr
 
 async function wholeBlob(store: Store, sha256: string): Promise<Buffer> {
   const bytes = await store.readAll(sha256);
-  if (!bytes) throw new ExportFault(`A file of the site is missing in the store: ${sha256}.`);
+  if (!bytes) throw new ExportFault(`One of the site’s files is missing from the store: ${sha256}.`);
   return bytes;
 }
 
@@ -146,7 +146,8 @@ async function addBlobs(tar: Pack, store: Store, { live, rows }: Read): Promise<
   for (const sha256 of wanted) {
     const content = await store.read(sha256);
     const size = sizes.get(sha256);
-    if (!content || size === undefined) throw new ExportFault(`A file of the site is missing in the store: ${sha256}.`);
+    if (!content || size === undefined)
+      throw new ExportFault(`One of the site’s files is missing from the store: ${sha256}.`);
     await addEntry(tar, `blobs/${sha256}`, size, content, sha256);
   }
   return wanted.size;
@@ -164,21 +165,21 @@ async function addEntry(tar: Pack, name: string, size: number, content: Readable
   await pipeline(hashed(), entry);
   const digest = hash.digest('hex');
   if (sha256 !== undefined && digest !== sha256)
-    throw new ExportFault(`A file of the site is corrupt in the store: ${sha256}.`);
+    throw new ExportFault(`One of the site’s files in the store is corrupt: ${sha256}.`);
   return digest;
 }
 
 async function addRepositories(tar: Pack, config: Config, siteId: string, aside: string) {
-  if (config.repositoriesDir === undefined) throw new ExportFault('This installation holds no repositories.');
+  if (config.repositoriesDir === undefined) throw new ExportFault('This installation has no repositories.');
   const repositories = openRepositories(config.repositoriesDir);
   const add = async (repository: Repository) => {
     if (!(await repositories.exists(siteId, repository)))
       throw new ExportFault(
-        `The ${repository} repository of the site is missing: is the folder of the repositories there?`,
+        `The site’s ${repository} repository is missing. Check that the repositories folder is available.`,
       );
     const git = repositories.place(siteId, repository);
     const refs = await readRefs(git);
-    if (!('refs/heads/main' in refs)) throw new ExportFault(`The ${repository} repository of the site has no main.`);
+    if (!('refs/heads/main' in refs)) throw new ExportFault(`The site’s ${repository} repository has no main branch.`);
     const path = join(aside, repository);
     await packAll(git, (content) => pipeline(content, createWriteStream(path)));
     const { size } = await stat(path);

@@ -10,7 +10,8 @@ import { fieldList } from '#api/forms/fields.ts';
 import { siteInput } from '#api/sites/schemas.ts';
 import { type IdPrefix, isId } from '#runtime/ids.ts';
 
-const id = (prefix: IdPrefix) => z.string().refine((text) => isId(prefix, text), `is not an id of ${prefix}`);
+const id = (prefix: IdPrefix) =>
+  z.string().refine((text) => isId(prefix, text), `is not an id with the prefix ${prefix}`);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
 // As PostgreSQL writes it in JSON.
@@ -20,7 +21,10 @@ const text = (max: number) =>
   z
     .string()
     .max(max)
-    .refine((value) => !value.includes('\0') && value.isWellFormed(), 'holds what is no text');
+    .refine(
+      (value) => !value.includes('\0') && value.isWellFormed(),
+      'contains characters that are not allowed in text',
+    );
 const bytea = z.string().regex(/^\\x[0-9a-f]{8,512}$/);
 const answers = z.array(z.tuple([text(200), z.union([text(100_000), z.array(text(1000)).max(200)])])).max(100);
 const { services, calendars } = bookableInput.shape;
@@ -115,7 +119,7 @@ const repository = z.strictObject({
   pack: hash,
   refs: z
     .record(z.string().regex(/^refs\/heads\/(main|preview\/[1-9][0-9]{0,3})$/), oid)
-    .refine((refs) => 'refs/heads/main' in refs, 'has no main'),
+    .refine((refs) => 'refs/heads/main' in refs, 'has no main branch'),
 });
 
 /** Columns of the site's row that are exported and imported unchanged. A nullable column is optional here. */

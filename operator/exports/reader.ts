@@ -53,7 +53,7 @@ export async function importSite(deps: Deps, { archive, accountId, name }: Wish)
 
 function usableName(name: string): string {
   if (siteInput.shape.name.safeParse(name).success && !isReserved(name)) return name;
-  throw new ExportFault(`${name} is not a valid site name here: give another one with --name.`);
+  throw new ExportFault(`${name} is not a valid site name on this installation. Choose another name with --name.`);
 }
 
 function usableRedirects(config: Config, { redirects, site }: SiteDocument) {
@@ -61,7 +61,7 @@ function usableRedirects(config: Config, { redirects, site }: SiteDocument) {
     const written = redirects.map(({ from, to, status }, index) => ({ name: `Rule ${index + 1}`, from, to, status }));
     return checkRedirects(written, siteAddress(config, site.name));
   } catch (error) {
-    if (error instanceof AppError) throw refused(`its redirects: ${error.message}`);
+    if (error instanceof AppError) throw refused(`its redirects are not valid: ${error.message}`);
     throw error;
   }
 }

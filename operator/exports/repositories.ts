@@ -46,12 +46,12 @@ async function validate(dir: string, { repositories, live }: SiteDocument, rules
   const commit = repository === 'source' ? live?.source_commit : live?.content_commit;
   const shown = commit && !Object.values(refs).includes(commit) ? [commit] : [];
   if ((await missingCommits(dir, [...Object.values(refs), ...shown])).length > 0)
-    throw refused(`${repository}.pack lacks commits`);
+    throw refused(`commits are missing from ${repository}.pack`);
   // The live commit was on main once.
   const tips = [...Object.entries(refs), ...shown.map((to) => ['refs/heads/main', to] as const)];
   const updates = tips.map(([ref, to]) => ({ ref, from: null, to }));
   const [verdict] = await checkPush(rules, { dir }, updates, null);
-  if (verdict) throw refused(`its ${repository}: ${sentence(verdict)}`);
+  if (verdict) throw refused(`its ${repository} repository is not valid: ${sentence(verdict)}`);
 }
 
 /** `aside` is the temporary path, `place` the final one. */
@@ -88,12 +88,12 @@ export async function withRepositories<T>(
 async function updatePlatformFiles(dir: string, refs: Refs, { config, clock }: Deps): Promise<void> {
   const changes = [...platformFiles()].map(([path, bytes]) => ({ path, bytes }));
   const author = { name: 'Frontage', email: `frontage@${config.baseDomain}` };
-  const message = 'Use the packages that the platform builds with';
+  const message = 'Use the platform’s packages';
   const at = clock.now();
   for (const [ref, parent] of Object.entries(refs)) {
     if (await hasPlatformFiles(dir, parent)) continue;
     if ((await writeCommit({ dir }, { ref, parent, message, author, at, changes })) === null)
-      throw new Error('a branch of the new repository has moved');
+      throw new Error('a branch of the new repository was changed during the import');
   }
 }
 
@@ -117,7 +117,7 @@ export async function place(made: readonly Made[]): Promise<void> {
     await takeBack(placed);
     if (!['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     throw new ExportFault(
-      'A repository of this site exists, but the site does not. Repositories of a killed import are deleted after a day. Nothing was changed.',
+      'A repository of this site already exists, but the site does not. Repositories left by a killed import are deleted after a day. Nothing has been changed.',
     );
   }
 }

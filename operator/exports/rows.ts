@@ -23,9 +23,10 @@ export async function requireNew(
     site.public_id,
     site.name,
   ]);
-  if (taken.some(({ id }) => id === site.id)) throw new ExportFault('This site already exists. Nothing was changed.');
+  if (taken.some(({ id }) => id === site.id))
+    throw new ExportFault('This site already exists. Nothing has been changed.');
   if (taken.some(({ name }) => name === site.name))
-    throw new ExportFault(`There is already a site called ${site.name}. Give another name with --name.`);
+    throw new ExportFault(`There is already a site called ${site.name}. Choose another name with --name.`);
   if (taken.length > 0) throw known('site');
   for (const table of Object.keys(rowSchemas) as RowTable[]) {
     // The key of a timetable is its site.
@@ -81,7 +82,7 @@ export async function writeRows(client: pg.ClientBase, deps: PlanContext, taken:
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
     // Violated constraints and invalid values.
-    if (/^2[23]/.test(code)) throw refused('its rows are inconsistent or already exist');
+    if (/^2[23]/.test(code)) throw refused('its rows are inconsistent, or some of them already exist');
     throw error;
   }
 }
@@ -104,8 +105,8 @@ async function requireSiteLimit(
   );
   if (counted[0].sites < caps.limits.sites) return;
   const remedy = deps.config.billing
-    ? 'Archive one of its sites, or give it a larger plan with plan grant.'
-    : 'Archive one of its sites.';
+    ? 'Archive one of the account’s sites, or grant the account a larger plan with plan grant.'
+    : 'Archive one of the account’s sites.';
   throw new ExportFault(`${overCap(caps, { limit: 'sites', what: 'sites' })} ${remedy}`);
 }
 

@@ -175,7 +175,9 @@ test('nothing is restored over an installation that somebody uses, and nothing o
   await backups.create(fixture);
   const used = await elsewhere();
   const account = await openAccount(used.deps.em(), used.clock, { email: 'ada@example.com', name: 'Ada' });
-  await expect(backups.restore(used)).rejects.toThrow('not empty: its table account has rows. Nothing was changed');
+  await expect(backups.restore(used)).rejects.toThrow(
+    'not empty: the table account has rows. Nothing has been changed',
+  );
   expect(await used.deps.em().execute('select id from account')).toEqual([{ id: account.id }]);
   expect(await used.deps.repositories?.siteIds()).toEqual([]);
   // Its own installation neither, also where only the folder of repositories is in use.
@@ -231,7 +233,7 @@ test('the commands say what they have done, and print no key', async () => {
   await flipBit((await backups.files()).filter((path) => path.includes('/sha256/'))[3] as string);
   await expect(ask(fixture, 'backup', 'check', '--from', backups.where)).rejects.toThrow(/damaged/);
   await expect(ask(fixture, 'backup', 'create', '--into', config.storeDir as string)).rejects.toThrow(
-    'is the store itself',
+    'is the installation’s own store',
   );
   expect(JSON.stringify([made, restored])).not.toContain(fixture.config.secret);
 });

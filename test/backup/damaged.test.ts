@@ -52,13 +52,13 @@ test('repositories that are not there are missed by the backup, by its check and
   const { answer, alarm } = await ask(torn, 'backup', 'create', '--into', backups.where);
   const both = [`${site.id} source`, `${site.id} content`];
   expect(answer.missing).toEqual({ count: 2, first: both });
-  expect(alarm).toContain('2 repositories of sites are missing');
+  expect(alarm).toContain('2 site repositories are missing');
   expect((await backups.check(fixture)).faults).toEqual([
     `the source repository of ${site.id} is missing`,
     `the content repository of ${site.id} is missing`,
   ]);
   const other = await elsewhere();
-  await expect(backups.restore(other)).rejects.toThrow('lacks repositories');
+  await expect(backups.restore(other)).rejects.toThrow('Repositories are missing from this backup');
   expect((await backups.restore(other, undefined, { despiteDamage: true })).leftOut).toEqual(both);
 });
 
@@ -111,7 +111,7 @@ test('a file that the store has lost the end of is still the one that the place 
   for (const one of [sha256, later]) await truncate(blobPath(fixture.config.storeDir as string, one), 4);
   const { answer, alarm } = await ask(fixture, 'backup', 'create', '--into', backups.where);
   expect(answer.corrupt).toEqual({ count: 2, first: expect.arrayContaining([sha256, later]) });
-  expect(alarm).toContain('2 files of the store are not what their names say');
+  expect(alarm).toContain('2 files in the store do not match their hashes');
   expect(answer.files).toBe(before.blobs.count);
   expect((await backups.check(fixture)).faults).toEqual([]);
   const other = await elsewhere();

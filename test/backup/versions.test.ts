@@ -34,7 +34,7 @@ test('a backup of an older version is brought to the newest schema, and one of a
   const place = await openBackupRepository(older.config, backups.where);
   const newer = { ...manifest, migrations: [...newest, '2027-01-01-tomorrow'] };
   await expect(restoreBackup(await elsewhere(), place, newer)).rejects.toThrow(
-    'whose schema this version does not know',
+    'has a schema that this version does not know',
   );
   // An empty database whose schema is ahead of the backup's.
   await expect(backups.restore(await elsewhere())).rejects.toThrow('a newer schema than the backup');

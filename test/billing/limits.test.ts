@@ -164,7 +164,7 @@ describe('sizes', () => {
         code: 'plan_limit',
         next_action: expect.stringContaining('The hobby plan raises `limits.file_bytes` to 4000'),
       });
-      expect(errorOf(await act(collaborator)).next_action).toContain("the site's owner, who can raise it");
+      expect(errorOf(await act(collaborator)).next_action).toContain('the site owner’s plan; the owner can raise it');
     }
     expect(errorOf(await link(owner)).code).toBe('invalid_upload');
     const upload = await owner.call('POST', `/v1/sites/${site.id}/deployments`);

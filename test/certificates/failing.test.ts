@@ -83,7 +83,7 @@ describe('what the authority refuses', () => {
     ['dns', /could not resolve this domain/, 'owner'],
     ['caa', /A CAA record of this domain does not allow/, 'owner'],
     ['connection', /could not reach this domain/, 'owner'],
-    ['unauthorized', /reached another server at this domain/, 'owner'],
+    ['unauthorized', /reached a different server at this domain/, 'owner'],
     ['serverInternal', /did not issue a certificate/, 'platform'],
   ])('%s is told in our words, and tried again by itself', async (type, words, whose) => {
     const { id, orders } = await newDomain();

@@ -199,7 +199,7 @@ describe('without the database', () => {
       const { port } = await lone.openEdge();
       await shows(port, 'calm', 'calm');
       await cutOff(lone, true);
-      await until(async () => lone.logged.some((line) => line.msg.startsWith('the database does not respond')));
+      await until(async () => lone.logged.some((line) => line.msg.startsWith('the database is not responding')));
       expect((await ask(port, '/late', { host: 'calm.sites.test' })).text).toBe('not read before');
       expect((await ask(port, '/_astro/x.AbCd1234.js', { host: 'calm.sites.test' })).status).toBe(404);
       expect((await ask(port, '/', { host: 'nobody.sites.test' })).status).toBe(404);

@@ -87,6 +87,6 @@ test('a mail that was held until its days were over says that its account was bl
   expect(await giveUpMail(mail.id)).toBe('failed');
   const { failure } = await fixture.deps.em().findOneOrFail(Mail, { id: mail.id });
   expect(failure).toBe('the account was blocked');
-  const [line] = fixture.logged.filter((one) => one.mailId === mail.id && one.msg.includes('given up'));
+  const [line] = fixture.logged.filter((one) => one.mailId === mail.id && one.msg.includes('abandoned'));
   expect([line?.level, mails.includes('given_up')]).toEqual([30, false]);
 });

@@ -130,7 +130,7 @@ test('a store with corrupt files is no success: it ends with 1, and says in word
     blobs: 2,
     corrupt: 1,
     names: [bad.sha256],
-    err: expect.stringMatching(/^✗ 1 of 2 files in the store are not what their names say.*backup/),
+    err: expect.stringMatching(/^✗ 1 of 2 files in the store do not match their hashes.*backup/),
   });
 });
 

@@ -42,7 +42,7 @@ test('it says in its exit code and its words what came of it', { timeout: 120_00
     run('account', 'show'),
     run('site', 'block', '--site', 'site_x', '--reason', 'r'),
   ]);
-  const use = "site block --site site_… --reason 'Why, in a sentence'\n    Blocks";
+  const use = "site block --site site_… --reason 'The reason, in one sentence'\n    Blocks";
   expect(taught).toEqual({ exit: 0, out: expect.stringContaining(use), err: '' });
   expect(wrong).toEqual({ exit: 2, out: '', err: expect.stringContaining('There is no command site close') });
   expect(unsaid).toEqual({ exit: 2, out: '', err: expect.stringContaining('either --account or --email') });
