@@ -26,9 +26,9 @@ test('log lines of a mail, also of a retried one, contain the id of the call tha
     some.some(({ activity, msg }) => activity === 'sendMail' && msg === 'activity completed'),
   );
   expect(all.map(({ msg }) => msg)).toEqual(
-    expect.arrayContaining(['request completed', 'a mail waits', 'a mail was sent']),
+    expect.arrayContaining(['request completed', 'an e-mail could not be sent yet', 'an e-mail was sent']),
   );
-  const sent = all.find(({ msg }) => msg === 'a mail was sent');
+  const sent = all.find(({ msg }) => msg === 'an e-mail was sent');
   expect(sent).toMatchObject({ workflowId: `mail:${sent?.mailId}`, resource: sent?.mailId, activity: 'sendMail' });
   expect(sent?.attempt).toBeGreaterThan(1);
 });
