@@ -93,9 +93,9 @@ export const hostingErrors = {
   domain_taken: {
     status: 409,
     retryable: false,
-    when: 'Another account has the domain',
+    when: 'The domain belongs to another account',
     remedy:
-      'The other account needs to remove the domain; then verify it again. If the owner does not recognise that account, send feedback.',
+      'The account that has the domain needs to remove it; then verify the domain again. If the owner does not recognise that account, send feedback.',
   },
   domain_unavailable: {
     status: 409,
@@ -112,8 +112,9 @@ export const hostingErrors = {
   attach_blocked: {
     status: 409,
     retryable: false,
-    when: 'Something prevents serving the site on this domain',
-    remedy: 'First follow the message: detach the domain from its site, or wait until its DNS points to the platform.',
+    when: 'The site cannot be served on this domain at the moment',
+    remedy:
+      'First fix the cause named in the message: detach the domain from its site, or wait until its DNS points to the platform.',
   },
   check_unavailable: {
     status: 503,

@@ -19,7 +19,7 @@ export const moneyErrors = {
     status: 501,
     retryable: false,
     when: 'This way of receiving payments is not offered',
-    remedy: 'Use the other rail, or tell the owner that this way of receiving payments is not available here.',
+    remedy: 'Use the other payout rail, or tell the owner that this way of receiving payments is not available here.',
   },
   invalid_payout_account: {
     status: 400,
@@ -54,7 +54,7 @@ export const moneyErrors = {
   payout_key_unreadable: {
     status: 502,
     retryable: false,
-    when: 'The platform can no longer decrypt the stored key',
+    when: 'The platform can no longer decrypt the stored payout key',
     remedy: 'The owner of the payout account needs to send a new key: `POST /v1/account/payout-accounts/{id}/key`.',
   },
   invalid_payment: {
@@ -74,7 +74,7 @@ export const moneyErrors = {
     status: 409,
     retryable: false,
     when: 'The offer has expired, or was withdrawn or declined',
-    remedy: 'Create a new offer.',
+    remedy: 'Create a new payout offer.',
   },
   offer_already_accepted: {
     status: 409,
@@ -85,7 +85,7 @@ export const moneyErrors = {
   not_yours_to_answer: {
     status: 409,
     retryable: false,
-    when: 'The account that created an offer cannot accept it',
+    when: 'The account that created a payout offer cannot accept it',
     remedy: 'Only the other party can accept the offer. Withdraw it if it is no longer wanted.',
   },
   // Billing

@@ -43,13 +43,13 @@ export const otherErrors = {
     status: 503,
     retryable: false,
     when: 'This installation cannot host sketches',
-    remedy: 'Show the directions in another way: in preview slots, if available, or as images.',
+    remedy: 'Show the design directions in another way: in preview slots, if available, or as images.',
   },
   invalid_sketches: {
     status: 400,
     retryable: false,
-    when: 'A direction is incomplete or not valid',
-    remedy: 'Send 1 to 6 directions, each with a name and a complete HTML page.',
+    when: 'A design direction is incomplete or not valid',
+    remedy: 'Send 1 to 6 design directions, each with a name and a complete HTML page.',
   },
   // Analytics and feedback
   analytics_disabled: { status: 503, retryable: false, when: 'Analytics are disabled', remedy: notOffered },
@@ -57,7 +57,7 @@ export const otherErrors = {
     status: 400,
     retryable: false,
     when: 'The kind of feedback is not supported',
-    remedy: 'Send `defect`, `missing` or `blame`.',
+    remedy: 'Set the kind to `defect`, `missing` or `blame`.',
   },
   invalid_message: {
     status: 400,
@@ -118,6 +118,6 @@ export const otherErrors = {
     status: 405,
     retryable: false,
     when: 'The path exists, but does not support this method',
-    remedy: 'Use a method from the `allow` header.',
+    remedy: 'Use a method listed in the `allow` header.',
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -19,14 +19,14 @@ export const requestErrors = {
   plan_limit: {
     status: 402,
     retryable: false,
-    when: 'The request exceeds a limit of the plan or a size limit',
+    when: 'The request exceeds a plan limit or a size limit',
     remedy:
       'Send less data, or delete anything that is no longer needed. If plans are for sale (`GET /v1/billing`), ask the owner about a larger plan. Waiting does not help.',
   },
   rate_limited: {
     status: 429,
     retryable: true,
-    when: 'Too many requests were sent in a given period',
+    when: 'The caller has exceeded a rate limit',
     remedy: 'Wait the number of seconds in `retry-after`, then send the call again.',
   },
   // The request
@@ -94,7 +94,7 @@ export const requestErrors = {
     status: 400,
     retryable: false,
     when: 'The operation does not support this period',
-    remedy: 'Send `24h`, `7d`, `30d` or `12mo`.',
+    remedy: 'Set the period to `24h`, `7d`, `30d` or `12mo`.',
   },
   invalid_query: {
     status: 400,
@@ -112,7 +112,7 @@ export const requestErrors = {
     status: 400,
     retryable: false,
     when: 'The operation cannot publish this scope',
-    remedy: 'Send `site` or `posts`.',
+    remedy: 'Set the scope to `site` or `posts`.',
   },
   invalid_status: {
     status: 400,
@@ -167,7 +167,7 @@ export const requestErrors = {
   already_redeemed: {
     status: 410,
     retryable: false,
-    when: 'The access request was already redeemed',
+    when: 'The access request has already been redeemed',
     remedy: 'Use the token from the first redemption. If it is lost, request access again.',
   },
   not_a_grant: {
@@ -180,13 +180,13 @@ export const requestErrors = {
     status: 409,
     retryable: false,
     when: 'A token cannot revoke itself',
-    remedy: 'Revoke the token with a different one, or ask the owner to revoke it on their account page.',
+    remedy: 'Use a different token to revoke this one, or ask the owner to revoke it on their account page.',
   },
   invalid_expiry: {
     status: 400,
     retryable: false,
     when: '`expires_at` is not in the future',
-    remedy: 'Send a time in the future.',
+    remedy: 'Set `expires_at` to a time in the future.',
   },
   invalid_name: {
     status: 400,

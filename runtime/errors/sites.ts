@@ -49,7 +49,7 @@ export const siteErrors = {
   invitation_accepted: {
     status: 409,
     retryable: false,
-    when: 'The invitation was already accepted',
+    when: 'The invitation has already been accepted',
     remedy:
       'No action needed: the person is already a collaborator. `GET /v1/sites/{id}/collaborators` lists all collaborators.',
   },
@@ -149,7 +149,7 @@ export const siteErrors = {
     status: 409,
     retryable: false,
     when: 'The deployment no longer accepts files',
-    remedy: 'Create a new deployment; this one is finished.',
+    remedy: 'Create a new deployment: this one no longer accepts files.',
   },
   superseded: {
     status: 409,
@@ -178,7 +178,7 @@ export const siteErrors = {
   invalid_slot: {
     status: 400,
     retryable: false,
-    when: 'No preview slot has this number; for a booking, the start time is not offered',
+    when: 'No preview slot has this number, or the start time of the booking is not offered',
     remedy:
       'Send a number from 1 to the account’s `limits.preview_slots`; for a booking, send a start time from the list of slots.',
   },

@@ -44,7 +44,7 @@ export const visitorErrors = {
   form_fields_removed: {
     status: 409,
     retryable: false,
-    when: 'The change removes fields that have submissions',
+    when: 'The change removes form fields that have submissions',
     remedy: 'Keep the fields that have submissions, or create a new form and disable this one.',
   },
   form_has_submissions: {
@@ -81,7 +81,7 @@ export const visitorErrors = {
   invalid_visitor: {
     status: 400,
     retryable: false,
-    when: 'The name, the e-mail address or an intake field is missing or not valid',
+    when: 'The visitor’s name, e-mail address or an intake field is missing or not valid',
     remedy: 'Ask the visitor to correct each field named in the message.',
   },
   slot_taken: {

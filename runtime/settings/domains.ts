@@ -26,7 +26,10 @@ export const domains = {
     .or(z.literal(''))
     .default('')
     .describe('HTTP API of the platform’s own name server. Required with `nameservers`.'),
-  FRONTAGE_ZONES_KEY: z.string().default('').describe('API key of that name server. Required with `nameservers`.'),
+  FRONTAGE_ZONES_KEY: z
+    .string()
+    .default('')
+    .describe('API key of the platform’s own name server. Required with `nameservers`.'),
   FRONTAGE_DNS_RESOLVERS: list
     .pipe(z.array(socketAddress))
     .default([])

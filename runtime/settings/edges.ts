@@ -43,7 +43,7 @@ export const edges = {
   FRONTAGE_TRUSTED_PROXIES: list
     .default([])
     .describe(
-      'IP addresses or networks of proxies whose `x-forwarded-for` header is trusted: by the API, and by edges when they count visitors.',
+      'IP addresses or networks of proxies whose `x-forwarded-for` header is trusted by the API, and by edges when they count visitors.',
     ),
   FRONTAGE_PROXY_PROTOCOL_FROM: list
     .default([])

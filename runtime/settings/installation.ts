@@ -8,21 +8,21 @@ export const installation = {
     .string()
     .min(32)
     .describe(
-      'At least 32 characters. Signs cursors, forms and codes, encrypts queued e-mails, and labels this installation’s builds. Changing it invalidates cursors, open pages and codes. Queued e-mails fail (see their `failure`), and builds labelled with the old secret are no longer cleaned up.',
+      'Secret of at least 32 characters. Signs cursors, forms and codes, encrypts queued e-mails, and labels this installation’s builds. Changing it invalidates cursors, open pages and codes. Queued e-mails fail (see their `failure`), and builds labelled with the old secret are no longer cleaned up.',
     ),
   FRONTAGE_SEALING_KEYS: z
     .literal('none')
     .or(encryptionKeys)
     .default([])
     .describe(
-      '`v1:<secret>,v2:<secret>`, with secrets of at least 32 characters. The last key encrypts stored secrets; all keys decrypt them. See [sealing keys](#sealing-keys). With `none`, the key derived from `FRONTAGE_SECRET` is used, but payout keys are not accepted: if `FRONTAGE_PAYOUT_RAILS` contains `own_key`, all payout and payment calls return `payouts_unavailable`.',
+      'Encryption keys, as `v1:<secret>,v2:<secret>`, with secrets of at least 32 characters. The last key encrypts stored secrets; all keys decrypt them. See [sealing keys](#sealing-keys). With `none`, the key derived from `FRONTAGE_SECRET` is used, but payout keys are not accepted: if `FRONTAGE_PAYOUT_RAILS` contains `own_key`, all payout and payment calls return `payouts_unavailable`.',
     ),
   FRONTAGE_DATA: z
     .string()
     .default('.frontage')
     .transform((path) => resolve(path))
     .describe('Folder for all data on this machine.'),
-  NODE_ENV: z.string().default('production').describe('Read by Node.js packages.'),
+  NODE_ENV: z.string().default('production').describe('Environment name, read by Node.js packages.'),
   FRONTAGE_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
@@ -40,7 +40,9 @@ export const addresses = {
     .toLowerCase()
     .regex(/^[a-z0-9.-]+$/)
     .default('sites.localhost')
-    .describe('Sites are published at `<name>.<base domain>`. It must not be the host of the base URL.'),
+    .describe(
+      'Sites are published at `<name>.<base domain>`. The base domain must differ from the host of the base URL.',
+    ),
   FRONTAGE_EDGE_URL: url
     .default(new URL('http://localhost:4480'))
     .describe('Public scheme and port of the edge. The host comes from the base domain.'),

@@ -48,7 +48,10 @@ export const tracing = {
     .describe(
       'OTLP endpoint for traces. It takes precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`, and nothing is appended.',
     ),
-  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/json').default('http/json').describe('Only `http/json` is supported.'),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .literal('http/json')
+    .default('http/json')
+    .describe('OTLP protocol. Only `http/json` is supported.'),
   OTEL_EXPORTER_OTLP_HEADERS: pairs.describe('Headers sent to the OTLP endpoint, as `name=value,…`, percent-encoded.'),
   OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce
     .number()

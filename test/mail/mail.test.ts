@@ -50,11 +50,8 @@ test('an invitation arrives, once, at the invited address, with a link that name
   );
   expect(fixture.mailsTo(to)).toHaveLength(1);
   const hostname = `${site.name}.sites.localhost`;
-  expect(mail).toMatchObject({
-    to: [to],
-    from: 'hello@localhost',
-    subject: `You have been invited to edit ${hostname}`,
-  });
+  const subject = `You have been invited to edit ${hostname}`;
+  expect(mail).toMatchObject({ to: [to], from: 'hello@localhost', subject });
   for (const form of [mail?.text, mail?.html]) {
     expect(form).toContain(hostname);
     expect(form).toContain(`${fixture.config.baseUrl}/invitations/${body.id}`);

@@ -51,7 +51,7 @@ function wordsOf(shown: PaymentShown): Words {
     case 'refunded':
       return {
         title: status === 'refunded' ? 'Payment refunded' : 'Refund in progress',
-        text: `${hostname} is refunding ${money}. The refund can take 5–10 days to reach your account.`,
+        text: `${hostname} ${status === 'refunded' ? 'has refunded' : 'is refunding'} ${money}. The refund can take 5–10 days to reach your account.`,
       };
     case 'expired':
       return {
