@@ -38,11 +38,11 @@ export function ledgerActivities(deps: Deps) {
 export async function checkLedger(deps: Deps): Promise<LedgerResult> {
   await resumeAbandoned(deps);
   const since = new Date(deps.clock.now().getTime() - comparedPeriodMs);
-  const ledger: Findings = { findings: [], judged: new Set() };
+  const ledger: Findings = { findings: [], checked: new Set() };
   for (const accountId of deps.payments ? await chargedSince(deps.em(), since) : []) {
     await compareAccount(deps, accountId, since, ledger);
   }
-  const charges = ledger.judged.size;
+  const charges = ledger.checked.size;
   for (const flag of deps.payments ? await flaggedCharges(deps.em()) : []) await recheckFlagged(deps, flag, ledger);
   ledger.findings.push(...(await findContradictions(deps.em(), deps.clock.now())));
   const { news, open } = await recordFlags(deps.em(), deps.clock.now(), ledger);
@@ -52,7 +52,7 @@ export async function checkLedger(deps: Deps): Promise<LedgerResult> {
 }
 
 /** The findings, and the ids of all charges that were checked. */
-type Findings = { findings: Finding[]; judged: Set<string> };
+type Findings = { findings: Finding[]; checked: Set<string> };
 
 /** Does what lost or failed workflows should have done. */
 async function resumeAbandoned(deps: Deps): Promise<void> {
@@ -73,7 +73,7 @@ async function compareAccount(deps: Deps, id: string, since: Date, ledger: Findi
 
 /** Checks flagged charges that are too old for the list above. They stay flagged until they are in order. */
 async function recheckFlagged(deps: Deps, { subject, payoutAccountId }: LedgerFlag, ledger: Findings): Promise<void> {
-  if (ledger.judged.has(subject) || !payoutAccountId) return;
+  if (ledger.checked.has(subject) || !payoutAccountId) return;
   const account = await deps.em().findOneOrFail(PayoutAccount, { id: payoutAccountId });
   await tolerateProviderFaults(deps, account.id, async () => {
     await checkCharge(
@@ -95,9 +95,9 @@ async function tolerateProviderFaults(deps: Deps, payoutAccountId: string, look:
   }
 }
 
-async function checkCharge(deps: Deps, account: PayoutAccount, charge: Charge, { findings, judged }: Findings) {
+async function checkCharge(deps: Deps, account: PayoutAccount, charge: Charge, { findings, checked }: Findings) {
   const why = charge.isPaid ? await compareCharge(deps, account, charge) : undefined;
-  judged.add(charge.id);
+  checked.add(charge.id);
   if (why !== undefined) findings.push({ subject: charge.id, payoutAccountId: account.id, why });
 }
 

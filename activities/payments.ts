@@ -15,7 +15,7 @@ import { AppError } from '#runtime/errors.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /** The next poll is due after a quarter of the time since the last activity on a checkout page, within these bounds. */
-const askedAfterMs = { least: 2_000, most: 10 * minuteMs };
+const pollIntervalMs = { least: 2_000, most: 10 * minuteMs };
 /** How long after a page's expiry to retry while the provider does not respond. */
 export const giveUpAfterMs = hourMs;
 /** How long to leave a page to the process that is creating it. */
@@ -43,19 +43,19 @@ export async function settlePayment(deps: SettlingDeps, id: string): Promise<Set
   return {
     settled: false,
     status,
-    leftMs: Math.min(toEndMs, left.length > 0 ? nextAskMs(payment, left, now) : Infinity),
+    leftMs: Math.min(toEndMs, left.length > 0 ? nextPollMs(payment, left, now) : Infinity),
   };
 }
 
 const unsettledAttemptsOf = (deps: SettlingDeps, payment: string) =>
   deps.em().find(PaymentAttempt, { payment, status: { $in: [...unsettledAttempts] } }, { orderBy: { id: 'asc' } });
 
-function nextAskMs(payment: Payment, left: PaymentAttempt[], now: Date): number {
+function nextPollMs(payment: Payment, left: PaymentAttempt[], now: Date): number {
   const over =
     payment.status === 'open' ? [] : [Math.min(payment.expiresAt.getTime(), payment.paidAt?.getTime() ?? Infinity)];
   const signs = [payment.returnedAt?.getTime() ?? 0, ...left.map(({ openedAt }) => openedAt.getTime()), ...over];
   const passedMs = now.getTime() - Math.max(...signs);
-  return Math.min(askedAfterMs.most, Math.max(askedAfterMs.least, passedMs / 4));
+  return Math.min(pollIntervalMs.most, Math.max(pollIntervalMs.least, passedMs / 4));
 }
 
 /** Polls one page. On a provider fault it stays as it is, until it can no longer have been paid. */

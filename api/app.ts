@@ -39,8 +39,8 @@ import { invitationPages } from './invitations/pages.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { collectOperations } from './mcp/operations.ts';
 import { mcpErrorHandler, mcpRoutes } from './mcp/routes.ts';
-import { connectorPages } from './oauth/pages.ts';
-import { connectorPreflights, metadataRoutes, registrationRoutes, tokenEndpoints } from './oauth/routes.ts';
+import { consentPages } from './oauth/pages.ts';
+import { clientPreflights, metadataRoutes, registrationRoutes, tokenEndpoints } from './oauth/routes.ts';
 import { outputRoutes } from './output/routes.ts';
 import { payPages } from './pay/pages.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -108,7 +108,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     cancellationPages(scope, deps);
     payPages(scope, deps);
     connectPages(scope, deps);
-    connectorPages(scope, deps);
+    consentPages(scope, deps);
 
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
@@ -123,9 +123,9 @@ export async function buildApp(deps: Deps): Promise<Api> {
     await visitorFormRoutes(scope, deps);
   });
 
-  await app.register(async function connectors(scope: Api) {
+  await app.register(async function oauthClients(scope: Api) {
     limitBodyTime(scope);
-    connectorPreflights(scope);
+    clientPreflights(scope);
     await scope.register((scope: Api) => tokenEndpoints(scope, deps));
   });
 

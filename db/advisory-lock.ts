@@ -11,7 +11,7 @@ export type AdvisoryLocks = {
   close(): Promise<void>;
 };
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 /** Locks of a machine that lost its power are released after half a minute (tcp(7)). */
 const session = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
 
@@ -35,9 +35,9 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
       application_name: 'frontage exclusive',
       options: session,
       keepAlive: true,
-      keepAliveInitialDelayMillis: patienceMs,
-      connectionTimeoutMillis: patienceMs,
-      query_timeout: patienceMs,
+      keepAliveInitialDelayMillis: timeoutMs,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
     });
     current = client;
     const lost = (error?: Error) => {

@@ -14,27 +14,36 @@ const keepAliveAfterMs = 10_000;
 /** Fields of a client that its types omit. */
 type Client = pg.PoolClient & { connection: { stream: Socket }; _getActiveQuery(): unknown };
 
-/** Options of `pg.Pool`. Without `patienceMs`, as in migrations, statements have no time limit. */
-export function connectionOptions({ lockTimeoutMs, patienceMs }: { lockTimeoutMs?: number; patienceMs?: number }) {
+/** Options of `pg.Pool`. Without `statementTimeoutMs`, as in migrations, statements have no time limit. */
+export function connectionOptions({
+  lockTimeoutMs,
+  statementTimeoutMs,
+}: {
+  lockTimeoutMs?: number;
+  statementTimeoutMs?: number;
+}) {
   return {
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
     ...(lockTimeoutMs ? { lock_timeout: lockTimeoutMs } : {}),
     // The server cancels a statement a little earlier, so a connection that is silent for the whole time is lost.
-    ...(patienceMs
-      ? { connectionTimeoutMillis: Math.min(patienceMs, connectMs), statement_timeout: Math.floor(patienceMs * 0.9) }
+    ...(statementTimeoutMs
+      ? {
+          connectionTimeoutMillis: Math.min(statementTimeoutMs, connectMs),
+          statement_timeout: Math.floor(statementTimeoutMs * 0.9),
+        }
       : {}),
     onPoolCreated(pool: pg.Pool): void {
       releaseLost(pool);
-      if (patienceMs) pool.on('connect', (client) => destroySilent(client as Client, patienceMs));
+      if (statementTimeoutMs) pool.on('connect', (client) => destroySilent(client as Client, statementTimeoutMs));
     },
   };
 }
 
 /** The driver's own `query_timeout` would leave the connection in the pool while the query is still running. */
-function destroySilent(client: Client, patienceMs: number): void {
+function destroySilent(client: Client, statementTimeoutMs: number): void {
   const { stream } = client.connection;
-  stream.setTimeout(patienceMs, () => {
+  stream.setTimeout(statementTimeoutMs, () => {
     if (client._getActiveQuery()) stream.destroy(new Error('the database is not responding'));
   });
 }

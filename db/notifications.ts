@@ -27,7 +27,7 @@ export type Notifications = {
   close(): Promise<void>;
 };
 
-const patienceMs = 5_000;
+const queryTimeoutMs = 5_000;
 const retryAfterMs = 500;
 
 /** Starts to listen, and reconnects after a loss. Each loss and each recovery is one line in the log. */
@@ -90,9 +90,9 @@ function openClient(databaseUrl: string): pg.Client {
     connectionString: databaseUrl,
     application_name: 'frontage changes',
     keepAlive: true,
-    keepAliveInitialDelayMillis: patienceMs,
-    connectionTimeoutMillis: patienceMs,
-    query_timeout: patienceMs,
+    keepAliveInitialDelayMillis: queryTimeoutMs,
+    connectionTimeoutMillis: queryTimeoutMs,
+    query_timeout: queryTimeoutMs,
   });
 }
 
@@ -107,18 +107,18 @@ export async function loadUntil<T>(
   done: (value: T) => boolean,
   timeoutMs: number,
 ): Promise<T> {
-  let heard: () => void = () => {};
+  let resume: () => void = () => {};
   const stop = notifications.on(on.channel, (id) => {
-    if (id === undefined || id === on.id) heard();
+    if (id === undefined || id === on.id) resume();
   });
   const end = performance.now() + timeoutMs;
-  const wake = () => heard();
+  const wake = () => resume();
   notifications.ending?.addEventListener('abort', wake);
   try {
     for (;;) {
       let timer: NodeJS.Timeout | undefined;
       const change = new Promise<void>((resolve) => {
-        heard = resolve;
+        resume = resolve;
         timer = setTimeout(resolve, Math.max(0, Math.min(1000, end - performance.now())));
       });
       const value = await load();

@@ -46,12 +46,12 @@ import { Sketch, SketchHost } from './sketches/sketch.ts';
 export type { EntityManager, MikroORM };
 
 /**
- * Opens the database with a pool of `poolMax` connections; it connects at the first use. With `patienceMs`, statements
+ * Opens the database with a pool of `poolMax` connections; it connects at the first use. With `statementTimeoutMs`, statements
  * have that time limit, and a connection that stays silent for as long during a query is closed.
  */
 export function openOrm(
   databaseUrl: string,
-  options: { poolMax?: number; lockTimeoutMs?: number; patienceMs?: number } = {},
+  options: { poolMax?: number; lockTimeoutMs?: number; statementTimeoutMs?: number } = {},
 ): MikroORM {
   return new MikroORM(
     defineConfig({

@@ -28,9 +28,9 @@ export function planOf({ config, clock }: PlanContext, subject: PlanSubject): Pl
   return plans.findLast(({ name }) => held.includes(name)) ?? plans[0];
 }
 
-function subscriptionsOf({ subscriptions: standing }: PlanSubject): Subscriptions {
-  if (!standing) throw new Error('the account was not loaded, so its plan is unknown');
-  return JSON.parse(standing);
+function subscriptionsOf({ subscriptions: subscriptions }: PlanSubject): Subscriptions {
+  if (!subscriptions) throw new Error('the account was not loaded, so its plan is unknown');
+  return JSON.parse(subscriptions);
 }
 
 function isInForce({ until }: HeldPlan, now: Date): boolean {

@@ -58,7 +58,7 @@ export function createDeps(
   options: { name: string; clock?: Clock; log?: Logger },
 ): Deps & { close(): Promise<void> } {
   const log = options.log ?? createLogger(config, options.name);
-  const orm = openOrm(config.databaseUrl, { patienceMs: statementMs });
+  const orm = openOrm(config.databaseUrl, { statementTimeoutMs: statementMs });
   const shutdown = new AbortController();
   const notifications = openNotifications(config.databaseUrl, log, shutdown.signal);
   const locks = openAdvisoryLocks(config.databaseUrl, log);

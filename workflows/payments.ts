@@ -31,13 +31,13 @@ export async function settlePayment({ paymentId }: { paymentId: string }): Promi
   );
 }
 
-const askedAfterMs = { first: 60_000, most: 6 * hourMs };
+const pollIntervalMs = { first: 60_000, most: 6 * hourMs };
 
 /** `refundKey` identifies the refund of the charge: a later refund has another key. */
 export async function refundPayment(input: { attemptId: string; refundKey?: string }): Promise<{ status: string }> {
   const { attemptId, refundKey } = input;
   try {
-    for (let waitMs = askedAfterMs.first; ; waitMs = Math.min(2 * waitMs, askedAfterMs.most)) {
+    for (let waitMs = pollIntervalMs.first; ; waitMs = Math.min(2 * waitMs, pollIntervalMs.most)) {
       setCurrentDetails('Requesting the refund from the provider, with retries.');
       const status = await giveBackCharge.executeWithOptions({ summary: 'request the refund' }, [attemptId, refundKey]);
       setCurrentDetails(

@@ -48,14 +48,14 @@ const leaseRenewalMs = 3_000;
 /** Renews the lease on the row and heartbeats the activity while `act` runs. */
 export async function withLease<T>(
   { em, clock, log }: Pick<CertificateDeps, 'em' | 'clock' | 'log'>,
-  held: Lease,
+  lease: Lease,
   heartbeat: () => void,
   act: () => Promise<T>,
 ): Promise<T> {
   const timer = setInterval(() => {
     heartbeat();
-    updateLeased(em(), clock.now(), held).catch((err) =>
-      log.warn({ err, certificateId: held.id }, 'the lease on a certificate could not be renewed'),
+    updateLeased(em(), clock.now(), lease).catch((err) =>
+      log.warn({ err, certificateId: lease.id }, 'the lease on a certificate could not be renewed'),
     );
   }, leaseRenewalMs);
   try {

@@ -41,12 +41,12 @@ export async function renewIfDue(
   const known = await ensureCertificate(em(), clock.now(), wanted);
   if (dueAt(known, clock.now()) > clock.now()) return renewalStatus(known, clock.now());
   const { id } = known;
-  const held = await acquireLease(em(), clock.now(), id);
-  if (!held) throw new Busy(`another process is renewing certificate ${id}`);
+  const lease = await acquireLease(em(), clock.now(), id);
+  if (!lease) throw new Busy(`another process is renewing certificate ${id}`);
   try {
-    await withLease(deps, held, heartbeat, () => renewUnderLease(deps, wanted, held));
+    await withLease(deps, lease, heartbeat, () => renewUnderLease(deps, wanted, lease));
   } finally {
-    await releaseLease(em(), held);
+    await releaseLease(em(), lease);
   }
   return renewalStatus(await em().findOneOrFail(Certificate, { id }), clock.now());
 }
@@ -55,11 +55,11 @@ function renewalStatus(certificate: Certificate, now: Date): Renewed {
   return { status: sslOf(certificate, now).status, renewAt: dueAt(certificate, now).toISOString() };
 }
 
-async function renewUnderLease(deps: CertificateDeps, wanted: CertificateRequest, held: Lease): Promise<void> {
+async function renewUnderLease(deps: CertificateDeps, wanted: CertificateRequest, lease: Lease): Promise<void> {
   const { em, clock } = deps;
-  const keep = (what: Partial<Certificate>) => updateLeased(em(), clock.now(), held, what);
+  const keep = (what: Partial<Certificate>) => updateLeased(em(), clock.now(), lease, what);
   // Read again under the lease.
-  const certificate = await em().findOneOrFail(Certificate, { id: held.id });
+  const certificate = await em().findOneOrFail(Certificate, { id: lease.id });
   try {
     if (dueAt(certificate, clock.now()) > clock.now()) return;
     if (!(await isRenewalDue(deps, certificate, keep))) return;
@@ -116,14 +116,14 @@ async function recordFailure(
   const { id, name } = certificate;
   const after = (ms: number) => new Date(clock.now().getTime() + ms);
   const looks = certificate.looks + 1;
-  const told = (problem: string, problemOf: ProblemOf) => ({
+  const problemColumns = (problem: string, problemOf: ProblemOf) => ({
     problem,
     problemOf,
     problemSince: certificate.problem === problem ? (certificate.problemSince ?? clock.now()) : clock.now(),
   });
   const soon = (problem: string, of: ProblemOf, atLeastMs = 0) =>
     keep({
-      ...told(problem, of),
+      ...problemColumns(problem, of),
       looks,
       nextTryAt: after(Math.max(atLeastMs, waitAfterPreflights(looks, Math.random()))),
     });
@@ -137,7 +137,7 @@ async function recordFailure(
     if (error.kind === 'account' || error.kind === 'order') return await soon(messageOf(error.kind), 'platform');
     const refusals = certificate.refusals + 1;
     const waitMs = Math.max(error.retryAfterMs ?? 0, waitAfterRefusals(refusals, Math.random()));
-    const problem = told(messageOf(error.kind), responsibleParty(error.kind, wanted.validation.kind));
+    const problem = problemColumns(messageOf(error.kind), responsibleParty(error.kind, wanted.validation.kind));
     return await keep({ status: 'failed', ...problem, refusals, looks: 0, nextTryAt: after(waitMs) });
   }
   if (error instanceof NotReady) return await soon(error.problem, error.of);

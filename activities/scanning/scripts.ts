@@ -75,12 +75,12 @@ export function readScript(facts: ScriptFacts, piece: string): void {
   collectNames(facts, text);
   const of = (match: RegExpExecArray) => match[1] ?? match[3] ?? facts.named.get(match[2] ?? match[4] ?? '');
   for (const sending of requests) for (const match of text.matchAll(sending)) keep(facts, 'sends', of(match));
-  let judged = 0;
+  let checkedCount = 0;
   for (const match of text.matchAll(navigations)) {
     const address = of(match);
     const host = address === undefined ? undefined : hostOf(address);
     if (host === undefined || facts.navigations.has(host)) continue;
-    if (++judged > navigationsCheckedMax) {
+    if (++checkedCount > navigationsCheckedMax) {
       facts.whole = false;
       break;
     }

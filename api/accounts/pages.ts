@@ -12,7 +12,7 @@ import { invitationsShown } from '#api/invitations/pages.ts';
 import { payoutsShown } from '#api/payout-offers/pages.ts';
 import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { endSession, sessionSecret } from '#api/plugins/session.ts';
-import { held, revokeToken } from '#api/tokens/rules.ts';
+import { revokeToken, usableTokens } from '#api/tokens/rules.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
 import { Token } from '#db/auth/token.ts';
 import { blockOf } from '#db/sites/blocks.ts';
@@ -71,7 +71,7 @@ export function ownerPages(app: Api, deps: Deps): void {
     const sites = await em.find(Site, await sitesOf(em, request.actor), { orderBy: { id: 'desc' } });
     // An OAuth client renews its hourly access token, so that token's expiry is not the end of its access.
     const renewable = await renewableTokenIds(em, id, now);
-    const tokens = await em.find(Token, await held(em, id, now), { orderBy: { id: 'desc' } });
+    const tokens = await em.find(Token, await usableTokens(em, id, now), { orderBy: { id: 'desc' } });
     const requests = await openRequests(em, now, email);
     const open = await openCommentsOf(
       em,

@@ -3,7 +3,7 @@
 import { type FilterQuery, LockMode } from '@mikro-orm/core';
 import type { Actor } from '#api/access.ts';
 import { readAddress } from '#api/addresses.ts';
-import { held } from '#api/tokens/rules.ts';
+import { usableTokens } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
 import { quotaUsage } from '#db/accounts/daily-quota.ts';
 import { Token } from '#db/auth/token.ts';
@@ -98,7 +98,7 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
   const now = clock.now();
   const sites = await em.count(Site, { account: accountId, status: 'active' });
   const archivedSites = await em.count(Site, { account: accountId, status: 'archived' });
-  const tokens = await em.count(Token, await held(em, accountId, now));
+  const tokens = await em.count(Token, await usableTokens(em, accountId, now));
   const domains = await em.count(Domain, { account: accountId, removedAt: null });
   const recent = { site: { account: accountId }, createdAt: { $gt: new Date(now.getTime() - hourMs) } };
   const counted = { ...recent, kind: { $in: ['site', 'posts'] } } satisfies FilterQuery<Deployment>;

@@ -70,7 +70,7 @@ export function signinPages(app: Api, deps: Deps): void {
   }
 }
 
-const reasonOf = (wanted: unknown) => (wanted === 'invitation' || wanted === 'connector' ? wanted : undefined);
+const reasonOf = (wanted: unknown) => (wanted === 'invitation' || wanted === 'client' ? wanted : undefined);
 
 const linkExpired = noticePage({
   title: 'This link has expired',

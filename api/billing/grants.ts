@@ -80,6 +80,6 @@ function requirePlan(deps: Granting, name: string): void {
 }
 
 async function requireAccount(tx: EntityManager, accountId: string): Promise<void> {
-  const { subscriptions: standing } = await lockAccount(tx, accountId);
-  if (!standing) throw errors.not_found('No account has this id.');
+  const { subscriptions } = await lockAccount(tx, accountId);
+  if (!subscriptions) throw errors.not_found('No account has this id.');
 }

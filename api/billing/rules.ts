@@ -88,9 +88,9 @@ async function requireCustomer(deps: Deps, accountId: string): Promise<string> {
 /** The open checkout, of any plan, or a new one. */
 async function takePage(deps: Deps, accountId: string, plan: Plan): Promise<BillingSubscription> {
   return await deps.em().transactional(async (tx) => {
-    const standing = await lockAccount(tx, accountId);
+    const current = await lockAccount(tx, accountId);
     const paid = await currentSubscription(tx, accountId);
-    if (planOf(deps, standing).name === plan.name || paid?.plan === plan.name) throw hasIt(plan, paid !== null);
+    if (planOf(deps, current).name === plan.name || paid?.plan === plan.name) throw hasIt(plan, paid !== null);
     const open = await openCheckoutOf(tx, accountId);
     return open ?? addCheckout(tx, deps.clock, tx.getReference(Account, accountId), plan.name);
   });

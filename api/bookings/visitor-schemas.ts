@@ -31,7 +31,7 @@ export const slotsAnswer = z
   })
   .meta({ id: 'OpenSlots' });
 
-const told = z.union([z.string().max(20_000), z.number(), z.boolean()]);
+const answer = z.union([z.string().max(20_000), z.number(), z.boolean()]);
 export const newBookingBody = z.strictObject({
   service: serviceKey,
   calendar: calendarKey,
@@ -39,7 +39,7 @@ export const newBookingBody = z.strictObject({
   seats: z.int().min(1).max(10_000).default(1),
   visitor: z.strictObject({ name: plainName(100), email: z.string().max(320) }),
   intake: z
-    .record(z.string().max(64), z.union([told, z.array(told).max(100)]))
+    .record(z.string().max(64), z.union([answer, z.array(answer).max(100)]))
     .default({})
     .describe('Answers, keyed by the names of the service’s intake fields.'),
 });

@@ -7,10 +7,10 @@ import type { SubmittedValue } from '#db/forms/submission.ts';
 import type { Service } from '#rules/bookings/timetable.ts';
 import { errors } from '#runtime/errors.ts';
 
-type Told = string | number | boolean;
+type Answer = string | number | boolean;
 export type VisitorInput = {
   visitor: { name: string; email: string };
-  intake: Record<string, Told | Told[]>;
+  intake: Record<string, Answer | Answer[]>;
 };
 
 export type ReadVisitor = { name: string; email: string; intake: SubmittedValue[] };
@@ -21,7 +21,7 @@ export function readVisitor(
   service: Pick<Service<FormField>, 'intake'>,
 ): ReadVisitor {
   const email = visitor.email.trim();
-  const given = new Map(Object.entries(intake).map(([name, told]) => [name, [told].flat().map(textOf)]));
+  const given = new Map(Object.entries(intake).map(([name, answer]) => [name, [answer].flat().map(textOf)]));
   const { values, faults } = validateValues(service.intake, given, { keepUnknown: false });
   const said = [
     ...(isPlainAddress(email) ? [] : ['Enter a valid e-mail address, such as name@example.com.']),
@@ -35,4 +35,4 @@ export function readVisitor(
   });
 }
 
-const textOf = (told: Told): string => (typeof told === 'boolean' ? (told ? 'yes' : 'no') : String(told));
+const textOf = (answer: Answer): string => (typeof answer === 'boolean' ? (answer ? 'yes' : 'no') : String(answer));

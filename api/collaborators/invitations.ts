@@ -145,8 +145,8 @@ async function requireOutside(tx: EntityManager, site: Site, email: string): Pro
 }
 
 async function requireFreeSlot(tx: EntityManager, now: Date, site: Site, email: string): Promise<void> {
-  const held = await tx.findOne(Invitation, { ...holdingSlots(site), email });
-  if (held) throw alreadyInvited(site, email, invitationStatusAt(held, now), held.id);
+  const existing = await tx.findOne(Invitation, { ...holdingSlots(site), email });
+  if (existing) throw alreadyInvited(site, email, invitationStatusAt(existing, now), existing.id);
 }
 
 /** An open invitation counts as a collaborator, because it may become one. */

@@ -106,8 +106,8 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
 
 async function requireHeldFiles(deps: Deps, deployment: Deployment): Promise<void> {
   const files = (await manifestOf(deps, deployment)) ?? [];
-  const held = await deps.store.sizes(files.map((file) => file.sha256));
-  const lost = files.filter((file) => held.get(file.sha256) !== file.bytes);
+  const sizes = await deps.store.sizes(files.map((file) => file.sha256));
+  const lost = files.filter((file) => sizes.get(file.sha256) !== file.bytes);
   if (lost.length === 0) return;
   deps.log.error(
     { deploymentId: deployment.id, lost: lost.length },

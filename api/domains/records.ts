@@ -60,7 +60,7 @@ export async function addRecord(
   { domainId, recordId, input }: { domainId: string; recordId: string; input: Input },
 ): Promise<DomainRecord> {
   const { name: zone } = await loadManaged(em, deps, actor, domainId);
-  const record = judged(() => readRecord(zone, { ...input, type: readType(input.type) }));
+  const record = withRecordErrors(() => readRecord(zone, { ...input, type: readType(input.type) }));
   return await inZone(em, deps, domainId, async (tx, domain) => {
     await countWithinLimit(tx, deps, {
       limit: 'records_per_domain',
@@ -72,7 +72,7 @@ export async function addRecord(
     });
     const rows = await tx.find(DomainRecord, { domain: domain.id });
     const others = [...own(deps.config, domain), ...rows.map((row) => ({ ...row, priority: row.priority ?? null }))];
-    judged(() => requireCompatible(zone, record, others));
+    withRecordErrors(() => requireCompatible(zone, record, others));
     return tx.create(DomainRecord, { id: recordId, domain, ...record, createdAt: deps.clock.now() });
   });
 }
@@ -116,9 +116,9 @@ function readType(type: string): RecordType {
   throw errors.invalid_record(`This record type is not supported. Supported types: ${recordTypes.join(', ')}.`);
 }
 
-function judged<T>(judge: () => T): T {
+function withRecordErrors<T>(validate: () => T): T {
   try {
-    return judge();
+    return validate();
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
     throw errors.invalid_record(`The record is not valid: ${error.message}.`, {

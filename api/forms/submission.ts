@@ -55,19 +55,19 @@ export async function receiveSubmission(
   requireUsable(form.fields, given);
   const verdict = await verify(deps, form, solution);
   return await em.transactional(async (tx) => {
-    const held = await lockFormForShare(tx, form.id);
+    const locked = await lockFormForShare(tx, form.id);
     // The form may have changed while the request was being read.
-    requireOpenForm(deps, held);
-    const values = requireUsable(held.fields, given);
+    requireOpenForm(deps, locked);
+    const values = requireUsable(locked.fields, given);
     if (!(await useChallenge(tx, verdict.once, verdict.expiresAt))) {
       throw errors.not_a_person('This form has already been sent: each challenge can be used only once.', {
         nextAction: solveAnother,
       });
     }
     const now = deps.clock.now();
-    const mail = deps.config.mail ? await queueNotice(tx, deps, held, { values, page }) : null;
+    const mail = deps.config.mail ? await queueNotice(tx, deps, locked, { values, page }) : null;
     const expiresAt = new Date(now.getTime() + keptMs);
-    return tx.create(Submission, { id: newId('sub'), form: held, values, page, mail, createdAt: now, expiresAt });
+    return tx.create(Submission, { id: newId('sub'), form: locked, values, page, mail, createdAt: now, expiresAt });
   });
 }
 

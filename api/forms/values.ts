@@ -27,29 +27,29 @@ export function validateValues(
   given: RawValues,
   { keepUnknown = true } = {},
 ): ValidatedValues {
-  const judged: ValidatedValues = { values: [], faults: [] };
+  const result: ValidatedValues = { values: [], faults: [] };
   for (const field of fields) {
     const answer = checkField(field, given.get(field.name) ?? []);
     if (typeof answer === 'object' && 'fault' in answer)
-      judged.faults.push({ name: field.name, message: answer.fault });
-    else if (answer.length > 0) judged.values.push([field.name, answer]);
+      result.faults.push({ name: field.name, message: answer.fault });
+    else if (answer.length > 0) result.values.push([field.name, answer]);
   }
   const known = new Set(fields.map(({ name }) => name));
   const unknown = [...given].filter(([name]) => !known.has(name));
   if (unknown.length > extraNamesMax) {
-    judged.faults.push({
+    result.faults.push({
       name: '',
       message: `The message contains ${unknown.length} fields that are not part of the form.`,
     });
-    return judged;
+    return result;
   }
   for (const [name, all] of unknown) {
     const fault = keepUnknown ? faultOfExtra(name, all) : `The form has no field called ${shown(name)}.`;
     const said = all.map(lines).filter((text) => text.trim() !== '');
-    if (fault !== undefined) judged.faults.push({ name: shown(name), message: fault });
-    else if (said.length > 0) judged.values.push([name, said.length === 1 ? (said[0] as string) : said]);
+    if (fault !== undefined) result.faults.push({ name: shown(name), message: fault });
+    else if (said.length > 0) result.values.push([name, said.length === 1 ? (said[0] as string) : said]);
   }
-  return judged;
+  return result;
 }
 
 type Answer = string | string[] | { fault: string };

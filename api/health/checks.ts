@@ -10,18 +10,18 @@ export type Parts = { database: State; workflow_engine: State; store: State };
 
 /** Returns a function that checks all parts at once. Concurrent callers share one check, so that checks are cheap. */
 export function checkParts({ em, temporal, store, log }: Deps): () => Promise<Parts> {
-  let asking: Promise<Parts> | undefined;
+  let running: Promise<Parts> | undefined;
 
-  async function ask(): Promise<Parts> {
+  async function check(): Promise<Parts> {
     const [database, workflow_engine, engineStore] = await Promise.all([
-      answers('database', () => em().execute('select 1')),
-      answers('workflow engine', () => temporal.connection.workflowService.getSystemInfo({})),
-      answers('store', () => store.sizes([anyHash])),
+      stateOf('database', () => em().execute('select 1')),
+      stateOf('workflow engine', () => temporal.connection.workflowService.getSystemInfo({})),
+      stateOf('store', () => store.sizes([anyHash])),
     ]);
     return { database, workflow_engine, store: engineStore };
   }
 
-  async function answers(name: string, act: () => Promise<unknown>): Promise<State> {
+  async function stateOf(name: string, act: () => Promise<unknown>): Promise<State> {
     const giveUp = new AbortController();
     try {
       await Promise.race([
@@ -40,9 +40,9 @@ export function checkParts({ em, temporal, store, log }: Deps): () => Promise<Pa
   }
 
   return () => {
-    asking ??= ask().finally(() => {
-      asking = undefined;
+    running ??= check().finally(() => {
+      running = undefined;
     });
-    return asking;
+    return running;
   };
 }

@@ -17,27 +17,27 @@ export function paymentHooks(app: Api, deps: Deps): void {
   app.post('/hooks/payments', { config: { operation: 'hook.payments' }, schema: { hide: true } }, async (request) => {
     if (!payments || !config.payouts?.webhookSecret) throw errors.not_found('Webhooks are not enabled.');
     const event = signedMessage(request, (body, signature) => payments.readEvent(body, signature, deps.clock.now()));
-    await lookAtAccount(deps, event);
-    await hear(deps, event);
+    await refreshAccount(deps, event);
+    await recordEvent(deps, event);
     return { heard: true };
   });
 }
 
 /** An event about the account itself: its state is read from the provider before the event is acknowledged. */
-async function lookAtAccount(deps: Deps, { account, payment }: PaymentEvent): Promise<void> {
+async function refreshAccount(deps: Deps, { account, payment }: PaymentEvent): Promise<void> {
   if (payment !== null || account === null || (await payoutAccountChanged(deps, account))) return;
   throw errors.provider_error('The payout account could not be retrieved from the payment provider.', {
     retryable: true,
   });
 }
 
-async function hear(deps: Deps, { id, payment }: PaymentEvent): Promise<void> {
+async function recordEvent(deps: Deps, { id, payment }: PaymentEvent): Promise<void> {
   await deps.em().transactional(async (tx) => {
-    const heard = await tx.execute<unknown[]>(
+    const recorded = await tx.execute<unknown[]>(
       'insert into payment_event (id, received_at) values (?, ?) on conflict do nothing returning id',
       [id, deps.clock.now()],
     );
-    if (heard.length === 0 || payment === null) return;
+    if (recorded.length === 0 || payment === null) return;
     if ((await tx.count(Payment, { id: payment })) > 0) signalSettlePayment(tx, deps.clock, payment);
   });
 }

@@ -5,7 +5,7 @@ import type { Actor } from '#api/access.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import type { InboxItem } from './item.ts';
-import { openNews } from './news.ts';
+import { openInboxPoller } from './poller.ts';
 import { type Inbox, readInbox } from './rules.ts';
 
 export type Waiting = {
@@ -32,14 +32,14 @@ export const waitLimits: WaitLimits = { perToken: 4, all: 2_000, reading: 3 };
  * Waiting requests also read at this interval: some items appear as time passes, and the caller may have joined
  * a site.
  */
-const lookAgainMs = 15_000;
-const comeAgainSeconds = 5;
+const readIntervalMs = 15_000;
+const retryAfterSeconds = 5;
 
 export function openWaiting(
   deps: Pick<Deps, 'em' | 'notifications' | 'clock' | 'config' | 'log'>,
   limits = waitLimits,
 ): Waiting {
-  const news = openNews(deps);
+  const poller = openInboxPoller(deps);
   const inTurn = pLimit(limits.reading);
   const byToken = new Map<string, number>();
   const ends = new Set<() => void>();
@@ -73,13 +73,13 @@ export function openWaiting(
       const until = performance.now() + waitMs;
       let unfollow = () => {};
       try {
-        unfollow = await news.follow({ concerns: (topic) => inbox?.topics.has(topic) ?? true, wake: pause.wake });
+        unfollow = await poller.follow({ concerns: (topic) => inbox?.topics.has(topic) ?? true, wake: pause.wake });
         while (!ended) {
           pause.begin();
           inbox = await inTurn(() => readInbox(deps.em(), deps, actor, since));
           const leftMs = until - performance.now();
           if (inbox.items.length > 0 || leftMs <= 0) break;
-          await pause.over(Math.min(leftMs, lookAgainMs));
+          await pause.over(Math.min(leftMs, readIntervalMs));
         }
         return inbox?.items ?? [];
       } finally {
@@ -97,8 +97,8 @@ export function openWaiting(
 
 function tooMany(message: string): AppError {
   return errors.rate_limited(message, {
-    nextAction: `Wait until a waiting call returns, or call again without \`wait\` after ${comeAgainSeconds} seconds.`,
-    retryAfterSeconds: comeAgainSeconds,
+    nextAction: `Wait until a waiting call returns, or call again without \`wait\` after ${retryAfterSeconds} seconds.`,
+    retryAfterSeconds,
   });
 }
 

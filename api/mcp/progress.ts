@@ -65,11 +65,11 @@ export async function follow(
   }: { input: Input; tell: ProgressCallback; gone: AbortSignal; stepMs?: number },
 ): Promise<ApiResponse> {
   let now: ApiResponse = begun;
-  let told: string | undefined;
+  let reported: string | undefined;
   for (let seconds = 0; now.status < 400 && now.body && isOpen(now.body); seconds += stepSeconds) {
     const status = statusOf(now.body);
-    if (status !== told || seconds % silenceSeconds === 0) await tell(seconds, status);
-    told = status;
+    if (status !== reported || seconds % silenceSeconds === 0) await tell(seconds, status);
+    reported = status;
     if (seconds >= patienceSeconds || gone.aborted) break;
     await pause(stepMs, undefined, { signal: gone }).catch(() => undefined);
     if (gone.aborted) break;

@@ -25,7 +25,7 @@ export type AuthorizationRequest = {
 };
 /** Faults are reported to the client at a registered redirect URI. Browsers are never redirected to another one. */
 export type ValidatedAuthorization =
-  | { wish: AuthorizationRequest }
+  | { authorization: AuthorizationRequest }
   | { fault: OauthFault; redirectUri: string; state: string | undefined };
 
 /** Throws `invalid_input`, shown to the owner, where the client or its redirect URI is invalid. */
@@ -44,7 +44,7 @@ export function validateAuthorizationRequest(config: Config, query: Record<strin
   const fault = faultIn(config, query, one);
   return fault
     ? { fault, redirectUri, state }
-    : { wish: { client, redirectUri, state, challenge: one('code_challenge') ?? '' } };
+    : { authorization: { client, redirectUri, state, challenge: one('code_challenge') ?? '' } };
 }
 
 function faultIn(
@@ -75,17 +75,17 @@ export async function newCode(
   em: EntityManager,
   { clock }: Deps,
   accountId: string,
-  wish: AuthorizationRequest,
+  authorization: AuthorizationRequest,
 ): Promise<string> {
   const code = newSecret('frc');
   const now = clock.now();
   em.create(OauthCode, {
     hash: hashSecret(code),
     account: em.getReference(Account, accountId),
-    clientHash: wish.client.hash,
-    clientName: wish.client.name,
-    redirectUri: wish.redirectUri,
-    challenge: wish.challenge,
+    clientHash: authorization.client.hash,
+    clientName: authorization.client.name,
+    redirectUri: authorization.redirectUri,
+    challenge: authorization.challenge,
     createdAt: now,
     expiresAt: new Date(now.getTime() + codeMs),
   });

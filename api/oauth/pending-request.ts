@@ -26,9 +26,9 @@ export const sourcesBeyond = ({ cookies }: Pick<FastifyRequest, 'cookies'>): str
 
 /** The path to continue at after signing in, once. */
 export function whereTo(request: FastifyRequest, reply: FastifyReply): string | undefined {
-  const held = request.cookies[continueCookie];
-  if (held === undefined) return undefined;
+  const cookie = request.cookies[continueCookie];
+  if (cookie === undefined) return undefined;
   clearHostCookie(reply, continueCookie);
-  const question = Buffer.from(held, 'base64url').toString();
+  const question = Buffer.from(cookie, 'base64url').toString();
   return /^[\x21-\x7e]+$/.test(question) ? `/oauth/authorize?${question}` : undefined;
 }

@@ -30,7 +30,7 @@ const options = (operation: string) => ({
 const resourcePaths = [resourceMetadataPath, `${resourceMetadataPath}/mcp`];
 
 /** CORS preflights for clients in web pages. */
-export function connectorPreflights(scope: Api): void {
+export function clientPreflights(scope: Api): void {
   preflightsOf(scope, 'GET', [...resourcePaths, serverMetadataPath]);
   preflightsOf(scope, 'POST', ['/oauth/register', '/oauth/token', '/oauth/revoke']);
 }

@@ -58,15 +58,15 @@ function check(content: Readable, { sha256, bytes, paths }: Expected): Transform
   const hash = createHash('sha256');
   // A blob may have thousands of names; it is validated once for each declared format.
   const byPromise = new Map(paths.map((path) => [declaredTypeOf(path), path]));
-  const judges = [...byPromise.values()].map((path) => ({ path, judge: validateContent(path) }));
+  const validators = [...byPromise.values()].map((path) => ({ path, validator: validateContent(path) }));
   let came = 0;
   const checked = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       came += chunk.length;
       if (came > bytes) return done(wrongSize(`More than ${bytes}`, bytes));
       hash.update(chunk);
-      for (const { path, judge } of judges) {
-        const fault = judge.write(chunk);
+      for (const { path, validator } of validators) {
+        const fault = validator.write(chunk);
         if (fault) return done(refuse(path, fault));
       }
       done(null, chunk);
@@ -74,7 +74,7 @@ function check(content: Readable, { sha256, bytes, paths }: Expected): Transform
     flush(done) {
       if (came !== bytes) return done(wrongSize(`${came}`, bytes));
       if (hash.digest('hex') !== sha256) return done(wrongHash());
-      validateEnd(judges).then(
+      validateEnd(validators).then(
         (error) => done(error ?? null),
         (error) => done(error),
       );
@@ -84,9 +84,9 @@ function check(content: Readable, { sha256, bytes, paths }: Expected): Transform
   return passBytes(content, checked, () => wrongSize(`${came}`, bytes));
 }
 
-async function validateEnd(judges: { path: string; judge: ReturnType<typeof validateContent> }[]) {
-  for (const { path, judge } of judges) {
-    const fault = await judge.end();
+async function validateEnd(validators: { path: string; validator: ReturnType<typeof validateContent> }[]) {
+  for (const { path, validator } of validators) {
+    const fault = await validator.end();
     if (fault) return refuse(path, fault);
   }
   return undefined;

@@ -31,8 +31,8 @@ export async function nameFiles(
   requireOpenUpload(deployment, deps.clock.now());
   const caps = capsOf(deps, deployment.site, roleOf(deployment.site, actor));
   const bytesOf = validateFiles(files, caps);
-  const held = await knownBlobsOf(em, deps, actor, deployment.site, [...bytesOf.keys()]);
-  for (const [sha256, bytes] of held) {
+  const known = await knownBlobsOf(em, deps, actor, deployment.site, [...bytesOf.keys()]);
+  for (const [sha256, bytes] of known) {
     if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
   }
   await em.transactional(async (tx) => {
@@ -49,9 +49,9 @@ export async function nameFiles(
     }
     await requireOutputLimits(tx, caps, deploymentId, files);
     // Bytes for an earlier part may have arrived after the blobs were looked up.
-    await insertFiles(tx, deploymentId, files, (sha256) => !held.has(sha256) && !named.get(sha256)?.came);
+    await insertFiles(tx, deploymentId, files, (sha256) => !known.has(sha256) && !named.get(sha256)?.came);
   });
-  return [...bytesOf.keys()].filter((sha256) => !held.has(sha256));
+  return [...bytesOf.keys()].filter((sha256) => !known.has(sha256));
 }
 
 /** The hashes of these files whose bytes have not arrived yet. */

@@ -43,8 +43,8 @@ export async function attach(
     const { payoutAccount, site } = await lockParties(tx, { payoutAccountId: own.id, siteId: named.id });
     requireThere(payoutAccount);
     requireActive(site);
-    const standing = await agreementOf(tx, site);
-    if (standing) return await tx.populate(requireSame(standing, payoutAccount), whole.populate);
+    const agreement = await agreementOf(tx, site);
+    if (agreement) return await tx.populate(requireSame(agreement, payoutAccount), whole.populate);
     await withdrawOffers(tx, clock, { site: site.id });
     const begun = startAgreement(tx, { payoutAccount, site, offer: null, now: clock.now() });
     await tx.flush();
@@ -64,15 +64,15 @@ export async function endAgreement(
   siteId: string,
 ): Promise<WholeAgreement> {
   const site = isId('site', siteId) ? await em.findOne(Site, { id: siteId }) : null;
-  const standing = site && (await agreementOf(em, site));
-  const payoutOwner = standing?.payoutAccount.account.id === actor.accountId;
+  const agreement = site && (await agreementOf(em, site));
+  const payoutOwner = agreement?.payoutAccount.account.id === actor.accountId;
   const siteOwner = site?.account.id === actor.accountId;
-  if (!standing || (!payoutOwner && !siteOwner)) throw await refusal(em, actor, siteId);
+  if (!agreement || (!payoutOwner && !siteOwner)) throw await refusal(em, actor, siteId);
   if (site && !payoutOwner) requireActive(site);
   const by = siteOwner ? 'site' : 'payout_account';
-  await endAgreements(em, { id: standing.id }, { by, now: clock.now() });
-  await expireOpenPayments(em, clock, { payoutAccount: standing.payoutAccount.id, site: standing.site.id });
-  return await em.findOneOrFail(PayoutAgreement, { id: standing.id }, { ...whole, refresh: true });
+  await endAgreements(em, { id: agreement.id }, { by, now: clock.now() });
+  await expireOpenPayments(em, clock, { payoutAccount: agreement.payoutAccount.id, site: agreement.site.id });
+  return await em.findOneOrFail(PayoutAgreement, { id: agreement.id }, { ...whole, refresh: true });
 }
 
 /** The error for callers who cannot end the agreement, or if there is none. */
@@ -82,10 +82,10 @@ async function refusal(em: EntityManager, actor: Actor, siteId: string): Promise
   return takesNoMoney(site);
 }
 
-function requireSame(standing: Awaited<ReturnType<typeof agreementOf>> & object, account: PayoutAccount) {
-  if (standing.payoutAccount.id === account.id) return standing;
+function requireSame(agreement: Awaited<ReturnType<typeof agreementOf>> & object, account: PayoutAccount) {
+  if (agreement.payoutAccount.id === account.id) return agreement;
   throw errors.invalid_payout_account('The site already uses another payout account.', {
-    nextAction: `Detach that payout account first with DELETE /v1/sites/${standing.site.id}/payout-account.`,
+    nextAction: `Detach that payout account first with DELETE /v1/sites/${agreement.site.id}/payout-account.`,
   });
 }
 

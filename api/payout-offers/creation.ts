@@ -109,9 +109,9 @@ async function open(
 
 /** Checks what may have changed while this waited for both locks. */
 async function lockPartiesForOffer(tx: EntityManager, { account, site }: { account: PayoutAccount; site: Site }) {
-  const held = await lockParties(tx, { payoutAccountId: account.id, siteId: site.id });
-  requireThere(held.payoutAccount);
-  requireServing(held.site);
+  const locked = await lockParties(tx, { payoutAccountId: account.id, siteId: site.id });
+  requireThere(locked.payoutAccount);
+  requireServing(locked.site);
 }
 
 /** The site's own offer replaces one from a payout account; otherwise open offers and agreements stay. */
@@ -122,11 +122,11 @@ async function makeRoom(
   { openedBy, site }: { openedBy: PayoutParty; site: Site },
 ): Promise<void> {
   const withAccount = { populate: ['payoutAccount'] } as const;
-  const standing = await tx.findOne(PayoutAgreement, { site: site.id, endedAt: null }, withAccount);
+  const agreement = await tx.findOne(PayoutAgreement, { site: site.id, endedAt: null }, withAccount);
   const open = { site: site.id, status: 'open' as const, expiresAt: { $gt: clock.now() } };
   const waiting = await tx.findOne(PayoutOffer, open, withAccount);
-  if (openedBy === 'payout_account' && (standing || waiting)) throw noRoom(actor, { standing, waiting });
-  if (standing) {
+  if (openedBy === 'payout_account' && (agreement || waiting)) throw noRoom(actor, { agreement, waiting });
+  if (agreement) {
     throw errors.invalid_payout_offer('The site already has a payout account.', {
       nextAction: `Detach that payout account first with DELETE /v1/sites/${site.id}/payout-account.`,
     });
@@ -142,15 +142,15 @@ async function makeRoom(
 /** Relations between the site and others are not revealed. */
 function noRoom(
   { accountId }: Actor,
-  { standing, waiting }: { standing: PayoutAgreement | null; waiting: PayoutOffer | null },
+  { agreement, waiting }: { agreement: PayoutAgreement | null; waiting: PayoutOffer | null },
 ) {
   const isMine = (one: PayoutAgreement | PayoutOffer | null) => one?.payoutAccount.account.id === accountId;
-  if (standing && isMine(standing)) {
+  if (agreement && isMine(agreement)) {
     return errors.invalid_payout_offer('This site already uses one of your payout accounts.', {
-      nextAction: `Call GET /v1/account/payout-accounts/${standing.payoutAccount.id}/sites to list the sites that use it.`,
+      nextAction: `Call GET /v1/account/payout-accounts/${agreement.payoutAccount.id}/sites to list the sites that use it.`,
     });
   }
-  if (!standing && waiting && isMine(waiting)) {
+  if (!agreement && waiting && isMine(waiting)) {
     return errors.invalid_payout_offer('An offer between this site and one of your payout accounts is already open.', {
       nextAction: `Call GET /v1/payout-offers/${waiting.id} to see which party has to answer it.`,
     });

@@ -23,10 +23,10 @@ export async function removePayoutAccount(
   deps: Deps,
   person: Person,
   id: string,
-  patienceMs = closingMsMax,
+  timeoutMs = closingMsMax,
 ): Promise<PayoutAccount> {
   const { status } = await loadPayoutAccount(em, person, id);
-  if (status !== 'gone') await closeAll(deps, id, patienceMs);
+  if (status !== 'gone') await closeAll(deps, id, timeoutMs);
   const removed = await em.transactional(async (tx) => {
     const account = await lockPayoutAccount(tx, id);
     if (account.status === 'gone') return account;
@@ -39,8 +39,8 @@ export async function removePayoutAccount(
 }
 
 /** While this waits, a site may be attached and sessions created again; then it starts over within the same time. */
-async function closeAll(deps: Deps, id: string, patienceMs: number): Promise<void> {
-  for (let leftMs = patienceMs; leftMs > 0; leftMs -= stepMs) {
+async function closeAll(deps: Deps, id: string, timeoutMs: number): Promise<void> {
+  for (let leftMs = timeoutMs; leftMs > 0; leftMs -= stepMs) {
     const ended = await deps.em().transactional((tx) => endAll(tx, deps.clock, id));
     await expireOpenPayments(deps.em(), deps.clock, { payoutAccount: id });
     const left = await untilClosed(deps, id, leftMs);

@@ -169,17 +169,17 @@ function ofAnother() {
 
 /** How many sites pay into each account. */
 export async function sitesPaying(em: EntityManager, ids: readonly string[]): Promise<Map<string, number>> {
-  const standing = await em.find(
+  const agreements = await em.find(
     PayoutAgreement,
     { payoutAccount: { $in: [...ids] }, endedAt: null },
     { fields: ['payoutAccount'] },
   );
   const counts = new Map<string, number>();
-  for (const { payoutAccount } of standing) counts.set(payoutAccount.id, (counts.get(payoutAccount.id) ?? 0) + 1);
+  for (const { payoutAccount } of agreements) counts.set(payoutAccount.id, (counts.get(payoutAccount.id) ?? 0) + 1);
   return counts;
 }
 
-const patienceMs = 3_000;
+const refreshTimeoutMs = 3_000;
 
 /** Refreshes accounts that may have changed, for at most 3 s; if the provider is slow, the stored state remains. */
 export async function refreshOwn(deps: Deps, { accountId }: Person): Promise<void> {
@@ -190,6 +190,6 @@ export async function refreshOwn(deps: Deps, { accountId }: Person): Promise<voi
     deps.log.warn({ err }, 'payout accounts could not be refreshed'),
   );
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, patienceMs)))]);
+  await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, refreshTimeoutMs)))]);
   clearTimeout(timer);
 }

@@ -41,8 +41,8 @@ export async function serveBrowsers(scope: Api, deps: Deps, { bodyMs }: { bodyMs
   scope.decorateRequest('browser', null);
   useEntityManager(scope, deps);
   scope.addHook('onRequest', async (request) => {
-    const held = request.cookies[browserCookie];
-    request.browser = held && /^frb_[\w-]{43}$/.test(held) ? held : null;
+    const cookie = request.cookies[browserCookie];
+    request.browser = cookie && /^frb_[\w-]{43}$/.test(cookie) ? cookie : null;
   });
   scope.addHook('preHandler', async (request) => {
     if (request.method === 'POST') requireOwnForm(request, deps.config);

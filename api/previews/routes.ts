@@ -5,7 +5,7 @@ import type { Api } from '#api/api.ts';
 import { deploymentSchema, deploymentView } from '#api/deployments/schemas.ts';
 import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { listOf, page, pageQuery } from '#api/pages.ts';
-import { failure, waitForDeployment } from '#api/publishing/settled.ts';
+import { failure, waitForDeployment } from '#api/publishing/waiting.ts';
 import { idParams } from '#api/schemas.ts';
 import { limitsOf } from '#rules/caps.ts';
 import type { Deps } from '#runtime/deps.ts';

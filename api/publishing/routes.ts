@@ -7,7 +7,7 @@ import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { publish } from './rules.ts';
-import { failure, waitForDeployment } from './settled.ts';
+import { failure, waitForDeployment } from './waiting.ts';
 
 const publishInput = z.strictObject({
   scope: z

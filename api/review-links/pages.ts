@@ -54,9 +54,9 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
     inPage(request, reply, async () => {
       const { publicId } = request.params as { publicId: string };
       const secret = request.cookies[cookieOf(publicId)];
-      const held = secret && (await reviewerOf(deps.em(), deps, secret).catch(notKnownAsNull));
+      const reviewer = secret && (await reviewerOf(deps.em(), deps, secret).catch(notKnownAsNull));
       // The frame of one site never receives another site's key.
-      return sendPage(reply, handOverPage(held && held.site.publicId === publicId ? secret : undefined));
+      return sendPage(reply, handOverPage(reviewer && reviewer.site.publicId === publicId ? secret : undefined));
     }),
   );
 }

@@ -21,23 +21,23 @@ export function openDailyQuota(em: EntityManager, deps: Deps, site: Site, by: Ro
   const { limits, lift } = capsOf(deps, site, by);
   const limit = limits.files_per_day;
   const accountId = site.account.id;
-  let held = 0;
+  let reserved = 0;
   return {
     async reserve(files) {
-      const more = files - held;
+      const more = files - reserved;
       if (more <= 0) return;
       if (!(await useQuota(em, { accountId, day, files: more, limit }))) {
         throw files > limit
           ? exceedsQuota(files, limit, lift('files_per_day'))
           : quotaUsedUp(limit, resetsAt, clock.now());
       }
-      held = files;
+      reserved = files;
     },
     async settle(written) {
-      const files = held - written;
+      const files = reserved - written;
       if (files <= 0) return;
-      const giveBack = returnQuota(em, { accountId, day, files });
-      await giveBack.catch((error) =>
+      const returned = returnQuota(em, { accountId, day, files });
+      await returned.catch((error) =>
         log.error({ err: error, accountId, files }, 'an unused part of a daily quota could not be released'),
       );
     },

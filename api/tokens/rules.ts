@@ -57,7 +57,7 @@ export async function issueTokenWithinLimit(
   await countWithinLimit(tx, deps, {
     limit: 'tokens',
     accountId,
-    count: async () => tx.count(Token, await held(tx, accountId, clock.now())),
+    count: async () => tx.count(Token, await usableTokens(tx, accountId, clock.now())),
     what: 'tokens',
     nextAction: 'Revoke an unused token with DELETE /v1/tokens/{id}.',
   });
@@ -103,8 +103,8 @@ export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor,
  * and the owner sees them. So a client does not lose its place between two access tokens, and a refresh never exceeds
  * the limit.
  */
-export async function held(em: EntityManager, accountId: string, now: Date) {
+export async function usableTokens(em: EntityManager, accountId: string, now: Date) {
   const renewable = await renewableTokenIds(em, accountId, now);
-  const standing = [{ expiresAt: null }, { expiresAt: { $gt: now } }, { id: { $in: renewable } }];
-  return { account: accountId, revokedAt: null, $or: standing };
+  const valid = [{ expiresAt: null }, { expiresAt: { $gt: now } }, { id: { $in: renewable } }];
+  return { account: accountId, revokedAt: null, $or: valid };
 }

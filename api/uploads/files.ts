@@ -24,13 +24,13 @@ export type Received = { name: string; path: string; bytes: number; filesLeft: n
 export async function receiveFile(
   em: EntityManager,
   deps: Deps,
-  held: HeldLink,
+  opened: HeldLink,
   { name, body }: { name: string; body: Readable },
 ): Promise<Received> {
   const off = missing(deps.config, 'files');
   if (off) throw off;
-  requireOpen(held, deps.clock.now());
-  const bytesMax = Math.min(held.link.maxFileBytes, limitsOf(deps, held.site).file_bytes);
+  requireOpen(opened, deps.clock.now());
+  const bytesMax = Math.min(opened.link.maxFileBytes, limitsOf(deps, opened.site).file_bytes);
   const tooLarge = () => errors.plan_limit(`This file is larger than the limit of ${sizeWords(bytesMax)}.`);
   await using file = await receiveUpload(deps, body, { bytesMax, tooLarge });
   if (file.bytes === 0) throw errors.invalid_file('This file is empty.');
@@ -39,13 +39,13 @@ export async function receiveFile(
     const content = await storeBlob(
       em,
       deps,
-      { site: held.site, by: 'owner', path: `${folder}photo.${extension}` },
+      { site: opened.site, by: 'owner', path: `${folder}photo.${extension}` },
       file,
     );
-    return await commitInPlace(em, deps, held, { name, extension, content });
+    return await commitInPlace(em, deps, opened, { name, extension, content });
   });
-  await em.refresh(held.link);
-  return { name, path, bytes: file.bytes, filesLeft: held.link.maxFiles - held.link.filesTaken };
+  await em.refresh(opened.link);
+  return { name, path, bytes: file.bytes, filesLeft: opened.link.maxFiles - opened.link.filesTaken };
 }
 
 /** Rules of a push address the site's developer; here the code stays and the words change. */

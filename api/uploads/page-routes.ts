@@ -27,8 +27,8 @@ export function uploadPageRoutes(app: Api, deps: Deps): void {
   app.get('/u/:secret', { config, schema: { hide: true, params: secretParams } }, async (request, reply) => {
     return await inPage(request, reply, async () => {
       const em = deps.em();
-      const held = await linkOf(em, request.params.secret);
-      return showLink(deps, held);
+      const opened = await linkOf(em, request.params.secret);
+      return showLink(deps, opened);
     });
   });
 
@@ -39,20 +39,20 @@ export function uploadPageRoutes(app: Api, deps: Deps): void {
       const { secret } = request.params;
       if (isForm(request)) return await inPage(request, reply, () => receiveForm(deps, request, secret));
       const em = deps.em();
-      const held = await linkOf(em, secret);
-      const received = await receiveFile(em, deps, held, { name: nameOf(request), body: fileOf(request) });
+      const opened = await linkOf(em, secret);
+      const received = await receiveFile(em, deps, opened, { name: nameOf(request), body: fileOf(request) });
       const { name, path, bytes, filesLeft } = received;
       return reply.header('cache-control', 'no-store').send({ name, path, bytes, files_left: filesLeft });
     },
   );
 }
 
-function showLink(deps: Deps, held: HeldLink, results: UploadResult[] = []): WrittenPage {
-  const { link, site } = held;
+function showLink(deps: Deps, opened: HeldLink, results: UploadResult[] = []): WrittenPage {
+  const { link, site } = opened;
   try {
     const off = missing(deps.config, 'files');
     if (off) throw off;
-    requireOpen(held, deps.clock.now());
+    requireOpen(opened, deps.clock.now());
   } catch (error) {
     if (results.length === 0 || !(error instanceof AppError)) throw error;
     return closedPage('Thank you', error.message, results);
@@ -77,7 +77,7 @@ async function receiveForm(deps: Deps, request: FastifyRequest, secret: string):
   for await (const { name, body } of filesOf(request)) {
     // Read again for each file: the link may have expired by now.
     const result = await linkOf(deps.em(), secret)
-      .then((held) => receiveFile(deps.em(), deps, held, { name, body }))
+      .then((opened) => receiveFile(deps.em(), deps, opened, { name, body }))
       .catch((error) => {
         if (error instanceof AppError && error.code !== 'internal') return error;
         throw error;

@@ -15,9 +15,9 @@ export type BillingDeps = { config: Pick<Config, 'billing'>; clock: Clock; billi
 
 /** A workflow queries each row when it is due; if a row is later than this, its workflow was lost. */
 const lateMs = 2 * minuteMs;
-const lateAtOnce = 100;
+const lateMax = 100;
 /** Maximum concurrency: a slow provider takes seconds per query. */
-const askedAtOnce = 10;
+const concurrentQueries = 10;
 
 /** Queries the provider about one subscription. Returns its status, and in how many milliseconds to query again. */
 export async function querySubscription(em: EntityManager, deps: BillingDeps, id: string): Promise<Settled> {
@@ -43,10 +43,10 @@ export async function queryOverdue(em: () => EntityManager, deps: BillingDeps): 
   const late = await em().find(
     BillingSubscription,
     { askAt: { $lt: before } },
-    { orderBy: { askAt: 'asc' }, limit: lateAtOnce, fields: ['id'] },
+    { orderBy: { askAt: 'asc' }, limit: lateMax, fields: ['id'] },
   );
   const faults: unknown[] = [];
-  await pLimit(askedAtOnce).map(late, async ({ id }) => {
+  await pLimit(concurrentQueries).map(late, async ({ id }) => {
     await querySubscription(em(), deps, id).catch((fault) => faults.push(fault));
   });
   if (faults.length > 0) throw faults[0];

@@ -79,7 +79,7 @@ const isOurs = (subject: string) => /^(pay|page|book)_/.test(subject);
 export async function recordFlags(
   em: EntityManager,
   now: Date,
-  { findings, judged }: { findings: readonly Finding[]; judged: ReadonlySet<string> },
+  { findings, checked }: { findings: readonly Finding[]; checked: ReadonlySet<string> },
 ): Promise<{ news: Finding[]; open: number }> {
   return await em.transactional(async (tx) => {
     const before = new Map((await tx.find(LedgerFlag, {})).map((flag) => [flag.subject, flag]));
@@ -94,7 +94,7 @@ export async function recordFlags(
       if (!known) news.push(one);
     }
     for (const [subject, flag] of before) {
-      if (!each.has(subject) && (isOurs(subject) || judged.has(subject))) tx.remove(flag);
+      if (!each.has(subject) && (isOurs(subject) || checked.has(subject))) tx.remove(flag);
     }
     await tx.flush();
     return { news, open: await tx.count(LedgerFlag, { settledAt: null }) };

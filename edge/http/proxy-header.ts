@@ -55,11 +55,11 @@ function readSecond(data: Buffer): ProxyHeader {
 /** TCP over IPv4 and IPv6 has an address; other families have none (section 2.2). */
 function addressIn(data: Buffer, bytes: number): ProxyHeader {
   const family = data[13] as number;
-  const held = bytes - fixedBytes;
+  const addressBytes = bytes - fixedBytes;
   if (family === 0x11)
-    return held < 12 ? invalid : { status: 'complete', bytes, address: [...data.subarray(16, 20)].join('.') };
+    return addressBytes < 12 ? invalid : { status: 'complete', bytes, address: [...data.subarray(16, 20)].join('.') };
   if (family !== 0x21) return { status: 'complete', bytes, address: undefined };
-  if (held < 36) return invalid;
+  if (addressBytes < 36) return invalid;
   const groups = Array.from({ length: 8 }, (_, n) => data.readUInt16BE(fixedBytes + 2 * n).toString(16));
   return { status: 'complete', bytes, address: groups.join(':') };
 }

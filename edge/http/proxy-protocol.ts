@@ -73,7 +73,7 @@ function setRemoteAddress(socket: Socket, address: string): void {
 }
 
 function readHeader(socket: Socket, headerMs: number, then: (address: string | undefined) => void): void {
-  let held: Buffer = Buffer.alloc(0);
+  let received: Buffer = Buffer.alloc(0);
   const reject = () => void socket.destroy();
   const timer = setTimeout(reject, headerMs);
 
@@ -86,14 +86,14 @@ function readHeader(socket: Socket, headerMs: number, then: (address: string | u
   }
 
   function onData(chunk: Buffer): void {
-    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-    const header = readProxyHeader(held);
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+    const header = readProxyHeader(received);
     if (header.status === 'incomplete') return;
     stopReading();
     if (header.status === 'invalid') reject();
     else {
       socket.pause();
-      if (held.length > header.bytes) socket.unshift(held.subarray(header.bytes));
+      if (received.length > header.bytes) socket.unshift(received.subarray(header.bytes));
       then(header.address);
     }
   }

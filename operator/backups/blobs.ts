@@ -17,10 +17,10 @@ export async function* copyBlobs(
   corrupt: (sha256: string) => void,
 ): AsyncGenerator<BlobLine> {
   for await (const blobs of batches(from.list())) {
-    const held = await repository.sizes(blobs.map(({ sha256 }) => sha256));
+    const sizes = await repository.sizes(blobs.map(({ sha256 }) => sha256));
     const parts = await Promise.all(
       blobs.map(async ({ sha256, bytes }) => {
-        const before = held.get(sha256);
+        const before = sizes.get(sha256);
         if (before === bytes || (await copy(from, repository, sha256))) return { sha256, bytes };
         corrupt(sha256);
         const kept = before === undefined ? undefined : { sha256, bytes: before };
@@ -56,11 +56,11 @@ export async function restoreBlobs(
   leaveOut?: (sha256: string) => void,
 ): Promise<void> {
   for await (const blobs of batches(lines)) {
-    const held = await into.sizes(blobs.map(({ sha256 }) => sha256));
+    const sizes = await into.sizes(blobs.map(({ sha256 }) => sha256));
     await Promise.all(
       blobs.map(async (blob) => {
-        const isThere = held.has(blob.sha256);
-        if (isThere && held.get(blob.sha256) === blob.bytes && (await isSound(into, blob))) return;
+        const isThere = sizes.has(blob.sha256);
+        if (isThere && sizes.get(blob.sha256) === blob.bytes && (await isSound(into, blob))) return;
         if (leaveOut && !(await isSound(repository, blob))) return leaveOut(blob.sha256);
         const compress = blob.compressed === true && blob.bytes <= compressibleBytesMax;
         const part = Readable.from(readPart(repository, blob), { objectMode: false });

@@ -29,16 +29,16 @@ export async function checkBackup({ store }: BackupRepository, manifest: Manifes
   damaged.push(...unsound);
   faults.push(...(await missingBlobs(store, manifest, unsound)));
   const named = await namedCommits(store, manifest.tables);
-  const held = new Set<string>();
+  const present = new Set<string>();
   for await (const part of repositoryLines(store, manifest)) {
     checked.repositories += 1;
     const key = `${part.siteId} ${part.repository}`;
-    held.add(key);
+    present.add(key);
     faults.push(...(await repositoryFaults(store, part, named.get(key) ?? [], damaged)));
   }
   for (const site of manifest.withoutRepositories ? [] : await sitesOf(store, manifest.tables))
     for (const repository of ['source', 'content'])
-      if (!held.has(`${site} ${repository}`)) faults.push(`the ${repository} repository of ${site} is missing`);
+      if (!present.has(`${site} ${repository}`)) faults.push(`the ${repository} repository of ${site} is missing`);
   return checked;
 }
 
@@ -79,13 +79,13 @@ export async function* repositoryLines(store: Store, { repositories }: Manifest)
 }
 
 async function missingBlobs(store: Store, manifest: Manifest, unsound: ReadonlySet<string>): Promise<string[]> {
-  const held = new Set<string>();
-  for await (const { sha256 } of blobLines(store, manifest)) if (!unsound.has(sha256)) held.add(sha256);
+  const present = new Set<string>();
+  for await (const { sha256 } of blobLines(store, manifest)) if (!unsound.has(sha256)) present.add(sha256);
   const missing = new Set<string>();
-  const see = (sha256: string) => held.has(sha256) || unsound.has(sha256) || missing.add(sha256);
+  const see = (sha256: string) => present.has(sha256) || unsound.has(sha256) || missing.add(sha256);
   for await (const { sha256, isManifest } of namedBlobs(store, manifest.tables)) {
     see(sha256);
-    if (!isManifest || !held.has(sha256)) continue;
+    if (!isManifest || !present.has(sha256)) continue;
     for (const file of parseManifest((await store.readAll(sha256)) as Buffer)) see(file.sha256);
   }
   return [...missing].map((sha256) => `the file ${sha256} is missing`);

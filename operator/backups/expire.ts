@@ -11,7 +11,7 @@ import type { Clock } from '#runtime/clock.ts';
  */
 export type Past = {
   tokens: number;
-  connectors: number;
+  clients: number;
   collaborators: number;
   gitPasswords: number;
   reviewLinks: number;
@@ -40,9 +40,9 @@ export async function expireCredentials(
     [now, isDryRun],
   );
   const { rows } = await client.query<Omit<Past, 'mailsEnded'>>(
-    `with standing as (select id from token where revoked_at is null and (expires_at is null or expires_at > $1))
-     select (select count(*)::integer from standing) as tokens,
-       (select count(*)::integer from oauth_grant where token_id in (select id from standing)) as connectors,
+    `with valid as (select id from token where revoked_at is null and (expires_at is null or expires_at > $1))
+     select (select count(*)::integer from valid) as tokens,
+       (select count(*)::integer from oauth_grant where token_id in (select id from valid)) as clients,
        (select count(*)::integer from collaborator) as collaborators,
        (select count(*)::integer from git_credential where expires_at > $1) as "gitPasswords",
        (select count(*)::integer from review_link where ended_at is null and expires_at > $1) as "reviewLinks"`,

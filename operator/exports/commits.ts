@@ -13,10 +13,10 @@ const name = 'frontage import';
 export async function tryRows({ config, clock }: Deps, taken: Taken): Promise<string | null> {
   return await withClient(config.databaseUrl, name, async (client) => {
     await client.query('begin');
-    const standing = await requireNew(client, taken);
+    const subscriptions = await requireNew(client, taken);
     await writeRows(client, { config, clock }, taken);
     await client.query('rollback');
-    return standing;
+    return subscriptions;
   });
 }
 

@@ -38,8 +38,8 @@ export async function importSite(deps: Deps, { archive, accountId, name }: Wish)
     requirePast(document, clock.now());
     const redirects = usableRedirects(config, document);
     const taken = { document, accountId, siteUrl: siteAddress(config, document.site.name) };
-    const standing = await tryRows(deps, taken);
-    await validateRepositories(deps, unpacked, { dir, standing });
+    const subscriptions = await tryRows(deps, taken);
+    await validateRepositories(deps, unpacked, { dir, subscriptions });
     // May be slow: no row is locked meanwhile, and no sweeper deletes these files yet.
     const put = await putFiles(store, unpacked, redirects);
     await withRepositories(deps, unpacked, (made) => commitSite(deps, taken, { put, made }));

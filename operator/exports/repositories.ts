@@ -26,9 +26,9 @@ type Deps = { config: Config; clock: Clock };
 export async function validateRepositories(
   deps: Deps,
   { document, path }: Unpacked,
-  { dir, standing }: { dir: string; standing: string | null },
+  { dir, subscriptions }: { dir: string; subscriptions: string | null },
 ): Promise<void> {
-  const { limits, lift } = capsOf(deps, { subscriptions: standing });
+  const { limits, lift } = capsOf(deps, { subscriptions });
   // The archive may contain platform files of another release.
   const platform = new Map([...platformFiles().keys()].map((name) => [name, anyBytes]));
   for (const repository of kinds) {

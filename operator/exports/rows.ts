@@ -14,7 +14,7 @@ export async function requireNew(
   { document: { site, live, rows }, accountId }: Taken,
 ): Promise<string | null> {
   const { rows: accounts } = await client.query(
-    `select ${subscriptionsSql('account.id')} as standing from account where id = $1`,
+    `select ${subscriptionsSql('account.id')} as subscriptions from account where id = $1`,
     [accountId],
   );
   if (!accounts[0]) throw new ExportFault('There is no account with this id.');
@@ -37,7 +37,7 @@ export async function requireNew(
   }
   const { rows: versions } = await client.query('select 1 from deployment where id = $1', [live?.id]);
   if (versions.length > 0) throw known('deployment');
-  return accounts[0].standing;
+  return accounts[0].subscriptions;
 }
 
 const known = (table: string) => refused(`a row of ${table} already exists`);
@@ -95,7 +95,7 @@ async function requireSiteLimit(
 ): Promise<void> {
   if (document.site.archived_at) return;
   const { rows: accounts } = await client.query(
-    `select ${subscriptionsSql('account.id')} as standing from account where id = $1 for no key update`,
+    `select ${subscriptionsSql('account.id')} as subscriptions from account where id = $1 for no key update`,
     [accountId],
   );
   const caps = capsOf(deps, accounts[0]);

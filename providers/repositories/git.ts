@@ -87,8 +87,8 @@ type Input = Iterable<Buffer | string> | AsyncIterable<Buffer | string>;
 
 /** Writes the input with backpressure and waits for the exit. If the input fails, kills the process and rethrows. */
 export async function finish(child: SpawnedProcess, input: Input): Promise<ExitResult & { stdout: Buffer }> {
-  const heard = Promise.all([buffer(child.stdout), child.exited]);
-  heard.catch(() => {});
+  const finished = Promise.all([buffer(child.stdout), child.exited]);
+  finished.catch(() => {});
   try {
     for await (const chunk of input) await writeWithBackpressure(child.stdin, chunk);
     child.stdin.end();
@@ -97,7 +97,7 @@ export async function finish(child: SpawnedProcess, input: Input): Promise<ExitR
     await child.exited;
     throw error;
   }
-  const [stdout, ending] = await heard;
+  const [stdout, ending] = await finished;
   return { ...ending, stdout };
 }
 

@@ -24,18 +24,18 @@ export function demultiplex(wire: Duplex, stdout: Writable, stderr: Writable): v
 
 async function pump(wire: Duplex, stdout: Writable, stderr: Writable): Promise<void> {
   const header = Buffer.alloc(8);
-  let held = 0;
+  let headerBytes = 0;
   let left = 0;
   let target = stderr;
   for await (const chunk of wire.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     let at = 0;
     while (at < chunk.length) {
       if (left === 0) {
-        const taken = chunk.copy(header, held, at, at + 8 - held);
-        held += taken;
+        const taken = chunk.copy(header, headerBytes, at, at + 8 - headerBytes);
+        headerBytes += taken;
         at += taken;
-        if (held < 8) continue;
-        held = 0;
+        if (headerBytes < 8) continue;
+        headerBytes = 0;
         left = header.readUInt32BE(4);
         target = header[0] === 1 ? stdout : stderr;
       } else {
@@ -46,7 +46,7 @@ async function pump(wire: Duplex, stdout: Writable, stderr: Writable): Promise<v
       }
     }
   }
-  if (held > 0 || left > 0) throw new Error('The stream of the container broke off.');
+  if (headerBytes > 0 || left > 0) throw new Error('The stream of the container broke off.');
 }
 
 async function write(target: Writable, part: Buffer): Promise<void> {

@@ -56,25 +56,25 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
   }
 
   async function warmUp(name: string, limits: ContainerLimits, signal: AbortSignal): Promise<DockerContainer> {
-    const box = await open(name, limits, true);
+    const started = await open(name, limits, true);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(warmUpMs)]);
     try {
-      await once(box.stdout, 'readable', { signal: ended });
-      if (box.stdout.read(1) === null) throw new Error('its rehearsal failed.');
-      await box.container.update({ CpuShares: shares.building });
-      return box;
+      await once(started.stdout, 'readable', { signal: ended });
+      if (started.stdout.read(1) === null) throw new Error('its rehearsal failed.');
+      await started.container.update({ CpuShares: shares.building });
+      return started;
     } catch (error) {
-      await box.kill();
+      await started.kill();
       throw error;
     }
   }
 
   /** A warm container, renamed for this deployment; undefined if there is none or it has just exited. */
   async function takeWarm(name: string, limits: ContainerLimits): Promise<DockerContainer | undefined> {
-    const box = warm?.take(limits);
-    return box?.container.rename({ name }).then(
-      () => box,
-      () => box.kill().then(() => undefined),
+    const started = warm?.take(limits);
+    return started?.container.rename({ name }).then(
+      () => started,
+      () => started.kill().then(() => undefined),
     );
   }
 

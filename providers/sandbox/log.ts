@@ -12,21 +12,21 @@ export async function passLog(
   const pass = capped(bytesMax, onLog);
   // A possible start of the marker is held back until more bytes arrive; it starts with a byte that logs do not
   // contain.
-  let held = Buffer.alloc(0);
+  let pending = Buffer.alloc(0);
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      const bytes = Buffer.concat([held, chunk]);
+      const bytes = Buffer.concat([pending, chunk]);
       const found = bytes.indexOf(end);
       const start = bytes.indexOf(end.slice(0, 1), Math.max(0, bytes.length - end.length + 1));
       const ready = found >= 0 ? found : start >= 0 ? start : bytes.length;
       pass.write(bytes.subarray(0, ready));
-      held = bytes.subarray(found >= 0 ? bytes.length : ready);
+      pending = bytes.subarray(found >= 0 ? bytes.length : ready);
       if (found >= 0) break;
     }
   } catch {
     // Killing a build cuts off its log; the part received is passed on.
   }
-  pass.write(held);
+  pass.write(pending);
   pass.end();
   stream.resume();
 }

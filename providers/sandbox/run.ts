@@ -21,7 +21,7 @@ export type Container = {
   kill: () => Promise<void>;
 };
 
-const lastWordsMs = 1_000;
+const exitMs = 1_000;
 const cacheMs = 20_000;
 
 /**
@@ -30,12 +30,12 @@ const cacheMs = 20_000;
  */
 export async function runBuild(request: BuildRequest, open: () => Promise<Container>): Promise<BuildOutcome> {
   request.signal.throwIfAborted();
-  const box = await open().catch((error) => {
+  const container = await open().catch((error) => {
     request.cache?.destroy();
     throw error;
   });
   const cut: { timedOut: boolean } = { timedOut: false };
-  const kill = () => void box.kill().catch(() => {});
+  const kill = () => void container.kill().catch(() => {});
   const clock = setTimeout(() => {
     cut.timedOut = true;
     kill();
@@ -43,47 +43,51 @@ export async function runBuild(request: BuildRequest, open: () => Promise<Contai
   request.signal.addEventListener('abort', kill, { once: true });
   try {
     if (request.signal.aborted) kill();
-    return await awaitVerdict(box, request, cut);
+    return await awaitVerdict(container, request, cut);
   } finally {
     clearTimeout(clock);
     request.signal.removeEventListener('abort', kill);
     request.cache?.destroy();
-    await box.kill();
+    await container.kill();
   }
 }
 
-async function awaitVerdict(box: Container, request: BuildRequest, cut: { timedOut: boolean }): Promise<BuildOutcome> {
+async function awaitVerdict(
+  container: Container,
+  request: BuildRequest,
+  cut: { timedOut: boolean },
+): Promise<BuildOutcome> {
   const { limits, signal } = request;
   const endOfLog = `\0${randomBytes(24).toString('base64')}`;
-  let feedFault: unknown;
-  const fed = pipeline(writeSource(request, endOfLog), box.stdin).catch((error) => {
+  let sourceFault: unknown;
+  const sourceSent = pipeline(writeSource(request, endOfLog), container.stdin).catch((error) => {
     // Other errors mean that the container ended early and stopped reading; its exit status gives the reason.
-    if (error instanceof SourceFailed) feedFault = error.cause;
+    if (error instanceof SourceFailed) sourceFault = error.cause;
   });
-  const logged = passLog(box.stderr, { end: endOfLog, bytesMax: limits.logBytesMax, onLog: request.onLog });
-  const output = openOutput(box.stdout, limits);
+  const logged = passLog(container.stderr, { end: endOfLog, bytesMax: limits.logBytesMax, onLog: request.onLog });
+  const output = openOutput(container.stdout, limits);
   let fault: unknown;
   const verdict = await output.readFiles(request).catch(async (error) => {
     fault = error;
     // A sandbox that broke off is exiting by itself. If it were killed now, it could not report that it ran out of
     // memory.
-    if (!isOwnFault(error)) await Promise.race([box.exited, delay(lastWordsMs, undefined, { ref: false })]);
+    if (!isOwnFault(error)) await Promise.race([container.exited, delay(exitMs, undefined, { ref: false })]);
     return undefined;
   });
   // Log and verdict use separate streams: the end of one says nothing about the other.
-  if (verdict) await Promise.race([logged, delay(lastWordsMs, undefined, { ref: false })]);
+  if (verdict) await Promise.race([logged, delay(exitMs, undefined, { ref: false })]);
   const isHandedOver = verdict?.status === 'built' && !signal.aborted;
   if (isHandedOver) await handOver(output, request, verdict.ms);
-  await box.kill();
+  await container.kill();
   output.close();
-  const exit = verdict ? undefined : await box.exited;
+  const exit = verdict ? undefined : await container.exited;
   request.source.destroy();
-  await Promise.all([fed, logged]);
+  await Promise.all([sourceSent, logged]);
   if (isHandedOver) return { status: 'built' };
   signal.throwIfAborted();
   if (fault instanceof OutputRefused) return failed(fault.code, fault.message, fault.limit);
   if (fault instanceof ConsumerFailed) throw fault.cause;
-  if (feedFault) throw feedFault;
+  if (sourceFault) throw sourceFault;
   if (cut.timedOut) {
     return failed('build_timeout', `The build took longer than ${limits.timeoutMs / 1000} seconds.`, 'build_seconds');
   }

@@ -23,7 +23,7 @@ export async function openUnprotectedSandbox({
   const build = (request: BuildRequest) =>
     runBuild(request, async () => {
       const folder = await mkdtemp(join(tmpdir(), `${prefix}${request.deploymentId}.`));
-      return openBox(image.path, folder);
+      return startProcess(image.path, folder);
     });
 
   async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
@@ -40,7 +40,7 @@ export async function openUnprotectedSandbox({
   return { kind: 'unprotected', image: image.id, build, removeOrphanBuilds, close: async () => {} };
 }
 
-async function openBox(imagePath: string, folder: string): Promise<Container> {
+async function startProcess(imagePath: string, folder: string): Promise<Container> {
   const site = join(folder, 'site');
   const temporary = join(folder, 'tmp');
   await mkdir(site);

@@ -22,7 +22,7 @@ export type WarmPool<B extends Container> = {
   close(): Promise<void>;
 };
 
-const patienceMs = { first: 1_000, last: 60_000 };
+const retryDelayMs = { first: 1_000, last: 60_000 };
 
 /** Keeps `count` containers warm. `open` resolves when its container is warm, and rejects when the signal aborts it. */
 export function createWarmPool<B extends Container>(
@@ -36,21 +36,21 @@ export function createWarmPool<B extends Container>(
   /** Refills one place until the pool closes. A container that exits while it waits is replaced; that is no fault. */
   async function keepPlace(): Promise<void> {
     await after;
-    let patience = patienceMs.first;
+    let delayMs = retryDelayMs.first;
     while (!signal.aborted) {
       try {
-        const box = await open(limits, signal);
-        waiting.add(box);
+        const container = await open(limits, signal);
+        waiting.add(container);
         info('A sandbox is warm.');
-        await box.exited;
-        if (waiting.delete(box)) await box.kill();
-        else patience = patienceMs.first;
+        await container.exited;
+        if (waiting.delete(container)) await container.kill();
+        else delayMs = retryDelayMs.first;
       } catch (error) {
         if (!signal.aborted)
           info(`No sandbox could be started ahead: ${error instanceof Error ? error.message : error}`);
       }
-      await delay(patience, undefined, { signal, ref: false }).catch(() => {});
-      patience = Math.min(2 * patience, patienceMs.last);
+      await delay(delayMs, undefined, { signal, ref: false }).catch(() => {});
+      delayMs = Math.min(2 * delayMs, retryDelayMs.last);
     }
   }
 
@@ -59,13 +59,13 @@ export function createWarmPool<B extends Container>(
     take(wanted) {
       if (wanted.memoryBytes !== limits.memoryBytes || wanted.cpus !== limits.cpus || wanted.pidsMax !== limits.pidsMax)
         return undefined;
-      const [box] = waiting;
-      if (box) waiting.delete(box);
-      return box;
+      const [container] = waiting;
+      if (container) waiting.delete(container);
+      return container;
     },
     async close() {
       closing.abort();
-      await Promise.all([...waiting].map((box) => box.kill()));
+      await Promise.all([...waiting].map((container) => container.kill()));
       await Promise.all(places);
     },
   };

@@ -26,19 +26,19 @@ export function createCacheSpace({ dir, bytesMax, processes, clock }: Options) {
   async function look(): Promise<void> {
     await mkdir(dir, { recursive: true });
     const [addedBefore, writingBefore] = [added, writing];
-    let held = 0;
-    const files: { path: string; room: number; askedAt: number }[] = [];
+    let usedBytes = 0;
+    const files: { path: string; room: number; readAt: number }[] = [];
     await pLimit(statsAtOnce).map(await readdir(dir), async (name) => {
       const found = await stat(join(dir, name)).catch(ignoreMissing);
       if (!found) return;
-      files.push({ path: join(dir, name), room: diskBytesOf(found.size), askedAt: found.mtimeMs });
-      held += diskBytesOf(found.size);
+      files.push({ path: join(dir, name), room: diskBytesOf(found.size), readAt: found.mtimeMs });
+      usedBytes += diskBytesOf(found.size);
     });
-    files.sort((one, other) => one.askedAt - other.askedAt);
+    files.sort((one, other) => one.readAt - other.readAt);
     for (const { path, room } of files) {
-      if (held <= bytesMax - share * processes) break;
+      if (usedBytes <= bytesMax - share * processes) break;
       await rm(path, { force: true });
-      held -= room;
+      usedBytes -= room;
     }
     // Files that were being written during the scan may still grow to their reserved size.
     added = added - addedBefore + writingBefore;

@@ -35,12 +35,12 @@ async function orMissing<T>(reading: Promise<T>): Promise<T | undefined> {
 
 /** A variant without bytes is the result of a loss of power. */
 async function variantsOf(path: string): Promise<Encoding[]> {
-  const held = await Promise.all(
+  const variants = await Promise.all(
     (['br', 'gzip'] as const).map(async (encoding) =>
       (await orMissing(stat(path + suffixes[encoding])))?.size ? encoding : undefined,
     ),
   );
-  return held.filter((encoding) => encoding !== undefined);
+  return variants.filter((encoding) => encoding !== undefined);
 }
 
 function withVariants(path: string, encodings: Encoding[]): string[] {

@@ -44,7 +44,7 @@ const defaultTimeouts: Timeouts = { idle: 10_000, ask: 20_000, send: 120_000 };
 
 export function openBucket(
   { bucket: Bucket, prefix, endpoint, region, credentials }: BucketAddress,
-  patience: Timeouts = defaultTimeouts,
+  timeouts: Timeouts = defaultTimeouts,
 ) {
   const client = new S3Client({
     region,
@@ -55,7 +55,7 @@ export function openBucket(
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: 2_000,
-      socketTimeout: patience.idle,
+      socketTimeout: timeouts.idle,
       httpAgent: { keepAlive: true, maxSockets: 256 },
       httpsAgent: { keepAlive: true, maxSockets: 256 },
     },
@@ -66,14 +66,14 @@ export function openBucket(
 
   async function head(name: string): Promise<Found | undefined> {
     const asked = new HeadObjectCommand({ Bucket, Key: keyOf(name) });
-    const found = await orMissing(client.send(asked, within(patience.ask)));
+    const found = await orMissing(client.send(asked, within(timeouts.ask)));
     if (!found) await beThere();
     return found && describe(found);
   }
 
   /** A HEAD of a missing object does not say whether the bucket exists. */
   async function beThere(): Promise<void> {
-    isThere ??= client.send(new HeadBucketCommand({ Bucket }), within(patience.ask));
+    isThere ??= client.send(new HeadBucketCommand({ Bucket }), within(timeouts.ask));
     await isThere.catch((error) => {
       isThere = undefined;
       throw error;
@@ -89,7 +89,7 @@ export function openBucket(
       ...(etag ? { IfMatch: etag } : {}),
     });
     const giveUp = new AbortController();
-    const timer = setTimeout(() => giveUp.abort(), patience.ask);
+    const timer = setTimeout(() => giveUp.abort(), timeouts.ask);
     try {
       const found = await orMissing(client.send(asked, { abortSignal: giveUp.signal }));
       return found && { ...describe(found), etag: found.ETag ?? '', body: found.Body as Readable };
@@ -110,7 +110,7 @@ export function openBucket(
           ...(sha256 ? { ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64') } : {}),
           ...(onlyIfAbsent ? { IfNoneMatch: '*' } : {}),
         }),
-        within(patience.send),
+        within(timeouts.send),
       ),
     );
   }
@@ -120,13 +120,13 @@ export function openBucket(
     const object = { Bucket, Key: keyOf(name) };
     const { UploadId } = await client.send(
       new CreateMultipartUploadCommand({ ...object, ...(options.metadata ? { Metadata: options.metadata } : {}) }),
-      within(patience.ask),
+      within(timeouts.ask),
     );
     const sending = new Map<number, Promise<void>>();
     const taken: { PartNumber: number; ETag: string | undefined }[] = [];
     const send = async (PartNumber: number, Body: Buffer) => {
       const command = new UploadPartCommand({ ...object, UploadId, PartNumber, Body });
-      const { ETag } = await client.send(command, within(patience.send));
+      const { ETag } = await client.send(command, within(timeouts.send));
       taken.push({ PartNumber, ETag });
       sending.delete(PartNumber);
     };
@@ -147,7 +147,7 @@ export function openBucket(
         MultipartUpload: { Parts: taken },
         ...(options.onlyIfAbsent ? { IfNoneMatch: '*' } : {}),
       });
-      const isNew = await ifAbsent(() => client.send(complete, within(patience.send)));
+      const isNew = await ifAbsent(() => client.send(complete, within(timeouts.send)));
       // The upload no longer exists if the first attempt succeeded and its response was lost.
       if (!isNew) await orMissing(abandon(object.Key, UploadId));
       return isNew;
@@ -159,12 +159,12 @@ export function openBucket(
   }
 
   async function abandon(Key: string, UploadId: string | undefined): Promise<void> {
-    await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }), within(patience.ask));
+    await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }), within(timeouts.ask));
   }
 
   async function remove(name: string): Promise<void> {
     // Some servers return 404 for an object that is already gone.
-    await orMissing(client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }), within(patience.ask)));
+    await orMissing(client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }), within(timeouts.ask)));
   }
 
   /** Everything under a folder, in pages of the server's size. */
@@ -172,7 +172,7 @@ export function openBucket(
     for (let from: string | undefined; ; ) {
       const page = await client.send(
         new ListObjectsV2Command({ Bucket, Prefix: keyOf(folder), ...(from ? { ContinuationToken: from } : {}) }),
-        within(patience.ask),
+        within(timeouts.ask),
       );
       for (const { Key, LastModified, Size } of page.Contents ?? [])
         if (Key && LastModified) yield { name: Key.slice(prefix.length), modifiedAt: LastModified, bytes: Size ?? 0 };
@@ -187,7 +187,7 @@ export function openBucket(
     for (let marker = {}; ; ) {
       const page = await client.send(
         new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...marker }),
-        within(patience.ask),
+        within(timeouts.ask),
       );
       for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
         if (!Key || !Initiated || Initiated >= moment) continue;

@@ -33,14 +33,14 @@ async function* resumed(bucket: Bucket, name: string, opened: Opened, start: num
 /** Yields the last chunk only if the whole has the hash, so that no reader gets all of the wrong bytes. */
 async function* verified(chunks: AsyncIterable<Buffer>, sha256: string): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
-  let held: Buffer | undefined;
+  let previous: Buffer | undefined;
   for await (const chunk of chunks) {
-    if (held) yield held;
+    if (previous) yield previous;
     hash.update(chunk);
-    held = chunk;
+    previous = chunk;
   }
   if (hash.digest('hex') !== sha256) throw new WrongBytes('the bytes are not what their name says');
-  if (held) yield held;
+  if (previous) yield previous;
 }
 
 type ReadOptions = {

@@ -20,14 +20,14 @@ import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 const looksAtOnce = 32;
 const auditsAtOnce = 16;
 
-type Options = { spoolDir: string; patience?: Timeouts | undefined };
+type Options = { spoolDir: string; timeouts?: Timeouts | undefined };
 
 /** `spoolDir` holds a large file on this machine until its hash is known. */
-export function createS3Store(address: BucketAddress, { spoolDir, patience }: Options): Store {
-  const bucket = openBucket(address, patience);
+export function createS3Store(address: BucketAddress, { spoolDir, timeouts }: Options): Store {
+  const bucket = openBucket(address, timeouts);
 
   /** The stored blob. An object of another size counts as other bytes: it is overwritten. */
-  async function held(sha256: string, bytes: number): Promise<StoredBlob | 'absent' | 'other bytes'> {
+  async function storedBlob(sha256: string, bytes: number): Promise<StoredBlob | 'absent' | 'other bytes'> {
     const found = await bucket.head(blobName(sha256));
     if (!found) return 'absent';
     return found.bytes === bytes ? { sha256, bytes, encodings: variantsOf(found) } : 'other bytes';
@@ -35,7 +35,7 @@ export function createS3Store(address: BucketAddress, { spoolDir, patience }: Op
 
   async function putBuffer(content: Buffer, { compress: wantsVariants, overwrite }: PutOptions): Promise<StoredBlob> {
     const sha256 = hashOf(content);
-    const before = overwrite ? 'other bytes' : await held(sha256, content.length);
+    const before = overwrite ? 'other bytes' : await storedBlob(sha256, content.length);
     if (typeof before === 'object') return before;
     const variants = Object.entries(wantsVariants ? await compress(content) : {}) as [Encoding, Buffer][];
     await Promise.all(
@@ -53,7 +53,7 @@ export function createS3Store(address: BucketAddress, { spoolDir, patience }: Op
 
   /** Another writer was faster; its variants are the ones that exist. */
   async function afterAll(sha256: string, bytes: number): Promise<StoredBlob> {
-    const found = await held(sha256, bytes);
+    const found = await storedBlob(sha256, bytes);
     if (typeof found === 'object') return found;
     throw new Error('the name is taken by other bytes');
   }
@@ -62,7 +62,7 @@ export function createS3Store(address: BucketAddress, { spoolDir, patience }: Op
     const spool = await spoolFile(spoolDir, content);
     try {
       const { sha256, bytes } = spool;
-      const before = overwrite ? 'other bytes' : await held(sha256, bytes);
+      const before = overwrite ? 'other bytes' : await storedBlob(sha256, bytes);
       if (typeof before === 'object') return before;
       await bucket.putParts(blobName(sha256), spool.parts(), { onlyIfAbsent: before === 'absent' });
       return { sha256, bytes, encodings: [] };

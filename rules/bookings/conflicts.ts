@@ -17,7 +17,7 @@ export function conflictingBookings(
   const reasons = new Map<string, string>();
   for (const [key, all] of Map.groupBy(bookings, ({ calendar }) => calendar)) {
     const calendar = calendars.find((one) => one.key === key);
-    const reasonOf = calendar ? judge(calendar, all) : () => `there is no calendar ${key}`;
+    const reasonOf = calendar ? conflictFinder(calendar, all) : () => `there is no calendar ${key}`;
     for (const booking of all) {
       const service = services.find((one) => one.key === booking.service);
       const reason = service?.calendar_keys.includes(key)
@@ -29,7 +29,7 @@ export function conflictingBookings(
   return reasons;
 }
 
-function judge(calendar: Calendar, all: readonly BookedSpan[]): (booking: BookedSpan) => string | undefined {
+function conflictFinder(calendar: Calendar, all: readonly BookedSpan[]): (booking: BookedSpan) => string | undefined {
   const first = dayAt(calendar.time_zone, Math.min(...all.map(({ booked }) => booked.from)));
   const last = dayAt(calendar.time_zone, Math.max(...all.map(({ booked }) => booked.until)));
   const open = openSpans(windowsOf(calendar, first, last), offsetPeriodsAround(calendar.time_zone, first, last));

@@ -23,9 +23,9 @@ export const heldSpansMax = 2048;
 /** Exports ended spans in batches and holds a bounded number of them, whatever the collector does. `abort` cancels running exports. */
 export function createSpanProcessor(collector: Collector, log: Logger): SpanProcessor & { abort(): void } {
   const aborting = new AbortController();
-  let held = 0;
+  let pending = 0;
   const batches = new BatchSpanProcessor(
-    createSpanExporter(collector, log, aborting.signal, (count) => (held -= count)),
+    createSpanExporter(collector, log, aborting.signal, (count) => (pending -= count)),
     {
       maxQueueSize: heldSpansMax,
       maxExportBatchSize: 512,
@@ -37,8 +37,8 @@ export function createSpanProcessor(collector: Collector, log: Logger): SpanProc
     onStart() {},
     onEnd(span) {
       if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
-      if (held >= heldSpansMax) return countSpans('dropped', 1);
-      held += 1;
+      if (pending >= heldSpansMax) return countSpans('dropped', 1);
+      pending += 1;
       batches.onEnd(span);
     },
     forceFlush: () => batches.forceFlush(),

@@ -57,7 +57,7 @@ export async function publish(site: { id: string }, scope: 'site' | 'posts' = 's
 }
 
 // Edges that start, beside others that do, on a machine that is full of them, are given more.
-const patience = process.env.FRONTAGE_RESTARTS ? 30_000 : 2_000;
+const timeoutMs = process.env.FRONTAGE_RESTARTS ? 30_000 : 2_000;
 
 /** For builds that were asked for and that nobody waits for in a call; a worker that is restarted begins its build anew. */
 export const buildPatience = process.env.FRONTAGE_RESTARTS ? 300_000 : 60_000;
@@ -65,14 +65,14 @@ export const buildPatience = process.env.FRONTAGE_RESTARTS ? 300_000 : 60_000;
 /** The same of a status, which the front page has. */
 export async function expectStatus(site: { name: string }, status: number) {
   await expect
-    .poll(async () => (await stack.visit(site.name, '/')).status, { timeout: patience, interval: 20 })
+    .poll(async () => (await stack.visit(site.name, '/')).status, { timeout: timeoutMs, interval: 20 })
     .toBe(status);
 }
 
 /** Every edge serves what is live within a second. */
 export async function expectPage(site: { name: string }, path: string, words: string) {
   await expect
-    .poll(async () => (await stack.visit(site.name, path)).text, { timeout: patience, interval: 20 })
+    .poll(async () => (await stack.visit(site.name, path)).text, { timeout: timeoutMs, interval: 20 })
     .toContain(words);
 }
 

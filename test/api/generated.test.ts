@@ -44,12 +44,12 @@ async function expectNothing(run: Omit<Run, 'url' | 'folder'>, generatedMin: num
   expect(generated).toBeGreaterThan(generatedMin);
 }
 
-const patience = { timeout: 3600_000 };
+const slow = { timeout: 3600_000 };
 const fewest = 100;
 
 test(
   'what is asked with a token, of things that there are, gets no answer that is not in the description',
-  patience,
+  slow,
   async ({ skip }) => {
     skip(!tool, 'no schemathesis');
     const config = await configFor(Object.keys(table).filter((name) => name.includes('{') || name === 'GET /v1/inbox'));
@@ -57,7 +57,7 @@ test(
   },
 );
 
-test('what is asked without a token, of anything, gets none either', patience, async ({ skip }) => {
+test('what is asked without a token, of anything, gets none either', slow, async ({ skip }) => {
   skip(!tool, 'no schemathesis');
   await expectNothing({ name: 'without a token', phases, cases: wanted ?? '1', config: '' }, fewest);
 });
@@ -99,23 +99,16 @@ async function fillLists(): Promise<Record<string, string>> {
   };
 }
 
-test(
-  'what is asked in turn, of what the call before has made or listed, gets none either',
-  patience,
-  async ({ skip }) => {
-    skip(!tool, 'no schemathesis');
-    const sites = await fillLists();
-    const first = routesOf(await fixture.document()).filter(
-      ({ path, operation }) => path.includes('{') && hasLinks(operation),
-    );
-    const names = first.map(({ method, path }) => `${method} ${path}`);
-    const config = `${inTurn}\n${await configFor(names, sites)}`;
-    await expectNothing(
-      { name: 'in turn', phases: 'stateful', cases: wanted ?? '3', config, token: fixture.token },
-      20,
-    );
-  },
-);
+test('what is asked in turn, of what the call before has made or listed, gets none either', slow, async ({ skip }) => {
+  skip(!tool, 'no schemathesis');
+  const sites = await fillLists();
+  const first = routesOf(await fixture.document()).filter(
+    ({ path, operation }) => path.includes('{') && hasLinks(operation),
+  );
+  const names = first.map(({ method, path }) => `${method} ${path}`);
+  const config = `${inTurn}\n${await configFor(names, sites)}`;
+  await expectNothing({ name: 'in turn', phases: 'stateful', cases: wanted ?? '3', config, token: fixture.token }, 20);
+});
 
 function hasLinks({ responses }: Operation): boolean {
   return (responses as Record<string, { links?: object }>)['200']?.links !== undefined;

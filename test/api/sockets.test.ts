@@ -8,21 +8,21 @@ import { serveBrowsers } from '#api/plugins/browser.ts';
 import { limitBodyTime } from '#api/plugins/sockets.ts';
 import type { Deps } from '#runtime/deps.ts';
 
-const patienceMs = 100;
+const bodyMs = 100;
 const app = Fastify() as unknown as Api;
 afterAll(() => app.close());
-limitBodyTime(app, patienceMs);
+limitBodyTime(app, bodyMs);
 app.post('/', async () => 'read');
 app.post('/file', { config: { rawBody: true } }, async () => 'read');
 app.get('/', async () => {
-  await pause(patienceMs * 4);
+  await pause(bodyMs * 4);
   return 'late';
 });
 const { port } = new URL(await app.listen({ port: 0 }));
 
 const pages = Fastify() as unknown as Api;
 afterAll(() => pages.close());
-await serveBrowsers(pages, { em: () => null } as unknown as Deps, { bodyMs: patienceMs });
+await serveBrowsers(pages, { em: () => null } as unknown as Deps, { bodyMs });
 pages.post('/', async () => 'read');
 const { port: pagesPort } = new URL(await pages.listen({ port: 0 }));
 

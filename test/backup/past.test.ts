@@ -100,7 +100,7 @@ test('sessions, open links, changes of an address and codes do not come back, an
     expect(await count(`select 1 from ${table}`), table).toBe(0);
   expect(await count(`select 1 from email_change where status = 'pending'`)).toBe(0);
   expect(await count('select 1 from upload_link where ended_at is null')).toBe(0);
-  expect(told.past).toMatchObject({ tokens: 2, connectors: 0, collaborators: 1, gitPasswords: 1, reviewLinks: 1 });
+  expect(told.past).toMatchObject({ tokens: 2, clients: 0, collaborators: 1, gitPasswords: 1, reviewLinks: 1 });
 });
 
 test('a mail that waited for longer than an hour is not sent again, and a younger one is', async () => {

@@ -6,7 +6,7 @@ import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { openSilentProxy } from '#test/stack/silent-proxy.ts';
 import { until } from '#test/stack/until.ts';
 
-const patienceMs = 1_000;
+const statementTimeoutMs = 1_000;
 const poolMax = 3;
 
 let fixture: Fixture;
@@ -15,7 +15,7 @@ let orm: MikroORM;
 beforeAll(async () => {
   fixture = await createFixture();
   proxy = await openSilentProxy(fixture.database.url);
-  orm = openOrm(proxy.url, { poolMax, patienceMs });
+  orm = openOrm(proxy.url, { poolMax, statementTimeoutMs });
 });
 afterAll(async () => {
   await orm?.close();
@@ -35,7 +35,7 @@ test('a pool whose every connection fell silent works again, without a restart',
   expect(proxy.silence('both')).toBe(poolMax);
   const lost = await Promise.allSettled(Array.from({ length: poolMax }, () => ask()));
   expect(lost.map(({ status }) => status)).toEqual(Array(poolMax).fill('rejected'));
-  expect(await until(asked, (works) => works, 10 * patienceMs)).toBe(true);
+  expect(await until(asked, (works) => works, 10 * statementTimeoutMs)).toBe(true);
 });
 
 test('a transaction over a connection that fell silent fails, and the next one goes through', async () => {
@@ -45,7 +45,7 @@ test('a transaction over a connection that fell silent fails, and the next one g
     await tx.execute('select 2');
   });
   await expect(under).rejects.toThrow();
-  await until(asked, (works) => works, 10 * patienceMs);
+  await until(asked, (works) => works, 10 * statementTimeoutMs);
 });
 
 test('a transaction whose connection was lost gives its place in the pool back', async () => {
@@ -58,7 +58,7 @@ test('a transaction whose connection was lost gives its place in the pool back',
 test('an idle connection is not taken for a silent one', async () => {
   const pid = async () => (await ask('select pg_backend_pid() as pid'))[0]?.pid;
   const before = await pid();
-  await fixture.deps.em().execute('select pg_sleep(?)', [(1.5 * patienceMs) / 1000]);
+  await fixture.deps.em().execute('select pg_sleep(?)', [(1.5 * statementTimeoutMs) / 1000]);
   expect(await pid()).toBe(before);
 });
 

@@ -1,6 +1,6 @@
 /** What waits for a caller, in one list: whose it is, how long it stays, and what came after a moment. */
 import { afterAll, expect, test } from 'vitest';
-import { sweepNews } from '#api/inbox/news.ts';
+import { sweepInboxNews } from '#api/inbox/poller.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { createInboxFixture, idsOf } from './fixture.ts';
 
@@ -159,6 +159,6 @@ test('a long inbox comes in pages, each item once', async () => {
 test('news that every process has asked for is deleted', async () => {
   const count = async () => Number((await fixture.deps.em().execute('select count(*) as n from inbox_news'))[0]?.n);
   await fixture.deps.em().execute(`insert into inbox_news (topic) select 'nobody' from generate_series(1, 21000)`);
-  await sweepNews(fixture.deps);
+  await sweepInboxNews(fixture.deps);
   expect(await count()).toBe(20_000);
 });

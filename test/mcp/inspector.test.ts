@@ -14,7 +14,7 @@ import { again, entries, inputFor, throughApi, whoOf } from './samples.ts';
 
 const program = process.env.FRONTAGE_INSPECTOR ?? '';
 /** The CLI starts anew for each call. */
-const patience = { timeout: 1800_000 };
+const slow = { timeout: 1800_000 };
 let fixture: AccessFixture;
 let home = '';
 beforeAll(async () => {
@@ -39,7 +39,7 @@ async function inspect<Result>(who: 'owner' | 'invitee', args: string[]): Promis
   });
 }
 
-test.skipIf(!program)('it lists every tool, and calls each as the API would be called', patience, async () => {
+test.skipIf(!program)('it lists every tool, and calls each as the API would be called', slow, async () => {
   const { tools } = await inspect<{ tools: Tool[] }>('owner', ['--method', 'tools/list']);
   const routes = routesOf(await fixture.document());
   const told: [string, string][] = [];

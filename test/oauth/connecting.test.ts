@@ -65,7 +65,7 @@ test('the SDK’s own client goes from the bare address to tools, and on when it
   const browser = fixture.browser();
   const asked = await browser.open(`${held.sentTo?.pathname}${held.sentTo?.search}`);
   expect([asked.url, asked.text]).toEqual([
-    '/signin?for=connector',
+    '/signin?for=client',
     expect.stringContaining('An app is requesting access to your websites'),
   ]);
   const shown = await fixture.signIn(browser, email, asked);

@@ -70,7 +70,7 @@ test('nobody is led to a client’s address before he has signed in, not even wi
   const browser = fixture.browser();
   const { body } = await register();
   const shown = await browser.open(question(body.client_id, pkce().challenge, { response_type: 'token' }));
-  expect([shown.status, shown.url, shown.headers.get('location')]).toEqual([200, '/signin?for=connector', null]);
+  expect([shown.status, shown.url, shown.headers.get('location')]).toEqual([200, '/signin?for=client', null]);
   const told = locationOf(await fixture.signIn(browser, email, shown));
   expect([told.host, told.searchParams.get('error')]).toEqual(['connector.example', 'unsupported_response_type']);
 });
@@ -187,7 +187,7 @@ test('the page can be put in no frame, and its form is answered to nobody but wh
   // Another's browser, with a form of its own: it is nobody's until it has signed in.
   const stranger = fixture.browser();
   const asked = await stranger.open(path);
-  expect(asked.url).toBe('/signin?for=connector');
+  expect(asked.url).toBe('/signin?for=client');
 });
 
 test('what remembers where a browser was going leads nowhere but to the question', async () => {

@@ -204,7 +204,7 @@ test('while a large version full of broken links is looked through, others are a
       origins: [origin],
       baseUrl: origin,
       rules: [],
-      patienceMs: 1_000,
+      timeoutMs: 1_000,
     });
     clearInterval(watch);
     turn();

@@ -9,7 +9,7 @@ const openings = long ? 200 : 30;
 /** How often each offer that was opened is accepted. */
 const acceptances = long ? 4 : 2;
 const rounds = long ? 300 : 30;
-const patienceMs = long ? 600_000 : 180_000;
+const timeoutMs = long ? 600_000 : 180_000;
 
 let fixture: PayoutFixture;
 let second: string;
@@ -63,7 +63,7 @@ test(
     expect(await openOffers(site.id)).toHaveLength(0);
     console.info(`${openings} openings: ${JSON.stringify(words)}; acceptances: ${JSON.stringify(told)}`);
   },
-  patienceMs,
+  timeoutMs,
 );
 
 test(
@@ -77,7 +77,7 @@ test(
     expect(tally(answers.map(outcome))).toEqual({ accepted: 1, offer_already_accepted: openings - 1 });
     expect(await standing(site.id)).toHaveLength(1);
   },
-  patienceMs,
+  timeoutMs,
 );
 
 test(
@@ -96,7 +96,7 @@ test(
     const told = tally(answers.map((answer) => outcome(answer as Answer)));
     expect(told).toEqual({ open: openings, standing: openings, invalid_payout_offer: openings });
   },
-  patienceMs,
+  timeoutMs,
 );
 
 test(
@@ -137,7 +137,7 @@ test(
     }
     console.info(JSON.stringify(tally(won)));
   },
-  patienceMs,
+  timeoutMs,
 );
 
 test(
@@ -166,5 +166,5 @@ test(
     }
     console.info(JSON.stringify(tally(won)));
   },
-  patienceMs,
+  timeoutMs,
 );

@@ -7,7 +7,7 @@ import { until } from './until.ts';
 /** What a deployment or a slot is while a build of it goes on. */
 export const underWay = ['queued', 'building', 'storing'];
 /** No build takes longer. */
-const patienceMs = 300_000;
+const timeoutMs = 300_000;
 
 /** What the call of this path would have been answered at the end, or what it was, where that is the end. `read` is a GET. */
 export async function followed(path: string, answer: Answer, read: (path: string) => Promise<Answer>): Promise<Answer> {
@@ -18,7 +18,7 @@ export async function followed(path: string, answer: Answer, read: (path: string
   const end = await until(
     () => read(at),
     ({ body }) => !underWay.includes(body.status),
-    patienceMs,
+    timeoutMs,
   );
   const { failed_deployment_id: failed } = end.body;
   return refusalOf(failed ? await read(`/v1/deployments/${failed}`) : end);

@@ -2,9 +2,9 @@
 export async function until<T>(
   look: () => Promise<T> | T,
   there: (seen: T) => boolean,
-  patienceMs = 25_000,
+  timeoutMs = 25_000,
 ): Promise<T> {
-  const end = performance.now() + patienceMs;
+  const end = performance.now() + timeoutMs;
   for (;;) {
     const seen = await look();
     if (there(seen)) return seen;

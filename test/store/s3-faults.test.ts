@@ -35,7 +35,7 @@ beforeEach(async ({ skip }) => {
 afterEach(() => place?.close());
 
 /** The same bucket, over a wire. */
-async function overWire(patience?: Timeouts) {
+async function overWire(timeouts?: Timeouts) {
   const wire = await openWire(s3.port);
   const address = {
     ...s3.address,
@@ -44,7 +44,7 @@ async function overWire(patience?: Timeouts) {
     prefix: 'of/ours/',
   };
   const spoolDir = `${place.dir}/../../spool`;
-  return { wire, store: createS3Store(address, { spoolDir, patience }) };
+  return { wire, store: createS3Store(address, { spoolDir, timeouts }) };
 }
 const bucketOf = ({ dir }: Place) => dir.slice(s3.dir.length + 1).split('/')[0] as string;
 

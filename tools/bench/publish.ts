@@ -18,7 +18,7 @@ const growth = { posts: [17, 497], files: [100, 5_000], publishes: quick ? 1 : 4
 const restores = quick ? 10 : 60;
 const burst = quick ? 4 : 8;
 
-type Published = Built & { boxCpu: number; phases: Phases };
+type Published = Built & { sandboxCpu: number; phases: Phases };
 
 /** Publishes, and polls as a visitor until the words are served. */
 async function publish(fixture: Fixture, site: BenchSite, path: string, mark: string): Promise<Published> {
@@ -32,7 +32,7 @@ async function publish(fixture: Fixture, site: BenchSite, path: string, mark: st
   const ms = seen - from;
   const { cpu = Number.NaN } = await fixture.msOf(deployment.id);
   const ours = (await cpuOf(fixture.stack)) - cpuBefore;
-  return { ms, cpu: ours + cpu / 1000, boxCpu: cpu, phases: await phasesOf(fixture, deployment.id, calledAt, ms) };
+  return { ms, cpu: ours + cpu / 1000, sandboxCpu: cpu, phases: await phasesOf(fixture, deployment.id, calledAt, ms) };
 }
 
 /** Waits until the warm sandboxes are replaced: each build uses one up. */

@@ -3,7 +3,7 @@ import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { type Form, fault } from './form.ts';
 
-export type ConnectorPage = {
+export type ConsentPage = {
   /** The name that the client claims. */
   name: string;
   /** Where approval redirects to: a host, or a description of a program on the owner's device. */
@@ -16,7 +16,7 @@ export type ConnectorPage = {
 };
 
 /** Shows the client's name as a claim and the verified redirect host. */
-export function connectorPage({ name, leadsTo, leadingTo, email, form, fault: wrong }: ConnectorPage): WrittenPage {
+export function consentPage({ name, leadsTo, leadingTo, email, form, fault: wrong }: ConsentPage): WrittenPage {
   const main = html`<h1>Give ${name} access to your websites?</h1>
 <p class="lead">${name} is requesting the same access as an agent of <strong>${email}</strong>: to change and publish your websites, read visitors’ messages, and
 manage bookings, domains and payments. Tokens and git passwords that it creates keep working after you disconnect it; revoke them separately.</p>

@@ -8,7 +8,7 @@ type Asked = { form: Form; fault?: string; email?: string; reason?: keyof typeof
 const leads = {
   invitation:
     'To see your invitation, enter the e-mail address that it was sent to. You don’t need a password: we will e-mail you a link that opens the invitation.',
-  connector:
+  client:
     'An app is requesting access to your websites. Please sign in first; then you can see which app it is and decide. You don’t need a password: enter your e-mail address, then open the link that we send you in this browser.',
 };
 const usualLead =

@@ -11,16 +11,16 @@ export type Answered = {
 /** A field with its label. `max_length` is the server's limit. */
 export function fieldHtml(field: FormField, { typed = [], fault }: Answered = {}): Html {
   const { name, kind, label } = field;
-  const told = fault === undefined ? null : html`\n<small class="told" id="${idOf(name)}">${fault}</small>`;
+  const message = fault === undefined ? null : html`\n<small class="told" id="${idOf(name)}">${fault}</small>`;
   const marks = fault === undefined ? null : html` aria-invalid="true" aria-describedby="${idOf(name)}"`;
   if (kind === 'hidden') return html`<input type="hidden" name="${name}" value="${typed[0] ?? ''}">`;
   if (kind === 'checkbox') {
     const checked = typed.length > 0 && !['', 'no', 'off', 'false', '0'].includes(typed[0] ?? '');
-    return html`<label class="choice"><input type="checkbox" name="${name}" value="yes"${required(field)}${checked ? html` checked` : null}${marks}> ${label}</label>${told}`;
+    return html`<label class="choice"><input type="checkbox" name="${name}" value="yes"${required(field)}${checked ? html` checked` : null}${marks}> ${label}</label>${message}`;
   }
-  if (kind === 'radio' || kind === 'checkboxes') return groupHtml(field, typed, { marks, told });
+  if (kind === 'radio' || kind === 'checkboxes') return groupHtml(field, typed, { marks, message });
   return html`<label><span>${label}${field.required ? null : html` <small>(optional)</small>`}</span>
-${inputHtml(field, typed[0] ?? '', marks)}${told}</label>`;
+${inputHtml(field, typed[0] ?? '', marks)}${message}</label>`;
 }
 
 function inputHtml(field: FormField, typed: string, marks: Html | null): Html {
@@ -44,7 +44,7 @@ function inputHtml(field: FormField, typed: string, marks: Html | null): Html {
 function groupHtml(
   field: FormField,
   typed: readonly string[],
-  { marks, told }: { marks: Html | null; told: Html | null },
+  { marks, message }: { marks: Html | null; message: Html | null },
 ): Html {
   const type = field.kind === 'radio' ? 'radio' : 'checkbox';
   const needed = type === 'radio' ? required(field) : null;
@@ -52,7 +52,7 @@ function groupHtml(
     (option) =>
       html`\n<label class="choice"><input type="${type}" name="${field.name}" value="${option}"${needed}${typed.includes(option) ? html` checked` : null}> ${option}</label>`,
   );
-  return html`<fieldset${marks}>\n<legend>${field.label}${field.required ? null : html` <small>(optional)</small>`}</legend>${choices}${told}\n</fieldset>`;
+  return html`<fieldset${marks}>\n<legend>${field.label}${field.required ? null : html` <small>(optional)</small>`}</legend>${choices}${message}\n</fieldset>`;
 }
 
 const required = ({ required }: FormField): Html | null => (required ? html` required` : null);

@@ -23,13 +23,13 @@ export type Inspected = {
   /** Redirects set by a call. */
   rules: readonly RedirectRule[];
   /** Time limit for reading pages. */
-  patienceMs: number;
+  timeoutMs: number;
 };
 
 /** Reads the version as data. Undefined if the store does not return its manifest. */
 export async function inspect(
   store: Pick<Store, 'read' | 'readAll'>,
-  { manifestSha256, origins, baseUrl, rules, patienceMs }: Inspected,
+  { manifestSha256, origins, baseUrl, rules, timeoutMs }: Inspected,
 ): Promise<FoundWarnings | undefined> {
   const manifest = await store.readAll(manifestSha256);
   if (!manifest) return undefined;
@@ -44,7 +44,7 @@ export async function inspect(
     if (bytes > largeBytes)
       found.add('large_file', path, `${printable(path)} is ${megabytes(bytes)}, which is slow for visitors to load.`);
   }
-  const read = await readPages(store, pages, patienceMs, (path, page) =>
+  const read = await readPages(store, pages, timeoutMs, (path, page) =>
     inspectPage(found, path, page, { origins, baseUrl, leads }),
   );
   return { ...found.warnings, pages: { read, all: pages.length } };
@@ -75,18 +75,18 @@ async function ownRedirects(store: Pick<Store, 'readAll'>, files: ManifestFile[]
 async function readPages(
   store: Pick<Store, 'read'>,
   pages: ManifestFile[],
-  patienceMs: number,
-  judge: (path: string, page: PageFacts) => void,
+  timeoutMs: number,
+  check: (path: string, page: PageFacts) => void,
 ): Promise<number> {
   const began = performance.now();
   let bytes = 0;
   let read = 0;
   for (const page of pages.slice(0, pagesMax)) {
     bytes += page.bytes;
-    if (bytes > bytesMax || performance.now() - began > patienceMs) break;
+    if (bytes > bytesMax || performance.now() - began > timeoutMs) break;
     const content = await store.read(page.sha256);
     if (!content) continue;
-    judge(page.path, await readPage(content));
+    check(page.path, await readPage(content));
     read += 1;
   }
   return read;

@@ -46,11 +46,11 @@ async function warningsOf(
   em: EntityManager,
   deps: Deps,
   deployment: Deployment,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<FoundWarnings | undefined> {
   if (deployment.warnings) return deployment.warnings;
-  const key = `${deployment.id}:${patienceMs}`;
-  const found = underWay.get(key) ?? findWarnings(em, deps, deployment, patienceMs).finally(() => underWay.delete(key));
+  const key = `${deployment.id}:${timeoutMs}`;
+  const found = underWay.get(key) ?? findWarnings(em, deps, deployment, timeoutMs).finally(() => underWay.delete(key));
   underWay.set(key, found);
   return await found;
 }
@@ -60,7 +60,7 @@ async function findWarnings(
   em: EntityManager,
   deps: Deps,
   deployment: Deployment,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<FoundWarnings | undefined> {
   const { id, manifestSha256, siteUrl, status } = deployment;
   if (!manifestSha256 || !(isRestorable(deployment) || status === 'ready')) return undefined;
@@ -73,10 +73,10 @@ async function findWarnings(
       origins,
       baseUrl: deps.config.baseUrl,
       rules,
-      patienceMs,
+      timeoutMs,
     });
     // An inspection that was aborted to make room restarts for the next reader.
-    if (found && (found.pages.read === found.pages.all || patienceMs === inspectionTimeoutMs.asked))
+    if (found && (found.pages.read === found.pages.all || timeoutMs === inspectionTimeoutMs.asked))
       await saveWarnings(em, id, found);
     return found;
   } catch (err) {

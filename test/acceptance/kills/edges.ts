@@ -73,7 +73,7 @@ export const slotEdges: SlotEdge[] = (['live', 'accept', 'send', 'remove'] as co
 );
 
 const lockClass = 710_001;
-const patienceMs = 300_000;
+const timeoutMs = 300_000;
 const numberOf = (move: Move) => Object.keys(moves).indexOf(move);
 
 /** Puts the triggers in place; nothing waits until a move is held. */
@@ -118,7 +118,7 @@ export async function committed(databaseUrl: string, move: Move, deploymentId: s
 }
 
 async function until(client: pg.Client, question: string, values: unknown[]): Promise<void> {
-  const end = performance.now() + patienceMs;
+  const end = performance.now() + timeoutMs;
   while ((await client.query(question, values)).rows.length === 0) {
     if (performance.now() > end) throw new Error(`never reached: ${question} ${values}`);
     await delay(2);

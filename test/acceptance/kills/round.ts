@@ -18,7 +18,7 @@ import {
 import { addresses } from './visitor.ts';
 
 const unfinished = ['queued', 'building', 'storing'];
-const patienceMs = 300_000;
+const timeoutMs = 300_000;
 
 /** Kills the part at the edge. Answers the milliseconds from its restart until what was begun had ended. */
 export async function killAt(fixture: Fixture, part: Part, edge: Edge, version: string): Promise<number> {
@@ -135,14 +135,14 @@ export async function expectShown(fixture: Fixture): Promise<void> {
 
 /** Reads until it is so; a read that fails is tried again. */
 export async function until<T>(what: string, read: () => Promise<T>, so: (value: T) => boolean): Promise<T> {
-  const end = performance.now() + patienceMs;
+  const end = performance.now() + timeoutMs;
   for (;;) {
     const found = await read().then(
       (value) => ({ value }),
       (error) => ({ error }),
     );
     if ('value' in found && so(found.value)) return found.value;
-    if (performance.now() > end) throw new Error(`not so after ${patienceMs} ms: ${what}; ${JSON.stringify(found)}`);
+    if (performance.now() > end) throw new Error(`not so after ${timeoutMs} ms: ${what}; ${JSON.stringify(found)}`);
     await delay(50);
   }
 }

@@ -2,7 +2,7 @@
 import { Submission } from '#db/forms/submission.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
-export const newSubmissions: Source = async (em, { siteIds }: Reader, since, { now }) => {
+export const recentSubmissions: Source = async (em, { siteIds }: Reader, since, { now }) => {
   const found = await em.find(
     Submission,
     {

@@ -7,53 +7,53 @@ import type { Deps } from '#runtime/deps.ts';
 export type Follower = {
   /** Whether this topic, the id of a site or an account, may concern the follower. */
   concerns(topic: string): boolean;
-  /** Called when there may be news for the follower; false alarms occur. */
+  /** Called when there may be a new item for the follower; false alarms occur. */
   wake(): void;
 };
 
-export type News = {
+export type InboxPoller = {
   /** Resolves once no later commit can be missed. Returns a function that stops following. */
   follow(follower: Follower): Promise<() => void>;
 };
 
-const askEveryMs = 1_000;
-const newsMax = 10_000;
+const pollIntervalMs = 1_000;
+const rowsMax = 10_000;
 
 const sql = `
   select mark.xid::text as mark, news.id::text as id, news.topic
   from (select pg_snapshot_xmin(pg_current_snapshot()) as xid) as mark
-  left join (select id, topic from inbox_news where changed_xid >= ?::xid8 order by id desc limit ${newsMax}) as news on true`;
+  left join (select id, topic from inbox_news where changed_xid >= ?::xid8 order by id desc limit ${rowsMax}) as news on true`;
 type Row = { mark: string; id: string | null; topic: string };
 
-export function openNews({ em, notifications, log }: Pick<Deps, 'em' | 'notifications' | 'log'>): News {
+export function openInboxPoller({ em, notifications, log }: Pick<Deps, 'em' | 'notifications' | 'log'>): InboxPoller {
   const followers = new Set<Follower>();
-  let asking: { marked: Promise<void> } | undefined;
+  let polling: { marked: Promise<void> } | undefined;
 
-  function tell(topic: string | undefined): void {
+  function wake(topic: string | undefined): void {
     for (const follower of followers) if (topic === undefined || follower.concerns(topic)) follower.wake();
   }
 
   /** Polls while there are followers. */
-  function startAsking(): { marked: Promise<void> } {
+  function startPolling(): { marked: Promise<void> } {
     let mark: string | undefined;
     let known = new Set<string | null>();
     let down = false;
 
-    async function ask(): Promise<void> {
+    async function poll(): Promise<void> {
       const rows: Row[] = await em().execute(sql, [mark ?? '18446744073709551615']);
       const next = rows[0]?.mark as string;
       // After too many rows, the first poll, a failure or a restored database, anything may be new.
-      const all = down || mark === undefined || rows.length >= newsMax || BigInt(next) < BigInt(mark);
-      if (all) tell(undefined);
-      else for (const { id, topic } of rows) if (id !== null && !known.has(id)) tell(topic);
+      const all = down || mark === undefined || rows.length >= rowsMax || BigInt(next) < BigInt(mark);
+      if (all) wake(undefined);
+      else for (const { id, topic } of rows) if (id !== null && !known.has(id)) wake(topic);
       // An open transaction holds the mark back, so the same rows are returned again.
       known = new Set(rows.map(({ id }) => id));
       mark = next;
     }
 
-    async function askOnce(): Promise<void> {
+    async function pollOnce(): Promise<void> {
       try {
-        await ask();
+        await poll();
         down = false;
       } catch (err) {
         if (!down) log.warn({ err }, 'polling for inbox changes failed; retrying every second');
@@ -61,28 +61,28 @@ export function openNews({ em, notifications, log }: Pick<Deps, 'em' | 'notifica
       }
     }
 
-    async function keepAsking(marked: Promise<void>): Promise<void> {
+    async function keepPolling(marked: Promise<void>): Promise<void> {
       await marked;
       for (;;) {
-        await new Promise((resolve) => setTimeout(resolve, askEveryMs));
+        await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
         if (followers.size === 0) break;
-        await askOnce();
+        await pollOnce();
       }
-      asking = undefined;
-      stopHearing();
+      polling = undefined;
+      stopListening();
     }
 
-    const stopHearing = notifications.on('inbox_changed', tell);
-    const marked = askOnce();
-    void keepAsking(marked);
+    const stopListening = notifications.on('inbox_changed', wake);
+    const marked = pollOnce();
+    void keepPolling(marked);
     return { marked };
   }
 
   return {
     async follow(follower) {
       followers.add(follower);
-      asking ??= startAsking();
-      await asking.marked;
+      polling ??= startPolling();
+      await polling.marked;
       return () => followers.delete(follower);
     },
   };
@@ -92,6 +92,6 @@ export function openNews({ em, notifications, log }: Pick<Deps, 'em' | 'notifica
  * Deletes rows that all processes have read. A process that was disconnected for longer wakes all of its waiting
  * requests.
  */
-export async function sweepNews({ em }: Pick<Deps, 'em'>): Promise<void> {
-  await em().execute(`delete from inbox_news where id <= (select max(id) from inbox_news) - ${2 * newsMax}`);
+export async function sweepInboxNews({ em }: Pick<Deps, 'em'>): Promise<void> {
+  await em().execute(`delete from inbox_news where id <= (select max(id) from inbox_news) - ${2 * rowsMax}`);
 }

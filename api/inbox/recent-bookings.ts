@@ -7,7 +7,7 @@ import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
 const weekMs = 7 * dayMs;
 
-export const newBookings: Source = async (em, { siteIds }: Reader, since, { now }) => {
+export const recentBookings: Source = async (em, { siteIds }: Reader, since, { now }) => {
   const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));
   const bookings = await em.find(
     Booking,
