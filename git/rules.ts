@@ -12,8 +12,11 @@ import type { Repository } from '#rules/states.ts';
 import type { ErrorCode } from '#runtime/errors.ts';
 import { acceptsName, formatFault, placeOf } from './rules/formats.ts';
 
-/** Why a file is refused: `what` completes a sentence that begins with the path, `remedy` says how to fix it. */
-export type Violation = { code: ErrorCode; path: string; what: string; remedy: string };
+/**
+ * Why a file is refused: `what` completes a sentence that begins with the path, `remedy` says how to fix it. For the
+ * repository as a whole, the path is null and `what` is the sentence.
+ */
+export type Violation = { code: ErrorCode; path: string | null; what: string; remedy: string };
 
 /**
  * What files are validated against: their repository, the limits, and the platform's own files by blob id. The id is
@@ -113,12 +116,12 @@ function checkPlace(repository: Repository, path: string): Violation | undefined
 }
 
 function checkTotals({ limits, lift, repository }: Rules, files: readonly TreeEntry[]): Violation | undefined {
-  const whole = `the ${repository} repository`;
+  const subject = `The ${repository} repository would contain more than`;
   if (files.length > limits.site_files) {
     return refuse(
       'plan_limit',
-      whole,
-      `would contain more than ${limits.site_files} files`,
+      null,
+      `${subject} ${limits.site_files} files`,
       `Remove files and try again. ${lift('site_files')}`,
     );
   }
@@ -126,8 +129,8 @@ function checkTotals({ limits, lift, repository }: Rules, files: readonly TreeEn
   if (bytes <= limits.site_bytes) return undefined;
   return refuse(
     'plan_limit',
-    whole,
-    `would contain more than ${megabytes(limits.site_bytes)}`,
+    null,
+    `${subject} ${megabytes(limits.site_bytes)}`,
     `Remove files and try again. ${lift('site_bytes')}`,
   );
 }
@@ -157,10 +160,10 @@ export function checkHistoricPath(path: string): Violation | undefined {
 
 /** The violation as a sentence. `folder` is the path of the repository in the site: '' or `src/content/`. */
 export function sentence({ path, what }: Violation, folder = ''): string {
-  return `${printable(folder + path)} ${what}.`;
+  return path === null ? `${what}.` : `${printable(folder + path)} ${what}.`;
 }
 
-function refuse(code: ErrorCode, path: string, what: string, remedy: string): Violation {
+function refuse(code: ErrorCode, path: string | null, what: string, remedy: string): Violation {
   return { code, path, what, remedy };
 }
 

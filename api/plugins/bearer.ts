@@ -83,6 +83,6 @@ async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | u
 
 function unauthorized(): AppError {
   return errors.unauthorized('The token is missing, unknown, expired or revoked.', {
-    nextAction: 'Send Authorization: Bearer followed by a valid token.',
+    nextAction: 'Send the header Authorization: Bearer <token> with a valid token.',
   });
 }

@@ -150,7 +150,7 @@ export async function clearSlot(
     });
     if (isCleared) return site;
   }
-  throw errors.stale_hash('Other pushes to this preview slot are in progress at the moment.', {
+  throw errors.stale_hash('Other pushes to this preview slot are in progress.', {
     nextAction: 'Send the same request again.',
   });
 }

@@ -32,7 +32,7 @@ export function publishingRoutes(app: Api, deps: Deps): void {
         summary: 'Publish a site',
         description:
           'Builds the site in a sandbox and makes it live when the build succeeds. Waits according to `Prefer`; if the build is not finished by then, ' +
-          'the response has a `next_action`. If the build fails while you wait, the call returns `build_failed` with the build log. `Cache-Control: no-cache` forces a new build.',
+          'the response has the current `status` and a `next_action`. If the build fails while you wait, the call returns `build_failed` with the build log. `Cache-Control: no-cache` forces a new build.',
         params: idParams,
         body: publishInput,
         response: { 200: deploymentSchema },

@@ -27,7 +27,7 @@ export const credentialSchema = z
     repository,
     access: z.enum(['read', 'write']),
     username: z.string(),
-    password: z.string().describe('It is shown only once.'),
+    password: z.string().describe('The password is shown only once.'),
     url: z.string().describe('URL of the repository.'),
     expires_at: moment,
   })

@@ -68,7 +68,7 @@ export function refusalWords(error: AppError): string {
         ? 'The website’s storage is full. Ask the person who makes the website to remove unused files.'
         : error.message;
     case 'stale_hash':
-      return 'The website was changed at the same time. Send this photo again.';
+      return 'The website was changed while you were sending this photo. Please send it again.';
     default:
       return error.message;
   }

@@ -48,7 +48,7 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
     }
     parser.write(decoder.decode()).close();
   } catch {
-    found('broken', 'are not UTF-8 XML');
+    found('broken', 'are not XML encoded in UTF-8');
   }
   if (!fault && root !== 'svg') found('broken', 'have no <svg> root element');
   return fault;

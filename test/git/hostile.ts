@@ -160,14 +160,14 @@ const sizes: HostilePush[] = [
   {
     brings: 'more files than a site may have',
     files: many(limits.site_files, () => Buffer.from('x')),
-    names: 'the source repository',
+    names: 'The source repository',
     says: /more than 40 files/,
     code: 'plan_limit',
   },
   {
     brings: 'more bytes than a site may have',
     files: many(11, () => randomBytes(95_000)),
-    names: 'the source repository',
+    names: 'The source repository',
     says: /more than 1000000 bytes/,
   },
 ];
