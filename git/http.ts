@@ -114,7 +114,7 @@ async function open(
   request: FastifyRequest<Named>,
   service: Service,
 ): Promise<{ place: Place; address: Address; caps: Caps; access: PushContext['access'] }> {
-  if (!deps.repositories) throw new GitRefusal(503, 'This platform has no git repositories.');
+  if (!deps.repositories) throw new GitRefusal(503, 'This installation has no git repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
   const { authorization } = request.headers;

@@ -118,7 +118,7 @@ test('a new key of the same account takes the place of the old one, one of anoth
   expect(answered(await replace(`${key}_second`))).toMatchObject({ id, key_last_four: 'cond', status: 'ready' });
   expect(errorOf(await replace(newKey()))).toMatchObject({
     code: 'invalid_payout_account',
-    message: expect.stringContaining('a different account'),
+    message: expect.stringContaining('the same payment provider account'),
   });
   expect(outcome(await replace('hello'))).toBe('invalid_payout_account');
   const connected = answered(await fixture.add(owner, { rail: 'connect' }));
