@@ -99,7 +99,7 @@ describe('a refund', () => {
     fixture.stub.knobs.holdRefunds = true;
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', refunded_at: null });
-    await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('pending');
+    await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('has not completed');
     fixture.skip(3601_000);
     await checkLedger(fixture.deps);
     expect(await statusOf()).toBe('refunding');
