@@ -109,7 +109,7 @@ function checkResponse(answer: AcmeResponse, now: Date): AcmeResponse {
   if (kind === 'nonce' && answer.status === 400) return answer;
   const retryAfterMs = retryAfterOf(answer.headers['retry-after'], now);
   if (answer.status >= 500)
-    throw new AcmeUnreachable(`the certificate authority answers ${answer.status}`, retryAfterMs);
+    throw new AcmeUnreachable(`the certificate authority responded with ${answer.status}`, retryAfterMs);
   throw new AcmeRefused(answer.status === 429 ? 'limit' : answer.status === 404 ? 'order' : kind, retryAfterMs);
 }
 
@@ -121,8 +121,9 @@ async function request<T>(act: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (error instanceof AcmeRefused || error instanceof AcmeUnreachable) throw error;
       // The library gives up after several rejected nonces; nothing was done then.
-      if (!isNonce(error)) throw new AcmeUnreachable(`the certificate authority cannot be asked: ${nameOf(error)}`);
-      if (nonces === noncesMax) throw new AcmeUnreachable('the certificate authority takes no nonce');
+      if (!isNonce(error))
+        throw new AcmeUnreachable(`the request to the certificate authority failed: ${nameOf(error)}`);
+      if (nonces === noncesMax) throw new AcmeUnreachable('the certificate authority rejected every nonce');
       await pause(20 * (nonces + 1));
     }
   }

@@ -64,7 +64,7 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
   let inHand = 0;
   return {
     async send({ messageId, attachments = [], ...mail }) {
-      if (inHand >= inHandMax) throw new MailNotSent('later', 'too many mails wait for the mail server');
+      if (inHand >= inHandMax) throw new MailNotSent('later', 'too many e-mails are waiting for the mail server');
       inHand += 1;
       try {
         await transport.sendMail({
@@ -92,7 +92,7 @@ type SmtpError = Error & { code?: string; command?: string; responseCode?: numbe
 function translate({ code = 'error', command = '', responseCode = 0 }: SmtpError): MailNotSent {
   const aboutThisMail = command === 'RCPT TO' || command === 'DATA';
   if (responseCode >= 500 && aboutThisMail) {
-    return new MailNotSent('refused', `the mail server of the address refused it (${responseCode})`);
+    return new MailNotSent('refused', `the recipient’s mail server refused the e-mail (${responseCode})`);
   }
-  return new MailNotSent('later', `the mail server did not take it (${responseCode || code})`);
+  return new MailNotSent('later', `the mail server did not accept the e-mail (${responseCode || code})`);
 }

@@ -41,7 +41,7 @@ export function lookUpManifest(manifest: Buffer): ManifestLookup {
 
   function fileAt(n: number): ManifestFile {
     const file: ManifestFile = JSON.parse(line(n));
-    if (!isSound(file)) throw new Error('a manifest holds an unusable line');
+    if (!isSound(file)) throw new Error('a manifest contains an invalid line');
     return file;
   }
 
@@ -71,7 +71,7 @@ function lineStarts(manifest: Buffer): Uint32Array {
     }
     starts[count++] = at + 1;
   }
-  if (starts[count - 1] !== manifest.length) throw new Error('a manifest ends within a line');
+  if (starts[count - 1] !== manifest.length) throw new Error('a manifest ends in the middle of a line');
   return starts.slice(0, count);
 }
 

@@ -43,7 +43,7 @@ export function sourceFault(path: string): PathFault | undefined {
   if (isFrozen(path)) return { code: 'frozen_file', what: 'is managed by the platform' };
   const segments = path.split('/');
   if (!segments.some(isSubmoduleList)) return undefined;
-  return { code: 'invalid_path', what: 'is the list of submodules, which sites cannot have' };
+  return { code: 'invalid_path', what: 'is a list of git submodules, which sites cannot have' };
 }
 
 /** Why a built site cannot have or serve this path; undefined if it can. Relative to the site's root. */
@@ -67,7 +67,7 @@ function placeFault(path: string): string | undefined {
   for (const segment of path.split('/')) {
     if (segment === '') return 'has an empty folder or file name in its path';
     if (segment === '.' || segment === '..') return 'has "." or ".." as a name in its path';
-    if (isGitFolder(segment)) return 'has a name that some systems treat as the folder .git';
+    if (isGitFolder(segment)) return 'has a name that some systems treat as the .git folder';
     if (Buffer.byteLength(segment) > segmentBytesMax) return `has a name of more than ${segmentBytesMax} bytes`;
   }
   return undefined;

@@ -207,6 +207,6 @@ export function providerError(fault: PaymentsFault, what = 'The payment provider
   return errors.provider_error(`${what} could not be reached or rejected the request.`, {
     retryable: unanswered,
     cause: fault,
-    ...(unanswered ? { nextAction: 'Send the same request again in a minute.' } : {}),
+    ...(unanswered ? { nextAction: 'Send the same request again after a minute.' } : {}),
   });
 }

@@ -141,7 +141,7 @@ export function openRepositories(dir: string): Repositories {
 
 /** The folder name of a repository. Throws unless `siteId` is a site's id, so that no id becomes another path. */
 export function folderName(siteId: string, repository: Repository): string {
-  if (!isId('site', siteId)) throw new Error('not the id of a site');
+  if (!isId('site', siteId)) throw new Error('not a site id');
   return repository === 'source' ? `${siteId}.git` : `${siteId}.content.git`;
 }
 
@@ -151,7 +151,7 @@ export function isBranch(name: string): boolean {
 }
 
 function refOf(branch: Branch): string {
-  if (!isBranch(branch)) throw new Error('not a branch of a site');
+  if (!isBranch(branch)) throw new Error('not a branch that a site can have');
   return `refs/heads/${branch}`;
 }
 

@@ -200,8 +200,8 @@ function onHelperExit(helper: SpawnHelper): void {
   if (current === helper) current = undefined;
   helper.child.kill('SIGKILL');
   for (const { pid, ready, exited: over, streams } of helper.runs.values()) {
-    ready.reject(new Error('the helper ended'));
-    over.resolve({ status: null, stderr: 'the helper ended' });
+    ready.reject(new Error('the helper process exited'));
+    over.resolve({ status: null, stderr: 'the helper process exited' });
     try {
       if (pid === undefined) for (const stream of streams.values()) stream.destroy();
       else process.kill(-pid, 'SIGKILL');

@@ -73,7 +73,7 @@ export function openZones({ url, key }: { url: string; key: string }): Zones {
         const answer = await call('POST', '/zones', { name: `${zone}.`, kind: 'Native', nameservers: [], rrsets });
         if (answer.status === 409) return;
         if (answer.status === 422) throw new RecordsRefused(await wordsOf(answer));
-        requireOk(answer, 'make a zone');
+        requireOk(answer, 'create a zone');
       }),
 
     replace: (zone, sets) =>
@@ -114,9 +114,9 @@ function failed(cause: unknown): never {
 }
 
 function failure(retryable: boolean, cause: unknown) {
-  return errors.provider_error('The name servers of the platform rejected the request.', {
+  return errors.provider_error('The platform’s name servers could not be reached or rejected the request.', {
     retryable,
-    nextAction: retryable ? 'Send the same request again in a moment.' : 'Tell the operator.',
+    nextAction: retryable ? 'Send the same request again in a moment.' : 'Report it to the operator.',
     cause,
   });
 }

@@ -19,7 +19,7 @@ export class AcmeRefused extends Error {
   /** How long to wait before a retry, if the authority says so. */
   readonly retryAfterMs: number | undefined;
   constructor(kind: RefusalKind, retryAfterMs?: number) {
-    super(`the certificate authority refuses: ${kind}`);
+    super(`the certificate authority refused the request: ${kind}`);
     this.kind = kind;
     this.retryAfterMs = retryAfterMs;
   }

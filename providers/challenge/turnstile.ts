@@ -47,10 +47,10 @@ async function ask(address: string, body: Record<string, string>): Promise<z.out
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    if (response.status >= 500) throw new Error(`the verifier answered ${response.status}`);
+    if (response.status >= 500) throw new Error(`the verification service responded with ${response.status}`);
     return answer.parse(await response.json());
   } catch (cause) {
-    throw errors.provider_error('The spam check could not be made.', {
+    throw errors.provider_error('The spam check could not be completed.', {
       nextAction: 'Send the form again in a moment.',
       retryable: true,
       cause,

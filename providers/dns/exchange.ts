@@ -64,7 +64,7 @@ function overUdp({ address, port }: Server, packet: Packet): Promise<DecodedPack
       if (got) resolve(got);
     });
     socket.connect(port, address, () => socket.send(encode(packet)));
-    setTimeout(() => reject(new Error('no answer in time')), timeoutMs).unref();
+    setTimeout(() => reject(new Error('no response in time')), timeoutMs).unref();
   });
   return answer.finally(() => socket.close());
 }
@@ -74,16 +74,16 @@ function overTcp({ address, port }: Server, packet: Packet): Promise<DecodedPack
   const answer = new Promise<DecodedPacket>((resolve, reject) => {
     let received = Buffer.alloc(0);
     socket.on('error', reject);
-    socket.on('close', () => reject(new Error('closed without an answer')));
+    socket.on('close', () => reject(new Error('the connection was closed without a response')));
     socket.on('data', (bytes) => {
       received = Buffer.concat([received, bytes]);
       if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
       const got = read(() => streamDecode(received) as DecodedPacket, packet);
       if (got) resolve(got);
-      else reject(new Error('an answer to another question'));
+      else reject(new Error('the response answers a different question'));
     });
     socket.on('connect', () => socket.write(streamEncode(packet)));
-    setTimeout(() => reject(new Error('no answer in time')), timeoutMs).unref();
+    setTimeout(() => reject(new Error('no response in time')), timeoutMs).unref();
   });
   return answer.finally(() => socket.destroy());
 }

@@ -5,14 +5,14 @@ const words: (readonly [RegExp, string])[] = [
   [/external_account/, 'a bank account for payouts'],
   [/tos_acceptance/, 'agreement to the terms of service'],
   [/document|verification/, 'an identity document of the owner'],
-  [/^business_profile/, 'a description of the business, and its website'],
+  [/^business_profile/, 'a description of the business and its website'],
   [/^(company|business_type)/, 'details of the business'],
-  [/^(individual|person|representative|owners|directors)/, 'details of the person behind the account'],
+  [/^(individual|person|representative|owners|directors)/, 'details of the person who represents the account'],
 ];
 
 /** Each requirement once. An account with nothing due that may not take payments waits for the provider's review. */
 export function waitingFor(due: readonly string[], chargesEnabled: boolean): string[] {
   const named = due.map((name) => words.find(([pattern]) => pattern.test(name))?.[1] ?? 'further details');
-  if (named.length === 0 && !chargesEnabled) return ['the review of the submitted details'];
+  if (named.length === 0 && !chargesEnabled) return ['a review of the submitted details'];
   return [...new Set(named)];
 }

@@ -14,7 +14,7 @@ export class PaymentsFault extends Error {
   /** Whether a retry with the same idempotency key would only repeat this response. */
   readonly isFinal: boolean;
   constructor(reason: FaultReason, detail: string, isFinal = false) {
-    super(`the provider of payments: ${reason} (${detail})`);
+    super(`the payment provider failed: ${reason} (${detail})`);
     this.name = 'PaymentsFault';
     this.reason = reason;
     this.isFinal = isFinal;

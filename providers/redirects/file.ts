@@ -44,7 +44,7 @@ export async function requireUsableRedirects(
   if (!file) return;
   if (file.bytes > redirectsFileBytesMax) throw tooLarge();
   const content = await store.readAll(file.sha256);
-  if (!content) throw errors.storage_error(`The file ${redirectsFile} could not be read temporarily.`);
+  if (!content) throw errors.storage_error(`The file ${redirectsFile} is temporarily unreadable.`);
   parseRedirectsFile(content, origin);
 }
 
@@ -53,7 +53,7 @@ function readLine(name: string, words: string[]): RawRule {
   const [to, last, ...more] = rest.length === 1 && rest[0] === '410' ? [undefined, '410'] : rest;
   if (more.length > 0) {
     throw errors.invalid_redirects(
-      `${name} has more than a path, a target and a status: conditions are not supported.`,
+      `${name} has text after the path, the target and the status; conditions are not supported.`,
       {
         nextAction: 'Remove the text after the status, and publish again.',
       },
@@ -63,7 +63,7 @@ function readLine(name: string, words: string[]): RawRule {
   const status = last === undefined ? 301 : Number(/^(\d{3})!?$/.exec(last)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) {
     throw errors.invalid_redirects(`${name} does not end with a status: ${JSON.stringify(last?.slice(0, 80))}.`, {
-      nextAction: 'Write a line as /from /to 301, and publish again.',
+      nextAction: 'Write the line as /from /to 301, and publish again.',
     });
   }
   return { name, from, to, status };

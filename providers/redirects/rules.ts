@@ -27,7 +27,7 @@ export function checkRedirects(written: readonly RawRule[], origin: string): Red
   if (written.length > rulesMax) {
     throw refuse(
       `There are ${written.length} redirects; the limit is ${rulesMax}`,
-      'Use rules that end in /* for whole folders.',
+      'Redirect whole folders with rules that end in /*.',
     );
   }
   const names = new Map<string, string>();
@@ -53,7 +53,7 @@ function requireNoLoops(rules: readonly RedirectRule[], written: readonly RawRul
     if (starts.every((start) => terminates([table], start, origin))) return;
     throw refuse(
       `${written[index]?.name} creates a loop, or a chain of more than ${hopsMax} redirects: ${rule.from}`,
-      'Point it to the final page.',
+      'Make the rule redirect to the final page.',
     );
   });
 }
@@ -64,7 +64,7 @@ const below = '\u{10FFFD}';
 function checkRule({ name, from, to, status }: RawRule): RedirectRule {
   const no = (fault: string) => refuse(`${name} ${fault}`);
   if (!(redirectStatuses as readonly number[]).includes(status)) {
-    throw no(`has the status ${printable(String(status))}; a redirect supports ${redirectStatuses.join(', ')}`);
+    throw no(`has the status ${printable(String(status))}; the supported statuses are ${redirectStatuses.join(', ')}`);
   }
   const fault = faultOfFrom(from);
   if (fault) throw no(`${fault}: ${printable(from)}`);
@@ -76,11 +76,11 @@ function checkRule({ name, from, to, status }: RawRule): RedirectRule {
 }
 
 function faultOfFrom(from: string): string | undefined {
-  if (!from.startsWith('/')) return 'does not begin its path with a slash';
+  if (!from.startsWith('/')) return 'has a path that does not begin with a slash';
   if (Buffer.byteLength(from) > fromBytesMax) return `has a path of more than ${fromBytesMax} bytes`;
   if (/[?#]/.test(from)) return 'has a query or fragment in its path, but rules only match the path';
   const plain = from.endsWith('/*') ? from.slice(0, -2) : from;
-  if (plain.includes('*')) return 'has a * that is not at the end of its path, as in /old/*';
+  if (plain.includes('*')) return 'has a * that is not at the end of its path; write it as in /old/*';
   if (!from.isWellFormed() || /%2f|%5c|[\\\s\p{Cc}]/iu.test(from))
     return 'has a character that is not allowed in a path';
   try {
@@ -98,10 +98,11 @@ function readTo(to: string, hasSplat: boolean): { to: string } | { fault: string
   if (!to.isWellFormed() || /[\\\s\p{Cc}]/u.test(to))
     return { fault: 'redirects to a URL with a character that is not allowed' };
   if (to.includes(':splat') && !hasSplat) return { fault: 'uses :splat, but its path does not end in /*' };
-  if (to.startsWith('//')) return { fault: 'redirects to //, which is another host without a scheme' };
+  if (to.startsWith('//'))
+    return { fault: 'redirects to a URL that begins with //, which is a different host without a scheme' };
   const isPath = to.startsWith('/');
   if (!isPath && !/^https?:\/\//i.test(to))
-    return { fault: 'redirects neither to a path of the site nor to http:// or https://' };
+    return { fault: 'redirects to something other than a path on the site or an http:// or https:// URL' };
   const url = URL.parse(to, isPath ? 'http://site.invalid' : undefined);
   if (!url || url.username || url.password) return { fault: 'redirects to a URL that cannot be parsed' };
   try {

@@ -74,6 +74,6 @@ export async function writeCommit(place: Place, commit: NewCommit): Promise<stri
     await sweepRepository(place.dir);
     return null;
   }
-  if (status !== 0) throw new Error(`git fast-import ended with ${status}: ${words}`);
+  if (status !== 0) throw new Error(`git fast-import exited with ${status}: ${words}`);
   return stdout.toString().trim();
 }

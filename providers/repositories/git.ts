@@ -110,7 +110,7 @@ export async function runGit(
   const child = await spawnGit(place, args, options.environment);
   const { status, stderr: words, stdout } = await finish(child, options.input ?? []);
   if (status === null || !(options.accept ?? [0]).includes(status)) {
-    throw new Error(`git ${args[0]} ended with ${status}: ${words}`);
+    throw new Error(`git ${args[0]} exited with ${status}: ${words}`);
   }
   return { status, stdout };
 }
@@ -122,7 +122,7 @@ export async function* streamGit(place: Place, args: string[], input = ''): Asyn
   try {
     for await (const chunk of child.stdout) yield chunk as Buffer;
     const { status, stderr: words } = await child.exited;
-    if (status !== 0) throw new Error(`git ${args[0]} ended with ${status}: ${words}`);
+    if (status !== 0) throw new Error(`git ${args[0]} exited with ${status}: ${words}`);
   } finally {
     child.kill('SIGKILL');
   }

@@ -76,7 +76,7 @@ async function openTransaction({ place, ref, from, to }: Move) {
       if ((await next(answers)) === 'start: ok' && (await next(answers)) === 'prepare: ok') return true;
       const { status, stderr: words } = await child.exited;
       if (/lock/.test(words)) return false;
-      throw new Error(`git update-ref ended with ${status}: ${words}`);
+      throw new Error(`git update-ref exited with ${status}: ${words}`);
     },
     async commit(): Promise<void> {
       say(child, 'commit');

@@ -19,7 +19,7 @@ const shaPattern = /^[0-9a-f]{40}$/;
 
 /** Throws unless this is the full id of an object, so that git cannot take it for an option or a range. */
 export function assertSha(sha: string): void {
-  if (!shaPattern.test(sha)) throw new Error('not the name of a git object');
+  if (!shaPattern.test(sha)) throw new Error('not a git object id');
 }
 
 /** Splits at NUL bytes. Bytes after the last one are dropped: git ends every record with NUL. */
@@ -142,7 +142,7 @@ export async function* readBlobs(place: Place, oids: readonly string[]): AsyncGe
   try {
     for (const oid of oids) {
       const [, type, size = ''] = (await source.line()).split(' ');
-      if (type !== 'blob') throw new Error(`object ${oid} is not a file of this repository`);
+      if (type !== 'blob') throw new Error(`object ${oid} is not a file in this repository`);
       const bytes = Number(size);
       const content = source.take(bytes);
       yield { oid, bytes, content };
@@ -167,7 +167,7 @@ function reader(chunks: AsyncGenerator<Buffer>) {
   let rest: Buffer = Buffer.alloc(0);
   async function more(): Promise<void> {
     const next = await chunks.next();
-    if (next.done) throw new Error('git ended in the middle of an object');
+    if (next.done) throw new Error('the output of git ended in the middle of an object');
     rest = rest.length === 0 ? next.value : Buffer.concat([rest, next.value]);
   }
   async function some(bytesMax: number): Promise<Buffer> {

@@ -25,7 +25,7 @@ export async function passCache(
   let left = { bytes: cacheBytesMax, files: cacheFilesMax };
   try {
     for (let next = await reading.next(); ; next = await reading.next()) {
-      if (next.done) throw new Error('The caches broke off.');
+      if (next.done) throw new Error('The cache stream ended unexpectedly.');
       const entry = next.value;
       const { name, size = 0 } = entry.header;
       if (name === 'end') break;
@@ -55,8 +55,8 @@ function checkEntry({ header: { name, type } }: Entry, left: { bytes: number; fi
     name.length > 1024 ||
     name.includes('\0')
   )
-    throw new Error('The caches hold what is no plain file.');
-  if (left.bytes < 0 || left.files < 0) throw new Error('The caches are larger than may be kept.');
+    throw new Error('The caches contain an entry that is not a regular file.');
+  if (left.bytes < 0 || left.files < 0) throw new Error('The caches exceed the size limit.');
 }
 
 function add(tar: ReturnType<typeof pack>, name: string, content: Buffer): Promise<void> {

@@ -46,7 +46,7 @@ async function pump(wire: Duplex, stdout: Writable, stderr: Writable): Promise<v
       }
     }
   }
-  if (headerBytes > 0 || left > 0) throw new Error('The stream of the container broke off.');
+  if (headerBytes > 0 || left > 0) throw new Error('The container’s output stream ended unexpectedly.');
 }
 
 async function write(target: Writable, part: Buffer): Promise<void> {

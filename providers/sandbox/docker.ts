@@ -60,7 +60,7 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
     const ended = AbortSignal.any([signal, AbortSignal.timeout(warmUpMs)]);
     try {
       await once(started.stdout, 'readable', { signal: ended });
-      if (started.stdout.read(1) === null) throw new Error('its rehearsal failed.');
+      if (started.stdout.read(1) === null) throw new Error('the rehearsal build failed.');
       await started.container.update({ CpuShares: shares.building });
       return started;
     } catch (error) {

@@ -38,12 +38,12 @@ export type OpenSandboxOptions = {
 export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox | undefined> {
   const { mode, log } = options;
   if (!/^[\w-]{1,64}$/.test(options.owner))
-    throw new Error('The owner of a sandbox is 1 to 64 letters, digits, - and _.');
+    throw new Error('The owner of a sandbox must be 1 to 64 letters, digits, hyphens and underscores.');
   if (mode === 'off') return undefined;
   if (mode === 'docker') return openDocker(options);
   if (mode === 'bubblewrap') return openBubblewrap(options);
   if (mode === 'none-run-builds-unprotected') {
-    log.warn('Builds run UNPROTECTED: the code of every site runs with the rights of this service.');
+    log.warn('Builds run UNPROTECTED: every site’s code runs with the permissions of this service.');
     return openUnprotectedSandbox(options);
   }
   const reasons: string[] = [];
@@ -60,25 +60,25 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox 
 
 async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
   const docker = await findEngine(options.dockerHost);
-  if (!docker) throw new Error('No container engine answers.');
+  if (!docker) throw new Error('No container engine is responding.');
   const [{ Version }, { MemTotal }] = await Promise.all([docker.version(), docker.info()]);
   if (isOlder(Version, safeEngine)) {
     options.log.warn(
-      `The container engine ${Version} is older than ${safeEngine.join('.')}, which closed two holes. Update it.`,
+      `The container engine ${Version} is older than ${safeEngine.join('.')}, which fixed two vulnerabilities. Update it.`,
     );
   }
-  options.log.info(`Sites are built in containers of engine ${Version}.`);
+  options.log.info(`Sites are built in containers (engine ${Version}).`);
   return openDockerSandbox({ ...options, docker, warm: warmOptions(options, MemTotal) });
 }
 
 async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
-  if (process.platform !== 'linux') throw new Error('bubblewrap needs Linux.');
+  if (process.platform !== 'linux') throw new Error('bubblewrap requires Linux.');
   const sandbox = await openBubblewrapSandbox({ ...options, warn: (text) => options.log.warn(text) }).catch((cause) => {
     throw new Error('bubblewrap does not work here (is it installed, and can user 10001 read the data folder?).', {
       cause,
     });
   });
-  options.log.info('Sites are built in namespaces by bubblewrap.');
+  options.log.info('Sites are built in namespaces with bubblewrap.');
   return sandbox;
 }
 

@@ -74,7 +74,7 @@ export function openOutput(stream: Readable, limits: BuildLimits) {
       else await deliverFile(entry, acceptFile(entry, tally, limits), onFile);
       entry.resume();
     }
-    throw new Error('The output ended without a verdict.');
+    throw new Error('The sandbox output ended without a result.');
   }
 
   return {
@@ -113,7 +113,7 @@ async function* readEntries(entries: Extract, room: { left: number }): AsyncGene
 }
 
 function unreadable(): OutputRefused {
-  return new OutputRefused('build_failed', 'The output of the build could not be read.');
+  return new OutputRefused('build_failed', 'The build’s output could not be read.');
 }
 
 type OutputTally = { files: number; folders: number; bytes: number; seen: Set<string> };
@@ -133,7 +133,8 @@ function acceptFile(entry: Entry, tally: OutputTally, limits: BuildLimits): { pa
     throw new OutputRefused('build_failed', `The build wrote ${path}, which is a ${type}, not a regular file.`);
   }
   const bytes = size ?? 0;
-  if (!Number.isSafeInteger(bytes) || bytes < 0) throw new OutputRefused('build_failed', `${path} has no valid size.`);
+  if (!Number.isSafeInteger(bytes) || bytes < 0)
+    throw new OutputRefused('build_failed', `The size of ${path} is not valid.`);
   count(path, bytes, tally, limits);
   return { path, bytes };
 }
@@ -155,7 +156,7 @@ function count(path: string, bytes: number, tally: OutputTally, limits: BuildLim
   if (bytes > limits.fileBytesMax) {
     throw new OutputRefused(
       'plan_limit',
-      `${path} exceeds the limit for one file (${inMegabytes(limits.fileBytesMax)}).`,
+      `${path} exceeds the size limit for a file (${inMegabytes(limits.fileBytesMax)}).`,
       'file_bytes',
     );
   }
@@ -168,7 +169,7 @@ function count(path: string, bytes: number, tally: OutputTally, limits: BuildLim
 function tooManyFiles(limits: BuildLimits): OutputRefused {
   return new OutputRefused(
     'plan_limit',
-    `The built site exceeds the limit of files for a site (${limits.outputFilesMax}).`,
+    `The built site exceeds the limit on the number of files (${limits.outputFilesMax}).`,
     'site_files',
   );
 }
@@ -180,7 +181,7 @@ function checkPath(name: string): string {
       'build_failed',
       `The build wrote a file named ${JSON.stringify(name.slice(0, 200))}, which ${what}.`,
     );
-  if (!name.startsWith('dist/')) throw refuse('lies outside the output folder');
+  if (!name.startsWith('dist/')) throw refuse('is outside the output folder');
   const path = name.slice('dist/'.length);
   const fault = outputFault(path);
   if (fault) throw refuse(fault.what);
@@ -194,15 +195,15 @@ async function deliverFile(
   onFile: BuildRequest['onFile'],
 ): Promise<void> {
   // A stream that ended before a listener was attached emits nothing.
-  if (entry.destroying || entry.destroyed) throw new Error('The output broke off.');
+  if (entry.destroying || entry.destroyed) throw new Error('The sandbox output ended unexpectedly.');
   let came = 0;
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       came += chunk.length;
-      done(came > file.bytes ? new Error('More bytes came than the header claims.') : null, chunk);
+      done(came > file.bytes ? new Error('The sandbox sent more bytes than declared in the header.') : null, chunk);
     },
     flush(done) {
-      done(came === file.bytes ? null : new Error('Fewer bytes came than the header claims.'));
+      done(came === file.bytes ? null : new Error('The sandbox sent fewer bytes than declared in the header.'));
     },
   });
   const passed = pipeline(entry, counted);
@@ -212,7 +213,7 @@ async function deliverFile(
   } catch (cause) {
     // A broken sandbox also fails the consumer, so check which of the two failed first.
     if (entry.destroyed && came < file.bytes) throw cause;
-    throw new ConsumerFailed('An output file could not be taken.', { cause });
+    throw new ConsumerFailed('An output file could not be stored.', { cause });
   }
   counted.resume();
   await passed;

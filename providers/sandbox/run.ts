@@ -94,7 +94,7 @@ async function awaitVerdict(
   if ((verdict?.status === 'failed' && verdict.outOfMemory) || exit?.outOfMemory)
     return failed('build_failed', outOfMemory(limits.memoryBytes));
   if (verdict?.status === 'failed') return failed('build_failed', verdict.message);
-  throw new Error(`The sandbox ended with code ${exit?.code} and without a verdict.`, { cause: fault });
+  throw new Error(`The sandbox exited with code ${exit?.code} without a result.`, { cause: fault });
 }
 
 /** Reports the finished build, then reads its caches. The caches are optional. */
@@ -114,5 +114,5 @@ function failed(code: OutputRefused['code'] | 'build_timeout', message: string, 
 }
 
 function outOfMemory(bytes: number): string {
-  return `The build exceeded its memory limit (${Math.round(bytes / 1_048_576)} MiB). Large images are the usual reason.`;
+  return `The build exceeded its memory limit (${Math.round(bytes / 1_048_576)} MiB). The usual cause is large images.`;
 }

@@ -41,13 +41,13 @@ export function createWarmPool<B extends Container>(
       try {
         const container = await open(limits, signal);
         waiting.add(container);
-        info('A sandbox is warm.');
+        info('A warm sandbox is ready.');
         await container.exited;
         if (waiting.delete(container)) await container.kill();
         else delayMs = retryDelayMs.first;
       } catch (error) {
         if (!signal.aborted)
-          info(`No sandbox could be started ahead: ${error instanceof Error ? error.message : error}`);
+          info(`A warm sandbox could not be started: ${error instanceof Error ? error.message : error}`);
       }
       await delay(delayMs, undefined, { signal, ref: false }).catch(() => {});
       delayMs = Math.min(2 * delayMs, retryDelayMs.last);

@@ -12,12 +12,12 @@ export function blobName(sha256: string, encoding: Encoding = 'identity'): strin
 
 /** A caller's name for stored bytes, unchanged. Throws on one that could lead to another path. */
 export function keptName(name: string): string {
-  if (!/^[a-z0-9_.-]{1,200}$/.test(name) || name.startsWith('.')) throw new Error('not a name of kept bytes');
+  if (!/^[a-z0-9_.-]{1,200}$/.test(name) || name.startsWith('.')) throw new Error('not a valid name for stored bytes');
   return name;
 }
 
 export function storageError(cause: unknown) {
-  return errors.storage_error('The file storage of the platform is temporarily unavailable.', {
+  return errors.storage_error('The platform’s file storage is temporarily unavailable.', {
     nextAction: 'Send the same call again in a few seconds.',
     cause,
   });

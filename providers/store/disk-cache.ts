@@ -62,13 +62,13 @@ export function createCachedStore(store: Store, { dir, bytesMax, processes, cloc
       try {
         const hash = createHash('sha256');
         for await (const chunk of content) {
-          if (at + chunk.length > bytes + digestBytes) throw new Error('a file is longer than it was said to be');
+          if (at + chunk.length > bytes + digestBytes) throw new Error('a file is longer than its declared size');
           hash.update(chunk);
           await file.write(chunk, 0, chunk.length, at);
           at += chunk.length;
         }
         const digest = hash.digest();
-        if (!isDigestOf(key, digest)) throw new Error('the bytes are not what their name says');
+        if (!isDigestOf(key, digest)) throw new Error('a file’s contents do not match its hash');
         await file.write(digest, 0, digestBytes, 0);
       } finally {
         await file.close();
@@ -96,7 +96,7 @@ export function createCachedStore(store: Store, { dir, bytesMax, processes, cloc
     const under = filling.get(key);
     if (under) return under;
     const fresh = fill(key, sha256, encoding)
-      .catch((err) => log.warn({ err }, 'a file could not be kept on this machine'))
+      .catch((err) => log.warn({ err }, 'a file could not be cached on this machine'))
       .finally(() => filling.delete(key));
     filling.set(key, fresh);
     return fresh;
@@ -132,7 +132,7 @@ export function createCachedStore(store: Store, { dir, bytesMax, processes, cloc
       const content = await store.readAll(sha256, encoding);
       if (content && room.fits(content.length))
         await keep(key, content.length, [content]).catch((err) =>
-          log.warn({ err }, 'a file could not be kept on this machine'),
+          log.warn({ err }, 'a file could not be cached on this machine'),
         );
       return content;
     },

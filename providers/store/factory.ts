@@ -12,7 +12,7 @@ type Settings = Pick<Config, 'storeDir' | 's3' | 'dataDir'>;
 
 export function createStore({ storeDir, s3, dataDir }: Settings): Store {
   if (!s3) {
-    if (storeDir === undefined) throw new Error('a store is in a folder or in a bucket');
+    if (storeDir === undefined) throw new Error('a store requires a folder or a bucket');
     return createDiskStore(storeDir);
   }
   // The S3 client takes 30 MiB and a tenth of a second to load, so only installations with a bucket load it.

@@ -62,6 +62,6 @@ function syncFileSystem(dir: string): Promise<void> {
   return new Promise((resolve, reject) => {
     spawn('sync', ['-f', dir], { stdio: 'ignore' })
       .once('error', reject)
-      .once('close', (code) => (code === 0 ? resolve() : reject(new Error(`sync ended with ${code}`))));
+      .once('close', (code) => (code === 0 ? resolve() : reject(new Error(`sync exited with ${code}`))));
   });
 }

@@ -15,14 +15,14 @@ async function* resumed(bucket: Bucket, name: string, opened: Opened, start: num
   for (let body: Readable | undefined = opened.body; ; body = undefined) {
     try {
       body ??= (await bucket.get(name, { start: at, end: end - 1 }, opened.etag))?.body;
-      if (!body) throw new Error('the object went away while it was read');
+      if (!body) throw new Error('the object was removed while it was being read');
       for await (const chunk of body as AsyncIterable<Buffer>) {
         at += chunk.length;
         failures = 0;
         yield chunk;
       }
       if (at === end) return;
-      throw new Error('the answer ended early');
+      throw new Error('the response ended early');
     } catch (error) {
       failures += 1;
       if (at >= end || failures === attemptsMax) throw error;
@@ -39,7 +39,7 @@ async function* verified(chunks: AsyncIterable<Buffer>, sha256: string): AsyncGe
     hash.update(chunk);
     previous = chunk;
   }
-  if (hash.digest('hex') !== sha256) throw new WrongBytes('the bytes are not what their name says');
+  if (hash.digest('hex') !== sha256) throw new WrongBytes('an object’s contents do not match its hash');
   if (previous) yield previous;
 }
 

@@ -55,7 +55,7 @@ export function createS3Store(address: BucketAddress, { spoolDir, timeouts }: Op
   async function afterAll(sha256: string, bytes: number): Promise<StoredBlob> {
     const found = await storedBlob(sha256, bytes);
     if (typeof found === 'object') return found;
-    throw new Error('the name is taken by other bytes');
+    throw new Error('an object with the same name has different contents');
   }
 
   async function putStream(content: Readable, { overwrite }: PutOptions): Promise<StoredBlob> {

@@ -29,7 +29,7 @@ async function* partsOf(file: Awaited<ReturnType<typeof open>>, bytes: number): 
   for (let at = 0; at < bytes; at += partBytes) {
     const part = Buffer.alloc(Math.min(partBytes, bytes - at));
     const { bytesRead } = await file.read(part, 0, part.length, at);
-    if (bytesRead !== part.length) throw new Error('the spooled file is not whole');
+    if (bytesRead !== part.length) throw new Error('the spooled file is incomplete');
     yield part;
   }
 }

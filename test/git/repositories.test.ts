@@ -41,7 +41,7 @@ test('both repositories are made whole, once, however many calls make them', asy
 
 test('what is not the id of a site becomes no path', () => {
   for (const id of ['../../etc', '', 'site_', 'site_01m7y4w1hnfezrps8pa690527W', 'dep_01m7y4w1hnfezrps8pa690527w']) {
-    expect(() => repositories.place(id, 'source')).toThrow('not the id of a site');
+    expect(() => repositories.place(id, 'source')).toThrow('not a site id');
   }
 });
 
@@ -85,7 +85,7 @@ test('a commit moves a branch from the tip it stands on, and from no other', asy
   ]);
   expect(await repositories.hasCommit(siteId, 'source', one ?? '')).toBe(true);
   expect(await repositories.hasCommit(siteId, 'source', 'f'.repeat(40))).toBe(false);
-  await expect(repositories.hasCommit(siteId, 'source', '--help')).rejects.toThrow('not the name of a git object');
+  await expect(repositories.hasCommit(siteId, 'source', '--help')).rejects.toThrow('not a git object id');
 });
 
 test('a lock that a killed process left keeps no commit out for longer than a minute', async () => {

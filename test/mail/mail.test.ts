@@ -102,7 +102,7 @@ test('an address that the server refuses for ever ends its mail, and the record 
   expect(failed).toMatchObject({ status: 'open', mail: 'failed', next_action: expect.stringContaining('DELETE') });
   expect(fixture.mailsTo(to)).toEqual([]);
   const mails = await fixture.deps.em().find(Mail, { status: 'failed' });
-  expect(mails.map(({ failure }) => failure)).toContain('the mail server of the address refused it (550)');
+  expect(mails.map(({ failure }) => failure)).toContain('the recipient’s mail server refused the e-mail (550)');
 });
 
 test('an address that is refused for now gets its mail at a later try, once', async () => {
@@ -192,7 +192,7 @@ test('no address, link or word of a mail stands in a log or in a history', async
   };
   // The step says that it failed before its tries are in the history.
   const told = await until(tell, (text) => text.includes('not_taken'));
-  for (const shown of ['not_taken', 'the mail server did not take it (451)', mailId])
+  for (const shown of ['not_taken', 'the mail server did not accept the e-mail (451)', mailId])
     expect(told.includes(shown)).toBe(true);
   for (const secret of [to, '/invitations/inv_', 'refused on purpose']) expect(told.includes(secret)).toBe(false);
 });

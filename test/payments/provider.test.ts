@@ -139,7 +139,7 @@ describe('what goes wrong', () => {
     stub.knobs.turnAway = 1;
     const fault = await payments.readKey('rk_test_0123456789').catch((error: unknown) => error);
     stub.knobs.turnAway = 0;
-    expect(fault).toMatchObject({ reason: 'unanswered', message: 'the provider of payments: unanswered (503)' });
+    expect(fault).toMatchObject({ reason: 'unanswered', message: 'the payment provider failed: unanswered (503)' });
     const away = openPayments({ key, url: 'http://127.0.0.1:9', webhookSecret: '' });
     expect(await faultOf(away.readKey('rk_test_0123456789'))).toBe('unanswered');
   });
@@ -157,7 +157,7 @@ describe('an account', () => {
       'a bank account for payouts',
       'agreement to the terms of service',
       'an identity document of the owner',
-      'a description of the business, and its website',
+      'a description of the business and its website',
     ]);
   });
 

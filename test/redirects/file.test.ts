@@ -19,8 +19,8 @@ test('_redirects is lines of path, target and status, with remarks', () => {
 test.each([
   ['# one\n\n/a /b\n/c javascript:x', 'Line 4 of _redirects redirects neither'],
   ['/a /b 200', 'Line 1 of _redirects has the status 200'],
-  ['/a /b 301 Country=de', 'Line 1 of _redirects has more than'],
-  ['/a id=:id /b 301', 'Line 1 of _redirects has more than'],
+  ['/a /b 301 Country=de', 'Line 1 of _redirects has text after'],
+  ['/a id=:id /b 301', 'Line 1 of _redirects has text after'],
   ['/a /b soon', 'Line 1 of _redirects does not end with a status'],
   ['/a', 'Line 1 of _redirects has no target'],
   ['/a /b\n/b /a', 'Line 1 of _redirects creates a loop'],

@@ -74,7 +74,7 @@ test('no path that a visitor asks for leads from a path of the site to another h
 });
 
 test.each([
-  [['old', '/new'], 'Rule 1 does not begin its path with a slash: old.'],
+  [['old', '/new'], 'Rule 1 has a path that does not begin with a slash: old.'],
   [['/o*', '/new'], 'Rule 1 has a * that is not at the end of its path'],
   [['/*/o', '/new'], 'Rule 1 has a * that is not at the end of its path'],
   [['/o?x=1', '/new'], 'Rule 1 has a query or fragment'],
@@ -94,7 +94,7 @@ test.each([
   [['/a', 'JAVASCRIPT:alert(1)'], 'neither to a path of the site nor to http'],
   [['/a', 'data:text/html,x'], 'neither to a path of the site nor to http'],
   [['/a', 'ftp://x.example/'], 'neither to a path of the site nor to http'],
-  [['/a', '//evil.example'], 'another host without a scheme'],
+  [['/a', '//evil.example'], 'a different host without a scheme'],
   [['/a', '/\\evil.example'], 'a character that is not allowed'],
   [['/a', '/\t/evil.example'], 'a character that is not allowed'],
   [['/a', 'https://user:pass@x.example/'], 'cannot be parsed'],

@@ -108,7 +108,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     {
       what: 'too many files',
       code: 'for (let i = 0; i < 60; i++) fs.writeFileSync(dist + i, "x");',
-      says: /limit of files .*\(50\)/,
+      says: /limit on the number of files \(50\)/,
     },
     {
       what: 'a file that is too large',

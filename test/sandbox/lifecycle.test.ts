@@ -121,5 +121,5 @@ test.skipIf(kinds[1].missing)('bubblewrap stands in where no engine answers', { 
 
 test('a named engine that does not answer is an error, never another sandbox', async () => {
   const asked = openSandbox({ ...options, mode: 'docker', dockerHost: 'unix:///nowhere/docker.sock' });
-  await expect(asked).rejects.toThrow('No container engine answers.');
+  await expect(asked).rejects.toThrow('No container engine is responding.');
 });

@@ -131,8 +131,12 @@ test('each cap is held, and the message names it', async () => {
   const files = ['a', 'b', 'c'].map((name) => ({ name: `dist/${name}`, content: 'x'.repeat(1_000) }));
   const folders = ['a', 'b', 'c'].map((name) => ({ name: `dist/${name}`, type: 'directory' as const }));
   const refusal = (message: RegExp) => ({ code: 'plan_limit', message: expect.stringMatching(message) });
-  await expect(read(files, { ...roomy, outputFilesMax: 2 })).rejects.toMatchObject(refusal(/limit of files .*\(2\)/));
-  await expect(read(folders, { ...roomy, outputFilesMax: 2 })).rejects.toMatchObject(refusal(/limit of files .*\(2\)/));
+  await expect(read(files, { ...roomy, outputFilesMax: 2 })).rejects.toMatchObject(
+    refusal(/limit on the number of files \(2\)/),
+  );
+  await expect(read(folders, { ...roomy, outputFilesMax: 2 })).rejects.toMatchObject(
+    refusal(/limit on the number of files \(2\)/),
+  );
   await expect(read(files, { ...roomy, fileBytesMax: 999 })).rejects.toMatchObject(refusal(/a exceeds .*999 bytes/));
   await expect(read(files, { ...roomy, outputBytesMax: 2_999 })).rejects.toMatchObject(refusal(/site .*2999 bytes/));
   await expect(
@@ -167,7 +171,7 @@ test('an output that ends well but without a verdict is no output', async () => 
     roomy,
     async ({ content }) => void content.resume(),
   );
-  await expect(reading).rejects.toThrow('without a verdict');
+  await expect(reading).rejects.toThrow('without a result');
 });
 
 test('a verdict of another shape is refused', async () => {

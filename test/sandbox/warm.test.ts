@@ -37,7 +37,10 @@ async function openWarm(owner: string, count = 1) {
   opened.push(sandbox);
   const warmed = (n: number) =>
     expect
-      .poll(() => heard.filter((text) => text === 'A sandbox is warm.').length, { timeout: 170_000, interval: 50 })
+      .poll(() => heard.filter((text) => text === 'A warm sandbox is ready.').length, {
+        timeout: 170_000,
+        interval: 50,
+      })
       .toBe(n);
   return { sandbox, warmed };
 }

@@ -198,7 +198,7 @@ test('bytes that come wrong are not kept', async () => {
   const wrong: Store = {
     ...far,
     async readAll() {
-      throw new Error('the bytes are not what their name says');
+      throw new Error('a file’s contents do not match its hash');
     },
     async read() {
       const { Readable } = await import('node:stream');

@@ -136,7 +136,7 @@ function openLogs(dataDir: string) {
       const line = (await lines()).find((one) => one.includes(deploymentId) && one.includes('"msg":"built"'));
       return line ? JSON.parse(line).ms : {};
     },
-    warmed: async () => (await lines()).filter((line) => line.includes('A sandbox is warm.')).length,
+    warmed: async () => (await lines()).filter((line) => line.includes('A warm sandbox is ready.')).length,
   };
 }
 

@@ -50,7 +50,7 @@ export async function describe(stack: Stack, owner: Owner, demo: Demo | undefine
   ];
   const lines = rows.map(([label, value]) => `  ${(label ?? '').padEnd(12)} ${value}`);
   const { missingForDomains: missing } = stack;
-  const lacks = missing.length > 0 ? [`To try custom domains completely, install ${missing.join(', ')}.`, ''] : [];
+  const lacks = missing.length > 0 ? [`To try all features of custom domains, install ${missing.join(', ')}.`, ''] : [];
   const commands = (await commandsToTry(stack, owner, demo)).map((command) => `  ${command}`);
   return ['', ...lines, '', 'Try next:', ...commands, '', ...lacks, 'Ctrl+C stops everything.'].join('\n');
 }

@@ -14,7 +14,7 @@ export function lockFolder(folder: string): { release(): void } {
   } catch (cause) {
     database.close();
     throw new UserError(
-      `${folder} is in use by ${readHolder(holder)}: stop it, or set FRONTAGE_DATA to another folder.`,
+      `${folder} is in use by ${readHolder(holder)}. Stop that process, or set FRONTAGE_DATA to a different folder.`,
       {
         cause,
       },

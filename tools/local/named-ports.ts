@@ -58,6 +58,7 @@ export async function namedPorts(dataDir: string, env: NodeJS.ProcessEnv): Promi
 
 async function requirePort(port: number, variable: string): Promise<number> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new UserError(`${variable} is not a port number.`);
-  if (!(await isFree(port))) throw new UserError(`Port ${port} is in use: free it, or set ${variable} to another one.`);
+  if (!(await isFree(port)))
+    throw new UserError(`Port ${port} is in use. Free it, or set ${variable} to a different port.`);
   return port;
 }

@@ -19,10 +19,10 @@ function fail(message) {
 function checkMachine() {
   if (Number(process.versions.node.split('.')[0]) < 20) {
     fail(
-      `Node ${process.versions.node} is too old: install Node 20 or newer from your system's packages or nodejs.org.`,
+      `Node ${process.versions.node} is too old. Install Node 20 or newer from your system's packages or nodejs.org.`,
     );
   }
-  if (!works('git', ['--version'])) fail('git is missing: install it (on Debian: apt install git).');
+  if (!works('git', ['--version'])) fail('git is missing. Install it (on Debian: apt install git).');
 }
 
 function works(command, args) {
@@ -71,7 +71,7 @@ function isHolderAlive() {
 
 async function install() {
   for (let logged = false; !acquireLock(); logged = true) {
-    if (!logged) console.log(`… waiting for another process that installs the packages (${lockFile})`);
+    if (!logged) console.log(`… waiting for another process to install the packages (${lockFile})`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   try {
@@ -84,7 +84,7 @@ async function install() {
 /** Not `npm ci`: it refuses a lockfile that lacks the optional packages of other platforms. */
 async function npmInstall() {
   if (!works('npm', ['--version']))
-    fail('npm is missing: install it (it comes with Node; on Debian: apt install npm).');
+    fail('npm is missing. Install it (it comes with Node; on Debian: apt install npm).');
   const start = performance.now();
   const seconds = () => `${Math.round((performance.now() - start) / 1000)} s`;
   const tty = process.stdout.isTTY;
@@ -105,10 +105,12 @@ async function npmInstall() {
     writeFileSync(log, output);
     const line =
       output.split('\n').find((one) => /^npm (error|ERR!) (?!code|errno|syscall)\S/.test(one)) ?? `exit code ${code}`;
-    fail(`The packages could not be installed: ${line} (log: ${log}; fix it and run the same command again)`);
+    fail(`The packages could not be installed: ${line} (log: ${log}; fix the problem and run the same command again)`);
   }
   if (!works(node, ['--version'])) {
-    fail('npm ran no install scripts, so Node 24 is missing: run `npm config set ignore-scripts false` and retry.');
+    fail(
+      'npm did not run install scripts, so Node 24 is missing. Run `npm config set ignore-scripts false` and retry.',
+    );
   }
   console.log(`✓ packages installed (${seconds()})`);
 }
@@ -129,7 +131,7 @@ function run(script, args) {
 }
 
 const [script, ...args] = process.argv.slice(2);
-if (!script) fail('Name the script to run.');
+if (!script) fail('Specify the script to run.');
 checkMachine();
 if (!existsSync(join(root, 'node_modules')) || !isInstalled()) await install();
 run(script, args);

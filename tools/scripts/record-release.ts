@@ -35,7 +35,7 @@ const { values } = parseArgs({ options: { again: { type: 'boolean', default: fal
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const name = `test/upgrades/releases/${version}.txt`;
 if (existsSync(join(root, name)) && !values.again) {
-  console.error(`${name} exists already. Set the new version in package.json, or use --again to replace it.`);
+  console.error(`${name} already exists. Set the new version in package.json, or use --again to replace it.`);
   process.exitCode = 1;
 } else {
   const lines = await describeThis();

@@ -38,7 +38,7 @@ async function start(): Promise<void> {
 async function prepare(note: (line: string) => void): Promise<void> {
   const { prepareSandbox } = await import('#tools/local/services/sandbox-image.ts');
   await prepareSandbox(dataDir, process.env, note).catch((error: Error) => {
-    progress.line(`✗ The sandbox image could not be made, so sites cannot be built: ${error.message}`);
+    progress.line(`✗ The sandbox image could not be created, so sites cannot be built: ${error.message}`);
   });
 }
 
@@ -95,7 +95,7 @@ function stopOnSignals(started: Promise<void>): void {
     const again = signalledAt !== undefined;
     signalledAt = performance.now();
     stopping.abort();
-    progress.line(again ? '… killing everything' : '… stopping');
+    progress.line(again ? '… killing all processes' : '… stopping');
     await (again ? stack?.killAll() : stack?.stop());
     if (!stack) await started.catch(() => {});
     progress.close();

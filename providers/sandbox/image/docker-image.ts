@@ -44,7 +44,7 @@ export async function removeEarlierImages(docker: Docker, tag: string): Promise<
 
 async function importFolder(docker: Docker, dataDir: string, id: string, onProgress: Progress): Promise<void> {
   const { path } = await makeImageFolder(dataDir, onProgress);
-  onProgress('Handing the sandbox image to the container engine…');
+  onProgress('Loading the sandbox image into the container engine…');
   const names = await readdir(path);
   const tar = spawn('tar', ['-C', path, '--numeric-owner', '--owner=0', '--group=0', '-cf', '-', ...names], {
     stdio: ['ignore', 'pipe', 'ignore'],

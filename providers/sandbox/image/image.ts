@@ -82,7 +82,7 @@ async function fill(folder: string, onProgress: Progress): Promise<void> {
   await installPackages(home);
   await installPackages(join(home, 'runner'));
   if (process.platform === 'linux') {
-    onProgress('Gathering what the sandbox needs of this machine…');
+    onProgress('Copying the system files that the sandbox needs…');
     await addSystem(folder);
   }
   // mkdtemp made it 0700 and the umask may be strict: builds run under another user.
@@ -93,7 +93,10 @@ async function fill(folder: string, onProgress: Progress): Promise<void> {
 async function installPackages(folder: string): Promise<void> {
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--include=optional', '--prefix', folder];
   await run('npm', ['ci', ...flags], { cwd: folder, maxBuffer: 16 * 1024 * 1024 }).catch((cause) => {
-    throw new Error('npm could not install the packages that sites are built with. Is this machine online?', { cause });
+    throw new Error(
+      'npm could not install the packages that sites are built with. Check that this machine is online.',
+      { cause },
+    );
   });
 }
 

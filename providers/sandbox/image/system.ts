@@ -55,6 +55,7 @@ async function listLibraries(folder: string): Promise<Set<string>> {
       if (path && !path.startsWith(folder)) found.add(path);
     }
   }
-  if (found.size === 0) throw new Error('ldd names no library of Node; the sandbox cannot be made on this machine.');
+  if (found.size === 0)
+    throw new Error('ldd lists no libraries for Node, so the sandbox cannot be created on this machine.');
   return found;
 }

@@ -111,14 +111,14 @@ export const output: HostileProgram[] = [
     what: 'leaves too many files',
     files: writes(`for (let i = 0; i < 3000; i++) fs.writeFileSync(dist + i, '');`),
     ends: ['plan_limit'],
-    says: /limit of files/,
+    says: /limit on the number of files/,
     brief: true,
   },
   {
     what: 'leaves a huge file of nothing',
     files: writes(`fs.writeFileSync(dist + 'hole', ''); fs.truncateSync(dist + 'hole', 2e12);`),
     ends: ['plan_limit', 'build_failed'],
-    says: /limit for one file|EFBIG/,
+    says: /size limit for a file|EFBIG/,
   },
   {
     what: 'leaves many files that are each allowed',

@@ -68,10 +68,10 @@ function onboardingPage(stub: PaymentsStub, response: ServerResponse, id: string
 }
 
 function accountPage(link: StoredObject): WrittenPage {
-  const main = html`<h1>Complete the account</h1>
-<p class="lead">It can then receive payments for a website.</p>
+  const main = html`<h1>Complete your account</h1>
+<p class="lead">Your account can then receive payments for a website.</p>
 <div class="panel">
-${button(`/onboarding/${link.id}/finish`, html`<button>Complete every detail</button>`)}
+${button(`/onboarding/${link.id}/finish`, html`<button>Fill in all details</button>`)}
 ${button(`/onboarding/${link.id}/later`, html`<button class="quiet">Later</button>`)}
 <p class="hint">No real account is created: this page replaces the payment provider on this machine.</p>
 </div>`;
@@ -81,7 +81,7 @@ ${button(`/onboarding/${link.id}/later`, html`<button class="quiet">Later</butto
 
 const button = (action: string, inner: Html) => html`<form method="post" action="${action}">${inner}</form>`;
 
-const closedPage = (title: string) => noticePage({ title, text: 'Open your link again.' });
+const closedPage = (title: string) => noticePage({ title, text: 'Open the link that you were given again.' });
 
 function lead(response: ServerResponse, url: unknown): void {
   response.writeHead(303, { location: String(url) }).end();

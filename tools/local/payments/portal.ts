@@ -42,7 +42,7 @@ function panel({ id }: StoredObject, kept: StoredObject): Html {
     html`<form method="post" action="/portal/${id}/${kept.id}/${act}"><button class="quiet">${text}</button></form>`;
   const isOverdue = kept.status === 'past_due';
   return html`<div class="panel">
-<p><strong>${String(kept.title ?? '')}</strong> ${kept.cancel_at ? 'ends after the paid month' : isOverdue ? 'is overdue' : 'is paid'}</p>
+<p><strong>${String(kept.title ?? '')}</strong> ${kept.cancel_at ? 'ends when the paid month is over' : isOverdue ? 'is overdue' : 'is paid'}</p>
 ${kept.cancel_at ? button('resume', 'Undo the cancellation') : button('cancel', 'Cancel at the end of the month')}
 ${button('end', 'Cancel now')}
 ${isOverdue ? button('settle', 'Pay the overdue amount') : button('fail', 'Make the next payment fail')}

@@ -11,8 +11,9 @@ export const refundRoutes: Route[] = [
       const left = Number(charge.amount) - Number(charge.amount_refunded);
       if (left === 0) throw new Refusal(400, 'charge_already_refunded', 'The charge has already been refunded.');
       const amount = input.amount === undefined ? left : Number(input.amount);
-      if (amount > left) throw new Refusal(400, 'amount_too_large', 'The refund is larger than what is left.');
-      if (stub.knobs.failRefunds) throw new Refusal(400, 'balance_insufficient', 'There is not enough on the account.');
+      if (amount > left)
+        throw new Refusal(400, 'amount_too_large', 'The refund exceeds the amount that has not been refunded yet.');
+      if (stub.knobs.failRefunds) throw new Refusal(400, 'balance_insufficient', 'The account’s balance is too low.');
       charge.amount_refunded = Number(charge.amount_refunded) + amount;
       charge.refunded = charge.amount_refunded === charge.amount;
       stub.sendEvent('charge.refunded', { ...charge, metadata: intent.metadata });

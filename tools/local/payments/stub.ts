@@ -117,7 +117,9 @@ function once(
     return answer;
   }
   if (before.body === `${request.url} ${body}`) return before.answer;
-  return Promise.resolve(faultOf(new Refusal(400, 'idempotency_error', 'Keys for idempotent requests take one body.')));
+  return Promise.resolve(
+    faultOf(new Refusal(400, 'idempotency_error', 'An idempotency key can be used with only one request body.')),
+  );
 }
 
 async function act(stub: PaymentsStub, request: IncomingMessage, body: string): Promise<Answer> {

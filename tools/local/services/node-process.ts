@@ -42,7 +42,9 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Dae
   const ready = new Promise<'ready'>((resolve) =>
     daemon.child.on('message', (message: { ready?: boolean }) => message.ready && resolve('ready')),
   );
-  const timeout = new Promise<string>((resolve) => setTimeout(resolve, 60_000, 'not ready within a minute').unref());
+  const timeout = new Promise<string>((resolve) =>
+    setTimeout(resolve, 60_000, 'it was not ready within a minute').unref(),
+  );
   const outcome = await Promise.race([ready, daemon.ended, timeout]);
   if (outcome !== 'ready') {
     await daemon.kill();

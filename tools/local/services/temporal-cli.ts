@@ -89,7 +89,7 @@ export async function download(folder: string, log: Log, from = archives): Promi
 async function build(folder: string, log: Log, signal: AbortSignal | undefined): Promise<string> {
   if (!onPath('go')) {
     throw new UserError(
-      'The Temporal CLI is missing and cannot be downloaded: put `temporal` on PATH, or install Go 1.24 or newer.',
+      'The Temporal CLI is missing and could not be downloaded. Put `temporal` on PATH, or install Go 1.24 or newer.',
     );
   }
   log('building the Temporal CLI with Go (about three minutes, once)');

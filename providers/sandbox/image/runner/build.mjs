@@ -73,7 +73,7 @@ const refuseRemoteFonts = {
       const remote = (config.fonts ?? []).find((font) => font.provider?.name !== 'local');
       if (!remote) return;
       throw new Error(
-        `The configuration asks for the font "${remote.name}" from ${remote.provider?.name ?? 'a provider'}, and builds have ` +
+        `The configuration requires the font "${remote.name}" from ${remote.provider?.name ?? 'a provider'}, but builds have ` +
           'no network. Use an installed @fontsource package, or put the font file under src/assets and use ' +
           'fontProviders.local().',
       );

@@ -60,7 +60,9 @@ function kindOf(found) {
 function requireHome(root) {
   const output = lstatSync(join(root, 'dist'), { throwIfNoEntry: false });
   if (output && !output.isDirectory()) {
-    throw new SiteFailure(`The build made its output folder dist ${output.isFile() ? 'a file' : kindOf(output)}.`);
+    throw new SiteFailure(
+      `The build’s output folder dist must be a folder, but it is ${output.isFile() ? 'a file' : kindOf(output)}.`,
+    );
   }
   if (!output || !readable('dist', () => readdirSync(join(root, 'dist'))).includes('index.html')) {
     throw new SiteFailure('The build wrote no index.html. Add a home page, for example src/pages/index.astro.');
@@ -79,7 +81,9 @@ export async function writeOutput(tar, root, held) {
   for (const path of listFiles(root, 'dist')) {
     const found = readable(path, () => lstatSync(join(root, path)));
     if (!found.isFile()) {
-      throw new SiteFailure(`The build wrote ${path}, which is ${kindOf(found)}. A site consists of regular files.`);
+      throw new SiteFailure(
+        `The build wrote ${path}, which is ${kindOf(found)}. A site can contain only regular files.`,
+      );
     }
     if (found.size > wholeBytesMax) {
       await pipeline(

@@ -52,10 +52,10 @@ async function contentOf(entry) {
 function checkPath(name) {
   const parts = name.replace(/\/$/, '').split('/');
   const plain = parts.every((part) => part !== '' && part !== '.' && part !== '..');
-  if (!plain || name.includes('\0')) throw new Error(`The source contains the path ${JSON.stringify(name)}.`);
+  if (!plain || name.includes('\0')) throw new Error(`The source contains an invalid path, ${JSON.stringify(name)}.`);
   if (parts[0] === 'node_modules') {
     throw new SiteFailure(
-      'The source contains a folder node_modules. Remove it from git; the platform provides the packages.',
+      'The source contains a node_modules folder. Remove it from git; the platform provides the packages.',
     );
   }
   return parts.join('/');

@@ -86,7 +86,7 @@ async function runFramework({ stdin, report }, exit, order) {
   // Only the kernel, or Node itself when its heap is full, kills it with these signals.
   const outOfMemory = signal === 'SIGKILL' || signal === 'SIGABRT';
   if (outOfMemory) throw new SiteFailure('The build ran out of memory.', { outOfMemory });
-  throw new SiteFailure((await reason) ?? `The build ended with exit code ${code ?? signal}.`);
+  throw new SiteFailure((await reason) ?? `The build failed with exit code ${code ?? signal}.`);
 }
 
 function tryKillOthers() {
@@ -114,7 +114,7 @@ async function readReason(stream) {
 /** @param {Readable} report */
 async function rehearsed(report) {
   await once(report, 'readable');
-  if (report.read(1) === null) throw new Error('The rehearsal failed.');
+  if (report.read(1) === null) throw new Error('The rehearsal build failed.');
   process.stdout.write('\n');
 }
 
