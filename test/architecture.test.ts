@@ -71,7 +71,7 @@ const arrows = Map.groupBy(
   ({ from, to }) => `${from} → ${to}`,
 );
 
-test('a room imports from those below it; each arrow upward has its reason', () => {
+test('a folder imports from those below it; each exception has its reason', () => {
   const isUpward = (arrow: string) => {
     const [from = '', to = ''] = arrow.split(' → ');
     return !rooms.includes(from) || rooms.indexOf(to) > rooms.indexOf(from) || !rooms.includes(to);
@@ -83,7 +83,7 @@ test('a room imports from those below it; each arrow upward has its reason', () 
   expect(arrows.size).toBeLessThanOrEqual(70);
 });
 
-test('rules are pure: they import nothing that acts, and no package that does', () => {
+test('rules are pure: they import no effects', () => {
   const acting = product
     .filter((file) => roomOf(file) === 'rules')
     .flatMap((file) => imports(file).map((name) => ({ file, name })))
@@ -91,12 +91,12 @@ test('rules are pure: they import nothing that acts, and no package that does', 
   expect(acting).toEqual([]);
 });
 
-test('what another folder holds is imported by its path from the root, what is beside a file relatively', () => {
+test('imports from other folders use root paths, imports from the same folder relative ones', () => {
   const relatives = code.filter((file) => !isIn(file, ['skill/client', 'providers/sandbox/image']));
   expect(places(relatives, /^\s*(?:import|export|\}) .*\bfrom '\.\.\//)).toEqual([]);
 });
 
-test('the root and every folder can be read at a glance', () => {
+test('the root and every folder are small enough to read at a glance', () => {
   const shown = files.filter((file) => !file.startsWith('.'));
   const folders = new Set(shown.filter((file) => file.includes('/')).map(roomOf));
   expect([...folders].length).toBeLessThanOrEqual(18);
@@ -107,12 +107,12 @@ test('the root and every folder can be read at a glance', () => {
   expect(full.map(([folder, inside]) => `${folder}: ${inside.length}`)).toEqual([]);
 });
 
-test('an image has the folder of every room but the tools, and `npm run dev` watches what an image has', () => {
+test('an image has every runtime folder, and `npm run dev` watches the same', () => {
   const taken = [...text('.dockerignore').matchAll(/^!([a-z]+)$/gm)].map(([, folder]) => folder);
   expect(taken.sort()).toEqual(rooms.filter((room) => room !== 'tools').sort());
 });
 
-test('workflows reach nothing but other pure modules', () => {
+test('workflows import only pure modules', () => {
   const reached = new Set(product.filter((file) => roomOf(file) === 'workflows'));
   const outside: string[] = [];
   for (const file of reached) {
@@ -124,7 +124,7 @@ test('workflows reach nothing but other pure modules', () => {
   expect(outside).toEqual([]);
 });
 
-test('the environment is read in runtime/config.ts alone', () => {
+test('only runtime/config.ts reads the environment', () => {
   expect(
     places(
       product.filter((file) => file !== 'runtime/config.ts'),
@@ -133,7 +133,7 @@ test('the environment is read in runtime/config.ts alone', () => {
   ).toEqual([]);
 });
 
-test('the time of day comes from the clock', () => {
+test('only the clock reads the time of day', () => {
   const others = ['test', 'tools/bench', 'skill/client'];
   // A script in a visitor's browser has no other clock.
   const isBrowser = (file: string) => file.startsWith('web/') && file.endsWith('.js');
@@ -148,7 +148,7 @@ const long: Record<string, string> = {
   'api/app.ts': 'the sitemap: every address of the API in one place',
 };
 
-test('a file is at most 250 lines long, or says why not', () => {
+test('a file is at most 250 lines long, or has a reason', () => {
   const over = code.filter((file) => text(file).split('\n').length > 251);
   expect(over.filter((file) => !(file in long))).toEqual([]);
   expect(Object.keys(long).filter((file) => !over.includes(file))).toEqual([]);
@@ -156,11 +156,11 @@ test('a file is at most 250 lines long, or says why not', () => {
 
 const written = files.filter((file) => !/\.(png|jpe?g|webp|avif|gif|woff2?|ico|bin|pack)$/.test(file));
 
-test('nothing is left to be done later', () => {
+test('the tree contains no TODO', () => {
   expect(places(written, /\b(TODO|FIXME|XXX)\b/)).toEqual([]);
 });
 
-test('nothing speaks of the machine that it was written on, nor of a package registry', () => {
+test('the tree names neither its author’s machine nor a package registry', () => {
   // Hostile builds in tests ask for dot files of root.
   const machine = /(?<![\w.])\/(work|root(?!\/\.)|home\/\w+)\//;
   expect(places(written, machine)).toEqual([]);

@@ -86,7 +86,7 @@ async function publish(): Promise<{ id: string; name: string }> {
   return { id: site.id, name };
 }
 
-test('visitors are counted, and their addresses are in no file: not in logs, not in the database and its own log', async () => {
+test('visitors are counted without their addresses reaching a log or the database', async () => {
   const site = await publish();
   await until(
     () => stack.visit(site.name, '/'),

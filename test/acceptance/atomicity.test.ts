@@ -7,7 +7,7 @@ import { change, expectPage, newSite, page, post, publish } from './story.ts';
 const stack = useStack();
 const paths = ['/', '/first/', '/second/'];
 
-test('while versions are published and brought back, nothing is mixed and nothing is missing', async () => {
+test('publishes and restores never mix versions or lose files', async () => {
   const site = await newSite();
   const files = new Map<string, Buffer>();
   const deployments: string[] = [];

@@ -47,9 +47,7 @@ async function mailTo(address: string, subject: string): Promise<Mail> {
   return found as unknown as Mail;
 }
 
-test('a visitor books a seat on a published starter, both mails arrive, and the link in the visitor’s cancels it', async ({
-  skip,
-}) => {
+test('a visitor books a seat, receives both mails, and cancels with the link', async ({ skip }) => {
   skip(!browserPath, 'no Chromium');
   const site = await newSite('business');
   const git = await clone(site, 'source');

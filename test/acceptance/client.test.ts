@@ -16,7 +16,7 @@ const { home, client, run, git, close } = await newTerminal(`${stack.baseUrl}/sk
 });
 afterAll(close);
 
-test('a site is made, cloned, changed, pushed, published and shown by the client and git alone', {
+test('the client and git alone create, clone, change, push and publish a site', {
   timeout: 240_000,
 }, async () => {
   const made = await run([
@@ -55,7 +55,7 @@ test('a site is made, cloned, changed, pushed, published and shown by the client
   expect((await stack.visit(name, '/')).text).toContain('Made by the client');
 });
 
-test('built output goes live as it is, and only what changed is sent again', { timeout: 120_000 }, async () => {
+test('built output is published unchanged, and only changed files are sent again', { timeout: 120_000 }, async () => {
   const output = join(home, 'dist');
   await mkdir(join(output, 'a'), { recursive: true });
   await writeFile(join(output, 'index.html'), '<!doctype html><title>T</title><p>Built elsewhere');
@@ -68,7 +68,7 @@ test('built output goes live as it is, and only what changed is sent again', { t
   expect((await stack.visit(name, '/a/b.txt')).text).toBe('c');
 });
 
-test('flags become bodies as the description has them: text, numbers, lists, files', async () => {
+test('flags become request bodies as described: text, numbers, lists, files', async () => {
   const { id } = (await run(['site', 'list', '--json'])).body.items[0];
   const fields = join(home, 'fields.json');
   await writeFile(fields, JSON.stringify([{ name: 'word', label: 'A word', kind: 'text', required: true }]));
@@ -84,7 +84,7 @@ test('flags become bodies as the description has them: text, numbers, lists, fil
   expect(listed.out).toMatch(/^id +name +status .*\nform_\w+ +Contact +enabled /);
 });
 
-test('each way to end has its exit code, and says the next step', async () => {
+test('each outcome has its exit code and names the next step', async () => {
   const ends = async (args: string[], env = {}) => {
     const { exit, err } = await run(args, { env });
     return [exit, err];
@@ -142,7 +142,7 @@ test('help teaches every call, and shells complete them', async () => {
   expect(words.trim()).toBe('publish');
 });
 
-test('the skill is read and written out, the client in it', async () => {
+test('the skill is read and written to disk, including the client', async () => {
   expect((await run(['skill'])).out).toMatch(/^---\nname: frontage\n/);
   expect((await run(['skill', 'stages/design.md'])).out).toContain('# Design');
   const into = join(home, 'skill');

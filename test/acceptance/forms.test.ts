@@ -89,9 +89,7 @@ const fill = async (page: Page, who: string) => {
   await page.getByLabel('Message').fill('Two,\nplease');
 };
 
-test('on a published page a visitor sends the form, the challenge solved beside the page, and the owner’s mail arrives', async ({
-  skip,
-}) => {
+test('a visitor sends a published form, solves the challenge, and the owner receives the mail', async ({ skip }) => {
   skip(!browser, 'no Chromium');
   const { page, faults, sent } = await open(`${form.address}/contact/`);
   const field = page.getByLabel('Message');
@@ -131,9 +129,7 @@ test('on a published page a visitor sends the form, the challenge solved beside 
   await page.close();
 });
 
-test('a page that builds the form from its description is used by keyboard alone, in the language of the page', async ({
-  skip,
-}) => {
+test('a form built from its description works by keyboard alone, in the page’s language', async ({ skip }) => {
   skip(!browser, 'no Chromium');
   const { page, faults } = await open(`${form.address}/kontakt/`);
   await page.getByLabel('Your name').waitFor();
@@ -163,9 +159,7 @@ test('a page that builds the form from its description is used by keyboard alone
   await page.close();
 });
 
-test('a plain form without a script leads to a page of ours that keeps what was typed and solves the challenge', async ({
-  skip,
-}) => {
+test('a form without a script opens our page, which keeps the input and solves the challenge', async ({ skip }) => {
   skip(!browser, 'no Chromium');
   const { page, faults } = await open(`${form.address}/plain/`);
   await fill(page, 'Ada of the plain form');
@@ -182,7 +176,7 @@ test('a plain form without a script leads to a page of ours that keeps what was 
   await page.close();
 });
 
-test('a page of somebody else that carries the form is refused, and nothing typed there is lost', async ({ skip }) => {
+test('a form on a foreign page is refused without losing the input', async ({ skip }) => {
   skip(!browser, 'no Chromium');
   const before = (await submissions()).length;
   const foreign = createServer((_request, answer) => answer.setHeader('content-type', 'text/html').end(form.html));

@@ -32,7 +32,7 @@ const parts: [Part, string][] = [
 /** Between git and the database there is the worker alone; the long form kills the others too. */
 const slotParts: Part[] = rounds > 1 ? ['worker', 'api', 'temporal', 'postgres'] : ['worker'];
 
-describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => {
+describe.skipIf(ownEngineMissing)('a process is killed at any moment', () => {
   let machine: Awaited<ReturnType<typeof startMachine>>;
   beforeAll(async () => {
     machine = await startMachine();
@@ -96,20 +96,16 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
   }
   const timeout = 300_000 + rounds * 300_000;
 
-  test.each(parts)(
-    '%s: what was promised is there, and every visitor gets one version',
-    { timeout },
-    async (part, start) => {
-      const fixture = await prepare(`kills-${part}`);
-      const from = edges.findIndex(({ name }) => name === start);
-      const turned = [...edges.slice(from), ...edges.slice(0, from)];
-      const names = turned.map(({ name }) => name);
-      await kills(fixture, part, names, (at, version) => killAt(fixture, part, turned[at] as Edge, version));
-    },
-  );
+  test.each(parts)('%s: promises are kept, and every visitor gets one version', { timeout }, async (part, start) => {
+    const fixture = await prepare(`kills-${part}`);
+    const from = edges.findIndex(({ name }) => name === start);
+    const turned = [...edges.slice(from), ...edges.slice(0, from)];
+    const names = turned.map(({ name }) => name);
+    await kills(fixture, part, names, (at, version) => killAt(fixture, part, turned[at] as Edge, version));
+  });
 
   test.each(slotParts)(
-    '%s: the work of a slot is on the site with its bytes, or in the slot, and a draft that ran out is gone',
+    '%s: a slot’s work is on the site or in the slot, and expired drafts are gone',
     { timeout },
     async (part) => {
       const fixture = await prepare(`slots-${part}`);

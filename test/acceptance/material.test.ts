@@ -12,7 +12,7 @@ const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin
 const names = ['bread', 'coffee', 'harbour'];
 const photo = (name: string) => join(import.meta.dirname, '../../providers/photos/offline', `${name}.jpg`);
 
-test('photos that an owner sends are in src/assets, in git, and in the next publish', async ({ skip }) => {
+test('an owner’s photos are in src/assets, in git, and in the next publish', async ({ skip }) => {
   skip(!browserPath, 'no Chromium');
   const site = await newSite();
   const { body: link } = await post(`/v1/sites/${site.id}/uploads`, { max_files: 3 });
@@ -47,7 +47,7 @@ test('photos that an owner sends are in src/assets, in git, and in the next publ
   }
 });
 
-test('a stock photo of the platform is found, put into a site and published', async () => {
+test('a stock photo is found, added to a site and published', async () => {
   const site = await newSite();
   const { body: found } = await post('/v1/photos/search', { query: 'mountains' });
   const [first] = found.items;

@@ -71,7 +71,7 @@ async function sayAsOwner(link: string, body: string): Promise<void> {
   expect(said.status).toBe(200);
 }
 
-test('its owner lets it in: from the program to the mailed link, to a page that says who asks, and back', async () => {
+test('the owner grants access: from the client to the e-mailed link, the consent page and back', async () => {
   const tab = await (await chrome.newContext({ viewport: { width: 390, height: 844 } })).newPage();
   const stopped: string[] = [];
   tab.on('console', (message) => {
@@ -101,7 +101,7 @@ test('its owner lets it in: from the program to the mailed link, to a page that 
   await tab.context().close();
 });
 
-test('it reads how the work is done, and sees its tools', async () => {
+test('the client reads the guide and lists its tools', async () => {
   const { resources } = await agent.client.listResources();
   const first = /Read \[SKILL\.md\]\((\S+?)\) first/.exec(llms)?.[1];
   const skill = resources.find(({ uri }) => uri === first);
@@ -114,7 +114,7 @@ test('it reads how the work is done, and sees its tools', async () => {
   expect(names).toEqual(expect.arrayContaining(['site_publish', 'form_create', 'domain_onboard', 'bookable_declare']));
 });
 
-test('it makes a site from a template, changes it, and publishes it, hearing how that goes on', async () => {
+test('the client creates a site from a template, changes it, and publishes it with progress', async () => {
   const { body: templates } = await agent.call('template_list');
   const { body: site } = await agent.call('site_create', {
     name,
@@ -136,7 +136,7 @@ test('it makes a site from a template, changes it, and publishes it, hearing how
   await expectPage({ name }, '/', 'Made by tools');
 });
 
-test('a publish that fails is a failure of its tool, with the log, and the site stays as it is', async () => {
+test('a failed publish is a failed tool call with the log, and the site stays unchanged', async () => {
   const commit = async (text: string) => {
     const changes = [{ path: 'src/pages/index.astro', text }];
     expect((await agent.call('source_commit', { id: siteId, message: 'Try', changes })).error).toBe(undefined);
@@ -150,7 +150,7 @@ test('a publish that fails is a failure of its tool, with the log, and the site 
   await commit(`---\n---\n${page('Made better by tools')}`);
 });
 
-test('it shows its owner a draft, reads what he says of it, answers and settles it', async () => {
+test('the client shows a draft to the owner, reads the comments, answers and resolves them', async () => {
   const heard: string[] = [];
   const built = await agent.call('preview_build', { id: siteId, slot: '1' }, ({ message }) =>
     heard.push(message ?? ''),
@@ -170,7 +170,7 @@ test('it shows its owner a draft, reads what he says of it, answers and settles 
   expect((await agent.call('inbox_read')).body.items).toMatchObject([{ kind: 'failed_build' }]);
 });
 
-test('it adds a form and a timetable, which visitors find', async () => {
+test('the client adds a form and a timetable that visitors find', async () => {
   const fields = [{ name: 'word', label: 'A word', kind: 'text', required: true }];
   const { body: form } = await agent.call('form_create', { id: siteId, name: 'Contact', fields });
   expect((await fetch(form.action_url, { headers: { accept: 'application/json' } })).status).toBe(200);
@@ -179,7 +179,7 @@ test('it adds a form and a timetable, which visitors find', async () => {
   expect([offer.status, JSON.stringify(await offer.json())]).toEqual([200, expect.stringContaining('talk')]);
 });
 
-test('it brings its owner’s domain, says what he has to set, and attaches it when it is his', async ({ skip }) => {
+test('the client adds a domain, names the DNS records to set, and attaches it', async ({ skip }) => {
   skip(lacks.length > 0, `${lacks.join(', ')} not installed`);
   const domain = `${name}.test`;
   const { body: brought } = await agent.call('domain_onboard', { domain, mode: 'cname' });
@@ -193,7 +193,7 @@ test('it brings its owner’s domain, says what he has to set, and attaches it w
   expect(attached.site_id).toBe(siteId);
 });
 
-test('when its owner ends it, its next call is the last it hears', async () => {
+test('a disconnected client’s next call is refused', async () => {
   const { items } = (await stack.api('/v1/tokens', { token: owner.token })).body;
   const { id } = items.find((token: { name: string }) => token.name === 'Claude');
   expect((await stack.api(`/v1/tokens/${id}`, { method: 'DELETE', token: owner.token })).status).toBe(200);

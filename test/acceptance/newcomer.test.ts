@@ -30,7 +30,7 @@ async function keep(file: string, content: unknown): Promise<string> {
   return `@${join(home, file)}`;
 }
 
-test('it reads what is served to everybody, and gets in by its owner’s mailed yes', async () => {
+test('the agent reads the public guide, and gets access after the owner’s e-mailed approval', async () => {
   const skill = await (await fetch(/\((\S+\/SKILL\.md)\)/.exec(llms)?.[1] ?? '')).text();
   expect(skill).toContain('node frontage.mjs login --email owner@example.com --no-wait');
   expect((await run(['site', 'list'])).exit).toBe(4);
@@ -41,7 +41,7 @@ test('it reads what is served to everybody, and gets in by its owner’s mailed 
   expect((await run(login)).out).toContain(email);
 });
 
-test('it makes a site from a template, changes it in its clone, and makes it live', async () => {
+test('the agent creates a site from a template, changes its clone, and publishes it', async () => {
   expect(done(await run(['template', 'list', '--json'])).items).toContainEqual(
     expect.objectContaining({ name: 'business' }),
   );
@@ -60,7 +60,7 @@ test('it makes a site from a template, changes it in its clone, and makes it liv
   expect([text, text]).toEqual([expect.stringContaining('The kiln'), expect.stringContaining(phone)]);
 });
 
-test('it adds a form and a timetable, shows them in a preview, hears its owner’s comment there, answers, and publishes', async () => {
+test('the agent adds a form and a timetable, previews them, answers a comment, and publishes', async () => {
   const fields = await keep('fields.json', [{ name: 'name', label: 'Your name', kind: 'text', required: true }]);
   const form = done(await run(['form', 'create', name, '--name', 'Contact', '--fields', fields, '--json']));
   const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
@@ -103,7 +103,7 @@ test('it adds a form and a timetable, shows them in a preview, hears its owner�
   expect((await stack.visit(name, '/book/')).text).toContain('frontage-booking');
 });
 
-test('it brings its owner’s domain, says what the owner has to set, and puts the site on it', async ({ skip }) => {
+test('the agent adds its owner’s domain, names the records to set, and attaches it', async ({ skip }) => {
   const lacks = [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
   skip(lacks.length > 0, `${lacks.join(', ')} not installed`);
   const host = `${name}.test`;

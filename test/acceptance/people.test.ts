@@ -39,7 +39,7 @@ async function openPage(): Promise<Page> {
   return page;
 }
 
-test('an agent without a token gets one: it asks, its owner opens the mail and types the code, it redeems and calls', async () => {
+test('an agent gets a token: it requests access, the owner enters the code, it redeems', async () => {
   const email = `baker-${process.pid}@example.com`;
   const { body: asked } = await ask('/v1/auth/requests', {
     email,
@@ -67,7 +67,7 @@ test('an agent without a token gets one: it asks, its owner opens the mail and t
   await page.context().close();
 });
 
-test('an owner signs in by a mailed link, sees what is theirs, revokes a token and signs out', async () => {
+test('an owner signs in by e-mail, sees their own data, revokes a token and signs out', async () => {
   const owner = await stack.openOwner();
   await ask('/v1/sites', { name: `shop-${process.pid}`, title: 'The corner shop' }, owner.token);
   const page = await openPage();
@@ -90,7 +90,7 @@ test('an owner signs in by a mailed link, sees what is theirs, revokes a token a
   await page.context().close();
 });
 
-test('no page needs a script, and none asks for more than the phone is wide', async () => {
+test('every page works without scripts and fits a phone', async () => {
   const owner = await stack.openOwner();
   const context = await chrome.newContext({ viewport: { width: 320, height: 700 }, javaScriptEnabled: true });
   const page = await context.newPage();

@@ -56,7 +56,7 @@ async function openHands(): Promise<{ hands: Hands; siteId: string }> {
   return { hands, siteId: site.id };
 }
 
-test('random histories with real builds lose no work without discard, and agree with git', async () => {
+test('random histories with real builds lose no work, and agree with git', async () => {
   const property = fc.asyncProperty(history(9), async (steps) => {
     const { hands, siteId } = await openHands();
     await run(hands, siteId, steps);

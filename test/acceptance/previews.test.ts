@@ -28,7 +28,7 @@ async function filesOf(id: string): Promise<Map<string, string>> {
   return new Map(body.items.map((file: { path: string; sha256: string }) => [file.path, file.sha256]));
 }
 
-test('a slot shows its work with drafts, and publishing it puts the bytes of its build without them live', async () => {
+test('a slot serves its work with drafts, and publishing serves its build without them', async () => {
   const site = await newSite('blog');
   expect((await publish(site)).body.status).toBe('live');
   await push(await clone(site, 'source'), 'preview/1', { 'src/pages/hello.astro': page('Hello from the slot') });
@@ -61,7 +61,7 @@ test('a slot shows its work with drafts, and publishing it puts the bytes of its
   expect((await stack.api(`/v1/sites/${site.id}`)).body.has_unpublished_changes).toBe(false);
 });
 
-test('without a draft one build serves both, and publishing what is live answers that deployment', async () => {
+test('without a draft one build serves both, and publishing live work returns that deployment', async () => {
   const site = await newSite();
   await push(await clone(site, 'source'), 'preview/2', { 'src/pages/one.astro': page('One build') });
   const { body: slot } = await post(`/v1/sites/${site.id}/previews/2`);
@@ -73,7 +73,7 @@ test('without a draft one build serves both, and publishing what is live answers
   expect((await publish(site)).body.id).toBe(live.id);
 });
 
-test('a slot that fell behind is brought up to date by a real merge, and a build that fails says why', async () => {
+test('an outdated slot is updated by a real merge, and a failed build says why', async () => {
   const site = await newSite();
   const git = await clone(site, 'source');
   await push(git, 'preview/1', { 'src/pages/ours.astro': page('Ours') });

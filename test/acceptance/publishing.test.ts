@@ -7,7 +7,7 @@ import { buildPatience, change, clone, expectPage, expectStatus, newSite, page, 
 
 const stack = useStack();
 
-test('a site is made, cloned, changed, pushed, published and visited', async () => {
+test('a site is created, cloned, changed, pushed, published and visited', async () => {
   const site = await newSite('blog');
   const git = await clone(site, 'source');
   const top = (await git('rev-parse', '--show-toplevel')).trim();
@@ -27,7 +27,7 @@ test('a site is made, cloned, changed, pushed, published and visited', async () 
   expect(read.changes.counts.added).toBe(read.file_count);
 });
 
-test('a build that fails says why with its log, and the live version stays', async () => {
+test('a failed build says why with its log, and the live version stays', async () => {
   const site = await newSite();
   expect((await publish(site)).body.status).toBe('live');
   await expectStatus(site, 200);
@@ -65,7 +65,7 @@ test('posts are published with the live source, and unpublished source stays unp
   expect(files.items.some((file: { path: string }) => file.path.includes('news'))).toBe(true);
 });
 
-test('a draft never reaches the live site, and front matter that cannot be read fails the build', async () => {
+test('a draft never reaches the live site, and unreadable front matter fails the build', async () => {
   const site = await newSite('blog');
   await change(
     site,
@@ -82,7 +82,7 @@ test('a draft never reaches the live site, and front matter that cannot be read 
   expect(failed.body.error.message).toContain('posts/broken.md');
 });
 
-test('an earlier version comes back at once, and no git branch moves', async () => {
+test('a restore takes effect at once, and moves no git branch', async () => {
   const site = await newSite();
   await change(site, 'src/pages/v.astro', page('First version'));
   const first = (await publish(site)).body;
@@ -96,7 +96,7 @@ test('an earlier version comes back at once, and no git branch moves', async () 
   expect((await stack.api(`/v1/sites/${site.id}`)).body.unpublished_changes.source).toBe(true);
 });
 
-test('what was never live cannot be restored', async () => {
+test('a version that was never live cannot be restored', async () => {
   const site = await newSite();
   await change(site, 'src/pages/index.astro', '---\nthrow new Error("no");\n---\n');
   await publish(site);
@@ -105,7 +105,7 @@ test('what was never live cannot be restored', async () => {
   expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'not_restorable' });
 });
 
-test('publishing what is live answers that deployment, and no-cache builds anew', async () => {
+test('publishing live work returns that deployment, and no-cache builds again', async () => {
   const site = await newSite();
   const first = (await publish(site)).body;
   expect((await publish(site)).body.id).toBe(first.id);
@@ -113,7 +113,7 @@ test('publishing what is live answers that deployment, and no-cache builds anew'
   expect(anew.body).toMatchObject({ status: 'live', number: first.number + 1 });
 });
 
-test('a caller who does not wait is told what to do next, and reads the end later', async () => {
+test('a caller that does not wait gets the next action, and reads the outcome later', async () => {
   const site = await newSite();
   const { status, body } = await post(`/v1/sites/${site.id}/publish`, {}, { prefer: 'respond-async' });
   expect(status).toBe(200);
@@ -126,7 +126,7 @@ test('a caller who does not wait is told what to do next, and reads the end late
   expect(ended.next_action).toBeUndefined();
 });
 
-test('of publishes that wait for one that builds, the newest wins and names itself to the others', async () => {
+test('among publishes waiting for a build, the newest wins and is named to the others', async () => {
   const site = await newSite();
   const ids: string[] = [];
   for (let n = 0; n < 4; n++) {
@@ -153,13 +153,13 @@ test('of publishes that wait for one that builds, the newest wins and names itse
   expect(ends[2]?.superseded_by).toBe(ids[3]);
 });
 
-test('posts need a live site, and a scope that is not known is refused', async () => {
+test('posts need a live site, and an unknown scope is refused', async () => {
   const site = await newSite();
   expect((await publish(site, 'posts')).body.error.code).toBe('no_live_version');
   expect((await post(`/v1/sites/${site.id}/publish`, { scope: 'everything' })).body.error.code).toBe('invalid_scope');
 });
 
-test('an archived site serves nothing, takes no publish, and what was being built for it stops', async () => {
+test('an archived site serves nothing, accepts no publish, and its builds stop', async () => {
   const site = await newSite();
   await publish(site);
   await expectStatus(site, 200);
@@ -201,14 +201,14 @@ test('deployments are listed newest first, in pages', async () => {
   await post(`/v1/sites/${site.id}/archive`);
 });
 
-test('a site whose source is gone says so', async () => {
+test('a site without its source says so', async () => {
   const site = await newSite();
   await rm(join(stack.dataDir, 'repositories', `${site.id}.git`, 'refs/heads/main'));
   const { status, body } = await publish(site);
   expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'no_source' });
 });
 
-test('an account publishes as often in an hour as it may, and is told when it may again', async () => {
+test('an account that reaches its hourly publish limit learns when to retry', async () => {
   const { token } = await stack.openOwner();
   const call = (path: string, body: unknown) =>
     stack.api(path, { method: 'POST', body, token, headers: { prefer: 'respond-async', 'cache-control': 'no-cache' } });

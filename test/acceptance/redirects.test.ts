@@ -4,7 +4,7 @@ import { change, expectPage, newSite, page, publish } from './story.ts';
 
 const stack = useStack();
 
-test('_redirects in the source go live with their version, and a publish whose rules cannot be used fails and says which line', async () => {
+test('_redirects take effect with their version, and unusable rules fail it with the line', async () => {
   const site = await newSite();
   await change(site, 'src/pages/index.astro', page('Front'));
   await change(site, '_redirects', '# moved in spring\n/old / 301\n/shop/* https://shop.example/:splat 302\n');

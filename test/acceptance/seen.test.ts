@@ -52,7 +52,7 @@ async function linesOf(name: 'api' | 'worker', id: string): Promise<Line[]> {
     .map((line) => JSON.parse(line));
 }
 
-test('the id that a publish is answered with is in the lines of every process, after a worker was killed too', async () => {
+test('a publish’s request id is in the logs of every process, also after a worker was killed', async () => {
   const { body: site } = await stack.api('/v1/sites', { body: { name: 'seen', title: 'Seen', template: 'blank' } });
   const held = await hold(stack.databaseUrl, 'manifest');
   answer = await stack.api(`/v1/sites/${site.id}/publish`, {
@@ -93,7 +93,7 @@ function wayTo(span: ToldSpan, among: ToldSpan[]): string[] {
   return [...(parent ? wayTo(parent, among) : []), span.name];
 }
 
-test('one publish is one trace, from the request over the outbox to the build, its tries before and after the kill in it', async () => {
+test('a publish is one trace: request, outbox, build, and attempts before and after a kill', async () => {
   const reqId = answer.headers.get('x-request-id');
   const request = await until(
     () => receiver.spans.find(({ attributes }) => attributes['frontage.request_id'] === reqId),
@@ -128,7 +128,7 @@ test('one publish is one trace, from the request over the outbox to the build, i
   );
 });
 
-test('a trace says nothing of visitors and owners, and no secret', async () => {
+test('traces contain no visitors, no owners, and no secrets', async () => {
   const { token, email } = stack.owner;
   const all = receiver.bodies.join('\n');
   for (const word of [token, email, 'Seen', '127.0.0.1', 'seen.sites', stack.env.FRONTAGE_SECRET ?? 'FRONTAGE_SECRET'])
@@ -144,7 +144,7 @@ async function metricsOf(name: 'api' | 'worker' | 'edge'): Promise<string> {
   return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 }
 
-test('an edge tells how many answers all its processes sent, by kind and class', async () => {
+test('an edge counts the responses of all its processes, by kind and class', async () => {
   await until(
     async () => (await stack.visit('seen', '/')).status,
     (status) => status === 200,
@@ -166,7 +166,7 @@ test('an edge tells how many answers all its processes sent, by kind and class',
   expect(Number(timed)).toBe(all);
 });
 
-test('every figure that a rule or a panel names is told by some process', async () => {
+test('every metric that a rule or a panel names is exported', async () => {
   const fromSdk = createRequire(createRequire(import.meta.url).resolve('@temporalio/worker'));
   const sdk = await readFile(fromSdk('@temporalio/core-bridge/common').getPrebuiltPath());
   const engine = await (await fetch(`http://127.0.0.1:${temporalPort}/metrics`)).text();

@@ -48,9 +48,7 @@ async function restartAll(kind: Member['kind']): Promise<void> {
   }
 }
 
-test('processes of every kind are restarted in any order, and no call, no commit, no publish and no visit is lost', async ({
-  skip,
-}) => {
+test('restarts of all kinds of processes lose no call, commit, publish or visit', async ({ skip }) => {
   skip(!!lacksS3, lacksS3);
   const { body: site } = await call('/v1/sites', { name: 'several', title: 'Several', template: 'blank' });
   expect(await publish(site.id)).toEqual({ status: 200 });

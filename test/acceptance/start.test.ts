@@ -80,7 +80,7 @@ function supervisor(): number {
   return Number(readFileSync(join(dataDir, 'holder'), 'utf8').replace('process ', ''));
 }
 
-test('npm start ends with a demo site on its address and a token that works', async () => {
+test('npm start ends with a demo site at its address and a working token', async () => {
   const { base_url, edge_url, base_domain, access_token, site_id } = first;
   const { body: site } = await callApi(base_url, `/v1/sites/${site_id}`, { token: access_token });
   expect(site.address).toBe(`http://workshop.${base_domain}:${new URL(edge_url).port}`);
@@ -104,7 +104,7 @@ test('a second start is ready within 10 s, with the same addresses, token and si
   expect(readDevFile()).toEqual(first);
 });
 
-test('after a SIGKILL our processes stop by themselves, and the next start ends the databases it left', async () => {
+test('after a SIGKILL our processes stop, and the next start stops the leftover databases', async () => {
   const command = await running();
   const left = recorded();
   process.kill(supervisor(), 'SIGKILL');
@@ -114,14 +114,14 @@ test('after a SIGKILL our processes stop by themselves, and the next start ends 
   expect(left.filter(isRunning)).toEqual([]);
 });
 
-test('when the command is killed that npm started, the rest stops in order', async () => {
+test('after npm’s command is killed, the other processes stop in order', async () => {
   const command = await running();
   const left = recorded();
   command.kill('SIGKILL');
   await expect.poll(() => left.filter(isRunning).length, { timeout: 20_000 }).toBe(0);
 });
 
-test('what is secret is for the eyes of its owner alone', async () => {
+test('secret files are readable by their owner alone', async () => {
   for (const name of ['dev.json', 'env', 'owner.json', 'secret']) {
     expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
   }

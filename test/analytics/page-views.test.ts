@@ -20,7 +20,7 @@ async function reportOf(edge: { counting: { flush(): Promise<void> } }, site: Si
   return await fixture.report(owner, site, period);
 }
 
-test('views of pages are counted, whichever way the answer goes and whether or not the browser has the page', async () => {
+test('page views are counted whatever the response, cached or not', async () => {
   const { site, edge, see } = await newSite();
   const { etag = '' } = await see('/');
   expect((await see('/', { headers: { 'if-none-match': etag } })).status).toBe(304);
@@ -45,7 +45,7 @@ test('views of pages are counted, whichever way the answer goes and whether or n
   });
 });
 
-test('what is no look at a page by a person is not counted', async () => {
+test('requests that are no page view by a person are not counted', async () => {
   const { site, edge, see } = await newSite({ ...pages, _redirects: '' });
   await see('/style.css');
   await see('/missing');
@@ -69,7 +69,7 @@ test('what is no look at a page by a person is not counted', async () => {
   expect((await reportOf(edge, site)).views).toBe(2);
 });
 
-test('a visitor is one on all edges of a day, told apart by address and browser', async () => {
+test('a visitor is one on all edges in a day, by address and browser', async () => {
   const { site, edge, see } = await newSite();
   const another = await fixture.openEdge();
   await see('/');
@@ -85,7 +85,7 @@ test('a visitor is one on all edges of a day, told apart by address and browser'
   expect((await reportOf(edge, site, '30d')).visitors).toBe(3);
 });
 
-test('visitors of one site are none of another', async () => {
+test('visitors are counted separately for each site', async () => {
   const { site, edge, see } = await newSite();
   await see('/');
   const other = await newSite();
@@ -112,13 +112,13 @@ test.each([
   ['javascript:alert(1)', undefined],
   ['https://exa mple.org/', undefined],
   [`https://${'a.'.repeat(200)}org/`, undefined],
-])('of the referrer %s the host is kept: %s', async (referer, host) => {
+])('of the referrer %s the host is stored: %s', async (referer, host) => {
   const { site, edge, see } = await newSite();
   await see('/', { headers: { referer } });
   expect((await reportOf(edge, site)).referrers).toEqual(host === undefined ? [] : [{ host, views: 1 }]);
 });
 
-test('of more referrers than are remembered each is counted', async () => {
+test('referrers beyond the remembered ones are each counted', async () => {
   const { site, edge, see } = await newSite();
   for (let n = 0; n < 30; n++) await see('/', { headers: { referer: `https://one.example.org/${n}` } });
   const many = createReferrers();
@@ -129,7 +129,7 @@ test('of more referrers than are remembered each is counted', async () => {
   expect((await reportOf(edge, site)).referrers).toEqual([{ host: 'one.example.org', views: 30 }]);
 });
 
-test('the pages of the site itself are no referrers', async () => {
+test('a site’s own pages are not referrers', async () => {
   const { site, edge, see } = await newSite();
   const own = `${site.name}.${fixture.config.baseDomain}`;
   await see('/', { headers: { referer: `http://${own}/about` } });
@@ -138,7 +138,7 @@ test('the pages of the site itself are no referrers', async () => {
   expect((await reportOf(edge, site)).referrers).toEqual([{ host: `${own}.example.org`, views: 1 }]);
 });
 
-test('address and country are those that a trusted proxy says, and nobody else', async () => {
+test('address and country are accepted from trusted proxies only', async () => {
   const site = await fixture.publish(owner, pages);
   const edge = await fixture.openEdge({ trustedProxies: ['127.0.0.2', '10.0.0.0/8'], countryHeader: 'x-country' });
   const through = (from: string, forwarded: string, country: string, path = '/') =>
@@ -164,13 +164,13 @@ test('address and country are those that a trusted proxy says, and nobody else',
   expect(report.countries.map(({ country }: { country: string }) => country)).toEqual(['DE', 'NZ']);
 });
 
-test('where no country is said there are no countries', async () => {
+test('without a country header there are no countries', async () => {
   const { site, edge, see } = await newSite();
   await see('/', { headers: { 'x-country': 'NZ', 'cf-ipcountry': 'NZ' } });
   expect(await reportOf(edge, site)).not.toHaveProperty('countries');
 });
 
-test('a site that is archived or unpublished has no views', async () => {
+test('an archived or unpublished site has no views', async () => {
   const site = await fixture.publish(owner, pages);
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
   const edge = await fixture.openEdge();

@@ -16,7 +16,7 @@ test.each([
   ['7d', 7, dayMs],
   ['30d', 30, dayMs],
   ['12mo', 12, undefined],
-] as const)('a series of %s has %i parts without holes, the last of which holds now', async (period, parts, stepMs) => {
+] as const)('a series of %s has %i parts without gaps, the last of which is now', async (period, parts, stepMs) => {
   const site = await fixture.publish(owner, pages);
   const edge = await fixture.openEdge();
   await fixture.visit(edge, site, '/');
@@ -37,7 +37,7 @@ test.each([
   }
 });
 
-test('without a period it is seven days', async () => {
+test('the default period is seven days', async () => {
   const site = await fixture.publish(owner, pages);
   const { body } = await owner.call('GET', `/v1/sites/${site.id}/analytics`);
   expect(body).toMatchObject({ period: '7d', views: 0, visitors: 0, pages: [], referrers: [], devices: [] });
@@ -49,7 +49,7 @@ test.each(['1h', '', '7D', '90d', 'constructor'])('period=%s is invalid_period',
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_period']);
 });
 
-test('where analytics are off the call says so before it looks at anything', async () => {
+test('with analytics off, the call says so before it validates anything', async () => {
   const off = await createFixture({ FRONTAGE_ANALYTICS: 'off' });
   try {
     const answer = await (await off.newCaller()).call('GET', '/v1/sites/site_none/analytics?period=never');
@@ -60,7 +60,7 @@ test('where analytics are off the call says so before it looks at anything', asy
   }
 });
 
-test('a visitor of two days is two, of two hours of a day one, and rolling up changes no answer', async () => {
+test('a visitor counts once a day, and rolling up changes no result', async () => {
   const site = await fixture.publish(owner, pages);
   const edge = await fixture.openEdge();
   const saltOf = (day: string) => fixture.deps.em().execute('select 1 from visitor_salt where day = ?', [day]);
@@ -97,7 +97,7 @@ test('a visitor of two days is two, of two hours of a day one, and rolling up ch
   expect(await both()).toEqual(before);
 });
 
-test('the salt of a day is deleted when the day is over, and hours when they are part of a day', async () => {
+test('a day’s salt is deleted after the day, and hours after they are summed', async () => {
   const site = await fixture.publish(owner, pages);
   const edge = await fixture.openEdge();
   await fixture.visit(edge, site, '/');
@@ -118,7 +118,7 @@ test('the salt of a day is deleted when the day is over, and hours when they are
   });
 });
 
-test('hours that come late are counted as long as their day is kept, and never twice', async () => {
+test('late hours are counted once, as long as their day is kept', async () => {
   const site = await fixture.publish(owner, pages);
   const em = fixture.deps.em();
   const write = (writer: string, daysAgo: number, views = 5) =>

@@ -10,7 +10,7 @@ const fixture = await createFixture({
 });
 afterAll(() => fixture.close());
 
-test('the account says what it has, what caps it, and what is switched on', async () => {
+test('the account contains its usage, limits and capabilities', async () => {
   const owner = await fixture.newCaller();
   const sites = [await createSite(owner), await createSite(owner), await createSite(owner)];
   await owner.call('POST', `/v1/sites/${sites[0].id}/archive`);
@@ -46,7 +46,7 @@ test('the account says what it has, what caps it, and what is switched on', asyn
   expect(body.email).toMatch(/@example\.com$/);
 });
 
-test('an address has one account, however it is written and however many open it at once', async () => {
+test('an address has one account, in any spelling and under concurrent sign-ins', async () => {
   const open = (email: string) => openAccount(fixture.deps.em(), fixture.clock, { email, name: 'Ada' });
   const opened = await Promise.all(
     Array.from({ length: 10 }, (_, n) => open(n % 2 ? 'ada@example.com' : ' Ada@Example.com')),

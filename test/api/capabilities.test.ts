@@ -21,7 +21,7 @@ const codes = {
   domains: 'invalid_mode',
 };
 
-test('each capability that is off has its own code', () => {
+test('each disabled capability has its own code', () => {
   const config = configOf({
     FRONTAGE_SANDBOX: 'off',
     FRONTAGE_FILES: 'off',
@@ -34,7 +34,7 @@ test('each capability that is off has its own code', () => {
   expect(Object.fromEntries(capabilities.map((name) => [name, missing(config, name)?.code]))).toEqual(codes);
 });
 
-test('builds are on where there is a sandbox, and repositories where there is a folder for them', () => {
+test('builds need a sandbox, and repositories need a folder', () => {
   const config = configOf({ FRONTAGE_SANDBOX: 'auto' });
   expect(capabilitiesOf(config).builds).toBe(true);
   expect(missing(config, 'builds')).toBe(undefined);

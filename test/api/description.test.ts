@@ -19,14 +19,14 @@ function refs(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, inner]) => (key === '$ref' ? [String(inner)] : refs(inner)));
 }
 
-test('the document is OpenAPI 3.1, of this deployment, with the bearer token as its security', () => {
+test('the document is OpenAPI 3.1 for this installation, with bearer security', () => {
   expect(document.openapi).toBe('3.1.0');
   expect(document.servers).toEqual([{ url: fixture.config.baseUrl }]);
   expect(document.security).toEqual([{ bearer: [] }]);
   expect(document.components.securitySchemes).toEqual({ bearer: { type: 'http', scheme: 'bearer' } });
 });
 
-test.each([...new Set(routes.map(({ path }) => path))])('every method that %s answers is in it', async (path) => {
+test.each([...new Set(routes.map(({ path }) => path))])('every method that %s accepts is in it', async (path) => {
   const { headers } = await anyone('PROPFIND', path.replaceAll(/\{\w+\}/g, 'x'));
   const answered = headers
     .get('allow')
@@ -37,7 +37,7 @@ test.each([...new Set(routes.map(({ path }) => path))])('every method that %s an
 });
 
 test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s has a name, a summary, its answers, and every part of its path',
+  '%s has a name, a summary, responses, and every path parameter',
   (_name, { path, operation }) => {
     expect(operation.operationId).toMatch(/^[a-z_]+\.[a-z_]+$/);
     expect((operation as Operation & { summary?: string }).summary).toMatch(/^[A-Z]/);
@@ -48,7 +48,7 @@ test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as cons
   },
 );
 
-test('operations have names of their own, and no route under /v1 is open but the sign-in exchange', () => {
+test('operation names are unique, and only the sign-in exchange is open under /v1', () => {
   const ids = routes.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   const open = routes.filter(({ operation }) => operation.security).map(({ path }) => path);
@@ -58,7 +58,7 @@ test('operations have names of their own, and no route under /v1 is open but the
   expect(open.sort()).toEqual([...bookings, ...forms, '/healthz', '/readyz', ...signIn]);
 });
 
-test('every reference leads to a schema, and every schema is referred to', () => {
+test('every reference leads to a schema, and every schema is used', () => {
   const names = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
   expect([...new Set(refs(document))].sort()).toEqual(names.sort());
 });
@@ -69,7 +69,7 @@ const linked = routes.flatMap((route) => {
   return Object.values(answer?.links ?? {}).map((link) => ({ route, link, content: answer?.content }));
 });
 
-test('a link leads to a call about what the answer holds: each part of its path is there, under its name', () => {
+test('each path parameter of a link is in the response, under its name', () => {
   for (const { route, link, content } of linked) {
     const target = routes.find(({ operation }) => operation.operationId === link.operationId);
     const parts = [...(target?.path.matchAll(/\{(\w+)\}/g) ?? [])].map(([, name]) => name);
@@ -87,7 +87,7 @@ test('a link leads to a call about what the answer holds: each part of its path 
   }
 });
 
-test('who makes or lists a thing is led to each call about it', () => {
+test('responses that create or list a resource link to its calls', () => {
   const from = (id: string) => linked.filter(({ route }) => route.operation.operationId === id).map(({ link }) => link);
   const aboutSites = routes
     .filter(({ path }) => /^\/v1\/sites\/\{id\}/.test(path))
@@ -130,7 +130,7 @@ test('every error code of the catalog is described', () => {
   expect(document.components.schemas.Error.properties.error.properties.code.enum).toEqual(Object.keys(catalog));
 });
 
-test.skipIf(!browser)('the page at /docs shows the calls and asks nobody else for anything', async () => {
+test.skipIf(!browser)('the page at /docs shows the calls and loads nothing from other hosts', async () => {
   const chrome = await chromium.launch({ executablePath: browser ?? '', args: ['--no-sandbox'] });
   try {
     const page = await chrome.newPage();

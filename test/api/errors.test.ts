@@ -16,7 +16,7 @@ async function sendRaw(bytes: string): Promise<string> {
   return await text(socket);
 }
 
-test('every answer carries a request id of its own', async () => {
+test('every response has its own request id', async () => {
   const ids = await Promise.all(
     ['/v1/account', '/v1/nothing', '/healthz', '/openapi.json'].map(async (path) =>
       (await owner.call('GET', path)).headers.get('x-request-id'),
@@ -26,14 +26,14 @@ test('every answer carries a request id of its own', async () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('an address that nothing stands at is not_found', async () => {
+test('an unknown address is not_found', async () => {
   for (const path of ['/', '/v1', '/v1/', '/v1/sites/', '/v1/sites/x/nothing', '/V1/sites']) {
     const answer = await owner.call('GET', path);
     expect([path, answer.status, errorOf(answer).code]).toEqual([path, 404, 'not_found']);
   }
 });
 
-test('a method that an address does not have is refused with those it has', async () => {
+test('an unsupported method is refused with the supported ones', async () => {
   const answer = await owner.call('PUT', '/v1/tokens/anything');
   expect(answer.status).toBe(405);
   expect(errorOf(answer).code).toBe('method_not_allowed');
@@ -41,7 +41,7 @@ test('a method that an address does not have is refused with those it has', asyn
 });
 
 test.each(['PROPFIND', 'QUERY', 'TRACE', 'SEARCH'])(
-  'a method of another protocol is refused alike: %s',
+  'a method of another protocol is refused in the same way: %s',
   async (method) => {
     const head = `${method} /v1/sites HTTP/1.1\r\nhost: a\r\nconnection: close\r\n`;
     for (const rest of ['\r\n', 'content-length: 2\r\n\r\n{]', 'content-type: text/x\r\ncontent-length: 1\r\n\r\nx']) {
@@ -73,7 +73,7 @@ test.each([
   ['/v1/sites/x/publish', { scope: 'all' }, 'The field scope in the body must be one of: site, posts.'],
   ['/v1/sketches', { title: 'x', directions: [] }, 'The field directions in the body must not be empty.'],
   ['/v1/deployments/x/manifest', { files: [{}] }, 'The field files.0.path is required in the body.'],
-])('a field of %s that cannot be used is named in plain words: %o', async (path, body, words) => {
+])('an unusable field of %s is named in plain words: %o', async (path, body, words) => {
   expect(errorOf(await owner.call('POST', path, { body })).message).toContain(words);
 });
 
@@ -137,7 +137,7 @@ test.each([
   expect([answer.status, errorOf(answer).code]).toEqual([400, code]);
 });
 
-test('a call without input takes no body, or an empty object, and refuses more', async () => {
+test('a call without input accepts no body or an empty object', async () => {
   const { id } = await createSite(owner);
   expect((await owner.call('POST', `/v1/sites/${id}/archive`)).status).toBe(200);
   expect((await owner.call('POST', `/v1/sites/${id}/archive`, { raw: '' })).status).toBe(200);
@@ -146,7 +146,7 @@ test('a call without input takes no body, or an empty object, and refuses more',
   expect(errorOf(answer).code).toBe('invalid_json');
 });
 
-test('what fails unexpectedly is internal with the request id, and its words stay in the log', async () => {
+test('an unexpected failure is internal with the request id, and its message stays in the log', async () => {
   const broken = await createFixture({ FRONTAGE_REPOSITORIES: '/dev/null/nowhere' });
   try {
     const caller = await broken.newCaller();
@@ -161,7 +161,7 @@ test('what fails unexpectedly is internal with the request id, and its words sta
   }
 });
 
-test('an answer that a browser opens is nothing but data', async () => {
+test('a response opened in a browser is nothing but data', async () => {
   const { headers } = await owner.call('GET', '/v1/account');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -173,7 +173,7 @@ test.each([
   ['a header of 40 KB', `GET /v1/sites HTTP/1.1\r\nhost: a\r\nx-large: ${'x'.repeat(40_000)}\r\n\r\n`],
   ['two lengths', 'POST /v1/sites HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}'],
   ['a length and chunks', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}'],
-])('a request of %s gets the one-key body and is hung up on', async (_what, bytes) => {
+])('a request of %s gets the one-key body, and its connection is closed', async (_what, bytes) => {
   const [head = '', body = ''] = (await sendRaw(bytes)).split('\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1\.1 400 /);
   expect(head).toMatch(/^connection: close\r$/im);

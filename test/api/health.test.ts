@@ -4,7 +4,7 @@ import { callWith, createFixture } from './fixture.ts';
 const fixture = await createFixture();
 afterAll(() => fixture.close());
 
-test('an API with all its parts is up and ready', async () => {
+test('an API with all its dependencies is up and ready', async () => {
   const anyone = callWith(fixture.url);
   expect((await anyone('GET', '/healthz')).body).toEqual({ status: 'up' });
   const ready = await anyone('GET', '/readyz');
@@ -17,7 +17,7 @@ test('an API with all its parts is up and ready', async () => {
 test.each([
   ['database', { DATABASE_URL: 'postgres://nobody:secret-word@127.0.0.1:1/none' }],
   ['workflow_engine', { TEMPORAL_ADDRESS: '127.0.0.1:1' }],
-])('an API without its %s is up and not ready, and says which part fails without a word of it', async (part, env) => {
+])('an API without its %s is up and not ready, and names only the failing part', async (part, env) => {
   const broken = await createFixture(env, { builders: false });
   try {
     const anyone = callWith(broken.url);

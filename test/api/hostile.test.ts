@@ -50,14 +50,14 @@ test('the table holds every /v1 route of the app', () => {
   expect(new Set(routes.map(({ operation }) => operation.operationId)).size).toBe(routes.length);
 });
 
-test.each(closed)('%s asks for a token before anything else', async (_name, route) => {
+test.each(closed)('%s requires a token before anything else', async (_name, route) => {
   for (const authorization of ['', `Bearer fro_${'0'.repeat(43)}`]) {
     const answer = await stranger.call(route.method, fill(route, '%20'), { headers: { authorization } });
     expect([answer.status, errorOf(answer).code]).toEqual([401, 'unauthorized']);
   }
 });
 
-test.each(named)('%s takes no body that its schema does not', async (_name, route) => {
+test.each(named)('%s rejects bodies that do not match its schema', async (_name, route) => {
   const schema = bodySchema(route);
   if (!schema) {
     if (route.method === 'GET') return;
@@ -79,7 +79,7 @@ test.each(named)('%s survives every path, query and header', async (_name, route
   expect((await ask(route, `${fill(route)}?no_such=1`, sent)).status).toBeGreaterThanOrEqual(400);
 });
 
-test.each([...new Set(routes.map(({ path }) => path))])('%s refuses the methods it does not have', async (path) => {
+test.each([...new Set(routes.map(({ path }) => path))])('%s refuses unsupported methods', async (path) => {
   const own = routes.filter((route) => route.path === path);
   const methods = own.map(({ method }) => method);
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'LOCK']) {
@@ -100,6 +100,6 @@ test.each(named)("%s shows nothing of another account's", async (_name, route) =
   expect(answer.text).not.toContain(site.name);
 });
 
-test('nothing of all this failed unexpectedly', () => {
+test('none of these requests failed unexpectedly', () => {
   expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
 });

@@ -15,7 +15,7 @@ const owner = await fixture.newCaller();
 const keyed = (caller: Caller, key: string, body: unknown, path = '/v1/sites') =>
   caller.call('POST', path, { body, headers: { 'idempotency-key': key } });
 
-test('fifty calls at once with one key, over two processes, make one site and answer it fifty times', async () => {
+test('fifty concurrent calls with one key over two processes create one site', async () => {
   const other = { ...owner, call: callWith(second.url, owner.token) };
   const body = { name: freeName(), title: 'Once' };
   const answers = await Promise.all(
@@ -26,7 +26,7 @@ test('fifty calls at once with one key, over two processes, make one site and an
   expect(await fixture.deps.em().count(Site, { name: body.name })).toBe(1);
 });
 
-test('fifty calls at once for a token all answer the same working secret, which is not in the database', async () => {
+test('fifty concurrent calls for a token return one secret, which is not stored', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => keyed(owner, 'secret', { name: 'ci' }, '/v1/tokens')),
   );
@@ -64,14 +64,14 @@ test('a replay renders the resource as it is now', async () => {
   expect([again.body.id, again.body.title]).toEqual([id, 'After']);
 });
 
-test('an error leaves the key free', async () => {
+test('an error releases the key', async () => {
   const name = freeName();
   const refused = await keyed(owner, 'free', { name, title: 'A', template: 'none-such' });
   expect(errorOf(refused).code).toBe('invalid_template');
   expect((await keyed(owner, 'free', { name, title: 'A' })).status).toBe(200);
 });
 
-test('the same key of another account, and on another path, is another key', async () => {
+test('the same key from another account or on another path is another key', async () => {
   const stranger = await fixture.newCaller();
   const [mine, theirs] = await Promise.all(
     [owner, stranger].map((caller) => keyed(caller, 'shared', { name: freeName(), title: 'A' })),
@@ -80,7 +80,7 @@ test('the same key of another account, and on another path, is another key', asy
   expect((await keyed(owner, 'shared', { name: 'a token' }, '/v1/tokens')).status).toBe(200);
 });
 
-test('what is shown once is not shown to another token of the account', async () => {
+test('a secret shown once is not shown to another token of the account', async () => {
   const { secret } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'other' });
   expect((await keyed(owner, 'mine', { name: 'x' }, '/v1/tokens')).status).toBe(200);
   const answer = await keyed({ ...owner, call: callWith(fixture.url, secret) }, 'mine', { name: 'x' }, '/v1/tokens');
@@ -88,7 +88,7 @@ test('what is shown once is not shown to another token of the account', async ()
   expect(answer.text).not.toContain('fro_');
 });
 
-test('a key takes 1 to 255 visible characters', async () => {
+test('a key has 1 to 255 visible characters', async () => {
   for (const key of ['a b', 'x'.repeat(256), 'é']) {
     const answer = await keyed(owner, key, { name: freeName(), title: 'A' });
     expect([key.length, errorOf(answer).code]).toEqual([key.length, 'invalid_input']);
@@ -101,7 +101,7 @@ async function takeCall(key: string, body: SiteBody) {
   return { id: `site_${attempt.reservedId}`, ...body, template: 'blank' };
 }
 
-test('a call whose process died before it made anything is run by the next one', async () => {
+test('after a process died before creating anything, the next call runs', async () => {
   const body = { name: freeName(), title: 'A' };
   const { id } = await takeCall('died-early', body);
   fixture.skip(13_000);
@@ -109,7 +109,7 @@ test('a call whose process died before it made anything is run by the next one',
   expect([answer.status, answer.body.id]).toEqual([200, id]);
 });
 
-test('a call whose process died after it had made its resource is answered with that one', async () => {
+test('after a process died once it had created the resource, the next call returns it', async () => {
   const body = { name: freeName(), title: 'A' };
   const made = await takeCall('died-late', body);
   await createSiteRule(fixture.deps.em(), fixture.deps, { accountId: owner.accountId, tokenId: '' }, made);
@@ -119,7 +119,7 @@ test('a call whose process died after it had made its resource is answered with 
   expect([status, site.id]).toEqual([200, made.id]);
 });
 
-test('a repetition waits for the call that runs', async () => {
+test('a repetition waits for the running call', async () => {
   const body = { name: freeName(), title: 'A' };
   const made = await takeCall('running', body);
   let answered = false;
@@ -135,7 +135,7 @@ test('a repetition waits for the call that runs', async () => {
   expect((await waiting).body.id).toBe(made.id);
 });
 
-test('a key is forgotten after 24 hours', async () => {
+test('a key expires after 24 hours', async () => {
   const first = await keyed(owner, 'day', { name: freeName(), title: 'A' });
   fixture.skip(24 * 3_600_000 - 60_000);
   expect(errorOf(await keyed(owner, 'day', { name: freeName(), title: 'B' })).code).toBe('idempotency_mismatch');

@@ -38,7 +38,7 @@ function loseNextAnswer(method: 'transactional' | 'flush', after = 0) {
   return () => spy.mockRestore();
 }
 
-test('a call whose transaction was committed and whose answer was lost made what its repetition answers', async () => {
+test('a repetition returns the resource of a committed call whose response was lost', async () => {
   const [body, token] = [{ name: freeName(), title: 'A' }, { name: 'once, though lost' }];
   // A site's room is asked about in a transaction of its own.
   const restore = loseNextAnswer('transactional', 1);
@@ -58,7 +58,7 @@ test('a call whose transaction was committed and whose answer was lost made what
   expect((await callWith(fixture.url, issued.access_token)('GET', '/v1/account')).status).toBe(200);
 });
 
-test('a call that failed before it made anything is run again at once, and leaves its key free for another body', async () => {
+test('a call that failed before creating anything runs again, and releases its key', async () => {
   const { prototype } = fixture.deps.orm.em.constructor;
   const [first, other] = [freeName(), freeName()].map((name) => ({ name, title: 'A' }));
   for (const then of [other, first]) {
@@ -70,7 +70,7 @@ test('a call that failed before it made anything is run again at once, and leave
   }
 });
 
-test('who was taken for dead and goes on neither frees nor keeps nor renews the key of who took over', async () => {
+test('a process believed dead neither frees, keeps nor renews its successor’s key', async () => {
   const body = { name: freeName(), title: 'A' };
   const stalled = await beginCall(fixture, owner, 'fenced', body);
   fixture.skip(13_000);
@@ -105,7 +105,7 @@ function countStatements() {
   return { asked: () => asked, end: () => spy.mockRestore() };
 }
 
-test('two hundred repetitions of a call that runs ask little, and are all told to come again when the process ends', async () => {
+test('two hundred waiting repetitions query little, and are all answered on shutdown', async () => {
   const third = await fixture.start();
   const body = { name: freeName(), title: 'A' };
   await beginLongCall('crowd', body);
@@ -139,7 +139,7 @@ test('two hundred repetitions of a call that runs ask little, and are all told t
   expect(new Set(answers)).toEqual(new Set(['429 rate_limited true']));
 });
 
-test('nobody waits any more for whom the caller has hung up', async () => {
+test('a repetition stops waiting when its client disconnects', async () => {
   const body = { name: freeName(), title: 'A' };
   await beginLongCall('hung-up', body);
   const hangUp = new AbortController();

@@ -14,7 +14,7 @@ async function readAll(call: Awaited<ReturnType<typeof fixture.newCaller>>['call
   return ids;
 }
 
-test('pages show every site once, newest first, and a site added meanwhile moves none of them', async () => {
+test('pages contain every site once, newest first, even if a site is added meanwhile', async () => {
   const owner = await fixture.newCaller();
   const made: string[] = [];
   for (let n = 0; n < 5; n++) made.unshift((await createSite(owner)).id);
@@ -28,7 +28,7 @@ test('pages show every site once, newest first, and a site added meanwhile moves
   expect(next.next_cursor).toBe(null);
 });
 
-test('a list holds 50 items unless the call says otherwise', async () => {
+test('a list has 50 items by default', async () => {
   const owner = await fixture.newCaller();
   for (let n = 0; n < 51; n++) await owner.call('POST', '/v1/tokens', { body: { name: `token ${n}` } });
   expect((await owner.call('GET', '/v1/tokens')).body.items).toHaveLength(50);

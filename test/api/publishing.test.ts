@@ -21,7 +21,7 @@ afterAll(() => fixture.close());
 const publish = (caller: Caller, site: { id: string }) =>
   caller.call('POST', `/v1/sites/${site.id}/publish`, { body: {}, headers: { prefer: 'respond-async' } });
 
-test('of calls at once, as many are taken in an hour as the account has, over all of its sites', {
+test('concurrent publishes count against one hourly limit for all sites of the account', {
   timeout: 120_000,
 }, async () => {
   const limit = limitsIn(fixture.config).publishes_per_hour;
@@ -36,7 +36,7 @@ test('of calls at once, as many are taken in an hour as the account has, over al
   expect(fixture.unexpected()).toEqual([]);
 });
 
-test('without a builder since a day publishes are refused, and the account says so; one that comes back changes that', async () => {
+test('after a day without a builder publishes are refused, until one returns', async () => {
   const empty = await createFixture({}, { builders: false });
   try {
     const caller = await empty.newCaller();
@@ -66,7 +66,7 @@ async function logged(): Promise<string> {
   return body.id;
 }
 
-test('a follower of the log who was cut off goes on after what came last, and stays away once all is heard', async () => {
+test('a log follower continues after its last event, and stops after the end', async () => {
   const id = await logged();
   await settle(fixture.deps.em(), fixture.clock, id, { status: 'cancelled' });
   const follow = (headers: Record<string, string>) =>
@@ -79,7 +79,7 @@ test('a follower of the log who was cut off goes on after what came last, and st
   expect({ status, text }).toEqual({ status: 204, text: '' });
 });
 
-test('a log that is followed breaks off when the account is blocked or the token ends', async () => {
+test('a followed log ends when the account is blocked or the token expires', async () => {
   const blocks = {
     account: ({ accountId }: Caller) => blockAccount(fixture.deps.em(), fixture, accountId, 'For a reason.'),
     token: ({ accountId }: Caller) =>

@@ -8,7 +8,7 @@ afterAll(() => fixture.close());
 const anyone = callWith(fixture.url);
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
-test('a token passes exactly as often as its limit says, over two processes at once', async () => {
+test('a token passes exactly as often as its limit allows, over two processes', async () => {
   const owner = await fixture.newCaller();
   const calls = Array.from({ length: 50 }, (_, index) =>
     callWith(index % 2 ? fixture.url : second.url, owner.token)('GET', '/v1/account'),
@@ -21,7 +21,7 @@ test('a token passes exactly as often as its limit says, over two processes at o
   expect(remaining.slice(0, 31)).toEqual(Array.from({ length: 31 }, (_, index) => Math.max(0, 29 - index)));
 });
 
-test('a refused call says when to come back, and then passes', async () => {
+test('a refused call says when to retry, and then passes', async () => {
   const owner = await fixture.newCaller();
   for (let n = 0; n < 30; n++) await owner.call('GET', '/v1/account');
   const answer = await owner.call('GET', '/v1/account');
@@ -35,7 +35,7 @@ test('a refused call says when to come back, and then passes', async () => {
   expect((await owner.call('GET', '/v1/account')).status).toBe(200);
 });
 
-test('one token at its limit takes nothing from another of the same account', async () => {
+test('a token at its limit does not affect another token of the account', async () => {
   const owner = await fixture.newCaller();
   const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'second' } });
   for (let n = 0; n < 30; n++) await owner.call('GET', '/v1/account');
@@ -43,7 +43,7 @@ test('one token at its limit takes nothing from another of the same account', as
   expect((await callWith(fixture.url, body.access_token)('GET', '/v1/account')).status).toBe(200);
 });
 
-test('files of a manifest have a limit of their own, and take nothing from the other calls', async () => {
+test('files of a manifest have their own limit', async () => {
   const owner = await fixture.newCaller();
   const send = () => owner.call('PUT', '/v1/deployments/dep_none/files/x', { raw: 'x' });
   const [sent] = await Promise.all(Array.from({ length: 40 }, send));
@@ -53,7 +53,7 @@ test('files of a manifest have a limit of their own, and take nothing from the o
   expect([(await owner.call('GET', '/v1/account')).status, (await send()).status]).toEqual([429, 404]);
 });
 
-test('an address that keeps failing to sign in is told to wait, and its good token still works', async () => {
+test('an address with repeated sign-in failures is limited, but its valid token works', async () => {
   const owner = await fixture.newCaller();
   const wrong = callWith(fixture.url, `fro_${'A'.repeat(43)}`);
   const statuses: number[] = [];
@@ -74,7 +74,7 @@ test('an IPv6 client is its /64 network', async () => {
   expect((await anyone('GET', '/errors', from('2001:db8:0:1::1'))).status).toBe(200);
 });
 
-test('a forwarded address counts only from a proxy that the configuration trusts', async () => {
+test('a forwarded address counts only from a trusted proxy', async () => {
   const direct = await createFixture({ FRONTAGE_RATE_SCALE: '0.05' });
   try {
     const call = callWith(direct.url);
@@ -86,7 +86,7 @@ test('a forwarded address counts only from a proxy that the configuration trusts
   }
 });
 
-test('health is asked as often as one likes', async () => {
+test('health checks have no rate limit', async () => {
   for (let n = 0; n < 20; n++) expect((await anyone('GET', '/healthz')).status).toBe(200);
 });
 

@@ -44,7 +44,7 @@ const refuses = (url: string) =>
     () => true,
   );
 
-test('a request that has begun is finished after the word to stop, and no new one is taken', async () => {
+test('on SIGTERM running requests are completed, and new ones are refused', async () => {
   const { child, url, ended } = await startProcess();
   const body = JSON.stringify({ name: 'slowly' });
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -62,7 +62,7 @@ test('a request that has begun is finished after the word to stop, and no new on
   expect(await ended).toBe(0);
 });
 
-test('a process that drains says that it is not ready and answers all the same, each connection once more', async () => {
+test('a draining process is not ready but responds once more on each connection', async () => {
   const { child, url, ended } = await startProcess({ FRONTAGE_DRAIN_SECONDS: '2' });
   expect((await fetch(`${url}/readyz`)).headers.get('connection')).toBe('keep-alive');
   child.kill('SIGTERM');
@@ -74,13 +74,13 @@ test('a process that drains says that it is not ready and answers all the same, 
   expect(await refuses(`${url}/healthz`)).toBe(true);
 });
 
-test('the end of the process that started it is its end', async () => {
+test('a process exits with its parent', async () => {
   const { child, ended } = await startProcess();
   child.disconnect();
   expect(await ended).toBe(0);
 });
 
-test('a configuration that cannot be used is said in one go, and nothing starts', async () => {
+test('an invalid configuration is reported completely, and nothing starts', async () => {
   const child = fork(entry, {
     env: { PATH: process.env.PATH ?? '', FRONTAGE_SECRET: 'short', FRONTAGE_API_PORT: 'http' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -43,7 +43,7 @@ const heads = async (siteId: string): Promise<[string, string]> => {
   return [both[0] ?? '', both[1] ?? ''];
 };
 
-test('a new site has its address, both repositories with the template in them, and nothing live', async () => {
+test('a new site has its address, both repositories with the template, and nothing live', async () => {
   const name = freeName();
   const { status, body } = await make({ name, title: ' Bäckerei Ölmühle 🥐 ' });
   expect(status).toBe(200);
@@ -90,12 +90,12 @@ test.each([
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_name']);
 });
 
-test('names of 2 and of 40 characters are taken', async () => {
+test('names of 2 and of 40 characters are accepted', async () => {
   expect((await make({ name: 'ab', title: 'A' })).status).toBe(200);
   expect((await make({ name: 'x'.repeat(40), title: 'A' })).status).toBe(200);
 });
 
-test('of twenty who ask for one name at the same moment, one gets it', async () => {
+test('among twenty concurrent requests for one name, one succeeds', async () => {
   const name = freeName();
   const answers = await Promise.all(Array.from({ length: 20 }, () => make({ name, title: 'A' })));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -103,7 +103,7 @@ test('of twenty who ask for one name at the same moment, one gets it', async () 
   expect(refused.map((answer) => errorOf(answer).code)).toEqual(Array(19).fill('invalid_name'));
 });
 
-test('every template that is listed makes a site', async () => {
+test('every listed template creates a site', async () => {
   const { body } = await owner.call('GET', '/v1/templates');
   expect(body.items.length).toBeGreaterThan(0);
   for (const template of body.items) {
@@ -112,7 +112,7 @@ test('every template that is listed makes a site', async () => {
   }
 });
 
-test('a site is another account’s secret', async () => {
+test('a site is invisible to other accounts', async () => {
   const stranger = await fixture.newCaller();
   const { id } = await createSite(owner);
   const calls = [
@@ -126,7 +126,7 @@ test('a site is another account’s secret', async () => {
   expect((await stranger.call('GET', '/v1/sites')).body.items).toEqual([]);
 });
 
-test('a site says what of it is not published', async () => {
+test('a site lists its unpublished changes', async () => {
   const { id } = await createSite(owner);
   const changes = async () => {
     const { body } = await owner.call('GET', `/v1/sites/${id}`);
@@ -163,7 +163,7 @@ test('title and name change, and the address with the name', async () => {
   expect((await make({ name: one.name, title: 'Takes the old name' })).status).toBe(200);
 });
 
-test('an archived site can be read, takes no change, keeps its name, and comes back as it was', async () => {
+test('an archived site can be read and unarchived, and keeps its name', async () => {
   const site = await createSite(owner);
   const archived = (await owner.call('POST', `/v1/sites/${site.id}/archive`)).body;
   expect(archived).toEqual({ ...site, status: 'archived', archived_at: expect.any(String) });
@@ -176,7 +176,7 @@ test('an archived site can be read, takes no change, keeps its name, and comes b
   expect((await owner.call('POST', `/v1/sites/${site.id}/unarchive`)).body).toEqual(site);
 });
 
-test('archiving ends what is being built, and says so to its workflow', async () => {
+test('archiving cancels running builds and their workflows', async () => {
   const { id } = await createSite(owner);
   const live = await addDeployment(id, 'live', ['a', 'b']);
   const unfinished = [await addDeployment(id, 'building', ['a', 'b']), await addDeployment(id, 'queued', ['a', 'b'])];
@@ -195,7 +195,7 @@ test('archiving ends what is being built, and says so to its workflow', async ()
   expect(told).toHaveLength(2);
 });
 
-test('the cap on sites holds under calls at once; an archived site makes room, and needs room to come back', async () => {
+test('the cap on sites holds under concurrent calls, and archived sites do not count', async () => {
   const many = await fixture.newCaller();
   const em = fixture.deps.em();
   const first = await createSite(many);
@@ -218,7 +218,7 @@ test('the cap on sites holds under calls at once; an archived site makes room, a
   expect([back.status, errorOf(back).code]).toEqual([402, 'plan_limit']);
 });
 
-test('without repositories no site is made, whatever the call carries', async () => {
+test('without repositories no site is created', async () => {
   const bare = await createFixture({ FRONTAGE_REPOSITORIES: 'none' });
   try {
     const caller = await bare.newCaller();

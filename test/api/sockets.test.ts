@@ -33,19 +33,19 @@ function send(head: string, to = port) {
   return { socket, answer: text(socket).catch(() => 'hung up') };
 }
 
-test('a body that does not arrive in time is hung up on', async () => {
+test('a body that arrives too slowly is cut off', async () => {
   const { socket, answer } = send('POST /');
   socket.write('content-type: application/json\r\ncontent-length: 10\r\n\r\n{"a"');
   expect(await answer).not.toContain('200 OK');
 });
 
-test('a form of a page that does not arrive in time is hung up on', async () => {
+test('a form of a page that arrives too slowly is cut off', async () => {
   const { socket, answer } = send('POST /', pagesPort);
   socket.write('content-type: application/x-www-form-urlencoded\r\ncontent-length: 10\r\n\r\nform=');
   expect(await answer).not.toContain('200 OK');
 });
 
-test('a file may take its time, and so may an answer', async () => {
+test('files and responses may take longer', async () => {
   const file = send('POST /file');
   file.socket.write('content-type: application/json\r\ncontent-length: 7\r\n\r\n{"a"');
   const late = send('GET /');

@@ -26,7 +26,7 @@ test.each([
   expect(answer.headers.get('www-authenticate')).toBe('Bearer');
 });
 
-test('a token is told to be unknown before anything else of the call is judged', async () => {
+test('an unknown token is refused before anything else is validated', async () => {
   const answer = await callWith(fixture.url)('POST', '/v1/sites?x=1', {
     raw: '{',
     headers: { 'idempotency-key': ' ' },
@@ -34,7 +34,7 @@ test('a token is told to be unknown before anything else of the call is judged',
   expect(errorOf(answer).code).toBe('unauthorized');
 });
 
-test('a token is shown once, works, and is kept as a hash', async () => {
+test('a token is shown once, works, and is stored as a hash', async () => {
   const { body } = await create({ name: ' laptop ', expires_at: inAnHour() });
   expect(body).toMatchObject({ name: 'laptop', last_four: body.access_token.slice(-4), current: false });
   expect(await works(body.access_token)).toBe(true);
@@ -45,7 +45,7 @@ test('a token is shown once, works, and is kept as a hash', async () => {
   expect(JSON.stringify(rows)).not.toContain(body.access_token);
 });
 
-test('an expiry has to be in the future', async () => {
+test('an expiry must be in the future', async () => {
   for (const expires_at of [
     fixture.clock.now().toISOString(),
     '2001-01-01T00:00:00Z',
@@ -58,7 +58,7 @@ test('an expiry has to be in the future', async () => {
   }
 });
 
-test('a token ends at the moment of its expiry', async () => {
+test('a token expires at its exact time', async () => {
   const { body } = await create({ name: 'short', expires_at: inAnHour() });
   fixture.skip(3_590_000);
   expect(await works(body.access_token)).toBe(true);
@@ -66,7 +66,7 @@ test('a token ends at the moment of its expiry', async () => {
   expect(await works(body.access_token)).toBe(false);
 });
 
-test('the last use is listed, and written once a minute at most', async () => {
+test('the last use is listed, and written at most once a minute', async () => {
   const { body } = await create({ name: 'used' });
   expect(body.last_used_at).toBe(null);
   const call = callWith(fixture.url, body.access_token);
@@ -85,7 +85,7 @@ test('the last use is listed, and written once a minute at most', async () => {
   expect(Date.parse(listed.last_used_at)).toBe(await lastUse());
 });
 
-test('a token is renamed, and revoked at once by another one of the account', async () => {
+test('a token is renamed, and revoked at once by another token of the account', async () => {
   const { body } = await create({ name: 'old' });
   const path = `/v1/tokens/${body.id}`;
   expect((await owner.call('PATCH', path, { body: { name: 'new' } })).body).toMatchObject({ id: body.id, name: 'new' });
@@ -118,7 +118,7 @@ test("another account's token is not found", async () => {
   expect(await works(body.access_token)).toBe(true);
 });
 
-test('the cap on tokens holds under calls at once, and counts neither revoked nor expired ones', async () => {
+test('the cap on tokens holds under concurrent calls, and ignores revoked and expired ones', async () => {
   const many = await fixture.newCaller();
   const em = fixture.deps.em();
   for (let n = 1; n < 97; n++) await issueToken(em, fixture.clock, many.accountId, { name: `token ${n}` });

@@ -43,7 +43,7 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 
 const accounts = async ({ deps }: Installation) => (await deps.em().execute('select 1 from account')).length;
 
-test('what was taken lives on elsewhere: pages, tokens, clones, forms, and what is published next', async () => {
+test('a restored backup works elsewhere: pages, tokens, clones, forms, new publishes', async () => {
   const backups = await newFolder();
   const manifest = await backups.create(fixture);
   expect(await backups.check(fixture)).toMatchObject({ faults: [], repositories: 2 });
@@ -71,7 +71,7 @@ test('what was taken lives on elsewhere: pages, tokens, clones, forms, and what 
   await expect.poll(() => page(other)).toBe('published after the restore');
 });
 
-test('a second backup copies only what is new, and each of them is whole', async () => {
+test('a second backup copies only new data, and each backup is complete', async () => {
   const backups = await newFolder();
   const first = await backups.create(fixture);
   const before = await backups.files();
@@ -88,7 +88,7 @@ test('a second backup copies only what is new, and each of them is whole', async
   expect((await load.missing(other, new Date(third.at))).missing).toEqual([]);
 });
 
-test('a bit that flips, an end that is lost and a file that is gone are found, and such a backup brings no rows', async () => {
+test('flipped bits, truncated and missing files are found, and such a backup restores no rows', async () => {
   const backups = await newFolder();
   const manifest = await backups.create(fixture);
   const { name, tables, repositories, blobs } = manifest;
@@ -115,7 +115,7 @@ test('a bit that flips, an end that is lost and a file that is gone are found, a
   await expect(readManifest(place, name)).rejects.toThrow('The backup is damaged');
 });
 
-test('a backup into a disk that is full has no name, and the next one finds what was copied', async () => {
+test('a backup to a full disk gets no name, and the next one reuses its files', async () => {
   const backups = await newFolder();
   const place = await openBackupRepository(fixture.config, backups.where);
   for (const until of [0, 60]) {
@@ -137,7 +137,7 @@ test('a backup into a disk that is full has no name, and the next one finds what
   expect((await backups.check(fixture)).faults).toEqual([]);
 });
 
-test('a restore that ends in its middle leaves no rows or all of them, and is run again to its end', async () => {
+test('an interrupted restore leaves no rows or all of them, and can be repeated', async () => {
   const backups = await newFolder();
   const manifest = await backups.create(fixture);
   const place = await openBackupRepository(fixture.config, backups.where);
@@ -170,7 +170,7 @@ test('a restore that ends in its middle leaves no rows or all of them, and is ru
   expect((await load.missing(other, new Date(manifest.at))).missing).toEqual([]);
 });
 
-test('nothing is restored over an installation that somebody uses, and nothing of it changes', async () => {
+test('a restore over an installation in use is refused and changes nothing', async () => {
   const backups = await newFolder();
   await backups.create(fixture);
   const used = await elsewhere();
@@ -189,7 +189,7 @@ test('nothing is restored over an installation that somebody uses, and nothing o
   );
 });
 
-test('a branch of a slot that was cleared while the backup was taken comes back with the rows that show it', async () => {
+test('a slot’s branch that was cleared during the backup is restored with its rows', async () => {
   const { site, owner } = load;
   const repositories = fixture.deps.repositories as Repositories;
   const commit = (await repositories.head(site.id, 'source')) as string;
@@ -214,7 +214,7 @@ test('a branch of a slot that was cleared while the backup was taken comes back 
   expect(restarted.expirePreview).toBe(1);
 });
 
-test('the commands say what they have done, and print no key', async () => {
+test('the commands report their work, and print no key', async () => {
   const backups = await newFolder();
   const { config, clock } = fixture;
   const ask = async (in_: Installation, ...args: string[]) => {

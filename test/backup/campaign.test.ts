@@ -51,7 +51,7 @@ async function round() {
   }
 }
 
-test('backups that are taken under load hold all that was promised before them', async () => {
+test('backups taken under load contain everything promised before them', async () => {
   for (let count = 1; count <= rounds; count++) {
     const told = await round();
     expect(told.promised).toBeGreaterThanOrEqual(count * promisesBetween);

@@ -45,7 +45,7 @@ async function firstPack(where: string, manifest: Manifest): Promise<string> {
   throw new Error('no repository is in it');
 }
 
-test('repositories that are not there are missed by the backup, by its check and by a restore', async () => {
+test('backup, check and restore report missing repositories', async () => {
   const backups = await newFolder();
   const unmounted = join(backups.where, '..', 'frontage-unmounted-of-nobody');
   const torn = { ...fixture, config: { ...fixture.config, repositoriesDir: unmounted } };
@@ -62,7 +62,7 @@ test('repositories that are not there are missed by the backup, by its check and
   expect((await backups.restore(other, undefined, { despiteDamage: true })).leftOut).toEqual(both);
 });
 
-test('an installation without repositories by its configuration has none to miss', async () => {
+test('an installation configured without repositories has none missing', async () => {
   const backups = await newFolder();
   const { answer, alarm } = await ask(
     { ...fixture, config: { ...fixture.config, repositoriesDir: undefined } },
@@ -72,7 +72,7 @@ test('an installation without repositories by its configuration has none to miss
   expect((await backups.check(fixture)).faults).toEqual([]);
 });
 
-test('rot in the place is moved aside by a check that mends, and the next backup writes it anew', async () => {
+test('a repairing check moves corrupt files aside, and the next backup writes them again', async () => {
   const backups = await newFolder();
   const pack = await firstPack(backups.where, await backups.create(fixture));
   for (const sha256 of [kept, pack]) await flipBit(blobPath(backups.where, sha256));
@@ -87,7 +87,7 @@ test('rot in the place is moved aside by a check that mends, and the next backup
   expect((await backups.check(fixture)).faults).toEqual([]);
 });
 
-test('a restore despite damage brings all that is whole, and names what it left out', async () => {
+test('a restore despite damage restores all intact data, and names the rest', async () => {
   const backups = await newFolder();
   const whole = (await fixture.deps.store.put(Buffer.from('another file'))).sha256;
   const pack = await firstPack(backups.where, await backups.create(fixture));
@@ -102,7 +102,7 @@ test('a restore despite damage brings all that is whole, and names what it left 
   expect(await other.deps.repositories?.exists(site.id, 'content')).toBe(true);
 });
 
-test('a file that the store has lost the end of is still the one that the place had, and the backup is alarmed', async () => {
+test('a file truncated in the store is taken from the repository, and the backup warns', async () => {
   const backups = await newFolder();
   const { sha256 } = await fixture.deps.store.put(Buffer.from('of which the end will be lost'));
   const never = (await fixture.deps.store.put(Buffer.from('of which the place has nothing'))).sha256;
@@ -120,7 +120,7 @@ test('a file that the store has lost the end of is still the one that the place 
   expect((await other.deps.store.readAll(never))?.toString()).toBe('of which the place has nothing');
 });
 
-test('a line ends with a line feed, and not with what else ends lines', async () => {
+test('only a line feed ends a line', async () => {
   const { store } = await placeAt((await newFolder()).where);
   const lines = ['one\u2028of\u2029many', '', 'two\r', 'x'.repeat(200_000), 'ünd'];
   const part = await putGzipped(store, Readable.from([Buffer.from(`${lines.join('\n')}\n`)]));
@@ -129,7 +129,7 @@ test('a line ends with a line feed, and not with what else ends lines', async ()
   expect(read).toEqual(lines);
 });
 
-test('branches of both repositories are read as they stood at one moment, while a publish moves both', async () => {
+test('branches of both repositories are read at one moment, while a publish moves both', async () => {
   const [source, content] = [{ dir: 'source' }, { dir: 'content' }];
   let readings = 0;
   // Both move after the first was read, and again after the third.
@@ -143,7 +143,7 @@ test('branches of both repositories are read as they stood at one moment, while 
   expect(found).toEqual([{ 'refs/heads/source': '2' }, { 'refs/heads/content': '2' }]);
 });
 
-test('a place that everybody may look into is not written to', async () => {
+test('a backup repository that is readable by others is not written to', async () => {
   const backups = await newFolder();
   await chmod(backups.where, 0o755);
   await expect(backups.create(fixture)).rejects.toThrow('Every user of this machine can read');
@@ -153,7 +153,7 @@ test('a place that everybody may look into is not written to', async () => {
   expect((await stat(made)).mode & 0o777).toBe(0o700);
 });
 
-test('what a killed backup left in the place a day ago is removed by the next', async () => {
+test('the next backup removes a killed backup’s files after a day', async () => {
   const backups = await newFolder();
   await mkdir(join(backups.where, 'tmp'));
   const left = join(backups.where, 'tmp', 'half');

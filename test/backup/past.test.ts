@@ -94,7 +94,7 @@ async function restored(isDryRun: boolean) {
   return { told, count, mails };
 }
 
-test('sessions, open links, changes of an address and codes do not come back, and what does is counted', async () => {
+test('sessions, open links, address changes and codes are not restored, and the rest is counted', async () => {
   const { told, count } = await restored(false);
   for (const table of ['browser_session', 'signin_link', 'oauth_code', 'payout_onboarding'])
     expect(await count(`select 1 from ${table}`), table).toBe(0);
@@ -103,7 +103,7 @@ test('sessions, open links, changes of an address and codes do not come back, an
   expect(told.past).toMatchObject({ tokens: 2, clients: 0, collaborators: 1, gitPasswords: 1, reviewLinks: 1 });
 });
 
-test('a mail that waited for longer than an hour is not sent again, and a younger one is', async () => {
+test('a mail that waited for over an hour is not sent again, a younger one is', async () => {
   const { told, mails } = await restored(false);
   expect(mails[0]).toEqual({ status: 'failed', failure: 'restored' });
   expect(mails.at(-1)).toEqual({ status: 'queued', failure: null });
@@ -111,7 +111,7 @@ test('a mail that waited for longer than an hour is not sent again, and a younge
   expect(told.restarted.notify).toBe(mails.length - 1);
 });
 
-test('a drill starts nothing, and nothing that waited to be sent is sent by it', async () => {
+test('a dry run starts nothing and sends nothing', async () => {
   const before = await fixture.deps.em().execute('select 1 from outbox where sent_at is null');
   expect(before.length).toBeGreaterThan(0);
   const { told, count, mails } = await restored(true);

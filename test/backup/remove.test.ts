@@ -60,7 +60,7 @@ async function expectWhole(folder: Folder, names: string[]): Promise<void> {
   expect(again).toMatchObject({ removed: [], parts: 0, left: names.length });
 }
 
-test('one that is removed takes along what no other names, and no more', async () => {
+test('removing a backup removes only what no other backup uses', async () => {
   const folder = await newFolder();
   const [first, second, third] = await manyIn(folder, 3);
   const { answer, alarm } = await ask('remove', '--from', folder.where, '--backup', second.name);
@@ -86,7 +86,7 @@ test('one that is removed takes along what no other names, and no more', async (
   expect((await folder.files()).length).toBe(0);
 });
 
-test('what is not there is said, and a place that is none is not made one', async () => {
+test('removing a missing backup or repository reports it and creates nothing', async () => {
   const folder = await newFolder();
   const [first] = await manyIn(folder, 1);
   const wrong = await ask('remove', '--from', folder.where, '--backup', 'x');
@@ -106,7 +106,7 @@ test('what is not there is said, and a place that is none is not made one', asyn
     await expect(ask('remove', '--from', folder.where, ...said)).rejects.toThrow(words);
 });
 
-test('a removal that was killed half-way leaves the others whole, and is ended by the same command', async () => {
+test('an interrupted removal leaves the others intact, and the same command completes it', async () => {
   const folder = await newFolder();
   const [first, second] = await manyIn(folder, 2);
   const place = await placeOf(folder);
@@ -136,7 +136,7 @@ async function passTime({ where }: Folder): Promise<void> {
     await utimes(join(where, 'under-way', name), before, before);
 }
 
-test('nothing is removed while a backup is being written, which counts on what is there', async () => {
+test('nothing is removed while a backup is being written', async () => {
   const folder = await newFolder();
   const [first] = await manyIn(folder, 1);
   const { pass, reached, open } = gate();
@@ -151,7 +151,7 @@ test('nothing is removed while a backup is being written, which counts on what i
 });
 
 test.each(Object.entries(moments))(
-  'a backup that was held up %s until it was taken for dead is none',
+  'a backup that was delayed %s until its lock expired is discarded',
   async (_when, hold) => {
     const folder = await newFolder();
     const [first] = await manyIn(folder, 1);
@@ -170,7 +170,7 @@ test.each(Object.entries(moments))(
   },
 );
 
-test('a backup waits while others are removed, and is whole', async () => {
+test('a backup waits while others are removed, and is complete', async () => {
   const folder = await newFolder();
   const [first] = await manyIn(folder, 1);
   const place = await placeOf(folder);
@@ -197,7 +197,7 @@ test('a backup waits while others are removed, and is whole', async () => {
   await expectWhole(folder, [(await creating).name]);
 });
 
-test('a damaged backup costs no other its parts, and is removed itself', async () => {
+test('a damaged backup does not affect the parts of others, and can be removed', async () => {
   const folder = await newFolder();
   const [first, second] = await manyIn(folder, 2);
   const place = await placeOf(folder);
@@ -210,7 +210,7 @@ test('a damaged backup costs no other its parts, and is removed itself', async (
   expect((await folder.files()).length).toBe(0);
 });
 
-test('a list of backups ends, and says where the next page begins', async () => {
+test('a list of backups ends, and names the next page', async () => {
   const folder = await newFolder();
   const [{ name }] = await manyIn(folder, 1);
   const place = await placeOf(folder);

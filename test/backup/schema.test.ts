@@ -12,7 +12,7 @@ useDatabaseClient((opened) => {
   client = opened;
 });
 
-test('every column that is a hash of a file is one whose file is looked for, or is known to be none of the store', async () => {
+test('every column with a file’s hash is looked up in the store, or is excluded with a reason', async () => {
   const { rows } = await client.query<{ at: string }>(
     `select table_name || '.' || column_name as at from information_schema.columns
      where table_schema = 'public' and column_name like '%sha256%' order by 1`,
@@ -26,7 +26,7 @@ test('every column that is a hash of a file is one whose file is looked for, or 
   expect(rows.map(({ at }) => at)).toEqual([...named, ...Object.keys(others)].sort());
 });
 
-test('every column that is a commit is one whose commit is looked for', async () => {
+test('every column with a commit is looked up in the repositories', async () => {
   const { rows } = await client.query<{ at: string }>(
     `select table_name || '.' || column_name as at from information_schema.columns
      where table_schema = 'public' and column_name like '%commit%' order by 1`,
@@ -34,7 +34,7 @@ test('every column that is a commit is one whose commit is looked for', async ()
   expect(rows.map(({ at }) => at)).toEqual(commitColumns.map((column) => `deployment.${column}`).sort());
 });
 
-test('what is left out of a backup may be lost: unlogged tables, and marks that a restore makes anew', async () => {
+test('tables excluded from a backup may be lost or are rebuilt by a restore', async () => {
   const kept = (await tablesOf(client)).map(({ name }) => name);
   const { rows: all } = await client.query<{ name: string; kind: string }>(
     `select relname as name, relpersistence as kind from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'm', 'S')`,
@@ -49,7 +49,7 @@ test('what is left out of a backup may be lost: unlogged tables, and marks that 
   expect(marks).toEqual([]);
 });
 
-test('every kind of workflow is started again from its rows', () => {
+test('every kind of workflow is restarted from its rows', () => {
   const kinds = Object.keys(workflowIds).filter((name) => name !== 'schedule');
   expect(Object.keys(workflowRegistry).sort()).toEqual(kinds.sort());
 });

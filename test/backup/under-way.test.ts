@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all([fixture?.close(), other?.close(), backups?.remove()]);
 });
 
-test('what was under way goes on elsewhere, where the workflow engine knows nothing of it', async () => {
+test('unfinished work continues elsewhere, where Temporal has no history of it', async () => {
   const ask = people(fixture);
   const [owner, guest] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(closeAll);
 
-test('a backup of an older version is brought to the newest schema, and one of a newer version is left to that', async () => {
+test('an older backup is migrated, and a newer one is refused', async () => {
   const [older, other] = [await elsewhere(), await elsewhere()];
   const newest = [...knownMigrations];
   for (const { deps } of [older, other]) await deps.em().execute('drop schema public cascade; create schema public');

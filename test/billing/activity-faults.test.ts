@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 test.each(Object.keys(activityFaults) as ActivityFault[])(
-  'a step that %s leaves one plan in force, and one subscription',
+  'an activity that %s leaves one active plan and one subscription',
   async (fault) => {
     const owner = await fixture.newCaller();
     await fixture.buy(owner, 'hobby');
@@ -32,7 +32,7 @@ test.each(Object.keys(activityFaults) as ActivityFault[])(
   },
 );
 
-test('a page whose address was told is not given up by who looked before there was one', async () => {
+test('a page is not abandoned by a query that started before it existed', async () => {
   const owner = await fixture.newCaller();
   const em = () => fixture.deps.em();
   // Nobody follows it.

@@ -14,7 +14,7 @@ describe('a plan', () => {
     return [answer.status, errorOf(answer).code];
   };
 
-  test('is read with what it includes, its caps, and every plan that there is, sellable or not', async () => {
+  test('is read with its contents, its caps, and every plan of the catalog', async () => {
     const owner = await fixture.newCaller();
     const billing = await fixture.read(owner);
     expect(billing).toMatchObject({ plan: 'free', status: 'free', ends_at: null, checkout: null });
@@ -32,7 +32,7 @@ describe('a plan', () => {
     expect(account.capabilities.billing).toBe(true);
   });
 
-  test('is bought on a page of whoever takes the money, and in force once it is paid', async () => {
+  test('is bought on the provider’s page, and active once it is paid', async () => {
     const owner = await fixture.newCaller();
     const page = await fixture.checkout(owner, 'hobby');
     expect(page.body).toMatchObject({
@@ -55,7 +55,7 @@ describe('a plan', () => {
     expect(account.limits.sites.value).toBe(10);
   });
 
-  test('has one page to be paid on: asked again it is the same one, for another plan the first one ends', async () => {
+  test('has one checkout page: a repeated request returns it, another plan closes it', async () => {
     const owner = await fixture.newCaller();
     const pages = await Promise.all(Array.from({ length: 8 }, () => fixture.checkout(owner, 'hobby')));
     expect(new Set(pages.map(({ status, body }) => `${status} ${body.url}`)).size).toBe(1);
@@ -68,7 +68,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('costs what the catalog says in a currency that the provider counts otherwise, and is paid by card on the page', async () => {
+  test('costs the catalog’s price in the provider’s units, and is paid by card', async () => {
     const owner = await fixture.newCaller();
     await fixture.checkout(owner, 'hobby');
     const { customer = '' } = await fixture.atProvider(owner);
@@ -80,7 +80,7 @@ describe('a plan', () => {
     expect(fixture.provider.stub.objects.get(page?.id ?? '')).toMatchObject(asBought);
   });
 
-  test('whose page came too late, for another plan was asked for meanwhile, leaves no page that could be paid for nothing', async () => {
+  test('whose page came too late leaves no page that could be paid for nothing', async () => {
     const owner = await fixture.newCaller();
     const { billing } = fixture.deps;
     if (!billing) throw new Error('billing is off');
@@ -104,7 +104,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('that is bought takes the place of the one before, which is ended at the provider too', async () => {
+  test('replaces the previous one, which is cancelled at the provider', async () => {
     const owner = await fixture.newCaller();
     await fixture.buy(owner, 'hobby');
     await fixture.buy(owner, 'studio');
@@ -115,7 +115,7 @@ describe('a plan', () => {
     expect((await fixture.atProvider(owner)).live).toHaveLength(1);
   });
 
-  test('that is not in the catalog is invalid_plan, one that is not sold plan_unavailable, the own one already_subscribed', async () => {
+  test('is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed if current', async () => {
     const owner = await fixture.newCaller();
     expect(await refusal(fixture.checkout(owner, 'gold'))).toEqual([400, 'invalid_plan']);
     expect(await refusal(owner.call('POST', '/v1/billing/checkout', { body: {} }))).toEqual([400, 'invalid_plan']);
@@ -125,7 +125,7 @@ describe('a plan', () => {
     expect(await refusal(fixture.checkout(owner, 'hobby'))).toEqual([409, 'already_subscribed']);
   });
 
-  test('is managed on a page of whoever takes the money, once something was paid: before, no_billing_history', async () => {
+  test('is managed on the provider’s page after a payment, before it is no_billing_history', async () => {
     const owner = await fixture.newCaller();
     const portal = () => owner.call('POST', '/v1/billing/portal');
     expect(await refusal(portal())).toEqual([409, 'no_billing_history']);
@@ -137,7 +137,7 @@ describe('a plan', () => {
     expect(await (await fetch(body.url)).text()).toContain('Cancel at the end of the month');
   });
 
-  test('that is cancelled stays in force until what is paid is over, and then everything is as without it', async () => {
+  test('stays active after a cancellation until the paid period ends', async () => {
     const owner = await fixture.newCaller();
     await fixture.buy(owner, 'hobby');
     (await fixture.atProvider(owner)).act('cancel');
@@ -156,7 +156,7 @@ describe('a plan', () => {
     expect((await owner.call('POST', '/v1/billing/portal')).status).toBe(200);
   });
 
-  test('whose payment fails is past_due and in force for the days of grace, to the instant; paid, it goes on', async () => {
+  test('is past_due during the grace period after a failed payment, and continues once paid', async () => {
     const late = await createBillingFixture({ env: { FRONTAGE_BILLING_GRACE_DAYS: '7' } });
     try {
       const owner = await late.newCaller();
@@ -187,7 +187,7 @@ describe('a plan', () => {
     }
   });
 
-  test('cannot be bought while the provider is away; the error names no provider, and the same call goes on later', async () => {
+  test('cannot be bought while the provider is down; the same call succeeds later', async () => {
     const owner = await fixture.newCaller();
     fixture.knobs.turnAway = 1;
     const away = await fixture.checkout(owner, 'hobby');
@@ -197,7 +197,7 @@ describe('a plan', () => {
     expect((await fixture.checkout(owner, 'hobby')).status).toBe(200);
   });
 
-  test('leaves nothing of the provider in any answer but the address of its two pages', async () => {
+  test('reveals the provider only in the addresses of its two pages', async () => {
     const owner = await fixture.newCaller();
     await fixture.buy(owner, 'hobby');
     const told = [await owner.call('GET', '/v1/billing'), await owner.call('GET', '/v1/account')];
@@ -213,7 +213,7 @@ describe('a plan', () => {
   });
 });
 
-test('where nothing is metered every call is billing_disabled, and the plan is the one that is configured', async () => {
+test('without metering every billing call is billing_disabled, and the configured plan applies', async () => {
   const fixture = await createFixture({ FRONTAGE_PLAN: 'hobby' });
   try {
     const owner = await fixture.newCaller();

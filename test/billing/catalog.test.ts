@@ -14,7 +14,7 @@ const changed = (change: (plans: Record<string, Plan>) => void) => {
   return plans;
 };
 
-test('the catalog that comes with the project is usable; its largest plan is what everybody has where nothing is metered', () => {
+test('the project’s catalog is valid, and its largest plan applies without metering', () => {
   const { plans, plan, billing } = readConfig(secret as unknown as NodeJS.ProcessEnv);
   expect(billing).toBeUndefined();
   expect(plan).toBe(plans.at(-1)?.name);
@@ -90,11 +90,11 @@ test.each<[string, unknown, RegExp]>([
     }),
     /studio: limits.preview_slots/,
   ],
-])('a catalog with %s is refused when the platform starts, with the place that is wrong', (_what, content, message) => {
+])('a catalog with %s is refused at start, with the faulty place', (_what, content, message) => {
   expect(() => read(content)).toThrow(message);
 });
 
-test('every fault is told at once, with those of the other settings', () => {
+test('all faults of the settings are reported together', () => {
   const wrong = changed(({ shop, studio }) => {
     (shop as Any).sellable = true;
     (studio as Any).limits.sites = 1;
@@ -109,7 +109,7 @@ test('every fault is told at once, with those of the other settings', () => {
 const fixtures = await Promise.all([createFixture(), createBillingFixture({ worker: false })]);
 afterAll(() => Promise.all(fixtures.map((fixture) => fixture.close())));
 
-test('to know a plan costs no query: calls ask the database as often with billing as without', async () => {
+test('reading the plan costs no query', async () => {
   const counts = await Promise.all(
     fixtures.map(async (fixture) => {
       const asked: string[] = [];

@@ -23,7 +23,7 @@ const codeOf = (act: Promise<unknown>) =>
     (error) => (error instanceof AppError ? error.code : error),
   );
 
-test('a plan that was granted is in force until its date, to the instant', async () => {
+test('a granted plan is active until its exact date', async () => {
   const own = await createBillingFixture({ worker: false });
   try {
     const owner = await own.newCaller();
@@ -44,7 +44,7 @@ test('a plan that was granted is in force until its date, to the instant', async
   }
 });
 
-test('a second grant takes the place of the first, and one that is ended is over at once', async () => {
+test('a second grant replaces the first, and an ended one stops at once', async () => {
   const owner = await fixture.newCaller();
   await grant(owner, 'studio');
   await grant(owner, 'hobby');
@@ -54,14 +54,14 @@ test('a second grant takes the place of the first, and one that is ended is over
   expect(await codeOf(end(owner))).toBe('not_found');
 });
 
-test('ten grants at once leave one', async () => {
+test('ten concurrent grants leave one', async () => {
   const owner = await fixture.newCaller();
   await Promise.all(Array.from({ length: 10 }, () => grant(owner, 'hobby')));
   await end(owner);
   expect((await fixture.read(owner)).status).toBe('free');
 });
 
-test('what was paid for is not_a_grant, and a grant beside it is paid_subscription_active until it is cancelled', async () => {
+test('a paid plan is not_a_grant, and a grant beside it is paid_subscription_active', async () => {
   const owner = await fixture.newCaller();
   await fixture.buy(owner, 'hobby');
   expect(await codeOf(end(owner))).toBe('not_a_grant');
@@ -74,7 +74,7 @@ test('what was paid for is not_a_grant, and a grant beside it is paid_subscripti
   expect(await codeOf(grant(owner, 'studio'))).toBe('done');
 });
 
-test('who has a grant may buy another plan, and has the larger of both; the plan that was granted is already_subscribed', async () => {
+test('an account with a grant may buy another plan, and has the larger one', async () => {
   const owner = await fixture.newCaller();
   await grant(owner, 'hobby');
   expect(errorOf(await fixture.checkout(owner, 'hobby')).code).toBe('already_subscribed');
@@ -90,7 +90,7 @@ test('who has a grant may buy another plan, and has the larger of both; the plan
   expect(await fixture.read(other)).toMatchObject({ plan: 'studio', status: 'granted' });
 });
 
-test('only a plan of the catalog beyond the first is granted, to an account that there is, until a date to come', async () => {
+test('only plans of the catalog are granted, to existing accounts, until a future date', async () => {
   const owner = await fixture.newCaller();
   expect(await codeOf(grant(owner, 'gold'))).toBe('invalid_plan');
   expect(await codeOf(grant(owner, 'free'))).toBe('invalid_plan');
@@ -106,7 +106,7 @@ test('only a plan of the catalog beyond the first is granted, to an account that
   }
 });
 
-test('an operator grants and ends by two commands, and is told what stands against it', {
+test('an operator grants and ends plans by two commands, and sees the obstacles', {
   timeout: 60_000,
 }, async () => {
   const owner = await fixture.newCaller();

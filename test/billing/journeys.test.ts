@@ -47,7 +47,7 @@ async function journey(fixture: BillingFixture, owner: Caller, random: () => num
   for (let step = 0; step < steps; step++) await acts[pick(weighed)]?.().catch(ignored);
 }
 
-test('after journeys at random through messages lost, doubled and reordered, row, provider and limits agree', {
+test('after random histories of lost, repeated and reordered messages, row, provider and limits agree', {
   timeout: isLong ? 900_000 : 120_000,
 }, async () => {
   const random = numbersFrom(seed);

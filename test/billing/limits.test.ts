@@ -108,7 +108,7 @@ async function setting(): Promise<Setting> {
 }
 
 describe.each(Object.entries(acts))('the cap %s', (name, { act, code = 'plan_limit', taken = 0 }) => {
-  test('is that of the plan: so many and no more, and a larger plan makes room for the rest', async () => {
+  test('is that of the plan, and a larger plan allows more', async () => {
     const place = await setting();
     const { owner } = place;
     const free = (small[name] ?? 0) - taken;
@@ -129,7 +129,7 @@ describe.each(Object.entries(acts))('the cap %s', (name, { act, code = 'plan_lim
 describe.each(Object.entries(acts).filter(([name]) => !isOwners(name)))(
   'the cap %s of a site',
   (name, { act, code = 'plan_limit' }) => {
-    test('is that of the owner, whoever acts', async () => {
+    test('is that of the owner, whichever member acts', async () => {
       const place = await setting();
       const collaborator = await join(place.site.id);
       await upgrade(collaborator, 'studio');
@@ -148,7 +148,7 @@ describe('sizes', () => {
     changes: [{ path: 'src/pages/a.md', text: 'x'.repeat(bytes) }],
   });
 
-  test('of a file, of the files of a site and of a manifest are those of the owner’s plan, by each way that they come', async () => {
+  test('of files, sites and manifests follow the owner’s plan, on every path', async () => {
     const { owner, site } = await setting();
     const collaborator = await join(site.id);
     const put = (who: Caller) =>
@@ -187,7 +187,7 @@ describe('sizes', () => {
 });
 
 describe('preview slots', () => {
-  test('are as many as the plan has; one beyond a smaller plan is read and cleared for as long as it holds something', async () => {
+  test('follow the plan; a slot beyond a smaller plan can be read and cleared', async () => {
     const { owner, site } = await setting();
     const path = (slot: number) => `/v1/sites/${site.id}/previews/${slot}`;
     expect(errorOf(await owner.call('POST', path(2)))).toMatchObject({
@@ -205,7 +205,7 @@ describe('preview slots', () => {
   });
 });
 
-test('a smaller plan takes nothing away: what is there stays and goes on, and what is new is refused', async () => {
+test('a smaller plan keeps existing data, and refuses new data', async () => {
   const { owner, site } = await setting();
   await upgrade(owner);
   for (const at of [1, 2, 3]) expect((await acts.sites?.act(owner, { owner, site }, at))?.status).toBe(200);

@@ -27,7 +27,7 @@ async function signedIn({ newOwner, browser: open, linkTo }: PeopleFixture) {
 }
 const linkOf = (text: string) => /<a class="button[^"]*" href="([^"]*)"/.exec(text)?.[1] ?? '';
 
-test('the owner sees the plan, changes it by a button, and manages it by another', async () => {
+test('the owner sees the plan, and changes and manages it by buttons', async () => {
   const { browser } = await signedIn(fixture);
   const before = await browser.open('/account');
   for (const part of ['<h2>Plan</h2>', 'free', '9.00 EUR a month', 'Change to studio'])
@@ -48,13 +48,13 @@ test('the owner sees the plan, changes it by a button, and manages it by another
   expect(linkOf(managing.text).startsWith(`${provider.url}/portal/`)).toBe(true);
 });
 
-test('a plan is bought by its own button, whatever it is called', async () => {
+test('a plan is bought by its own button, whatever its name', async () => {
   const { browser } = await signedIn(fixture);
   const onwards = await browser.press(await browser.open('/account'), 'Change to manage');
   expect(linkOf(onwards.text).startsWith(`${provider.url}/pay/`)).toBe(true);
 });
 
-test('a plan that cannot be bought is refused on the page too, and who is not signed in is asked to', async () => {
+test('an unavailable plan is refused on the page too, and visitors must sign in', async () => {
   const { browser } = await signedIn(fixture);
   const page = await browser.open('/account');
   const forged = { ...page, text: page.text.replace('/account/plan/hobby', '/account/plan/shop') };
@@ -63,7 +63,7 @@ test('a plan that cannot be bought is refused on the page too, and who is not si
   expect(strange.text).not.toContain('/pay/');
 });
 
-test('where nothing is metered the page says nothing of plans', async () => {
+test('without metering the page does not mention plans', async () => {
   const { browser } = await signedIn(unmetered);
   expect((await browser.open('/account')).text).not.toContain('<h2>Plan</h2>');
 });

@@ -48,7 +48,7 @@ const signalsOf = async (caller: Caller) => {
   return await fixture.deps.em().count(OutboxEntry, { workflowId, kind: 'signal' });
 };
 
-test('what is not signed with our secret, was changed, or is older than five minutes is refused', async () => {
+test('unsigned, altered and stale messages are refused', async () => {
   const event = eventOf('evt_1', 'cus_1');
   expect((await send(event, { secret: 'whsec_of_another' })).status).toBe(400);
   expect((await send(event, { at: new Date(fixture.clock.now().getTime() - 6 * 60_000) })).status).toBe(400);
@@ -57,7 +57,7 @@ test('what is not signed with our secret, was changed, or is older than five min
   expect((await send(event)).status).toBe(200);
 });
 
-test('what a message says is not believed: the provider is asked, and says what is', async () => {
+test('a message’s content is not trusted: the provider is queried', async () => {
   const owner = await fixture.newCaller();
   await fixture.buy(owner, 'hobby');
   const { customer } = await fixture.atProvider(owner);
@@ -70,7 +70,7 @@ test('what a message says is not believed: the provider is asked, and says what 
   expect(await fixture.read(owner)).toMatchObject({ plan: 'hobby', status: 'active' });
 });
 
-test('a message that comes twenty times at once is heard once', async () => {
+test('a message received twenty times concurrently is handled once', async () => {
   const owner = await fixture.newCaller();
   await fixture.buy(owner, 'hobby');
   await fixture.provider.settled();
@@ -81,18 +81,18 @@ test('a message that comes twenty times at once is heard once', async () => {
   expect(await signalsOf(owner)).toBe(before + 1);
 });
 
-test('a message about somebody that we do not know is taken and changes nothing', async () => {
+test('a message about an unknown subscription is accepted and changes nothing', async () => {
   expect((await send(eventOf('evt_stranger', 'cus_stranger'))).status).toBe(200);
 });
 
-test('a purchase whose messages are all lost is in force all the same: it is asked about', async () => {
+test('a purchase whose messages are all lost still becomes active', async () => {
   const owner = await fixture.newCaller();
   fixture.knobs.loseWebhooks = 1;
   await fixture.buy(owner, 'hobby');
   fixture.knobs.loseWebhooks = 0;
 });
 
-test('a cancellation whose message is lost is found out, and so is what nobody follows any more', async () => {
+test('a lost cancellation is noticed, and so are subscriptions without a workflow', async () => {
   const owner = await fixture.newCaller();
   await fixture.buy(owner, 'hobby');
   await endFollowing(owner);
@@ -105,7 +105,7 @@ test('a cancellation whose message is lost is found out, and so is what nobody f
   expect(await fixture.read(owner)).toMatchObject({ plan: 'free', status: 'free' });
 });
 
-test('one plan that cannot be asked about does not keep the others from being asked about', async () => {
+test('a subscription that cannot be queried does not block the others', async () => {
   const [lost, owner] = [await fixture.newCaller(), await fixture.newCaller()];
   for (const one of [lost, owner]) {
     await fixture.buy(one, 'hobby');
@@ -128,7 +128,7 @@ test('one plan that cannot be asked about does not keep the others from being as
     );
 });
 
-test('a provider that takes its time is asked about many plans at once', async () => {
+test('slow queries to the provider run concurrently', async () => {
   const owners = await Promise.all(Array.from({ length: 12 }, () => fixture.newCaller()));
   const now = fixture.clock.now();
   const hourAgo = new Date(now.getTime() - 3600_000);

@@ -7,7 +7,7 @@ const fixture = await createBookingFixture();
 afterAll(() => fixture.close());
 const { newBookable, newSite, anyone, book, slots, dateIn } = fixture;
 
-test('a timetable is declared whole, read back with its defaults, and replaced whole', async () => {
+test('a timetable is declared, read back with its defaults, and replaced completely', async () => {
   const { owner, site, bookable } = await newBookable();
   expect(bookable).toMatchObject({ site_id: site.id, status: 'open', mail: 'sent', live_bookings: 0, ended_at: null });
   expect(bookable.url).toBe(`${fixture.config.baseUrl}/b/${bookable.public_id}`);
@@ -26,7 +26,7 @@ test('a timetable is declared whole, read back with its defaults, and replaced w
   expect(body.calendars.map(({ key }: { key: string }) => key)).toEqual(['hall']);
 });
 
-test('a declaration that is repeated under its Idempotency-Key is one', async () => {
+test('a declaration repeated under its Idempotency-Key is applied once', async () => {
   const { owner, site } = await newBookable();
   const headers = { 'idempotency-key': 'declare-1' };
   const path = `/v1/sites/${site.id}/bookable`;
@@ -95,7 +95,7 @@ const faults: [string, object, string][] = [
   ],
 ];
 
-test.each(faults)('a timetable with %s is refused, and where it is wrong is said', async (_what, input, where) => {
+test.each(faults)('a timetable with %s is refused with the faulty place', async (_what, input, where) => {
   const owner = await fixture.newCaller();
   const site = await newSite(owner);
   const error = errorOf(await owner.call('POST', `/v1/sites/${site.id}/bookable`, { body: input }));
@@ -104,7 +104,7 @@ test.each(faults)('a timetable with %s is refused, and where it is wrong is said
   expect((await owner.call('GET', `/v1/sites/${site.id}/bookable`)).status).toBe(404);
 });
 
-test('who is told has to be on the site, and follows when that collaborator goes', async () => {
+test('notify_to must be a member of the site, and is reset when they leave', async () => {
   const { owner, site, bookable } = await newBookable();
   const path = `/v1/sites/${site.id}/bookable`;
   const declare = (notify_to: unknown) => owner.call('POST', path, { body: timetable({ notify_to }) });
@@ -120,7 +120,7 @@ test('who is told has to be on the site, and follows when that collaborator goes
   expect((await owner.call('GET', path)).body.notify_to).toBe(bookable.notify_to);
 });
 
-describe('what live bookings stand on', () => {
+describe('changes that affect live bookings', () => {
   async function booked(input = timetable({ calendar: { capacity: 3 }, service: { seats_max: 3 } })) {
     const made = await newBookable(input);
     const [slot] = await slots(made.publicId, dateIn(10));
@@ -153,7 +153,7 @@ describe('what live bookings stand on', () => {
       'the calendar room is closed at that time',
     ],
   ];
-  test.each(losses)('%s needs to be confirmed, and leaves the booking as it is', async (_what, next, reason) => {
+  test.each(losses)('%s needs confirmation, and keeps the booking unchanged', async (_what, next, reason) => {
     const { owner, site, declare, start } = await booked();
     const error = errorOf(await declare(next(start)));
     expect(error.code).toBe('confirm_required');
@@ -166,7 +166,7 @@ describe('what live bookings stand on', () => {
     expect((await declare(next(start))).status).toBe(200);
   });
 
-  test('what bookings do not stand on changes without being confirmed', async () => {
+  test('changes that affect no booking need no confirmation', async () => {
     const { declare } = await booked();
     const next = timetable({
       calendar: { capacity: 5, name: 'The room' },
@@ -175,7 +175,7 @@ describe('what live bookings stand on', () => {
     expect((await declare(next)).status).toBe(200);
   });
 
-  test('a site stops taking bookings only confirmed; its bookings stand, and its calendars come back as they were', async () => {
+  test('bookings are stopped only after confirmation, and existing bookings and calendars stay', async () => {
     const { owner, site, publicId, declare, start } = await booked();
     const path = `/v1/sites/${site.id}/bookable`;
     const error = errorOf(await owner.call('DELETE', path));
@@ -199,7 +199,7 @@ describe('what live bookings stand on', () => {
   });
 });
 
-test('an archived site takes no bookings and keeps its timetable', async () => {
+test('an archived site accepts no bookings and keeps its timetable', async () => {
   const { owner, site, publicId } = await newBookable();
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
   expect(errorOf(await anyone('GET', `/b/${publicId}`)).code).toBe('bookings_unavailable');
@@ -211,7 +211,7 @@ test('an archived site takes no bookings and keeps its timetable', async () => {
   expect((await anyone('GET', `/b/${publicId}`)).status).toBe(200);
 });
 
-test('where bookings are switched off, every call says so', async () => {
+test('with bookings disabled, every call says so', async () => {
   const off = await createBookingFixture({ FRONTAGE_BOOKINGS: 'off' });
   try {
     const owner = await off.newCaller();
@@ -227,7 +227,7 @@ test('where bookings are switched off, every call says so', async () => {
   }
 });
 
-test('who is not on the site sees neither timetable nor bookings', async () => {
+test('strangers see neither the timetable nor bookings', async () => {
   const { site, publicId } = await newBookable();
   const stranger = await fixture.newCaller();
   const [slot] = await slots(publicId, dateIn(5));

@@ -55,7 +55,7 @@ async function visit(orders: Orders, onDone: (count: number) => void): Promise<T
   return (await Promise.all(all)).flat();
 }
 
-test('however many ask at once, and whoever is killed: as many seats are sold as there are, and every visitor was told the truth', {
+test('concurrent visitors and kills never oversell seats, and every response is true', {
   timeout: 1_800_000,
 }, async () => {
   const calendars = ['a', 'b', 'c', 'd'];

@@ -17,7 +17,7 @@ async function booked() {
   return { ...made, start, id: body.id as string };
 }
 
-test('a live booking is cancelled by whoever may act on its site, and its seats are free at once', async () => {
+test('a member of the site cancels a live booking, and its seats are free at once', async () => {
   const { owner, site, publicId, start, id } = await booked();
   const guest = await fixture.newCollaborator(owner, site.id);
   expect(errorOf(await book(publicId, start)).code).toBe('slot_taken');
@@ -27,7 +27,7 @@ test('a live booking is cancelled by whoever may act on its site, and its seats 
   expect((await book(publicId, start, { seats: 2 })).status).toBe(200);
 });
 
-test('a booking that was cancelled cannot be cancelled again, and keeps when it was', async () => {
+test('a cancelled booking cannot be cancelled again, and keeps its time', async () => {
   const { owner, id } = await booked();
   const first = await owner.call('POST', `/v1/bookings/${id}/cancel`);
   const error = errorOf(await owner.call('POST', `/v1/bookings/${id}/cancel`));
@@ -35,7 +35,7 @@ test('a booking that was cancelled cannot be cancelled again, and keeps when it 
   expect((await owner.call('GET', `/v1/bookings/${id}`)).body.cancelled_at).toBe(first.body.cancelled_at);
 });
 
-test('of many who cancel at once, one does, and the site is told once', async () => {
+test('concurrent cancellations cancel once and notify the site once', async () => {
   const { owner, id, publicId } = await booked();
   const em = () => fixture.deps.em();
   const booking = await em().findOneOrFail(Booking, { id });
@@ -53,7 +53,7 @@ test('of many who cancel at once, one does, and the site is told once', async ()
   expect((await slots(publicId, dateIn(5)))[0]).toMatchObject({ seats_left: 2 });
 });
 
-test('a cancellation that is sent again under its Idempotency-Key answers the same booking', async () => {
+test('a cancellation repeated under its Idempotency-Key returns the same booking', async () => {
   const { owner, id } = await booked();
   const headers = { 'idempotency-key': 'cancel-once' };
   const first = await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers });
@@ -61,7 +61,7 @@ test('a cancellation that is sent again under its Idempotency-Key answers the sa
   expect([again.status, again.body]).toEqual([200, first.body]);
 });
 
-test('who cancels and who books the same time meet in order: there is never a seat too many', async () => {
+test('concurrent cancellations and bookings never oversell a seat', async () => {
   const { owner, publicId, start, id } = await booked();
   const answers = await Promise.all([
     owner.call('POST', `/v1/bookings/${id}/cancel`),
@@ -73,7 +73,7 @@ test('who cancels and who books the same time meet in order: there is never a se
   expect(left).toBe(2 - got);
 });
 
-test('two who cancel while the booking is written to meet in order: one does, the other is told that it was', async () => {
+test('of two cancellations during the booking, one succeeds and the other reports it', async () => {
   const { owner, id } = await booked();
   const waiting = () =>
     fixture.deps

@@ -85,7 +85,7 @@ const confirm = (id: string) =>
     return await confirmPaid(tx, fixture.deps, booking);
   });
 
-test('a service with a price is held until it is paid for, and the address waits sealed with it', async () => {
+test('a service with a price is held until it is paid, with an encrypted address', async () => {
   const { id, read, isOpen, publicId, start } = await held();
   const shown = await read();
   expect(shown).toMatchObject({ status: 'held', mail: null, next_action: expect.stringContaining('Pay') });
@@ -97,7 +97,7 @@ test('a service with a price is held until it is paid for, and the address waits
   expect(Buffer.from(visitorSealed ?? []).toString('latin1')).not.toContain('ada@example.org');
 });
 
-test('a hold that is paid for in time is confirmed, with its mails, and keeps the hash of the address alone', async () => {
+test('a hold paid in time is confirmed with its mails, and keeps only the address’s hash', async () => {
   const { id, read, isOpen } = await held();
   expect(await confirm(id)).toBe(true);
   expect(await read()).toMatchObject({ status: 'confirmed', mail: 'queued' });
@@ -108,8 +108,8 @@ test('a hold that is paid for in time is confirmed, with its mails, and keeps th
   expect(status).toBe('confirmed');
 });
 
-describe('at the instant a hold runs out', () => {
-  test('it is expired for every reader and its seat is free, though nobody has written it down', async () => {
+describe('at the instant when a hold expires', () => {
+  test('every reader sees it as expired with a free seat, before any write', async () => {
     const { id, owner, site, read, isOpen, publicId, start } = await held();
     const { holdExpiresAt } = await row(id);
     const left = (holdExpiresAt?.getTime() ?? 0) - fixture.clock.now().getTime();
@@ -131,7 +131,7 @@ describe('at the instant a hold runs out', () => {
 });
 
 test.each(Object.keys(activityFaults) as ActivityFault[])(
-  'the workflow writes down the end of a hold, once, when its step %s',
+  'the workflow records the end of a hold once, when its activity %s',
   async (fault) => {
     const { id, read } = await held();
     fixture.skip(15 * minuteMs);
@@ -149,7 +149,7 @@ test.each(Object.keys(activityFaults) as ActivityFault[])(
   },
 );
 
-test('a hold is cancelled, its seat is free, and its workflow ends', async () => {
+test('a cancelled hold frees its seat and ends its workflow', async () => {
   const { id, owner, read, isOpen } = await held();
   const { body } = await owner.call('POST', `/v1/bookings/${id}/cancel`);
   expect(body.status).toBe('cancelled');
@@ -161,7 +161,7 @@ test('a hold is cancelled, its seat is free, and its workflow ends', async () =>
   expect(result).toEqual({ status: 'cancelled' });
 });
 
-test('a visitor holds five at most, on all calendars together, until one is paid, cancelled or past its time', async () => {
+test('a visitor has at most five holds over all calendars', async () => {
   const { publicId, owner } = await newPriced({ calendar: { capacity: 50 } });
   const start = (await fixture.slots(publicId, fixture.dateIn(5)))[0]?.start ?? '';
   const tries = await Promise.allSettled(Array.from({ length: 12 }, () => hold(publicId, start, 'greedy@example.org')));
@@ -177,7 +177,7 @@ test('a visitor holds five at most, on all calendars together, until one is paid
   expect((await hold(publicId, start, 'greedy@example.org')).status).toBe('held');
 });
 
-test('the holds of a site that is archived end with it', async () => {
+test('archiving a site ends its holds', async () => {
   const { id, site, owner, read } = await held();
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
   expect((await read()).status).toBe('expired');

@@ -17,7 +17,7 @@ afterAll(() => fixture.close());
 test.each([
   [-1, 'held'],
   [0, 'expired'],
-] as const)('%i ms from its deadline a hold is %s for all who judge it', async (offMs, status) => {
+] as const)('%i ms from its deadline a hold is %s for all readers', async (offMs, status) => {
   const { owner, site, publicId } = await fixture.newBookable(
     timetable({ service: { price: { amount: 100, currency: 'EUR' } } }),
   );
@@ -49,7 +49,7 @@ test.each([
   expect(await settleHold(em.fork(), now, id)).toMatchObject({ settled: status === 'expired', status });
 });
 
-test('what is booked after midnight keeps its seat from a service that begins the evening before', async () => {
+test('a booking after midnight keeps its seat from a service that begins the evening before', async () => {
   const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
   const always = { capacity: 1, time_zone: 'UTC', hours: [{ days, from: '00:00', to: '24:00' }] };
   const { publicId } = await fixture.newBookable(
@@ -62,7 +62,7 @@ test('what is booked after midnight keeps its seat from a service that begins th
   expect((await evening()).slice(-4)).toEqual(['18', '19', '20', '21']);
 });
 
-test('who has the rows but not the key cannot tell by its hash whose address it is', () => {
+test('without the key, the hash in a row does not reveal the address', () => {
   const hash = (secret: string) => visitorHash(secret, 'ada@example.org').toString('hex');
   expect(hash('one secret')).toBe(hash('one secret'));
   expect(hash('one secret')).not.toBe(hash('another secret'));

@@ -53,7 +53,7 @@ const eventIn = (text: string) => {
   return new ICAL.Event(calendar.getFirstSubcomponent('vevent') as never);
 };
 
-test('the visitor is mailed the booking with a file for the calendar, and who is told on the site gets it with the address to answer to', async () => {
+test('the visitor receives a calendar file, and the member notified receives the reply address', async () => {
   const { bookable, booking, email, first, start, site, read } = await booked();
   const mail = await first(email, /^Booked/);
   const hostname = `${site.name}.sites.localhost`;
@@ -79,7 +79,7 @@ test('the visitor is mailed the booking with a file for the calendar, and who is
   await until(read, ({ body }) => body.mail === 'sent');
 });
 
-test('once the mails are sent, the address of the visitor stands nowhere but as its keyed hash', async () => {
+test('once the mails are sent, only the keyed hash of the visitor’s address remains', async () => {
   const { email, booking, first, read, bookable } = await booked();
   await first(email, /^Booked/);
   await first(bookable.notify_to, /New booking/);
@@ -108,8 +108,8 @@ test('once the mails are sent, the address of the visitor stands nowhere but as 
   expect(row.visitorHash).toHaveLength(32);
 });
 
-describe('the link that cancels', () => {
-  test('cancels nothing when it is opened, by whatever program; its button does, once, and the site is told', async () => {
+describe('the cancellation link', () => {
+  test('cancels nothing when it is opened; its button cancels once and notifies the site', async () => {
     const { email, first, linkIn, read, bookable, publicId, start } = await booked();
     const link = linkIn(await first(email, /^Booked/));
     const browser = newBrowser(fixture.url);
@@ -137,7 +137,7 @@ describe('the link that cancels', () => {
     expect(fixture.mailsTo(bookable.notify_to).filter(({ subject }) => /^Cancelled/.test(subject))).toHaveLength(1);
   });
 
-  test('is of its own booking and site alone, and over when the booking is', async () => {
+  test('works for its own booking and site alone, while the booking is live', async () => {
     const one = await booked();
     const two = await booked();
     const link = one.linkIn(await one.first(one.email, /^Booked/));
@@ -149,7 +149,7 @@ describe('the link that cancels', () => {
     expect([page.status, page.text.includes('The booked time has passed')]).toEqual([410, true]);
   });
 
-  test('cancels nothing once the booking has begun, so nobody has the money back for what he had', async () => {
+  test('cancels nothing once the booking has begun', async () => {
     const { first, email, linkIn, start, read } = await booked();
     const link = linkIn(await first(email, /^Booked/));
     const browser = newBrowser(fixture.url);
@@ -161,7 +161,7 @@ describe('the link that cancels', () => {
   });
 });
 
-test('a booking that the site cancels before its confirmation has left is not confirmed any more: its visitor is told that', async () => {
+test('a booking cancelled before its confirmation was sent is reported as cancelled instead', async () => {
   await fixture.stopMailServer();
   const { email, owner, booking, first, read } = await booked();
   const { body } = await owner.call('POST', `/v1/bookings/${booking.id}/cancel`);
@@ -174,7 +174,7 @@ test('a booking that the site cancels before its confirmation has left is not co
   await until(read, ({ body }) => body.mail === 'sent');
 });
 
-test('with the mail server away a booking is taken and stands; its mails follow', async () => {
+test('bookings are accepted while the mail server is down; their mails follow', async () => {
   await fixture.stopMailServer();
   const { email, first, read, bookable } = await booked();
   expect((await read()).body).toMatchObject({ status: 'confirmed', mail: 'queued' });
@@ -184,7 +184,7 @@ test('with the mail server away a booking is taken and stands; its mails follow'
   await until(read, ({ body }) => body.mail === 'sent');
 });
 
-test('a calendar file is one that calendars read, whatever was typed', () => {
+test('a calendar file is valid, whatever was typed', () => {
   const hostile =
     'Cut, wash; dry \\ "x"\r\nBEGIN:VALARM\nATTENDEE:mailto:x\u0007 🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐 é'.repeat(
       3,
@@ -208,7 +208,7 @@ test('a calendar file is one that calendars read, whatever was typed', () => {
   expect(event.startDate.toJSDate().toISOString()).toBe('2026-03-29T01:30:00.000Z');
 });
 
-test('a mail says the time as the clocks of the place show it', () => {
+test('a mail contains the local time of the place', () => {
   const facts = {
     id: 'book_x',
     reference: 'ABCD1234',

@@ -59,16 +59,16 @@ const starts: [string, string][] = [
   ['a time long ago', '2001-01-01T09:00:00Z'],
   ['a time at the end of time', '9999-12-31T23:00:00Z'],
 ];
-test.each(starts)('%s is no start', async (_what, start) => {
+test.each(starts)('%s is not a start time', async (_what, start) => {
   expect(code(await tried({}, start))).toBe('invalid_slot');
 });
 
-test('every fault of a visitor is told at once', async () => {
+test('all faults of a visitor’s input are reported together', async () => {
   const { message } = errorOf(await tried({ visitor: { name: 'A', email: 'x' }, intake: { topic: 'C' } }));
   expect(message).toMatch(/address.*Telephone.*Topic/s);
 });
 
-test('days and slots of what is not there, or of no date, are refused', async () => {
+test('days and time slots of unknown services or invalid dates are refused', async () => {
   const { publicId } = await newBookable(wide);
   const get = async (path: string) => code(await anyone('GET', `/b/${publicId}${path}`));
   expect(await get('/slots?service=walk&date=2026-01-01')).toBe('invalid_service');
@@ -82,7 +82,7 @@ test('days and slots of what is not there, or of no date, are refused', async ()
   expect(code(await anyone('GET', '/b/0000000000000000'))).toBe('not_found');
 });
 
-test('what costs money is not booked where the site takes none, and the owner is told so when declaring it', async () => {
+test('a priced service is not bookable without payments, and the owner learns it when declaring', async () => {
   const priced = timetable({ service: { price: { amount: 2500, currency: 'EUR' } } });
   const { publicId, bookable } = await newBookable(priced);
   expect(bookable.next_action).toContain('talk');

@@ -70,7 +70,7 @@ test('a row that would oversell is refused, and one that only touches is not', a
   });
 });
 
-test('a booking that comes back, grows or moves is counted; one that only changes its state is not refused', async () => {
+test('a booking that returns, grows or moves is counted; a state change alone is accepted', async () => {
   const place = await calendar(1);
   await one(async (client) => {
     await insert(client, place, { from: 0, until: 1 });
@@ -91,7 +91,7 @@ test('a booking that comes back, grows or moves is counted; one that only change
 });
 
 test.each(['read committed', 'repeatable read', 'serializable'])(
-  'of 24 transactions that write at once without looking, at %s, as many get in as there are seats',
+  'of 24 concurrent unchecked transactions at %s, as many succeed as there are seats',
   async (isolation) => {
     const place = await calendar(5);
     const outcomes = await withClients(24, async (clients) => {

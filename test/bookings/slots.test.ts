@@ -20,7 +20,7 @@ function both({ service, calendar, date, now, taken, grainMinutes }: Case) {
   };
 }
 
-test('slots are those of a slow and obvious model, over random timetables, zones and bookings', {
+test('time slots match a slow and obvious model, over random timetables, zones and bookings', {
   timeout: 3_600_000,
 }, () => {
   let offered = 0;
@@ -49,7 +49,7 @@ function always(zone: string, hours = { from: '00:00', to: '24:00' }): Omit<Cale
   return { time_zone: zone, capacity: 1, hours: [{ days: [...weekdays], ...hours }], exceptions: [] };
 }
 
-test('on both days of a change of the clock, and around them, slots are right in every zone of the tz database', {
+test('time slots are correct around clock changes in every zone of the tz database', {
   timeout: 300_000,
 }, () => {
   const wrong: string[] = [];
@@ -83,7 +83,7 @@ function starts(
   return offers.map(({ start, offset }) => localTime(start, offset));
 }
 
-test('an hour that the clock leaves out is not offered', () => {
+test('an hour that the clock skips is not offered', () => {
   expect(starts('Europe/Berlin', '2026-03-29', { from: '00:00', to: '05:00' })).toEqual([
     '2026-03-29T00:00:00+01:00',
     '2026-03-29T01:00:00+01:00',
@@ -92,7 +92,7 @@ test('an hour that the clock leaves out is not offered', () => {
   ]);
 });
 
-test('an hour that comes twice is offered twice, told apart by its distance to UTC', () => {
+test('a repeated hour is offered twice, distinguished by its UTC offset', () => {
   expect(starts('Europe/Berlin', '2026-10-25', { from: '01:00', to: '04:00' })).toEqual([
     '2026-10-25T01:00:00+02:00',
     '2026-10-25T02:00:00+02:00',
@@ -101,7 +101,7 @@ test('an hour that comes twice is offered twice, told apart by its distance to U
   ]);
 });
 
-test('opening hours keep their wall time on a day of change, also where half an hour goes', () => {
+test('opening hours keep their wall time on days of clock changes', () => {
   expect(starts('Australia/Lord_Howe', '2026-10-04', { from: '01:00', to: '05:00' })).toEqual([
     '2026-10-04T01:00:00+10:30',
     '2026-10-04T03:00:00+11:00',
@@ -113,13 +113,13 @@ test('opening hours keep their wall time on a day of change, also where half an 
   ]);
 });
 
-test('a date that a zone leaves out has no slots, and its neighbours have theirs', () => {
+test('a date that a zone skips has no time slots, unlike its neighbours', () => {
   expect(starts('Pacific/Apia', '2011-12-30')).toEqual([]);
   expect(starts('Pacific/Apia', '2011-12-29')).toHaveLength(24);
   expect(starts('Pacific/Apia', '2011-12-31')).toHaveLength(24);
 });
 
-test('a clock that goes back past midnight, to the day before, shuts nothing', () => {
+test('a clock change across midnight closes nothing', () => {
   // 00:01 became 23:01 of the 26th.
   const quarters = { ...hourly, duration_minutes: 15, step_minutes: 15 };
   expect(starts('America/Moncton', '2002-10-27', undefined, quarters).slice(0, 3)).toEqual([
@@ -132,7 +132,7 @@ test('a clock that goes back past midnight, to the day before, shuts nothing', (
   );
 });
 
-test('a night that two dates share is open through midnight', () => {
+test('a night over two dates is open through midnight', () => {
   const night = starts('Europe/Lisbon', '2026-06-01', undefined, {
     ...hourly,
     duration_minutes: 240,
@@ -144,7 +144,7 @@ test('a night that two dates share is open through midnight', () => {
   ).toEqual([]);
 });
 
-test('stretches cover what was asked without a gap', () => {
+test('spans cover the requested range without a gap', () => {
   for (const zone of ['Africa/Casablanca', 'Asia/Kathmandu', 'America/Nuuk']) {
     const stretches = offsetPeriods(zone, Date.UTC(2024, 0, 1), Date.UTC(2027, 0, 1));
     expect(stretches[0]?.from).toBe(Date.UTC(2024, 0, 1));

@@ -9,7 +9,7 @@ afterAll(() => fixture.close());
 const { newBookable, anyone, book, slots, dateIn } = fixture;
 const code = (answer: Answer) => errorOf(answer).code;
 
-test('a visitor reads what there is, the days, the times, and books one; no call needs a token', async () => {
+test('a visitor reads services, days and time slots, and books one without a token', async () => {
   const { owner, site, publicId } = await newBookable();
   const described = await anyone('GET', `/b/${publicId}`);
   expect(described.body).toMatchObject({
@@ -44,7 +44,7 @@ test('a visitor reads what there is, the days, the times, and books one; no call
   expect((await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items).toEqual([booked.body]);
 });
 
-test('a service with several calendars is booked in the one that is named', async () => {
+test('a service with several calendars is booked in the named one', async () => {
   const room = timetable().calendars[0];
   const { publicId } = await newBookable({
     calendars: [room, { ...room, key: 'hall' }],
@@ -59,7 +59,7 @@ test('a service with several calendars is booked in the one that is named', asyn
   expect((await book(publicId, start, { calendar: 'room' })).status).toBe(200);
 });
 
-test('seats run out exactly, and a booking of more than are left says how many there are', async () => {
+test('seats run out exactly, and a larger booking is told the number left', async () => {
   const { publicId } = await newBookable(timetable({ calendar: { capacity: 5 }, service: { seats_max: 5 } }));
   const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
   expect((await book(publicId, start, { seats: 3 })).status).toBe(200);
@@ -71,7 +71,7 @@ test('seats run out exactly, and a booking of more than are left says how many t
   expect(code(await book(publicId, start))).toBe('slot_taken');
 });
 
-test('services of different lengths share the seats of their calendar, with what each keeps free around it', async () => {
+test('services of different lengths share their calendar’s seats, with their buffers', async () => {
   const [talk] = timetable().services;
   const { publicId } = await newBookable({
     ...timetable(),
@@ -91,7 +91,7 @@ test('services of different lengths share the seats of their calendar, with what
   expect((await book(publicId, at('08:00'))).status).toBe(200);
 });
 
-test('intake is answered, kept in order, and shown to the owner', async () => {
+test('intake answers keep their order and are shown to the owner', async () => {
   const intake = [
     { name: 'guests', label: 'Guests', kind: 'number', required: true },
     { name: 'extras', label: 'Extras', kind: 'checkboxes', options: ['tea', 'cake'] },
@@ -108,8 +108,8 @@ test('intake is answered, kept in order, and shown to the owner', async () => {
   expect((await owner.call('GET', `/v1/bookings/${body.id}`)).body.intake).toEqual(body.intake);
 });
 
-describe('a booking that is sent again under its Idempotency-Key', () => {
-  test('is the same one, also when the first is still on its way', async () => {
+describe('a booking repeated under its Idempotency-Key', () => {
+  test('is the same one, also while the first is running', async () => {
     const { owner, site, publicId } = await newBookable(timetable({ calendar: { capacity: 9 } }));
     const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
     const headers = { 'idempotency-key': randomUUID() };
@@ -121,7 +121,7 @@ describe('a booking that is sent again under its Idempotency-Key', () => {
     ).toBe('idempotency_mismatch');
   });
 
-  test('shows what became of it', async () => {
+  test('shows its current state', async () => {
     const { owner, publicId } = await newBookable();
     const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
     const headers = { 'idempotency-key': randomUUID() };
@@ -142,10 +142,10 @@ describe('a booking that is sent again under its Idempotency-Key', () => {
   });
 });
 
-describe('pages of the site', () => {
+describe('CORS of bookings', () => {
   const own = (name: string) => ({ origin: `http://${name}.sites.localhost:4480` });
 
-  test('may read and book, and pages of others may not', async () => {
+  test('lets the site’s pages read and book, and no other pages', async () => {
     const { site, publicId } = await newBookable();
     const read = await anyone('GET', `/b/${publicId}`, { headers: own(site.name) });
     expect(read.headers.get('access-control-allow-origin')).toBe(own(site.name).origin);
@@ -168,7 +168,7 @@ describe('pages of the site', () => {
     ]);
   });
 
-  test('are asked beforehand by browsers, and answered for the site alone', async () => {
+  test('answers browsers’ preflight requests for the site alone', async () => {
     const { site, publicId } = await newBookable();
     const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
     const yes = await anyone('OPTIONS', `/b/${publicId}`, { headers: { ...asked, ...own(site.name) } });
@@ -183,7 +183,7 @@ describe('pages of the site', () => {
   });
 });
 
-test('reads and bookings of one address are limited each minute, apart from each other', async () => {
+test('reads and bookings of an address have separate limits each minute', async () => {
   const strict = await createBookingFixture({ FRONTAGE_RATE_SCALE: '0.05' });
   try {
     const { publicId } = await strict.newBookable();
@@ -200,7 +200,7 @@ test('reads and bookings of one address are limited each minute, apart from each
   }
 });
 
-test('bookings are listed newest first, in pages, by what they are now and since when', async () => {
+test('bookings are listed newest first, in pages, by status and time', async () => {
   const { owner, site, publicId } = await newBookable(timetable({ calendar: { capacity: 9 } }));
   const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
   const ids: string[] = [];
@@ -221,7 +221,7 @@ test('bookings are listed newest first, in pages, by what they are now and since
   expect(await wrong(`?status=held&cursor=${first.next_cursor}`)).toBe('invalid_cursor');
 });
 
-test('a booking that came in waits in the inbox of who may act on the site, until it is cancelled or over', async () => {
+test('a new booking is in the members’ inbox until it is cancelled or over', async () => {
   const { owner, site, publicId } = await newBookable();
   const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
   const { body } = await book(publicId, start);

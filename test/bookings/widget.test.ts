@@ -85,7 +85,7 @@ const classes = () =>
     service: { name: 'Evening at the wheel', seats_max: 3, intake, lead_minutes: 600 },
   });
 
-test('a visitor books with the keyboard alone, and the page says so aloud', async () => {
+test('a visitor books with the keyboard alone, and screen readers announce it', async () => {
   const { owner, site, publicId } = await fixture.newBookable(classes());
   const page = await opened(publicId, site.name);
   const day = page.getByRole('radio', { name: /times available/ }).first();
@@ -143,7 +143,7 @@ async function fill(page: Page) {
   await page.getByLabel('E-mail address').fill('ada@example.org');
 }
 
-test('a time that somebody else took meanwhile is told, and the free ones are shown anew', async () => {
+test('a time slot taken meanwhile is reported, and the free ones are shown again', async () => {
   const { site, publicId, owner } = await fixture.newBookable();
   const page = await opened(publicId, site.name, { width: 1280 });
   await fill(page);
@@ -160,7 +160,7 @@ test('a time that somebody else took meanwhile is told, and the free ones are sh
   await page.context().close();
 });
 
-test('a booking whose answer was lost is the same one when the button is pressed again', async () => {
+test('pressing the button again after a lost response makes the same booking', async () => {
   const { site, publicId, owner } = await fixture.newBookable();
   const page = await opened(publicId, site.name);
   await fill(page);
@@ -178,7 +178,7 @@ test('a booking whose answer was lost is the same one when the button is pressed
   await page.context().close();
 });
 
-test('dates and words are those of the page’s language, times those of the calendar, and that is said', async () => {
+test('dates and words follow the page’s language, times follow the calendar’s zone', async () => {
   const { site, publicId } = await fixture.newBookable(timetable({ calendar: { time_zone: 'Asia/Tokyo' } }));
   const page = await opened(publicId, site.name, { lang: 'de', width: 1280, zone: 'America/New_York' });
   const day = page.getByRole('radio', { name: /freier? Termin/ }).nth(1);
@@ -194,7 +194,7 @@ test('dates and words are those of the page’s language, times those of the cal
   await page.context().close();
 });
 
-test('where no bookings are taken, what the page has in their place stays or nothing is shown', async () => {
+test('without bookings the page shows its fallback or nothing', async () => {
   const { owner, site, publicId } = await fixture.newBookable();
   await owner.call('DELETE', `/v1/sites/${site.id}/bookable?confirm=true`);
   const page = await opened(publicId, site.name);
@@ -206,7 +206,7 @@ test('where no bookings are taken, what the page has in their place stays or not
   await other.context().close();
 });
 
-test('the widget is small, kept for ever under its hash, and asked for anew under its name', async () => {
+test('the widget is small, cached for ever under its hash, and revalidated under its name', async () => {
   expect(bookingWidget.gzip.length).toBeLessThan(30 * 1024);
   const named = await fetch(`${fixture.url}/b/widget.js`);
   expect([named.headers.get('cache-control'), named.headers.get('access-control-allow-origin')]).toEqual([
@@ -222,7 +222,7 @@ test('the widget is small, kept for ever under its hash, and asked for anew unde
   expect([kept.status, kept.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
 });
 
-test('what costs money is held, and the visitor is led to where it is paid', async () => {
+test('a priced booking is held, and the visitor is sent to the payment page', async () => {
   const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: 15 };
   const { owner, site, publicId } = await fixture.newBookable(timetable({ service }));
   await attachAccount(fixture, owner, site.id);

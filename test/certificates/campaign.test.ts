@@ -63,7 +63,7 @@ function startHand(aheadMs: number): ChildProcess {
   });
 }
 
-test('all become active, no order is placed twice and no limit is crossed, though the worker is killed', {
+test('all certificates are issued with one order each within the limits, though workers are killed', {
   timeout: 240_000,
 }, async ({ skip }) => {
   skip(isMissing, 'Pebble is not installed');

@@ -47,7 +47,7 @@ async function askRaw(servername: string, bytes: string): Promise<string> {
 const asking = (target: string, host: string, more = '') =>
   `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`;
 
-describe('a host that the certificate shown is not for is misdirected, and shows nothing of its site', () => {
+describe('a host outside the shown certificate is misdirected, and reveals nothing of its site', () => {
   const cases: [string, string, string][] = [
     ['an owner’s, on a connection for another owner’s', 'mine.test', asking('/', 'theirs.test')],
     ['the same on the fast path', 'mine.test', 'GET / HTTP/1.1\r\nHost: theirs.test\r\n\r\n'],
@@ -75,7 +75,7 @@ describe('a host that the certificate shown is not for is misdirected, and shows
     socket.destroy();
   });
 
-  test('over HTTP/2 too, where a browser used a connection again: the stream is refused, and the session goes on', async () => {
+  test('over HTTP/2 the stream of a reused connection is refused, and the session continues', async () => {
     const session = await openSession(trip('mine.test'));
     expect((await askStream(session, '/', { host: 'mine.test' })).text).toContain('mine');
     for (const host of ['theirs.test', `shop.${baseDomain}`, 'nobody.test']) {
@@ -85,7 +85,7 @@ describe('a host that the certificate shown is not for is misdirected, and shows
     session.close();
   });
 
-  test('and on a connection that was taken up again', async () => {
+  test('and on a resumed connection', async () => {
     const to = { port: edge.tlsPort, ca: issuer.root, servername: 'mine.test', maxVersion: 'TLSv1.2' } as const;
     const first = await shake(to);
     const session = first.getSession() as Buffer;
@@ -96,7 +96,7 @@ describe('a host that the certificate shown is not for is misdirected, and shows
     expect(String((await once(again, 'data'))[0])).toMatch(/^HTTP\/1\.1 421 /);
   });
 
-  test('hosts of one certificate share a connection, and so does one in other letters', async () => {
+  test('hosts of one certificate share a connection, in any letter case', async () => {
     expect(await askRaw(`shop.${baseDomain}`, asking('/', `bare.${baseDomain}`))).toMatch(
       /^HTTP\/1\.1 200 [\s\S]*Bare/,
     );
@@ -131,7 +131,7 @@ describe('a body is never read as a request, over TLS as without', () => {
     expect(await askRaw('mine.test', request)).toMatch(/^HTTP\/1\.1 4(00|21) /);
   });
 
-  test('over HTTP/2 neither, nor a field that would end its line in HTTP/1.1', async () => {
+  test('over HTTP/2 neither, nor a field with a line break', async () => {
     const session = await openSession(trip(`shop.${baseDomain}`));
     session.on('error', () => {});
     const host = `shop.${baseDomain}`;
@@ -151,13 +151,13 @@ describe('a body is never read as a request, over TLS as without', () => {
   });
 });
 
-describe('clients without haste', () => {
+describe('slow clients', () => {
   const raw = (port: number, bytes = '') => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
     return socket.on('error', () => {}).resume();
   };
 
-  test('who asks and ends their side gets the answer, and who leaves at once holds nothing', async () => {
+  test('receive their response after a half-close, and hold nothing after a disconnect', async () => {
     const other = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 } });
     const to = { port: other.tlsPort, servername: 'mine.test', ca: issuer.root };
     for (const way of ['', 'TE: trailers\r\n']) {
@@ -175,7 +175,7 @@ describe('clients without haste', () => {
     expect(performance.now() - began).toBeLessThan(9_500);
   });
 
-  test('1,000 that never end their handshake are cut off, and a visitor is served meanwhile', {
+  test('1,000 unfinished handshakes are cut off, and a visitor is served meanwhile', {
     timeout: 60_000,
   }, async () => {
     const slow = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 }, patience: { handshakeMs: 4_000 } });
@@ -189,7 +189,7 @@ describe('clients without haste', () => {
     expect((await visit('/', { ...trip('mine.test'), port: slow.tlsPort })).status).toBe(200);
   });
 
-  test('who asks for much and takes nothing holds little, and is cut off, by both versions of HTTP', {
+  test('clients that read nothing hold little memory and are cut off, in both HTTP versions', {
     timeout: 60_000,
   }, async () => {
     const patience = { stalledMs: 1_500 };

@@ -36,7 +36,7 @@ describe.each(['nameservers', 'cname'] as const)('a domain in %s mode', (mode) =
   const steps: Step[] = ['order', 'proof', 'challenge', 'read', 'finalize', 'certificate'];
   const cases = steps.flatMap((at) => (['drop before', 'drop after'] as const).map((how) => ({ at, how })));
   test.each(cases)(
-    'gets its certificate of one order, though the connection is lost at $at ($how)',
+    'gets its certificate from one order, though the connection is lost at $at ($how)',
     async ({ at, how }) => {
       const { id, orders } = await newDomain(mode);
       authority.faults.push({ at, do: how });
@@ -55,7 +55,7 @@ describe.each(['nameservers', 'cname'] as const)('a domain in %s mode', (mode) =
   );
 });
 
-test('an authority that was put up anew gets a new account and a new order, and nothing counts as refused', async () => {
+test('a new authority gets a new account and order, and nothing counts as refused', async () => {
   const first = await newDomain();
   await untilActive(first.id);
   const { id, orders } = await newDomain();
@@ -69,7 +69,7 @@ test('an authority that was put up anew gets a new account and a new order, and 
   expect((await rowOf(id)).refusals).toBe(0);
 });
 
-test('a certificate of another authority is renewed like any other', async () => {
+test('a certificate from another authority is renewed like any other', async () => {
   const { id, name, orders } = await newDomain();
   const before = await giveCertificate(fixture, await createIssuer(clock.now()), { name, domainId: id });
   await fixture.db.query('update certificate set renew_at = $2 where domain_id = $1', [id, clock.now()]);
@@ -78,14 +78,14 @@ test('a certificate of another authority is renewed like any other', async () =>
   expect(new X509Certificate((await fixture.rowOf(name)).chain).fingerprint256).not.toBe(before.fingerprint256);
 });
 
-describe('what the authority refuses', () => {
+describe('refusals by the authority', () => {
   test.each([
     ['dns', /could not resolve this domain/, 'owner'],
     ['caa', /A CAA record of this domain does not allow/, 'owner'],
     ['connection', /could not reach this domain/, 'owner'],
     ['unauthorized', /reached a different server at this domain/, 'owner'],
     ['serverInternal', /did not issue a certificate/, 'platform'],
-  ])('%s is told in our words, and tried again by itself', async (type, words, whose) => {
+  ])('%s is explained in our words, and retried automatically', async (type, words, whose) => {
     const { id, orders } = await newDomain();
     faulty.problem = type;
     expect((await fixture.renew(id)).status).toBe('failed');
@@ -100,7 +100,7 @@ describe('what the authority refuses', () => {
     expect(orders().map(({ status }) => status)).toEqual(['invalid', 'valid']);
   });
 
-  test('is not asked again more than three times in any hour, however often we are called', async () => {
+  test('are limited to three requests an hour, however often calls come', async () => {
     const { id, orders } = await newDomain();
     faulty.problem = 'dns';
     const end = clock.now().getTime() + 5 * 3600_000;
@@ -119,7 +119,7 @@ describe('what the authority refuses', () => {
     expect((await rowOf(id)).refusals).toBe(0);
   });
 
-  test('counts on where the domain is removed and brought again', async () => {
+  test('still count after the domain is removed and added again', async () => {
     const { id, name, orders } = await newDomain();
     faulty.problem = 'dns';
     for (let refusals = 1; refusals <= 3; refusals++) {
@@ -136,7 +136,7 @@ describe('what the authority refuses', () => {
     expect(await untilActive(again)).toBe(1);
   });
 
-  test('counts though what was put up for it could not be taken down', async () => {
+  test('count even if the challenge response could not be removed', async () => {
     const { id, name, orders } = await newDomain('nameservers');
     faulty.problem = 'dns';
     const zones = fixture.deps.zones as Zones;
@@ -161,7 +161,7 @@ describe('what the authority refuses', () => {
     expect((await fixture.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
   });
 
-  test('a limit is kept for as long as the authority says, and the order is not given up', async () => {
+  test('a limit applies as long as the authority says, and the order is kept', async () => {
     const { id, orders } = await newDomain();
     authority.faults.push({ at: 'finalize', do: { status: 429, type: 'rateLimited', retryAfter: '7200' } });
     const { status, renewAt } = await fixture.renew(id);
@@ -173,7 +173,7 @@ describe('what the authority refuses', () => {
     expect(orders()).toHaveLength(1);
   });
 
-  test('an authority that is down is asked again, gently, and it is nobody’s fault', async () => {
+  test('an authority that is down is retried slowly, without blame', async () => {
     const { id } = await newDomain();
     authority.faults.push({ at: 'nonce', do: { status: 503, type: 'serverInternal' } });
     await fixture.renew(id);
@@ -188,7 +188,7 @@ describe('what the authority refuses', () => {
   });
 });
 
-test('while one worker is at it no other begins, and one that was thought dead changes nothing', async () => {
+test('one worker at a time renews a certificate, and a late one changes nothing', async () => {
   const { id, name, orders } = await newDomain();
   const all = await Promise.allSettled(Array.from({ length: 6 }, () => fixture.renew(id)));
   expect(all.filter((one) => one.status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
@@ -207,7 +207,7 @@ test('while one worker is at it no other begins, and one that was thought dead c
   await fixture.db.query('update certificate set lease = null, leased_until = null where id = $1', [row.id]);
 });
 
-test('both texts of the base domain and its wildcard stand side by side, and neither key nor account is in clear', async () => {
+test('the TXT records of base domain and wildcard coexist, and keys are encrypted', async () => {
   await fixture.pointHere(baseDomain);
   expect((await fixture.renewOwn()).status).toBe('active');
   const order = authority.orders.find(({ names }) => names.includes(`*.${baseDomain}`));

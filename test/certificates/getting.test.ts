@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 test.each(['nameservers', 'cname'] as const)(
-  'a domain in %s mode gets a certificate, and shows its site over TLS',
+  'a domain in %s mode gets a certificate, and serves its site over TLS',
   async (mode) => {
     const host = `${mode}.example.test`;
     const { siteId } = await fixture.publish(`shop-${mode}`, { 'index.html': page('Front') });
@@ -34,7 +34,7 @@ test.each(['nameservers', 'cname'] as const)(
   },
 );
 
-test.each(['nameservers', 'cname'] as const)('so does the longest name that is taken, in %s mode', async (mode) => {
+test.each(['nameservers', 'cname'] as const)('so does the longest allowed name, in %s mode', async (mode) => {
   const part = (letter: string, length: number) => `${letter.repeat(length)}.`;
   const host = `${mode === 'cname' ? part('c', 45) : part('n', 45)}${part('a', 63)}${part('b', 63)}${part('d', 58)}test`;
   const longest = readName(host, ['test']);
@@ -47,7 +47,7 @@ test.each(['nameservers', 'cname'] as const)('so does the longest name that is t
   expect((await fixture.renew(await fixture.addDomain(host, { mode }))).status).toBe('active');
 });
 
-test('the base domain and each host below it have one certificate, where its zone is ours', async () => {
+test('the base domain and its hosts have one certificate if we serve its zone', async () => {
   await fixture.publish('ours', { 'index.html': page('Ours') });
   const { renewOwnCertificate } = certificateActivities(fixture.deps);
   const renew = async () =>

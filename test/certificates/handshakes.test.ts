@@ -77,17 +77,17 @@ async function questionsOf(...servernames: string[]): Promise<string[]> {
 }
 
 describe(`with ${known} certificates known`, () => {
-  test('a handshake for a name that was asked for before costs no question, another costs one', async () => {
+  test('a handshake for a known name costs no query, another costs one', async () => {
     expect(await questionsOf(nameOf(1))).toEqual([nameOf(1)]);
     expect(await questionsOf(nameOf(1), nameOf(1).toUpperCase(), nameOf(1))).toEqual([]);
     expect(await questionsOf(nameOf(known - 1), nameOf(2))).toEqual([nameOf(known - 1), nameOf(2)]);
   });
 
-  test('all hosts below the base domain cost one together', async () => {
+  test('all hosts below the base domain cost one query together', async () => {
     expect(await questionsOf(`shop.${baseDomain}`, `other.${baseDomain}`, baseDomain)).toEqual([`*.${baseDomain}`]);
   });
 
-  test('many at once who ask for one name cost one', async () => {
+  test('concurrent handshakes for one name cost one query', async () => {
     asked = [];
     const shaken = Array.from({ length: 40 }, () =>
       shake({ port: edge.tlsPort, servername: nameOf(5), rejectUnauthorized: false }),
@@ -96,7 +96,7 @@ describe(`with ${known} certificates known`, () => {
     expect(asked).toEqual([nameOf(5)]);
   });
 
-  test('a name that nobody has costs one and is remembered, what is no name costs none', async () => {
+  test('an unknown name costs one query and is remembered, an invalid name costs none', async () => {
     expect(await questionsOf('nobody.test', 'nobody.test')).toEqual(['nobody.test']);
     expect(await questionsOf('localhost', `a.b.${baseDomain}`.repeat(20), 'under score.test', '127.1.test.')).toEqual(
       [],
@@ -106,7 +106,7 @@ describe(`with ${known} certificates known`, () => {
     expect(await questionsOf('nobody.test')).toEqual([]);
   });
 
-  test('it is found by an index', async () => {
+  test('a certificate is found by an index', async () => {
     const { rows } = await fixture.db.query(
       `explain select id from certificate where name = 'n1.many.test' and chain is not null order by not_after desc limit 1`,
     );
@@ -114,7 +114,7 @@ describe(`with ${known} certificates known`, () => {
   });
 });
 
-test('who asks for many names that nobody has stands in nobody’s way who visits a site', async () => {
+test('requests for many unknown names do not delay visitors', async () => {
   const { siteId } = await fixture.publish('served', { 'index.html': page('Served') });
   const domainId = await fixture.addDomain('served.test', { siteId, isPrimary: true });
   await giveCertificate(fixture, issuer, { name: 'served.test', domainId });
@@ -132,7 +132,7 @@ test('who asks for many names that nobody has stands in nobody’s way who visit
   expect(await Promise.race(refused)).toBe('refused');
 });
 
-test('a certificate that comes while its name is asked for is not hidden by the answer that there is none', async () => {
+test('a certificate that is issued during its query is not hidden by an empty result', async () => {
   const { promise: back, resolve: comeBack } = Promise.withResolvers<void>();
   const told = Promise.withResolvers<void>();
   const heard = Promise.withResolvers<void>();
@@ -167,7 +167,7 @@ test('a certificate that comes while its name is asked for is not hidden by the 
   (await to()).destroy();
 });
 
-test('a session begun with one edge goes on with another', async () => {
+test('a session that began with one edge resumes with another', async () => {
   const other = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 } });
   const first = await shake({ port: edge.tlsPort, servername: nameOf(7), rejectUnauthorized: false });
   const session = await new Promise<Buffer>((resolve) => first.once('session', resolve));
@@ -180,7 +180,7 @@ test('a session begun with one edge goes on with another', async () => {
   elsewhere.destroy();
 });
 
-test('processes of one edge share the port, the certificates and the tickets', async () => {
+test('processes of one edge share port, certificates and tickets', async () => {
   const tlsPort = String(await freePort());
   const spawned = await startEdgeProcess(fixture, 2, {
     FRONTAGE_EDGE_TLS_PORT: tlsPort,
@@ -208,7 +208,7 @@ test.each([
   ['a cipher of blocks', { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA' }],
   ['no name', { servername: '' }],
   ['another protocol', { ALPNProtocols: ['spdy/3'] }],
-] as const)('%s is not taken', async (_what, options) => {
+] as const)('%s is not accepted', async (_what, options) => {
   const to = { port: edge.tlsPort, servername: nameOf(1), rejectUnauthorized: false };
   await expect(shake({ ...to, ...(options as object) })).rejects.toThrow();
 });

@@ -72,18 +72,21 @@ const requests: { path: string; at?: string; method?: string; headers?: () => Pr
   { path: '/.frontage/leave?to=/about' },
   { path: '/.well-known/acme-challenge/a-token-that-nobody-has-put-up' },
 ];
-test.each(requests)('$method $path $at is the same over both', async ({ path, at = host, method = 'GET', headers }) => {
-  const fields = (await headers?.()) ?? {};
-  const session = await openSession(trip(at));
-  const [one, other] = await Promise.all([
-    visit(path, { ...trip(at), method, headers: fields }),
-    askStream(session, path, { host: at, method, headers: fields }),
-  ]);
-  session.close();
-  expect(seen(other)).toEqual(seen(one));
-});
+test.each(requests)(
+  '$method $path $at is the same over both versions',
+  async ({ path, at = host, method = 'GET', headers }) => {
+    const fields = (await headers?.()) ?? {};
+    const session = await openSession(trip(at));
+    const [one, other] = await Promise.all([
+      visit(path, { ...trip(at), method, headers: fields }),
+      askStream(session, path, { host: at, method, headers: fields }),
+    ]);
+    session.close();
+    expect(seen(other)).toEqual(seen(one));
+  },
+);
 
-test('many streams of one session are answered side by side, each with its own page', async () => {
+test('streams of one session are answered in parallel, each with its own page', async () => {
   const session = await openSession(trip());
   const paths = Array.from({ length: 90 }, (_, n) => ['/', '/about', '/blog', '/long'][n % 4] as string);
   const answers = await Promise.all(paths.map((path) => askStream(session, path, { host })));
@@ -96,7 +99,7 @@ test('many streams of one session are answered side by side, each with its own p
   session.close();
 });
 
-test('a page is counted as over HTTP/1.1, and the host of a stream is its authority alone', async () => {
+test('a page is counted as over HTTP/1.1, with the stream’s authority as its host', async () => {
   const session = await openSession(trip());
   const lying = await askStream(session, '/', { host, headers: { host: `bare.${baseDomain}` } });
   expect(lying.status).toBe(400);
@@ -105,11 +108,11 @@ test('a page is counted as over HTTP/1.1, and the host of a stream is its author
   session.close();
 });
 
-describe('who abuses a session loses it', () => {
+describe('a client that abuses a session loses it', () => {
   const closed = (session: Awaited<ReturnType<typeof openSession>>) =>
     new Promise<void>((resolve) => session.once('close', () => resolve()));
 
-  test('with a head that is too long: the stream is refused, and others go on', async () => {
+  test('with too many headers: the stream is refused, and others continue', async () => {
     const session = await openSession(trip());
     session.on('error', () => {});
     const flood = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`x-filler-${n}`, 'y'.repeat(1_000)]));
@@ -121,7 +124,7 @@ describe('who abuses a session loses it', () => {
     session.destroy();
   });
 
-  test('with streams that are opened to be taken back', async () => {
+  test('with rapid resets', async () => {
     const session = await openSession(trip());
     session.on('error', () => {});
     const over = closed(session);
@@ -140,7 +143,7 @@ describe('who abuses a session loses it', () => {
     await expect.poll(openFiles).toEqual([]);
   });
 
-  test('who reads nothing holds no more of a large file than the windows he opened', async () => {
+  test('a client that reads nothing holds no more than its flow-control windows', async () => {
     const before = process.memoryUsage();
     const session = await openSession(trip(`big.${baseDomain}`));
     const streams = Array.from({ length: 50 }, () => {
@@ -158,7 +161,7 @@ describe('who abuses a session loses it', () => {
   });
 });
 
-test('an edge that ends lets a session finish what it began', async () => {
+test('an edge that stops lets sessions finish their streams', async () => {
   const other = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 } });
   const session = await openSession({ ...trip(`big.${baseDomain}`), port: other.tlsPort });
   const asked = askStream(session, '/large.txt', { host: `big.${baseDomain}` });
@@ -185,7 +188,7 @@ const failedByNode = [
   'Sends multiple WINDOW_UPDATE frames increasing the flow control window to above 2^31-1 on a stream',
 ];
 
-test('h2spec finds nothing that Node itself does not', { timeout: 120_000 }, async ({ skip }) => {
+test('h2spec finds no more faults than in Node itself', { timeout: 120_000 }, async ({ skip }) => {
   const h2spec = executableAt('h2spec', [join(homedir(), 'go/bin')]);
   skip(!h2spec, 'h2spec is not installed');
   // It asks for `localhost`, which no certificate of the edge's can be for.

@@ -19,7 +19,7 @@ afterAll(() => fixture?.close());
 
 const rowOf = (domainId: string) => fixture.deps.em().findOneOrFail(Certificate, { domainId });
 
-test('a name that leads to another server is waited for, and the authority hears nothing of it', async () => {
+test('a name that points elsewhere waits, and causes no order', async () => {
   const { id, name, orders } = await newDomain('cname', '127.0.0.9');
   for (let n = 0; n < 4; n++) {
     const { status, renewAt } = await fixture.renew(id);
@@ -32,7 +32,7 @@ test('a name that leads to another server is waited for, and the authority hears
   expect(await untilActive(id)).toBe(1);
 });
 
-test('a zone that the DNS does not lead to is waited for', { timeout: 30_000 }, async () => {
+test('a zone without delegation waits', { timeout: 30_000 }, async () => {
   const { id, name, orders } = await newDomain('nameservers');
   const away = { ...fixture.deps, dns: { ...fixture.deps.dns, ask: async () => ({ none: true as const }) } };
   const wanted = { domainId: id, name, names: [name], validation: { kind: 'dns-01' as const, zone: name } };
@@ -46,7 +46,7 @@ test('a zone that the DNS does not lead to is waited for', { timeout: 30_000 }, 
   await untilActive(id);
 });
 
-test('looks of workers that were killed are taken away by the next', async () => {
+test('probes of killed workers are removed by the next', async () => {
   const { id, name } = await newDomain('nameservers');
   const left = { name: `${preflightName(name, '0123abcde')}.`, type: 'TXT', ttl: 60, contents: ['"here"'] };
   await fixture.names.zones.replace(name, [left]);
@@ -54,7 +54,7 @@ test('looks of workers that were killed are taken away by the next', async () =>
   expect((await fixture.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
 });
 
-test('a name without an address, and a DNS that cannot be asked, are told apart', async () => {
+test('a name without an address is distinguished from an unavailable DNS', async () => {
   const name = newName();
   const id = await fixture.addDomain(name);
   await fixture.renew(id);

@@ -40,7 +40,7 @@ const leadsTo = (host: string, path = '/') => ({
   headers: expect.objectContaining({ location: `https://${host}:${fixture.tlsPort}${path}` }),
 });
 
-test('plain HTTP leads over to TLS, with path and query, as soon as a certificate stands and not before', async () => {
+test('plain HTTP redirects to TLS only once a certificate exists, with path and query', async () => {
   const { host, domainId } = await newShop({ certified: false });
   await expect.poll(async () => (await plain('/a.txt', host)).status).toBe(200);
   await giveCertificate(fixture, issuer, { name: host, domainId });
@@ -49,7 +49,7 @@ test('plain HTTP leads over to TLS, with path and query, as soon as a certificat
   expect(await plain('/', `shop.${baseDomain}`)).toMatchObject(leadsTo(`shop.${baseDomain}`));
 });
 
-test('what the authority asks is answered over plain HTTP, with and without a certificate, and only for its host', async () => {
+test('challenges are answered over plain HTTP, only for their host', async () => {
   const { host, own } = await newShop();
   await expect.poll(async () => (await plain('/', host)).status).toBe(308);
   const token = 'a-token-of-some-length-0123456789';
@@ -66,7 +66,7 @@ test('what the authority asks is answered over plain HTTP, with and without a ce
   expect((await plain(`${path}-other`, host)).status).toBe(404);
 });
 
-test('further domains and the own address of a site lead to its primary domain', async () => {
+test('a site’s other domains and its platform address redirect to the primary domain', async () => {
   const { host, siteId, own, domainId } = await newShop();
   const further = `further.${host}`;
   const furtherId = await fixture.addDomain(further, { siteId });
@@ -87,7 +87,7 @@ test('further domains and the own address of a site lead to its primary domain',
   expect((await visit('/', trip(host))).status).toBe(200);
 });
 
-test('a name that is not attached, blocked or deleted gets a plain page, and never a site', async () => {
+test('unattached, blocked and deleted names get a plain page, and never a site', async () => {
   const { host, domainId, siteId } = await newShop();
   await expect.poll(async () => (await visit('/', trip(host))).status).toBe(200);
   for (const change of [
@@ -104,7 +104,7 @@ test('a name that is not attached, blocked or deleted gets a plain page, and nev
   await expect.poll(async () => (await visit('/', trip(host))).status).toBe(200);
 });
 
-test('a domain that moves from one site to another shows the other', async () => {
+test('a domain moved to another site serves that one', async () => {
   const [one, other] = [await newShop(), await newShop()];
   await expect.poll(async () => (await visit('/a.txt', trip(one.host))).text).toBe(one.name);
   await fixture.db.query('update domain set is_primary = false where id = $1', [other.domainId]);
@@ -112,7 +112,7 @@ test('a domain that moves from one site to another shows the other', async () =>
   await expect.poll(async () => (await visit('/a.txt', trip(one.host))).text).toBe(other.name);
 });
 
-test.each([['the one that had it'], ['the one that has it']])('and an edge may hear first of %s', (first) => {
+test.each([['the one that had it'], ['the one that has it']])('and an edge may learn first of %s', (first) => {
   const row = (id: string, hosts: string[]) => ({
     ...{ id, name: id, status: 'active' as const, manifestSha256: null, redirectsSha256: null },
     domains: hosts.map((name) => ({
@@ -128,7 +128,7 @@ test.each([['the one that had it'], ['the one that has it']])('and an edge may h
   expect(table.byDomain('moves.test')).toBeUndefined();
 });
 
-test('browsers are told to come over TLS alone after a week of health, and not before', async () => {
+test('HSTS is sent only after a week of health', async () => {
   const { host, domainId } = await newShop();
   await expect.poll(async () => (await visit('/', trip(host))).status).toBe(200);
   expect((await visit('/', trip(host))).headers['strict-transport-security']).toBeUndefined();
@@ -170,7 +170,7 @@ test('a new certificate is served within a second, and the old one until then', 
   expect(await quickest(2_000, served)).toBeLessThan(2_000);
 });
 
-test('the key of a domain that was removed is kept nowhere', async () => {
+test('the key of a removed domain is kept nowhere', async () => {
   const { host, domainId } = await newShop();
   await expect.poll(async () => (await visit('/', trip(host))).status).toBe(200);
   await fixture.db.query(
@@ -181,7 +181,7 @@ test('the key of a domain that was removed is kept nowhere', async () => {
   expect(await fixture.rowOf(host)).toMatchObject({ chain: null, sealed_key: null, order_key: null });
 });
 
-test('nor in the memory of an edge that was away when its domain was removed', async () => {
+test('an edge that was away when a domain was removed drops its key', async () => {
   const { host, domainId } = await newShop();
   const { promise: back, resolve: comeBack } = Promise.withResolvers<void>();
   let away = Promise.resolve();

@@ -96,8 +96,8 @@ self.addEventListener('fetch', (event) => clients.matchAll({ includeUncontrolled
 
 const hostile = () => bakery().replace('<head>', `<head><script>${attack}</script>`);
 
-describe.skipIf(!executablePath)('the script of a site', () => {
-  test('reads no key, no words, and writes no comment as the owner', async () => {
+describe.skipIf(!executablePath)('a site’s script', () => {
+  test('reads no key or comment, and writes no comment as the owner', async () => {
     const site = await fixture.newSite({ 'index.html': hostile(), 'sw.js': worker });
     const context = await fixture.newContext(desk);
     const link = await site.link();
@@ -128,7 +128,7 @@ describe.skipIf(!executablePath)('the script of a site', () => {
     await context.close();
   });
 
-  test('of another site cannot put the window of this one into its page', async () => {
+  test('of another site cannot embed this site’s frame', async () => {
     const [site, evil] = [await fixture.newSite(), await fixture.newSite()];
     const context = await fixture.newContext(desk);
     await (await openReview(context, await site.link())).page.close();
@@ -141,7 +141,7 @@ describe.skipIf(!executablePath)('the script of a site', () => {
     await context.close();
   });
 
-  test('cannot have a press sent on a window that it hides', async () => {
+  test('cannot redirect a click to a hidden frame', async () => {
     const site = await fixture.newSite();
     const context = await fixture.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());

@@ -10,7 +10,7 @@ afterAll(() => fixture?.close());
 
 const day = 86_400_000;
 
-test('a link is made, shown once, listed without its address, and ended', async () => {
+test('a link is created, shown once, listed without its address, and revoked', async () => {
   const owner = await fixture.newOwner();
   const { status, body } = await owner.review();
   expect(status).toBe(200);
@@ -24,7 +24,7 @@ test('a link is made, shown once, listed without its address, and ended', async 
   expect((await owner.call('DELETE', `/v1/review-links/${body.id}`)).body).toEqual(ended.body);
 });
 
-test('its secret is kept as a hash and stands in no log', async () => {
+test('a link’s secret is stored as a hash and is in no log', async () => {
   const owner = await fixture.newOwner();
   const { body } = await owner.review();
   const secret = body.url.split('/').at(-1);
@@ -36,7 +36,7 @@ test('its secret is kept as a hash and stands in no log', async () => {
   expect(JSON.stringify(fixture.logged)).not.toContain(secret);
 });
 
-test('a repeated call under one key shows the same address again', async () => {
+test('a repeated call under one key returns the same address', async () => {
   const owner = await fixture.newOwner();
   const ask = () =>
     owner.call('POST', `/v1/sites/${owner.site.id}/review-links`, { body: {}, headers: { 'idempotency-key': 'k' } });
@@ -44,7 +44,7 @@ test('a repeated call under one key shows the same address again', async () => {
   expect(second.body).toEqual(first.body);
 });
 
-test('it lasts a week unless said, and a minute to thirty days', async () => {
+test('a link lasts a week by default, and from a minute to thirty days', async () => {
   const owner = await fixture.newOwner();
   const { body } = await owner.review();
   expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(7 * day);

@@ -38,7 +38,7 @@ async function pictureOf(site: ReviewSite, id: string) {
 }
 
 describe.skipIf(!executablePath)('the owner', () => {
-  test('opens the link and comments on a heading: the thread has its picture, the agent’s inbox hears of it', async () => {
+  test('comments on a heading: the thread has a picture and is in the agent’s inbox', async () => {
     const site = await fixture.newSite();
     const context = await fixture.newContext(desk);
     const review = await openReview(context, await site.link());
@@ -73,7 +73,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await context.close();
   });
 
-  test('sees the agent’s answer, replies, and resolves', async () => {
+  test('sees the agent’s reply, replies, and resolves', async () => {
     const site = await fixture.newSite();
     const { body: thread } = await site.open('Shall the heading stay?', { position: { selector: 'h1' } });
     const context = await fixture.newContext(desk);
@@ -98,7 +98,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await context.close();
   });
 
-  test('comments with a finger on a phone, and nothing stands out of the screen', async () => {
+  test('comments by touch on a phone, and everything fits the screen', async () => {
     const site = await fixture.newSite();
     const context = await fixture.newContext(phone);
     const review = await openReview(context, await site.link());
@@ -145,7 +145,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await context.close();
   });
 
-  test('goes on after a reload and on other pages without opening the link again, until the review is left', async () => {
+  test('continues after a reload and on other pages until the review ends', async () => {
     const site = await fixture.newSite({ 'index.html': bakery(), 'about.html': bakery({ heading: 'About us' }) });
     const context = await fixture.newContext(desk);
     const review = await openReview(context, await site.link());
@@ -165,7 +165,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await context.close();
   });
 
-  test('comments without a picture where the page cannot be drawn, and the thread says why', async () => {
+  test('comments without a picture if the page cannot be drawn, with the reason', async () => {
     const script = 'HTMLCanvasElement.prototype.toBlob = () => { throw new Error("no") }';
     const site = await fixture.newSite({ 'index.html': bakery({ script }) });
     const context = await fixture.newContext(desk);
@@ -179,7 +179,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await context.close();
   });
 
-  test('keeps what was typed when the connection breaks, and sends it once', async () => {
+  test('keeps the input when the connection breaks, and sends it once', async () => {
     const site = await fixture.newSite();
     const context = await fixture.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
@@ -201,7 +201,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await context.close();
   });
 
-  test('is told when the link is over, and writes nothing with it', async () => {
+  test('sees when the link has expired, and writes nothing with it', async () => {
     const site = await fixture.newSite();
     const context = await fixture.newContext(desk);
     const review = await openReview(context, await site.link());

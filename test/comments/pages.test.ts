@@ -25,7 +25,7 @@ async function everything(): Promise<string> {
   return JSON.stringify(sums);
 }
 
-test('a link leads to the site, leaves its key on our host alone, and writes nothing', async () => {
+test('a link opens the site, keeps its key on our host, and writes nothing', async () => {
   const owner = await fixture.newSite();
   const { body } = await owner.review();
   const before = await everything();
@@ -45,7 +45,7 @@ test('a link leads to the site, leaves its key on our host alone, and writes not
   expect(await everything()).toBe(before);
 });
 
-test('on the site only whoever came by a link gets the loader, and everybody else the page as it was built', async () => {
+test('only reviewers with a link get the loader', async () => {
   const owner = await fixture.newSite();
   const marker = `/.frontage/review?site=${owner.site.public_id}&for=60`;
   const marked = await fixture.visit(owner.site.name, marker);
@@ -79,13 +79,13 @@ test.each([
   ['/.frontage/overlay/../server.ts', 404],
   ['/.frontage/overlay/frame.js', 404],
   ['/.frontage/', 404],
-])('the path %s of a site leads nowhere', async (path, status) => {
+])('the path %s of a site redirects nowhere', async (path, status) => {
   const owner = await fixture.newSite();
   const answer = await fixture.visit(owner.site.name, path);
   expect([answer.status, answer.headers.location]).toEqual([status, undefined]);
 });
 
-test('a frame may stand in pages of its own site alone, and runs its own script alone', async () => {
+test('the frame is embedded by its own site alone, and runs only its script', async () => {
   const owner = await fixture.newSite();
   const answer = await fetch(`${fixture.url}/review/frame/${owner.site.public_id}`);
   const policy = answer.headers.get('content-security-policy') ?? '';
@@ -101,7 +101,7 @@ test('a frame may stand in pages of its own site alone, and runs its own script 
   ]);
 });
 
-test('the key is handed over by our own host, to whoever has its cookie, for that site alone', async () => {
+test('our host hands the key to the browser with its cookie, for that site alone', async () => {
   const [owner, other] = [await fixture.newSite(), await fixture.newSite()];
   const secret = secretOf((await owner.review()).body);
   const ask = (id: string, cookie: string) =>
@@ -117,7 +117,7 @@ test('the key is handed over by our own host, to whoever has its cookie, for tha
   expect((await ask(other.site.public_id, name(other.site.public_id))).text).not.toContain(secret);
 });
 
-test('all that the overlay loads is below 40 KB, compressed', async () => {
+test('the overlay loads less than 40 KB, compressed', async () => {
   const owner = await fixture.newSite();
   const frame = await (await fetch(`${fixture.url}/review/frame/${owner.site.public_id}`)).text();
   const parts = overlayModules.map(({ file }) => gzipSync(readFileSync(file)).length);

@@ -16,7 +16,7 @@ test.each([
   ['image/png', sample.png],
   ['image/jpeg', sample.jpg],
   ['image/webp', sample.webp],
-])('a picture that is %s by its bytes is kept and read back', async (type, bytes) => {
+])('a picture that is %s by its bytes is stored and read back', async (type, bytes) => {
   const owner = await fixture.newOwner();
   const { body } = await owner.open('See?', { screenshot_base64: text(bytes) });
   expect(body.screenshot).toEqual({ url: `${fixture.config.baseUrl}/v1/comments/${body.id}/screenshot` });
@@ -29,7 +29,7 @@ test.each([
   expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
 });
 
-test('a thread without a picture says why, and its picture is not found with the reason', async () => {
+test('a thread without a picture has the reason, and its picture is not found', async () => {
   const owner = await fixture.newOwner();
   const { body } = await owner.open();
   expect(body.screenshot).toEqual({ missing: 'No screenshot was sent with the comment.' });
@@ -51,20 +51,20 @@ test.each([
   ['a PNG that was cut off', text(sample.png.subarray(0, 40))],
   ['a PNG with a page behind it', text(appended)],
   ['a PNG that unfolds to more than any screen', text(sample.pngOf(100_000, 100_000))],
-])('%s is invalid_file, and opens no thread', async (_what, screenshot_base64) => {
+])('%s is invalid_file, and creates no thread', async (_what, screenshot_base64) => {
   const owner = await fixture.newOwner();
   const answer = await owner.open('See?', { screenshot_base64 });
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_file']);
   expect((await owner.list()).body.items).toEqual([]);
 });
 
-test('a picture that does not fit into a body is body_too_large', async () => {
+test('a picture that exceeds the body limit is body_too_large', async () => {
   const owner = await fixture.newOwner();
   const answer = await owner.open('See?', { screenshot_base64: 'A'.repeat(1_048_576) });
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'body_too_large']);
 });
 
-test('without storage a picture is no_storage, and the words alone are taken', async () => {
+test('without storage a picture is no_storage, and text alone is accepted', async () => {
   const bare = await createCommentFixture({ FRONTAGE_FILES: 'off' });
   try {
     const owner = await bare.newOwner();
@@ -76,7 +76,7 @@ test('without storage a picture is no_storage, and the words alone are taken', a
   }
 });
 
-test('a picture whose bytes are gone says so', async () => {
+test('a picture whose bytes are lost says so', async () => {
   const owner = await fixture.newOwner();
   const { body } = await owner.open('See?', { screenshot_base64: text(await readFile(photo)) });
   await fixture.deps

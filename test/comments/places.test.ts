@@ -44,7 +44,7 @@ async function rebuilt(next: string) {
 const moved = bakery({ before: '<h2>News</h2><p>We are closed on Monday.</p><section><h2>Prices</h2></section>' });
 
 describe.skipIf(!executablePath)('after a rebuild', () => {
-  test('that moves the heading the pin is on it', async () => {
+  test('that moves the heading, the pin is on it', async () => {
     const review = await rebuilt(moved);
     const heading = 'h2:text-is("What we bake")';
     await soon(() => isOn(review, heading)).toBe(true);
@@ -57,7 +57,7 @@ describe.skipIf(!executablePath)('after a rebuild', () => {
     await review.context.close();
   });
 
-  test('that puts the heading into another part as another element the pin is on it', async () => {
+  test('that moves the heading into another element, the pin is on it', async () => {
     const review = await rebuilt(
       bakery()
         .replace('<h2>What we bake</h2>', '')
@@ -67,21 +67,21 @@ describe.skipIf(!executablePath)('after a rebuild', () => {
     await review.context.close();
   });
 
-  test('that changes the words the pin stays, and the list says that they have changed', async () => {
+  test('that changes the text, the pin stays and the list says so', async () => {
     const review = await rebuilt(bakery().replace('What we bake', 'Our breads'));
     await review.frame.getByText('The text at this place has changed.').waitFor();
     await soon(() => isOn(review, 'h2:text-is("Our breads")')).toBe(true);
     await review.context.close();
   });
 
-  test('that removes the place there is no pin, and the list says that it could not be found', async () => {
+  test('that removes the element, there is no pin and the list says so', async () => {
     const review = await rebuilt('<!doctype html><html><head><title>T</title></head><body><p>Soon.</p></body></html>');
     await review.frame.getByText('This place is no longer on the page.').waitFor();
     expect(await review.page.locator('.pin:visible').count()).toBe(0);
     await review.context.close();
   });
 
-  test('the words of a place are what a reader sees: lines that a build has joined are no one word', async () => {
+  test('the words of an element are what a reader sees, with line breaks as spaces', async () => {
     const site = await fixture.newSite({
       'index.html': bakery({ before: '<h2>Good wood,<br>cut to fit</h2><ul><li>As<b>h</b></li><li>Oak</li></ul>' }),
     });
@@ -93,7 +93,7 @@ describe.skipIf(!executablePath)('after a rebuild', () => {
     await context.close();
   });
 
-  test('of 300 random pages each element is found by its description, and by its words where all is turned around', async () => {
+  test('on 300 random pages each element is found by its description or words', async () => {
     const site = await fixture.newSite();
     const context = await fixture.newContext();
     const { page } = await openReview(context, await site.link());

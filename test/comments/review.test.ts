@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-test('a link reads and writes comments of its site as its maker, and nothing of another', async () => {
+test('a link reads and writes comments of its site as its creator, and nothing else', async () => {
   const [owner, other] = [await fixture.newSite(), await fixture.newSite()];
   const frame = fixture.asFrame(secretOf((await owner.review()).body));
   const { body: theirs } = await other.open('Not yours');
@@ -49,7 +49,7 @@ test('a link reads and writes comments of its site as its maker, and nothing of 
   expect((await other.list()).body.items).toEqual([theirs]);
 });
 
-test('a link reaches no other site that its maker has, and no call of the API', async () => {
+test('a link gives access to no other site and no API call', async () => {
   const owner = await fixture.newSite();
   const second = await createSite(owner);
   const secret = secretOf((await owner.review()).body);
@@ -63,7 +63,7 @@ test('a link reaches no other site that its maker has, and no call of the API', 
   }
 });
 
-test('without its key, or with its cookie alone, the frame’s calls are not found', async () => {
+test('without its key, the frame’s calls are not found', async () => {
   const owner = await fixture.newSite();
   const secret = secretOf((await owner.review()).body);
   const call = callWith(fixture.url);
@@ -76,7 +76,7 @@ test('without its key, or with its cookie alone, the frame’s calls are not fou
   expect((await owner.list()).body.items).toEqual([]);
 });
 
-test('a comment that is sent twice under one key is one comment', async () => {
+test('a comment repeated under one key is one comment', async () => {
   const owner = await fixture.newSite();
   const frame = fixture.asFrame(secretOf((await owner.review()).body));
   const key = { 'idempotency-key': crypto.randomUUID() };
@@ -85,7 +85,7 @@ test('a comment that is sent twice under one key is one comment', async () => {
   expect((await owner.list()).body.items).toHaveLength(1);
 });
 
-test('a collaborator’s link speaks as a collaborator', async () => {
+test('a collaborator’s link acts as the collaborator', async () => {
   const owner = await fixture.newSite();
   const helper = await people(fixture).newCollaborator(owner, owner.site.id);
   const { body } = await commentsOf(helper, owner.site.id).review();
@@ -93,7 +93,7 @@ test('a collaborator’s link speaks as a collaborator', async () => {
   expect(made.thread.messages[0].author_kind).toBe('collaborator');
 });
 
-test('a link opens nothing once it is ended, has run out, or its maker or its site is gone', async () => {
+test('a link opens nothing once it, its creator’s access or its site has ended', async () => {
   const owner = await fixture.newSite();
   const helper = await people(fixture).newCollaborator(owner, owner.site.id);
   const made = {
@@ -127,7 +127,7 @@ test('a link opens nothing once it is ended, has run out, or its maker or its si
   expect(await states()).toEqual([410, 410, 410, 410]);
 });
 
-test('a link opens nothing while a person has its site off the web', async () => {
+test('a link opens nothing while the site is blocked', async () => {
   const owner = await fixture.newSite();
   const secret = secretOf((await owner.review()).body);
   await blockSite(fixture.deps.em(), fixture.clock, owner.site.id, 'It was reported for phishing.');

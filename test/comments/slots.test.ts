@@ -12,7 +12,7 @@ afterAll(() => fixture?.close());
 
 const day = 86_400_000;
 
-test('a link to a slot leads to its host, where the loader is, and a comment names the draft', async () => {
+test('a link to a slot opens its host with the loader, and comments name the draft', async () => {
   const owner = await fixture.newSite();
   const place = { siteId: owner.site.id, accountId: owner.accountId, slot: 2 };
   const { label, deploymentId } = await showDraft(fixture, place, page.replace('Hello', 'Draft'));
@@ -36,7 +36,7 @@ test('a link to a slot leads to its host, where the loader is, and a comment nam
   expect(made.thread.deployment_id).toBe(deploymentId);
 });
 
-test('a slot that there is not is invalid_slot, one that shows nothing preview_empty', async () => {
+test('an unknown slot is invalid_slot, an empty one preview_empty', async () => {
   const owner = await fixture.newSite();
   for (const slot of [0, -1, 6, 1.5, '1', null])
     expect(errorOf(await owner.review({ slot })).code).toBe('invalid_slot');
@@ -44,7 +44,7 @@ test('a slot that there is not is invalid_slot, one that shows nothing preview_e
   expect([empty.status, errorOf(empty).code]).toEqual([409, 'preview_empty']);
 });
 
-test('a draft that ran out is preview_expired, at the call and for whoever holds a link to it', async () => {
+test('an expired draft is preview_expired, for the call and for links', async () => {
   const owner = await fixture.newSite();
   await showDraft(fixture, { siteId: owner.site.id, accountId: owner.accountId, slot: 1 }, page);
   const { body } = await owner.review({ slot: 1, expires_in_seconds: 20 * 86_400 });

@@ -20,14 +20,14 @@ const full = async (owner: Awaited<ReturnType<CommentFixture['newOwner']>>, id: 
   expect((await owner.reopen(id)).body.status).toBe('open');
 };
 
-test('a thread takes 60,000 characters', async () => {
+test('a thread has at most 60,000 characters', async () => {
   const owner = await fixture.newOwner();
   const { id } = (await owner.open('x'.repeat(4000))).body;
   for (let n = 1; n < 15; n++) expect((await owner.reply(id, 'x'.repeat(4000))).status).toBe(200);
   await full(owner, id);
 });
 
-test('a thread takes 500 messages', async () => {
+test('a thread has at most 500 messages', async () => {
   const owner = await fixture.newOwner();
   const { id } = (await owner.open()).body;
   await fixture.deps.em().execute(
@@ -40,7 +40,7 @@ test('a thread takes 500 messages', async () => {
   await full(owner, id);
 });
 
-test('a thread has what a caller said once, also where the answer was lost before it was kept', async () => {
+test('a repeated comment is stored once, even after a lost response', async () => {
   const owner = await fixture.newOwner();
   const { id } = (await owner.open()).body;
   const author = { accountId: owner.accountId, kind: 'agent' } as const;
@@ -52,7 +52,7 @@ test('a thread has what a caller said once, also where the answer was lost befor
   expect(thread.messages.map(({ body }: { body: string }) => body)).toEqual(['Larger, please.', 'Once', 'Done']);
 });
 
-test('a thread that is resolved while others reply has all of it, and is resolved', async () => {
+test('a thread resolved during replies has all of them, and is resolved', async () => {
   const owner = await fixture.newOwner();
   const { id } = (await owner.open()).body;
   const replies = Array.from({ length: 10 }, (_, n) => owner.reply(id, `Reply ${n}`));

@@ -10,7 +10,7 @@ afterAll(() => fixture?.close());
 
 const words = ({ body }: { body: { messages: { body: string }[] } }) => body.messages.map((message) => message.body);
 
-test('a thread keeps the words, who said them, the page and the place', async () => {
+test('a thread has its words, author, page and place', async () => {
   const owner = await fixture.newOwner();
   const position = {
     selector: 'main > h1:nth-of-type(1)',
@@ -44,14 +44,14 @@ test('a thread keeps the words, who said them, the page and the place', async ()
   expect((await owner.list()).body.items).toEqual([body]);
 });
 
-test('what a place lacks is null, and a thread may have none', async () => {
+test('missing parts of a place are null, and a thread may have no place', async () => {
   const owner = await fixture.newOwner();
   const { body } = await owner.open('Here', { position: { selector: '#top' } });
   expect(body.position).toEqual({ selector: '#top', quote: null, x: null, y: null, within: null, viewport: null });
   expect((await owner.open('Somewhere')).body.position).toBeNull();
 });
 
-test('either side replies, resolves and opens again, and a note is a message', async () => {
+test('both sides reply, resolve and reopen, and a note is a message', async () => {
   const owner = await fixture.newOwner();
   const helper = await fixture.newCollaborator(owner, owner.site.id);
   const theirs = fixture.commentsOf(helper, owner.site.id);
@@ -66,7 +66,7 @@ test('either side replies, resolves and opens again, and a note is a message', a
   expect((await owner.resolve(opened.id)).body.status).toBe('resolved');
 });
 
-test('resolving what is resolved changes nothing', async () => {
+test('resolving a resolved thread changes nothing', async () => {
   const owner = await fixture.newOwner();
   const { body: opened } = await owner.open();
   const { body: first } = await owner.resolve(opened.id);
@@ -117,7 +117,7 @@ test.each([
   expect((await owner.list()).body.items).toEqual([thread]);
 });
 
-test('a thread is of its own site: through another it is not found', async () => {
+test('a thread is found through its own site alone', async () => {
   const [owner, stranger] = [await fixture.newOwner(), await fixture.newOwner()];
   const { body: thread } = await owner.open('A secret of ours');
   const second = await fixture.newSite(owner);
@@ -160,7 +160,7 @@ test('the list is filtered by status and by since, newest first, in pages', asyn
   expect(errorOf(await owner.list(`?status=open&cursor=${page.next_cursor}`)).code).toBe('invalid_cursor');
 });
 
-test('a status that is not filtered on is invalid_status, a since that is no moment invalid_since', async () => {
+test('an unknown status is invalid_status, an invalid time invalid_since', async () => {
   const owner = await fixture.newOwner();
   expect(errorOf(await owner.list('?status=closed')).code).toBe('invalid_status');
   for (const since of ['yesterday', '2026-13-01T00:00:00Z', '2026-01-01', '1700000000', '']) {
@@ -169,7 +169,7 @@ test('a status that is not filtered on is invalid_status, a since that is no mom
   }
 });
 
-test('a site says in every list and read how many threads are open', async () => {
+test('lists and reads of a site contain its number of open threads', async () => {
   const owner = await fixture.newOwner();
   const empty = await fixture.newSite(owner);
   await owner.open();
@@ -188,7 +188,7 @@ test('a site says in every list and read how many threads are open', async () =>
   expect(await counts()).toEqual([1, 0]);
 });
 
-test('a repeated call under one key opens one thread, and says a reply once', async () => {
+test('a repeated call under one key creates one thread or reply', async () => {
   const owner = await fixture.newOwner();
   const once = { 'idempotency-key': 'one' };
   const both = await Promise.all([
@@ -211,7 +211,7 @@ test('a repeated call under one key opens one thread, and says a reply once', as
   expect((await owner.list()).body.items).toHaveLength(1);
 });
 
-test('the cap on open comments holds under calls at once, and resolving makes room', async () => {
+test('the cap on open comments holds under concurrent calls, and resolving frees room', async () => {
   const owner = await fixture.newOwner();
   const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => owner.open(`Number ${n}`)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
@@ -222,7 +222,7 @@ test('the cap on open comments holds under calls at once, and resolving makes ro
   expect(errorOf(await owner.reopen(first.id)).code).toBe('plan_limit');
 });
 
-test('an archived site keeps its threads to be read, and takes no more words', async () => {
+test('an archived site keeps its threads readable, and accepts no comments', async () => {
   const owner = await fixture.newOwner();
   const { body: thread } = await owner.open();
   await owner.call('POST', `/v1/sites/${owner.site.id}/archive`);

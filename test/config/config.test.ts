@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-test('a variable may stand in a file, as containers are given their secrets', () => {
+test('a variable may be read from a file, as containers receive secrets', () => {
   const config = readConfig({
     FRONTAGE_SECRET_FILE: join(dir, 'secret'),
     DATABASE_URL_FILE: join(dir, 'secret'),
@@ -22,7 +22,7 @@ test('a variable may stand in a file, as containers are given their secrets', ()
   expect(config.databaseUrl).toBe(secret);
 });
 
-test('a file that cannot be read, and one beside its variable, are faults that show nothing of what is in them', () => {
+test('an unreadable file, or one beside its variable, is a fault without its contents', () => {
   const said = (env: NodeJS.ProcessEnv) => {
     try {
       readConfig(env);
@@ -37,7 +37,7 @@ test('a file that cannot be read, and one beside its variable, are faults that s
   expect(both).not.toContain(secret);
 });
 
-test('a store is a folder or a folder of a bucket', () => {
+test('a store is a folder or a folder in a bucket', () => {
   const storeOf = (FRONTAGE_STORE: string) => readConfig({ FRONTAGE_SECRET: secret, FRONTAGE_STORE });
   expect(storeOf('/data/store')).toMatchObject({ storeDir: '/data/store', s3: undefined });
   expect(storeOf('s3://sites')).toMatchObject({

@@ -9,33 +9,33 @@ export const notOverHttp: Partial<Record<ErrorCode, string>> = {
 };
 
 const publishing = rowsOf('code', 'publish', {
-  internal: ['api/errors', 'what fails unexpectedly is internal with the request id'],
-  plan_limit: ['api/sites', 'the cap on sites holds under calls at once'],
-  rate_limited: ['api/rate-limits', 'a token passes exactly as often as its limit says'],
+  internal: ['api/errors', 'an unexpected failure is internal with the request id, and its message stays in the log'],
+  plan_limit: ['api/sites', 'the cap on sites holds under concurrent calls, and archived sites do not count'],
+  rate_limited: ['api/rate-limits', 'a token passes exactly as often as its limit allows, over two processes'],
   unauthorized: ['api/tokens', '%s is unauthorized'],
-  not_found: ['api/errors', 'an address that nothing stands at is not_found'],
+  not_found: ['api/errors', 'an unknown address is not_found'],
   invalid_json: ['api/errors', 'a body of %s is invalid_json'],
   body_too_large: ['api/errors', 'a body over 1 MiB is body_too_large'],
   invalid_cursor: ['api/pages', 'of another list, or of another account is invalid_cursor'],
   invalid_limit: ['api/errors', 'GET %s is %s'],
-  invalid_scope: ['acceptance/publishing', 'a scope that is not known is refused'],
+  invalid_scope: ['acceptance/publishing', 'posts need a live site, and an unknown scope is refused'],
   nothing_to_update: ['api/sites', 'title and name change, and the address with the name'],
   current_token: ['api/tokens', 'a token cannot revoke itself'],
-  invalid_expiry: ['api/tokens', 'an expiry has to be in the future'],
+  invalid_expiry: ['api/tokens', 'an expiry must be in the future'],
   invalid_name: ['api/sites', 'the name %s is invalid_name'],
   invalid_title: ['api/errors', '%s %s with %j is %s'],
   invalid_template: ['api/errors', '%s %s with %j is %s'],
-  site_archived: ['api/sites', 'an archived site can be read, takes no change'],
-  no_repositories: ['api/sites', 'without repositories no site is made'],
-  publish_disabled: ['api/capabilities', 'each capability that is off has its own code'],
-  no_source: ['acceptance/publishing', 'a site whose source is gone says so'],
+  site_archived: ['api/sites', 'an archived site can be read and unarchived, and keeps its name'],
+  no_repositories: ['api/sites', 'without repositories no site is created'],
+  publish_disabled: ['api/capabilities', 'each disabled capability has its own code'],
+  no_source: ['acceptance/publishing', 'a site without its source says so'],
   no_live_version: ['acceptance/publishing', 'posts need a live site'],
-  build_failed: ['acceptance/publishing', 'a build that fails says why with its log'],
+  build_failed: ['acceptance/publishing', 'a failed build says why with its log, and the live version stays'],
   build_timeout: ['publishing/hostile-builds', 'that never ends is ended at its time'],
   invalid_path: ['git/rules', 'by the API, with the same rule'],
   invalid_file: ['git/rules', 'by the API, with the same rule'],
   superseded: ['output/completing', 'that something newer overtakes while it is completed'],
-  not_restorable: ['acceptance/publishing', 'what was never live cannot be restored'],
+  not_restorable: ['acceptance/publishing', 'a version that was never live cannot be restored'],
   unarchived_content: ['publishing/lost-bytes', 'whose bytes are lost is unarchived_content'],
   storage_error: ['publishing/lost-bytes', 'is a storage_error that may pass'],
   idempotency_mismatch: ['api/idempotency', 'another body under the same key is idempotency_mismatch'],
@@ -43,7 +43,7 @@ const publishing = rowsOf('code', 'publish', {
   crosses_repositories: ['git/rules', 'by the API, with the same rule'],
   format_not_allowed: ['git/rules', 'by the API, with the same rule'],
   invalid_input: ['api/errors', 'GET %s is %s'],
-  method_not_allowed: ['api/errors', 'a method that an address does not have is refused with those it has'],
+  method_not_allowed: ['api/errors', 'an unsupported method is refused with the supported ones'],
 });
 
 const signIn = rowsOf('code', 'people', {
@@ -89,7 +89,7 @@ const material = rowsOf('code', 'material', {
 });
 
 const comments = rowsOf('code', 'comments', {
-  invalid_status: ['comments/threads', 'a status that is not filtered on is invalid_status'],
+  invalid_status: ['comments/threads', 'an unknown status is invalid_status, an invalid time invalid_since'],
   invalid_body: ['comments/threads', 'a body that is missing, empty or over 4,000 characters is invalid_body'],
   no_storage: ['comments/pictures', 'without storage a picture is no_storage'],
   note_too_long: ['comments/threads', 'a note over 500 characters is note_too_long'],
@@ -97,7 +97,7 @@ const comments = rowsOf('code', 'comments', {
 
 const news = rowsOf('code', 'show', {
   invalid_period: ['analytics/queries', 'period=%s is invalid_period'],
-  analytics_disabled: ['analytics/queries', 'where analytics are off the call says so'],
+  analytics_disabled: ['analytics/queries', 'with analytics off, the call says so before it validates anything'],
   invalid_since: ['inbox/inbox', 'since=%s is invalid_since'],
 });
 
@@ -114,28 +114,43 @@ const previews = rowsOf('code', 'previews', {
 });
 
 const bookings = rowsOf('code', 'visitors', {
-  bookings_unavailable: ['bookings/bookable', 'where bookings are switched off, every call says so'],
-  invalid_timetable: ['bookings/bookable', 'is refused, and where it is wrong is said'],
-  invalid_calendar: ['bookings/taking', 'a service with several calendars is booked in the one that is named'],
-  invalid_service: ['bookings/refused', 'days and slots of what is not there'],
-  invalid_visitor: ['bookings/refused', 'every fault of a visitor is told at once'],
+  bookings_unavailable: ['bookings/bookable', 'with bookings disabled, every call says so'],
+  invalid_timetable: ['bookings/bookable', 'a timetable with %s is refused with the faulty place'],
+  invalid_calendar: ['bookings/taking', 'a service with several calendars is booked in the named one'],
+  invalid_service: ['bookings/refused', 'days and time slots of unknown services or invalid dates are refused'],
+  invalid_visitor: ['bookings/refused', 'all faults of a visitor’s input are reported together'],
   slot_taken: ['bookings/taking', 'seats run out exactly'],
-  not_cancellable: ['bookings/cancelling', 'a booking that was cancelled cannot be cancelled again'],
-  payments_unavailable: ['bookings/refused', 'what costs money is not booked where the site takes none'],
-  confirm_required: ['bookings/bookable', 'a site stops taking bookings only confirmed'],
+  not_cancellable: ['bookings/cancelling', 'a cancelled booking cannot be cancelled again, and keeps its time'],
+  payments_unavailable: [
+    'bookings/refused',
+    'a priced service is not bookable without payments, and the owner learns it when declaring',
+  ],
+  confirm_required: [
+    'bookings/bookable',
+    'bookings are stopped only after confirmation, and existing bookings and calendars stay',
+  ],
 });
 
 const formCodes = rowsOf('code', 'visitors', {
-  invalid_format: ['forms/limits', 'submissions come newest first, in pages'],
-  not_a_person: ['forms/sending', 'a script without the challenge'],
-  invalid_origin: ['forms/sending', 'pages of the site and of ours may send'],
-  invalid_return_path: ['forms/sending', '_return leads to a path of the site alone'],
-  forms_disabled: ['forms/limits', 'without a challenge key the platform takes no forms'],
+  invalid_format: ['forms/limits', 'submissions are listed newest first, in pages, since a time, for 180 days'],
+  not_a_person: ['forms/sending', 'missing, forged and repeated solutions are not_a_person'],
+  invalid_origin: ['forms/sending', 'the site’s and our pages may submit; only the site’s scripts read the response'],
+  invalid_return_path: ['forms/sending', '_return redirects within the site, and to the thank-you page by default'],
+  forms_disabled: ['forms/limits', 'without a challenge key the platform accepts no forms'],
   invalid_fields: ['forms/forms', 'a form with %s is refused'],
   invalid_notify_to: ['forms/forms', 'a form with %s is refused'],
-  notify_to_not_on_site: ['forms/forms', 'notify_to is one of the addresses of the site'],
-  form_fields_removed: ['forms/forms', 'fields that have answers stay'],
-  form_has_submissions: ['forms/forms', 'fields that have answers stay'],
+  notify_to_not_on_site: [
+    'forms/forms',
+    'notify_to is a member’s address, and returns to the owner with the member’s access',
+  ],
+  form_fields_removed: [
+    'forms/forms',
+    'dropping answered fields is form_fields_removed, renaming or retyping form_has_submissions',
+  ],
+  form_has_submissions: [
+    'forms/forms',
+    'dropping answered fields is form_fields_removed, renaming or retyping form_has_submissions',
+  ],
 });
 
 const payments = rowsOf('code', 'money', {
@@ -160,35 +175,53 @@ const payouts = rowsOf('code', 'money', {
 });
 
 const billing = rowsOf('code', 'money', {
-  billing_disabled: ['billing/billing', 'where nothing is metered every call is billing_disabled'],
-  invalid_plan: ['billing/billing', 'that is not in the catalog is invalid_plan'],
-  plan_unavailable: ['billing/billing', 'one that is not sold plan_unavailable'],
-  already_subscribed: ['billing/billing', 'the own one already_subscribed'],
-  no_billing_history: ['billing/billing', 'before, no_billing_history'],
-  not_a_grant: ['billing/grants', 'what was paid for is not_a_grant'],
+  billing_disabled: [
+    'billing/billing',
+    'without metering every billing call is billing_disabled, and the configured plan applies',
+  ],
+  invalid_plan: [
+    'billing/billing',
+    'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed if current',
+  ],
+  plan_unavailable: [
+    'billing/billing',
+    'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed if current',
+  ],
+  already_subscribed: [
+    'billing/billing',
+    'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed if current',
+  ],
+  no_billing_history: [
+    'billing/billing',
+    'is managed on the provider’s page after a payment, before it is no_billing_history',
+  ],
+  not_a_grant: ['billing/grants', 'a paid plan is not_a_grant, and a grant beside it is paid_subscription_active'],
   paid_subscription_active: ['billing/grants', 'is paid_subscription_active'],
 });
 
 const domains = rowsOf('code', 'domains', {
-  domain_not_the_owners: ['domains/attaching', 'is of another account, takes none'],
-  invalid_domain: ['domains/holding', 'what is no name that was registered is invalid_domain'],
-  invalid_mode: ['domains/onboarding', 'an unknown mode, and one that is off, is invalid_mode'],
-  invalid_record: ['domains/records', '200 and more hostile records are invalid_record'],
-  record_rejected: ['domains/records', 'what the name server itself refuses is record_rejected'],
-  records_not_managed: ['domains/records', 'records of a domain whose DNS is elsewhere are records_not_managed'],
-  cname_unavailable: ['domains/holding', 'where what domains point at is not there'],
-  domain_taken: ['domains/holding', 'a name at or below one that another account holds is domain_taken'],
-  domain_unavailable: ['domains/holding', 'names of ours, public suffixes and reserved names'],
-  domain_not_active: ['domains/attaching', 'a domain that does not lead here, serves another site'],
-  attach_blocked: ['domains/attaching', 'a domain that does not lead here, serves another site'],
-  check_unavailable: ['domains/holding', 'a check that cannot ask says so'],
+  domain_not_the_owners: ['domains/attaching', 'an unproved, foreign or attached domain cannot be attached'],
+  invalid_domain: ['domains/holding', 'a name that cannot be registered is invalid_domain, with the reason'],
+  invalid_mode: ['domains/onboarding', 'an unknown or disabled mode is invalid_mode'],
+  invalid_record: ['domains/records', '200 hostile records are invalid_record with reasons, and the zone is unchanged'],
+  record_rejected: ['domains/records', 'records that the name server refuses are record_rejected, and not stored'],
+  records_not_managed: ['domains/records', 'records of a domain with DNS elsewhere are records_not_managed'],
+  cname_unavailable: ['domains/holding', 'without the target of domains, none is added in cname mode'],
+  domain_taken: ['domains/holding', 'a name at or below another account’s domain is domain_taken, one above is not'],
+  domain_unavailable: ['domains/holding', 'our own, public suffix and reserved names are domain_unavailable: %s, …'],
+  domain_not_active: ['domains/attaching', 'an unproved, foreign or attached domain cannot be attached'],
+  attach_blocked: ['domains/attaching', 'an unproved, foreign or attached domain cannot be attached'],
+  check_unavailable: [
+    'domains/holding',
+    'a check without DNS says so, changes nothing, and is limited to one in five seconds',
+  ],
 });
 
 const agents = rowsOf('code', 'agents', {
-  invalid_kind: ['feedback/feedback', 'a note that cannot be filed says why'],
-  invalid_message: ['feedback/feedback', 'a note that cannot be filed says why'],
-  message_too_long: ['feedback/feedback', 'a note that cannot be filed says why'],
-  context_too_large: ['feedback/feedback', 'a note that cannot be filed says why'],
+  invalid_kind: ['feedback/feedback', 'an invalid note says why: %s'],
+  invalid_message: ['feedback/feedback', 'an invalid note says why: %s'],
+  message_too_long: ['feedback/feedback', 'an invalid note says why: %s'],
+  context_too_large: ['feedback/feedback', 'an invalid note says why: %s'],
 });
 
 export const codes = [

@@ -18,39 +18,39 @@ function titles(file: string): string[] {
   return [...text(file).matchAll(titled)].map(([, , title = '']) => title);
 }
 
-test('every row that a capability claims is shown by a test, or is listed with the reason why not', () => {
+test('every claimed row has a test, or a reason why not', () => {
   const missing = claims.filter(({ shownBy, name }) => !shownBy && !unshown[name]);
   expect(missing.map(named)).toEqual([]);
   const open = claims.filter(({ shownBy }) => !shownBy).map((row) => `  ${named(row)}: ${unshown[row.name]}`);
   console.info(`${claims.length - open.length} of ${claims.length} claimed rows are shown.\n${open.join('\n')}`);
 });
 
-test('what is listed as not shown is claimed and not shown', () => {
+test('a row listed as unshown is claimed and unshown', () => {
   const open = claims.filter(({ shownBy }) => !shownBy).map(({ name }) => name);
   expect(Object.keys(unshown).filter((name) => !open.includes(name))).toEqual([]);
 });
 
-test('every test that a row names is there', () => {
+test('every test that a row names exists', () => {
   const gone = rows.filter(({ shownBy }) => shownBy && !titles(shownBy.file).some((t) => t.includes(shownBy.test)));
   expect(gone.map((row) => `${named(row)} <- ${row.shownBy?.file}: ${row.shownBy?.test}`)).toEqual([]);
 });
 
-test('no row stands in the list twice', () => {
+test('no row is listed twice', () => {
   const names = rows.map(named);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test('every error code is in the list, and no other', () => {
+test('every error code is listed, and no other', () => {
   expect(codes.map(({ name }) => name).sort()).toEqual(Object.keys(catalog).sort());
 });
 
-test('a test that shows an error code knows the code', () => {
+test('a test for an error code contains the code', () => {
   const words = ({ file }: { file: string }) => globSync(join(root, dirname(file), '*.ts')).map((f) => readFileSync(f));
   const unread = codes.filter(({ name, shownBy }) => shownBy && !words(shownBy).some((bytes) => bytes.includes(name)));
   expect(unread.map(named)).toEqual([]);
 });
 
-test('every route under /v1 is in the list, and every call that is claimed has its route', () => {
+test('every route under /v1 is listed, and every claimed call has its route', () => {
   const route = /\.(get|post|put|patch|delete)\(\s*'(\/v1[^']*)'/g;
   const routes = globSync('api/*/{,*-}routes.ts', { cwd: root }).flatMap((file) =>
     [...text(file).matchAll(route)].map(

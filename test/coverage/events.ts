@@ -24,18 +24,21 @@ export const events = [
   ...rowsOf('event', 'comments', {
     'open_comments shows what waits for the agent': [
       'comments/threads',
-      'says in every list and read how many threads',
+      'lists and reads of a site contain its number of open threads',
     ],
   }),
   ...rowsOf('event', 'visitors', {
     'a booking goes to the notify_to of the site': [
       'bookings/mails',
-      'and who is told on the site gets it with the address to answer to',
+      'the visitor receives a calendar file, and the member notified receives the reply address',
     ],
-    'a submission goes to the notify_to of its form': ['forms/delivery', 'an enquiry arrives at notify_to'],
+    'a submission goes to the notify_to of its form': [
+      'forms/delivery',
+      'a submission is mailed to notify_to, names form and site, and can be replied to',
+    ],
     'a submission without a sender is stored, not mailed, and says so': [
       'forms/delivery',
-      'without a sender an enquiry is stored, not mailed, and says so',
+      'without a sender a submission is stored, not mailed, and says so',
     ],
   }),
   ...rowsOf('event', 'money', {

@@ -5,7 +5,7 @@ export const moves = [
   ...rowsOf('move', 'publish', {
     'publishing a site puts the heads of both repositories live': [
       'acceptance/publishing',
-      'a site is made, cloned, changed, pushed, published and visited',
+      'a site is created, cloned, changed, pushed, published and visited',
     ],
     'publishing posts puts the source that is live with the posts of now live': [
       'acceptance/publishing',
@@ -13,34 +13,34 @@ export const moves = [
     ],
     'restoring serves an earlier deployment, and no git branch moves': [
       'acceptance/publishing',
-      'an earlier version comes back at once, and no git branch moves',
+      'a restore takes effect at once, and moves no git branch',
     ],
     'a restore while something newer went live is refused': ['publishing/restore', 'something newer overtakes'],
     'a build that fails leaves the live version as it was': [
       'acceptance/publishing',
-      'a build that fails says why with its log, and the live version stays',
+      'a failed build says why with its log, and the live version stays',
     ],
     'a publish that a newer one overtakes before it builds is superseded': [
       'acceptance/publishing',
-      'of publishes that wait for one that builds, the newest wins and names itself to the others',
+      'among publishes waiting for a build, the newest wins and is named to the others',
     ],
     'a draft post never reaches the live site': [
       'acceptance/publishing',
-      'a draft never reaches the live site, and front matter that cannot be read fails the build',
+      'a draft never reaches the live site, and unreadable front matter fails the build',
     ],
     'archiving a site ends what is being built for it': [
       'api/sites',
-      'archiving ends what is being built, and says so to its workflow',
+      'archiving cancels running builds and their workflows',
     ],
     'an archived site serves nothing, and comes back as it was': [
       'acceptance/publishing',
-      'an archived site serves nothing, takes no publish, and what was being built for it stops',
+      'an archived site serves nothing, accepts no publish, and its builds stop',
     ],
     'a token is revoked at once, by any other than itself': [
       'api/tokens',
-      'a token is renamed, and revoked at once by another one of the account',
+      'a token is renamed, and revoked at once by another token of the account',
     ],
-    'a token ends at its expiry': ['api/tokens', 'a token ends at the moment of its expiry'],
+    'a token ends at its expiry': ['api/tokens', 'a token expires at its exact time'],
   }),
   ...rowsOf('move', 'people', {
     'an access request is approved with the agent’s code and redeemed once': [
@@ -101,7 +101,7 @@ export const moves = [
   ...rowsOf('move', 'comments', {
     'a comment thread is resolved and opened again by either side': [
       'comments/threads',
-      'either side replies, resolves and opens again',
+      'both sides reply, resolve and reopen, and a note is a message',
     ],
     'a review link ends when it is ended, runs out, or its maker or its site goes': [
       'comments/review',
@@ -130,24 +130,27 @@ export const moves = [
   ...rowsOf('move', 'visitors', {
     'a live booking that is cancelled frees its seat': [
       'bookings/cancelling',
-      'a live booking is cancelled by whoever may act on its site',
+      'a member of the site cancels a live booking, and its seats are free at once',
     ],
     'a hold that ran out is live no more and cannot be cancelled': [
       'bookings/holds',
-      'it is expired for every reader and its seat is free',
+      'every reader sees it as expired with a free seat, before any write',
     ],
     'a site that stops taking bookings, confirmed, has its calendars archived and not deleted': [
       'bookings/bookable',
-      'a site stops taking bookings only confirmed',
+      'bookings are stopped only after confirmation, and existing bookings and calendars stay',
     ],
     'a form that is disabled takes no submissions and keeps those it has': [
       'forms/forms',
-      'a form that is disabled takes no submissions and keeps those it has',
+      'a disabled form keeps its submissions, and an enabled one accepts new ones',
     ],
-    'a form that is enabled takes submissions again': ['forms/forms', 'and one that is enabled takes them again'],
+    'a form that is enabled takes submissions again': [
+      'forms/forms',
+      'a disabled form keeps its submissions, and an enabled one accepts new ones',
+    ],
     'a form that is removed, confirmed, takes its submissions with it': [
       'forms/forms',
-      'a form that is removed, confirmed, takes its submissions with it',
+      'a form removed with confirmation loses its submissions',
     ],
   }),
   ...rowsOf('move', 'money', {
@@ -172,20 +175,23 @@ export const moves = [
   ...rowsOf('move', 'domains', {
     'a domain that is attached serves the site, its certificate and records without further calls': [
       'acceptance/own-domain',
-      'a domain shows its site over TLS within 30 s of the right records',
+      'in %s mode a domain serves its site over TLS within 30 s of correct records',
     ],
     'a domain that is detached serves the site no more': [
       'certificates/serving',
-      'a name that is not attached, blocked or deleted gets a plain page',
+      'unattached, blocked and deleted names get a plain page, and never a site',
     ],
     'a domain is live only when its status and its certificate are both active': [
       'acceptance/own-domain',
-      'a domain shows its site over TLS within 30 s of the right records',
+      'in %s mode a domain serves its site over TLS within 30 s of correct records',
     ],
     'a domain that moved or was deleted is tried again on a schedule': [
       'domains/life',
-      'a domain whose DNS went away becomes Moved, then Deleted, and active again',
+      'a domain without DNS becomes Moved, then Deleted, and active when it returns',
     ],
-    'a blocked domain waits for a person': ['domains/attaching', 'a domain that a person stopped takes no site'],
+    'a blocked domain waits for a person': [
+      'domains/attaching',
+      'a blocked domain serves no site, and returns when it is unblocked',
+    ],
   }),
 ];

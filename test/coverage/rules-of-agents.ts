@@ -4,11 +4,11 @@ import { rowsOf } from './row.ts';
 export const rulesOfAgents = rowsOf('rule', 'agents', {
   'an agent that was told an address alone makes, shows, changes and publishes a site with the client': [
     'acceptance/newcomer',
-    'hears its owner’s comment there, answers, and publishes',
+    'the agent adds a form and a timetable, previews them, answers a comment, and publishes',
   ],
   'the same agent does all of that, and brings a domain, with tools alone': [
     'acceptance/mcp',
-    'it brings its owner’s domain, says what he has to set, and attaches it when it is his',
+    'the client adds a domain, names the DNS records to set, and attaches it',
   ],
   'a gap in the network ends no publish that the client follows': [
     'skill/following',
@@ -29,7 +29,7 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
   'an operator takes down a sketch that was reported': ['operator/lists', 'a sketch that was reported is taken down'],
   'what is made from the description gets no answer that is not in it': [
     'api/generated',
-    'what is asked with a token, of things that there are',
+    'calls with a token for existing resources return only described responses',
   ],
   'an operator takes a site off the web, and its owner is told why': [
     'operator/operator',
@@ -65,7 +65,7 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
   ],
   'what is asked in turn of what a call has made gets no answer that is not in the description': [
     'api/generated',
-    'what is asked in turn, of what the call before has made or listed',
+    'calls on resources that earlier calls created or listed return only described responses',
   ],
   'the access token of a connector is listed as an ordinary token': [
     'oauth/connecting',

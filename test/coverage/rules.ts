@@ -6,29 +6,47 @@ export const rules = [
   ...rowsOf('rule', 'publish', {
     'an error is one key, error, with code, message and retryable': ['api/errors', 'gets the one-key body'],
     'the code is described in one catalog': ['api/description', 'every error code of the catalog is described'],
-    'next_action says the remedy where there is one': ['acceptance/publishing', 'a build that fails says why'],
-    'request_id comes with an internal error': ['api/errors', 'what fails unexpectedly is internal with the request'],
-    'detail comes with a build failure and is its log': ['acceptance/publishing', 'a build that fails says why'],
+    'next_action says the remedy where there is one': [
+      'acceptance/publishing',
+      'a failed build says why with its log, and the live version stays',
+    ],
+    'request_id comes with an internal error': [
+      'api/errors',
+      'an unexpected failure is internal with the request id, and its message stays in the log',
+    ],
+    'detail comes with a build failure and is its log': [
+      'acceptance/publishing',
+      'a failed build says why with its log, and the live version stays',
+    ],
     'what is not finished answers 200 with status and next_action': [
       'acceptance/publishing',
-      'a caller who does not wait is told what to do next, and reads the end later',
+      'a caller that does not wait gets the next action, and reads the outcome later',
     ],
-    'every call under /v1 asks for a token': ['api/hostile', '%s asks for a token before anything else'],
-    'no call answers an unexpected failure to wrong input': ['api/hostile', 'nothing of all this failed unexpectedly'],
-    'a body is read by its schema, and an unknown field refused': ['api/hostile', '%s takes no body that its schema'],
-    'a list answers next_cursor until its end': ['api/pages', 'pages show every site once, newest first'],
+    'every call under /v1 asks for a token': ['api/hostile', '%s requires a token before anything else'],
+    'no call answers an unexpected failure to wrong input': [
+      'api/hostile',
+      'none of these requests failed unexpectedly',
+    ],
+    'a body is read by its schema, and an unknown field refused': [
+      'api/hostile',
+      '%s rejects bodies that do not match its schema',
+    ],
+    'a list answers next_cursor until its end': [
+      'api/pages',
+      'pages contain every site once, newest first, even if a site is added meanwhile',
+    ],
     'a cursor opens its own list of its own account alone': ['api/pages', 'a cursor that was altered, of another list'],
     'deployments come newest first': ['acceptance/publishing', 'deployments are listed newest first, in pages'],
     'an id is no credential: a site of another account is not found': [
       'api/sites',
-      'a site is another account’s secret',
+      'a site is invisible to other accounts',
     ],
     'a deployment of another account is not found': [
       'acceptance/publishing',
       "another account's deployment is not found",
     ],
     'a token of another account is not found': ['api/tokens', "another account's token is not found"],
-    'an expiry of a token is in the future': ['api/tokens', 'an expiry has to be in the future'],
+    'an expiry of a token is in the future': ['api/tokens', 'an expiry must be in the future'],
     'tokens are listed with their last use': ['api/tokens', 'the last use is listed'],
     'a git credential opens one repository': ['git/access', 'that is wrong, has run out or belongs elsewhere opens'],
     'a path below src/content/ belongs to the content repository': ['git/commits', 'below src/content/ goes to'],
@@ -43,12 +61,24 @@ export const rules = [
     'src/assets takes what the build can read, public/ PDF alone': ['git/rules', 'a push is refused that brings'],
     'the type of a file is read from its bytes': ['git/rules', 'a push is refused that brings $brings'],
     'a starter builds as it is': ['sandbox/sites', 'the starter %s builds with its posts and without any'],
-    'the site says what of it is not published': ['api/sites', 'a site says what of it is not published'],
-    'a deployment says what changed in it': ['acceptance/publishing', 'a site is made, cloned, changed, pushed'],
-    'a deployment says whether it can be restored': ['acceptance/publishing', 'an earlier version comes back at once'],
-    'the account says its counts, limits and capabilities': ['api/account', 'the account says what it has'],
-    'what is switched off answers its own code': ['api/capabilities', 'each capability that is off has its own code'],
-    'no answer names a provider or carries its words': ['api/errors', 'its words stay in the log'],
+    'the site says what of it is not published': ['api/sites', 'a site lists its unpublished changes'],
+    'a deployment says what changed in it': [
+      'acceptance/publishing',
+      'a site is created, cloned, changed, pushed, published and visited',
+    ],
+    'a deployment says whether it can be restored': [
+      'acceptance/publishing',
+      'a restore takes effect at once, and moves no git branch',
+    ],
+    'the account says its counts, limits and capabilities': [
+      'api/account',
+      'the account contains its usage, limits and capabilities',
+    ],
+    'what is switched off answers its own code': ['api/capabilities', 'each disabled capability has its own code'],
+    'no answer names a provider or carries its words': [
+      'api/errors',
+      'an unexpected failure is internal with the request id, and its message stays in the log',
+    ],
     'a site is served on its name under the base domain': ['edge/hosts', '%s: the site'],
   }),
   ...rowsOf('rule', 'people', {
@@ -78,7 +108,7 @@ export const rules = [
     ],
     'a collaborator passes the access check of a site and is refused what is the owner’s': [
       'api/access/access',
-      'answers who asks as it must',
+      '%s responds to each caller as listed',
     ],
     'an acceptance is for the account of the token alone': [
       'invitations/invitations',
@@ -113,12 +143,15 @@ export const rules = [
     ],
     'visitors are counted without a cookie, and known again on the same day alone': [
       'analytics/queries',
-      'a visitor of two days is two, of two hours of a day one',
+      'a visitor counts once a day, and rolling up changes no result',
     ],
-    'the salt of a day is deleted when it is over': ['analytics/queries', 'the salt of a day is deleted'],
+    'the salt of a day is deleted when it is over': [
+      'analytics/queries',
+      'a day’s salt is deleted after the day, and hours after they are summed',
+    ],
     "no visitor's address is anywhere on disk": [
       'acceptance/addresses',
-      'visitors are counted, and their addresses are in',
+      'visitors are counted without their addresses reaching a log or the database',
     ],
     'what visitors send takes bounded memory and rows': [
       'analytics/bounds',
@@ -132,24 +165,30 @@ export const rules = [
       'analytics/year',
       'a year of a busy site is read in less than',
     ],
-    'robots are left out': ['analytics/page-views', 'what is no look at a page by a person is not counted'],
+    'robots are left out': ['analytics/page-views', 'requests that are no page view by a person are not counted'],
     'a waiting inbox answers within a second of the first item': ['inbox/waiting', 'answers within a second'],
   }),
   ...rowsOf('rule', 'comments', {
-    'the site list counts open comment threads': ['comments/threads', 'says in every list and read how many threads'],
+    'the site list counts open comment threads': [
+      'comments/threads',
+      'lists and reads of a site contain its number of open threads',
+    ],
     'the owner’s page counts open comment threads': ['people/owner-page', 'sees how many comments are open'],
-    'a thread without its picture says why': ['comments/pictures', 'a thread without a picture says why'],
+    'a thread without its picture says why': [
+      'comments/pictures',
+      'a thread without a picture has the reason, and its picture is not found',
+    ],
     'a review link writes comments of its site in a browser, and nothing else': [
       'comments/overlay',
-      'opens the link and comments on a heading',
+      'comments on a heading: the thread has a picture and is in the agent’s inbox',
     ],
     'a thread finds its place after a rebuild, or says that it could not': [
       'comments/places',
-      'that moves the heading the pin is on it',
+      'that moves the heading, the pin is on it',
     ],
     'the script of a site reads no key of a review and writes no comment': [
       'comments/attacks',
-      'reads no key, no words, and writes no comment',
+      'reads no key or comment, and writes no comment as the owner',
     ],
   }),
   ...rowsOf('rule', 'previews', {
@@ -170,26 +209,38 @@ export const rules = [
   ...rowsOf('rule', 'visitors', {
     'a booking keeps a hash of the address, not the address': [
       'bookings/mails',
-      'once the mails are sent, the address of the visitor stands nowhere',
+      'once the mails are sent, only the keyed hash of the visitor’s address remains',
     ],
-    'the calls of visitors need no token': ['bookings/taking', 'no call needs a token'],
+    'the calls of visitors need no token': [
+      'bookings/taking',
+      'a visitor reads services, days and time slots, and books one without a token',
+    ],
     'the address that a form posts to never changes': [
       'forms/forms',
-      'a form is made with an address that never changes',
+      'a form has a permanent address, is read, listed and changed',
     ],
     'notify_to is one of the addresses of the site, which notify_options lists': [
       'forms/forms',
-      'notify_to is one of the addresses of the site',
+      'notify_to is a member’s address, and returns to the owner with the member’s access',
     ],
-    'submissions come newest first, and as CSV': ['forms/csv', 'all of thousands are in the file, newest first'],
+    'submissions come newest first, and as CSV': [
+      'forms/csv',
+      'thousands of rows are in the file, newest first, without loading all at once',
+    ],
   }),
   ...rowsOf('rule', 'money', {
-    'the service says which plans are sellable': ['billing/billing', 'and every plan that there is, sellable or not'],
+    'the service says which plans are sellable': [
+      'billing/billing',
+      'is read with its contents, its caps, and every plan of the catalog',
+    ],
     'a plan that includes a domain is not sellable': ['billing/catalog', 'a catalog with %s is refused'],
-    'a cap of a site is that of its owner, whoever acts': ['billing/limits', 'is that of the owner, whoever acts'],
+    'a cap of a site is that of its owner, whoever acts': [
+      'billing/limits',
+      'is that of the owner, whichever member acts',
+    ],
     'a cap comes from our catalog, never from the provider': [
       'billing/webhooks',
-      'what a message says is not believed',
+      'a message’s content is not trusted: the provider is queried',
     ],
     'every opening of a pay link mints a fresh page': ['payments/payments', 'every opening leads to a fresh page'],
     'the reference of a payment is not read': [
@@ -209,9 +260,9 @@ export const rules = [
   ...rowsOf('rule', 'domains', {
     'the account lists the ways to onboard a domain': [
       'domains/holding',
-      'what waits for an owner stands in the inbox and the list, the account counts it',
+      'domains that wait for their owner are in inbox, list and count, up to the cap',
     ],
-    'no domain is ever registered': ['domains/holding', 'a name that nobody registered is not registered here'],
+    'no domain is ever registered': ['domains/holding', 'an unregistered name waits, and the response says so'],
   }),
   ...rulesOfAgents,
 ];

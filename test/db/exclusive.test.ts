@@ -34,7 +34,7 @@ async function begin(where: AdvisoryLocks, key: string) {
   return { ...work, ended };
 }
 
-test('while one is at it nobody else is, in the same process or in another', async () => {
+test('one holder at a time has a lock, in one process or several', async () => {
   const first = await begin(one, 'a');
   expect(await one.run('a', now)).toEqual(busy);
   expect(await other.run('a', now)).toEqual(busy);
@@ -44,14 +44,14 @@ test('while one is at it nobody else is, in the same process or in another', asy
   expect(await other.run('a', now)).toEqual({ busy: false, value: 'done' });
 });
 
-test('what fails lets the next one in, and its failure is told', async () => {
+test('a failure releases the lock, and is thrown', async () => {
   const first = await begin(one, 'c');
   first.reject(new Error('broke'));
   await expect(first.ended).rejects.toThrow('broke');
   expect(await other.run('c', now)).toEqual({ busy: false, value: 'done' });
 });
 
-test('a process that is gone holds nothing, and one that lost its connection takes locks over a new one', async () => {
+test('a killed process holds no lock, and a lost connection is replaced', async () => {
   const first = await begin(one, 'd');
   await fixture.deps.em().execute(
     `select pg_terminate_backend(a.pid) from pg_stat_activity a join pg_locks l on l.pid = a.pid
@@ -68,7 +68,7 @@ test('a process that is gone holds nothing, and one that lost its connection tak
   expect(await one.run('d', now)).toEqual({ busy: false, value: 'done' });
 });
 
-test('a lock whose answer never came is held by nobody, and the next question goes over a new connection', async () => {
+test('a lock whose response was lost is held by nobody', async () => {
   const proxy = await openSilentProxy(fixture.database.url);
   const far = openAdvisoryLocks(proxy.url, fixture.deps.log);
   expect(await far.run('e', now)).toEqual({ busy: false, value: 'done' });

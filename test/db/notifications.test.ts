@@ -35,7 +35,7 @@ async function standIn(meet: (socket: Socket) => void): Promise<{ url: string; m
   return { url: `postgres://nobody@127.0.0.1:${port}/none`, met: () => met };
 }
 
-test('a database that is down is asked for again and again, and named once', async () => {
+test('a database that is down is retried, and logged once', async () => {
   const { url, met } = await standIn((socket) => socket.destroy());
   const { lines, log } = openLog();
   const notifications = openNotifications(url, log);
@@ -44,7 +44,7 @@ test('a database that is down is asked for again and again, and named once', asy
   expect(lines.map((line) => line.msg)).toEqual(['stopped listening for changes because of an error']);
 });
 
-test('a database that takes the connection and says nothing is given up on', async () => {
+test('a silent database times out', async () => {
   const { url, met } = await standIn(() => {});
   const { lines, log } = openLog();
   const notifications = openNotifications(url, log);
@@ -53,7 +53,7 @@ test('a database that takes the connection and says nothing is given up on', asy
   expect(lines).toHaveLength(1);
 });
 
-test('after each loss changes are heard again, and whoever listens is told to look', async () => {
+test('after each loss notifications resume, and listeners are told to reload', async () => {
   const database = await createTestDatabase();
   ends.push(database.drop);
   const other = new pg.Pool({ connectionString: database.url, max: 1 });

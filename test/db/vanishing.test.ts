@@ -30,7 +30,7 @@ const asked = () =>
     () => false,
   );
 
-test('a pool whose every connection fell silent works again, without a restart', async () => {
+test('a pool whose connections all fell silent recovers without a restart', async () => {
   await Promise.all(Array.from({ length: poolMax }, () => ask('select pg_sleep(0.2)')));
   expect(proxy.silence('both')).toBe(poolMax);
   const lost = await Promise.allSettled(Array.from({ length: poolMax }, () => ask()));
@@ -38,7 +38,7 @@ test('a pool whose every connection fell silent works again, without a restart',
   expect(await until(asked, (works) => works, 10 * statementTimeoutMs)).toBe(true);
 });
 
-test('a transaction over a connection that fell silent fails, and the next one goes through', async () => {
+test('a transaction on a silent connection fails, and the next succeeds', async () => {
   const under = orm.em.fork().transactional(async (tx) => {
     await tx.execute('select 1');
     proxy.silence('both');
@@ -48,26 +48,26 @@ test('a transaction over a connection that fell silent fails, and the next one g
   await until(asked, (works) => works, 10 * statementTimeoutMs);
 });
 
-test('a transaction whose connection was lost gives its place in the pool back', async () => {
+test('a transaction whose connection was lost frees its place in the pool', async () => {
   const lose = (em: EntityManager) => em.execute('select pg_terminate_backend(pg_backend_pid())');
   for (let times = 0; times < 2 * poolMax; times += 1)
     await expect(orm.em.fork().transactional(lose)).rejects.toThrow('terminating connection');
   expect(await Promise.all(Array.from({ length: 2 * poolMax }, asked))).toEqual(Array(2 * poolMax).fill(true));
 });
 
-test('an idle connection is not taken for a silent one', async () => {
+test('an idle connection is not mistaken for a silent one', async () => {
   const pid = async () => (await ask('select pg_backend_pid() as pid'))[0]?.pid;
   const before = await pid();
   await fixture.deps.em().execute('select pg_sleep(?)', [(1.5 * statementTimeoutMs) / 1000]);
   expect(await pid()).toBe(before);
 });
 
-test('a statement that takes too long is ended by the server, and its connection goes on', async () => {
+test('the server cancels a slow statement, and its connection stays usable', async () => {
   await expect(ask('select pg_sleep(30)')).rejects.toThrow('statement timeout');
   expect(await asked()).toBe(true);
 });
 
-test('calls and steps have this patience, and migrations have all the time they need', async () => {
+test('calls and activities have this time limit, and migrations have none', async () => {
   const patience = async (of: MikroORM) => (await of.em.fork().execute('show statement_timeout'))[0]?.statement_timeout;
   expect(await patience(fixture.deps.orm)).toBe(`${(0.9 * statementMs) / 1000}s`);
   const migrating = openOrm(fixture.database.url, { poolMax: 1, lockTimeoutMs: 3_000 });

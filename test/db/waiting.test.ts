@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadUntil, type Notifications } from '#db/notifications.ts';
 import { quickest } from '#test/stack/quickest.ts';
 
-test('who waits for a change when the process is to end goes on at once with what there is', async () => {
+test('a waiter returns the current value when the process shuts down', async () => {
   const goesOn = async () => {
     const leaving = new AbortController();
     const listeners = new Set<unknown>();

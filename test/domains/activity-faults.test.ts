@@ -18,7 +18,7 @@ afterAll(() => fixture?.close());
 const workflowOf = (id: string) => fixture.deps.temporal.workflow.getHandle(workflowIds.onboardDomain(id));
 
 test.each(Object.keys(activityFaults) as ActivityFault[])(
-  'a domain is looked at, and its zone made, when the step %s',
+  'a domain is observed, and its zone created, when the activity %s',
   async (fault) => {
     const owner = await fixture.newCaller();
     around.set('settleDomain', activityFaults[fault]);
@@ -36,7 +36,7 @@ test.each(Object.keys(activityFaults) as ActivityFault[])(
 );
 
 test.each(Object.keys(activityFaults) as ActivityFault[])(
-  'what a removed domain left is taken down, when the step %s',
+  'a removed domain’s zone is deleted when the activity %s',
   async (fault) => {
     const owner = await fixture.newCaller();
     const domain = await fixture.active(owner, 'nameservers');
@@ -48,7 +48,7 @@ test.each(Object.keys(activityFaults) as ActivityFault[])(
   },
 );
 
-test('a check that is broken off once its row is kept wakes the workflow, which does the rest', async () => {
+test('an interrupted check that saved its row wakes the workflow, which completes it', async () => {
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'nameservers');
   // Late on its curve: by itself it would look in hours.
@@ -68,7 +68,7 @@ test('a check that is broken off once its row is kept wakes the workflow, which 
     .toEqual(['127.0.0.1']);
 });
 
-test('a workflow that was terminated is started again by the sweep, and goes on from the row', async () => {
+test('the sweep restarts a terminated workflow, which continues from the row', async () => {
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'cname');
   await workflowOf(brought.id).terminate('a test');

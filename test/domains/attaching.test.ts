@@ -17,8 +17,8 @@ afterAll(() => fixture?.close());
 
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
 
-describe('which site is served', () => {
-  test('the first domain is primary, another is made so, and detaching hands it on', async () => {
+describe('primary domains', () => {
+  test('the first domain is primary, another can become so, and detaching passes it on', async () => {
     const owner = await fixture.newCaller();
     const site = await createSite(owner);
     const [one, two] = [await fixture.active(owner), await fixture.active(owner)];
@@ -53,7 +53,7 @@ describe('which site is served', () => {
     expect((await originsOf(fixture.deps.em(), fixture.deps, row)).size).toBe(1);
   });
 
-  test('a domain that does not lead here, serves another site, or is of another account, takes none', async () => {
+  test('an unproved, foreign or attached domain cannot be attached', async () => {
     const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
     const [site, second, foreign] = [await createSite(owner), await createSite(owner), await createSite(other)];
     const pending = await fixture.bring(owner, 'cname');
@@ -73,7 +73,7 @@ describe('which site is served', () => {
     expect(codeOf(await attach(domain.id, second.id))).toEqual([409, 'site_archived']);
   });
 
-  test('two that make different domains primary at the same moment both end, and one of them is', async () => {
+  test('concurrent changes of the primary domain both finish, and one wins', async () => {
     const owner = await fixture.newCaller();
     const site = await createSite(owner);
     const domains = await Promise.all([0, 1, 2, 3].map(() => fixture.active(owner)));
@@ -89,7 +89,7 @@ describe('which site is served', () => {
   });
 });
 
-test('who takes over a name of somebody else’s site and who makes another domain of that site primary never wait for each other', async () => {
+test('a takeover and a change of primary domain never deadlock', async () => {
   const [loser, winner] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(loser);
   const lost = await fixture.active(loser);
@@ -120,7 +120,7 @@ test('who takes over a name of somebody else’s site and who makes another doma
   expect(await fixture.deps.em().findOne(DomainTombstone, { name: lost.domain })).toBe(null);
 });
 
-test('a domain that a person stopped takes no site, serves none, and comes back when the person lets it go on', async () => {
+test('a blocked domain serves no site, and returns when it is unblocked', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const domain = await fixture.active(owner);
@@ -141,7 +141,7 @@ test('a domain that a person stopped takes no site, serves none, and comes back 
   await expect.poll(async () => (await fixture.read(owner, domain)).status, { timeout: 10_000 }).toBe('active');
 });
 
-test('a site that a person took off the web keeps its name and its domains, until the person puts it back', async () => {
+test('a blocked site keeps its name and domains until it is unblocked', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const domain = await fixture.active(owner);

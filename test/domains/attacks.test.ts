@@ -21,7 +21,7 @@ function nameServersOf({ setup }: Shown): void {
   for (const { type, value } of setup) if (type === 'NS') fixture.dns.set(value, 'A', '127.0.0.1');
 }
 
-test('a name below another’s, brought before that was proved, takes nothing out of the zone of its holder', async () => {
+test('an unproved name below another’s takes nothing out of the holder’s zone', async () => {
   const [owner, stranger] = [await fixture.newCaller(), await fixture.newCaller()];
   const shown = await fixture.bring(owner, 'nameservers');
   nameServersOf(shown);
@@ -36,7 +36,7 @@ test('a name below another’s, brought before that was proved, takes nothing ou
   expect((await fixture.zone(www, 'A')).answers).toEqual(['192.0.2.7']);
 });
 
-test('who holds a zone may delegate a name below it to the pair of another domain of theirs, and both stay', async () => {
+test('a zone’s holder may delegate a name below it to another domain of theirs', async () => {
   const owner = await fixture.newCaller();
   const zone = await fixture.active(owner, 'nameservers');
   nameServersOf(zone);
@@ -57,7 +57,7 @@ test('who holds a zone may delegate a name below it to the pair of another domai
 });
 
 test.each(['_acme-challenge.mail', '_acme-challenge.look-1', '_look-1', 'x._look-012345678'])(
-  'a record at %s that its owner removes is in the zone no more',
+  'a removed record at %s is gone from the zone',
   async (name) => {
     const owner = await fixture.newCaller();
     const zone = await fixture.active(owner, 'nameservers');
@@ -68,7 +68,7 @@ test.each(['_acme-challenge.mail', '_acme-challenge.look-1', '_look-1', 'x._look
   },
 );
 
-test('records that the name server would refuse are refused before the proof too, and never stop the zone', async () => {
+test('records that the name server would refuse are refused early, and never block the zone', async () => {
   const owner = await fixture.newCaller();
   const shown = await fixture.bring(owner, 'nameservers');
   for (const record of [
@@ -105,7 +105,7 @@ test('records that the name server would refuse are refused before the proof too
   expect((await fixture.zone(`last.${shown.domain}`, 'TXT')).answers).toEqual(['\\000\\"; $INCLUDE /etc/passwd']);
 });
 
-test('name servers that an alias leads to say nothing of a name below it', async () => {
+test('name servers behind an alias prove nothing for a name below it', async () => {
   const stranger = await fixture.newCaller();
   const [victim, own] = [freeDomain(), freeDomain()];
   // The stranger has name servers of his own, which refer to whomever he wants; the victim has a page with him.
@@ -121,7 +121,7 @@ test('name servers that an alias leads to say nothing of a name below it', async
   expect(names).not.toContain(`A ns.${own}`);
 });
 
-test('whatever bytes stand in the DNS of a domain, it is judged', async () => {
+test('any bytes in a domain’s DNS are evaluated', async () => {
   const owner = await fixture.newCaller();
   const shown = await fixture.bring(owner, 'cname');
   fixture.setUp(shown);
@@ -133,7 +133,7 @@ test('whatever bytes stand in the DNS of a domain, it is judged', async () => {
   fixture.dns.set(shown.domain, 'CAA');
 });
 
-test('a look ends though name servers of a stranger never come to an end, and has seen nothing', async () => {
+test('an observation times out with endless name servers, and records nothing', async () => {
   const never = () => new Promise<never>(() => {});
   vi.useFakeTimers();
   try {
@@ -152,7 +152,7 @@ test('a look ends though name servers of a stranger never come to an end, and ha
   }
 }, 5_000);
 
-test('a domain that a person stopped does not come back by being removed and brought again, by whomever', async () => {
+test('a blocked domain stays blocked when it is removed and added again', async () => {
   const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
   const held = await fixture.active(owner);
   await blockDomain(fixture.deps.em(), fixture.clock, held.id, 'It was reported for phishing.');
@@ -166,7 +166,7 @@ test('a domain that a person stopped does not come back by being removed and bro
   expect((await owner.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
 });
 
-test('nor by being removed before the person comes to it', async () => {
+test('nor by being removed before the operator blocks it', async () => {
   const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
   const held = await fixture.active(owner);
   await owner.call('DELETE', `/v1/domains/${held.id}`);
@@ -179,20 +179,17 @@ test('nor by being removed before the person comes to it', async () => {
   expect((await other.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
 });
 
-test.each(['removed', 'kept'])(
-  'a domain that was lost, and is %s, is stopped for its account and for nobody else',
-  async (how) => {
-    const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
-    const held = await fixture.active(owner);
-    await fixture.deps
-      .em()
-      .nativeUpdate(Domain, { id: held.id }, { status: 'Deleted', statusSince: fixture.clock.now() });
-    if (how === 'removed') await owner.call('DELETE', `/v1/domains/${held.id}`);
-    const stopped = await blockDomain(fixture.deps.em(), fixture.clock, held.id, 'It was reported for phishing.');
-    expect(stopped.status).toBe('Blocked');
-    if (how === 'kept') await owner.call('DELETE', `/v1/domains/${held.id}`);
-    expect(codeOf(await owner.call('POST', '/v1/domains', post(held.domain)))).toEqual([409, 'domain_unavailable']);
-    // The name may be another’s by now.
-    expect((await other.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
-  },
-);
+test.each(['removed', 'kept'])('a domain that was lost, and is %s, is blocked for its account alone', async (how) => {
+  const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
+  const held = await fixture.active(owner);
+  await fixture.deps
+    .em()
+    .nativeUpdate(Domain, { id: held.id }, { status: 'Deleted', statusSince: fixture.clock.now() });
+  if (how === 'removed') await owner.call('DELETE', `/v1/domains/${held.id}`);
+  const stopped = await blockDomain(fixture.deps.em(), fixture.clock, held.id, 'It was reported for phishing.');
+  expect(stopped.status).toBe('Blocked');
+  if (how === 'kept') await owner.call('DELETE', `/v1/domains/${held.id}`);
+  expect(codeOf(await owner.call('POST', '/v1/domains', post(held.domain)))).toEqual([409, 'domain_unavailable']);
+  // The name may be another’s by now.
+  expect((await other.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
+});

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => names?.close());
 
-test('what is there is found, what is not is none, and a server that fails or is silent is unknown', async () => {
+test('found, absent and unknown records are distinguished', async () => {
   names.set('here.test', 'A', '192.0.2.1');
   names.set('www.here.test', 'CNAME', 'here.test');
   names.set('here.test', 'TXT', 'one', 'two');
@@ -42,7 +42,7 @@ test('what is there is found, what is not is none, and a server that fails or is
   });
 }, 60_000);
 
-test('one server of several that answers is enough, and a failure is asked once more', async () => {
+test('one responding server is enough, and a failure is retried once', async () => {
   const both = openDns({ resolvers: [`127.0.0.1:${await freePort()}`, names.address], port: names.port });
   let failures = 1;
   names.fault = () => (failures-- > 0 ? 'SERVFAIL' : undefined);
@@ -51,13 +51,13 @@ test('one server of several that answers is enough, and a failure is asked once 
   names.fault = () => undefined;
 });
 
-test('an answer too long for a packet is fetched over TCP', async () => {
+test('a truncated response is fetched over TCP', async () => {
   const texts = Array.from({ length: 20 }, (_, at) => `${at} `.padEnd(200, 'x'));
   names.set('long.test', 'TXT', ...texts);
   expect(await dns.ask('long.test', 'TXT')).toEqual({ found: texts });
 });
 
-test('the parent’s referral is what says to whom a name is delegated, with its DS records', async () => {
+test('the parent’s referral names the delegation, with its DS records', async () => {
   names.delegate('away.test', 'ns1.example.test', 'ns2.example.test');
   names.set('away.test', 'DS', 'x');
   const asked = await dns.askParent('away.test');
@@ -71,7 +71,7 @@ test('the parent’s referral is what says to whom a name is delegated, with its
   expect(sight).toMatchObject({ registered: 'yes', a: { unknown: true }, isBogus: false });
 });
 
-describe('what is no referral of the parent’s says to whom a name is delegated to nobody', () => {
+describe('a response that is no referral of the parent names no delegation', () => {
   const ns = (name: string): Answer => ({ type: 'NS', name, ttl: 1, data: 'x.a.ns.test' });
   const aa = AUTHORITATIVE_ANSWER;
   test.each<[string, Partial<Packet>, DnsAnswer]>([
@@ -113,7 +113,7 @@ describe('what is no referral of the parent’s says to whom a name is delegated
   });
 });
 
-test('a resolver that refuses an answer only while it checks signatures is told from one that fails', async () => {
+test('a resolver that fails only with validation is distinguished from one that is down', async () => {
   names.set('bogus.test', 'A', '192.0.2.1');
   names.fault = ({ name, checking }) => (name === 'bogus.test' && checking ? 'SERVFAIL' : undefined);
   expect(await dns.isBogus('bogus.test')).toBe(true);
@@ -123,7 +123,7 @@ test('a resolver that refuses an answer only while it checks signatures is told 
   expect(await dns.isBogus('bogus.test')).toBe(false);
 });
 
-test('nonsense, and an answer to another question, are no answers', async () => {
+test('malformed and mismatched responses are ignored', async () => {
   // As the question's answer would begin, under another number.
   const otherId = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0x81, 0x80]), bytes.subarray(4)]);
   const replies = [(bytes: Buffer) => bytes, () => Buffer.from('x'), () => Buffer.alloc(600, 0xff), otherId];
@@ -153,6 +153,6 @@ test.each([
   expect(readName(given, ['test'])).toEqual({ name, registrable });
 });
 
-test.each(badNames.map((name) => [name]))('%j is no name that can be brought', (name) => {
+test.each(badNames.map((name) => [name]))('%j is not a valid domain name', (name) => {
   expect(readName(name)).toMatchObject({ fault: 'invalid' });
 });

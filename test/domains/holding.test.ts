@@ -14,7 +14,7 @@ afterAll(() => fixture?.close());
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
 const post = (domain: string, mode = 'cname') => ({ body: { domain, mode }, headers: { prefer: 'respond-async' } });
 
-test('a name at or below one that another account holds is domain_taken, and one above it is not', async () => {
+test('a name at or below another account’s domain is domain_taken, one above is not', async () => {
   const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
   const held = await fixture.active(owner, 'cname', `shop.${freeDomain()}`);
   for (const name of [held.domain, `www.${held.domain}`]) {
@@ -30,7 +30,7 @@ test('a name at or below one that another account holds is domain_taken, and one
   ]);
 });
 
-test('of two accounts that bring the same name, whoever proves it first holds it, and the other hears so', async () => {
+test('of two accounts that add one name, the first to prove it wins', async () => {
   const [first, second] = [await fixture.newCaller(), await fixture.newCaller()];
   const domain = freeDomain();
   const [one, two] = [await fixture.bring(first, 'cname', domain), await fixture.bring(second, 'cname', domain)];
@@ -47,7 +47,7 @@ test('of two accounts that bring the same name, whoever proves it first holds it
   expect(holders).toBe(1);
 });
 
-test('the database itself takes no second holder of a name, nor one below it', async () => {
+test('the database itself refuses a second holder of a name, or one below it', async () => {
   const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
   const held = await fixture.active(owner);
   for (const name of [held.domain, `a.b.${held.domain}`]) {
@@ -74,8 +74,8 @@ test('the database itself takes no second holder of a name, nor one below it', a
   }
 });
 
-describe('what a removed domain leaves', () => {
-  test('its CNAME gives nothing to the next account, which proves anew; nor does the TXT record of the last', async () => {
+describe('leftovers of a removed domain', () => {
+  test('CNAME and TXT records prove nothing for the next account', async () => {
     const [owner, next] = [await fixture.newCaller(), await fixture.newCaller()];
     const held = await fixture.active(owner, 'cname', `www.${freeDomain()}`);
     const site = await createSite(owner);
@@ -101,7 +101,7 @@ describe('what a removed domain leaves', () => {
     expect(await fixture.deps.em().findOne(DomainTombstone, { name: held.domain })).toBe(null);
   });
 
-  test('old delegation reaches a zone that says nothing, and another pair of names', async () => {
+  test('an old delegation reaches an empty zone, and the name servers change', async () => {
     const [owner, next] = [await fixture.newCaller(), await fixture.newCaller()];
     const held = await fixture.active(owner, 'nameservers');
     await owner.call('DELETE', `/v1/domains/${held.id}`);
@@ -116,7 +116,7 @@ describe('what a removed domain leaves', () => {
     expect((await fixture.check(next, brought)).body.status).toBe('active');
   });
 
-  test('in the mode nameservers a TXT record proves nothing, nor does a zone on our own server', async () => {
+  test('in nameservers mode neither a TXT record nor our own zone proves a name', async () => {
     const owner = await fixture.newCaller();
     const brought = await fixture.bring(owner, 'nameservers');
     const row = await fixture.deps.em().findOneOrFail(Domain, { id: brought.id });
@@ -130,7 +130,7 @@ describe('what a removed domain leaves', () => {
 test.each([
   ['platform.test', 'sites.localhost', 'cname.platform.test', `x.${cnameTarget}`, 'ns.platform.test'],
   ['co.uk', 'github.io', 'kawasaki.jp'],
-])('names of ours, public suffixes and reserved names are domain_unavailable: %s, …', async (...names) => {
+])('our own, public suffix and reserved names are domain_unavailable: %s, …', async (...names) => {
   const owner = await fixture.newCaller();
   for (const name of names.filter((one) => one !== 'sites.localhost')) {
     expect([name, ...codeOf(await owner.call('POST', '/v1/domains', post(name)))]).toEqual([
@@ -141,7 +141,7 @@ test.each([
   }
 });
 
-test('what is no name that was registered is invalid_domain, and says why', async () => {
+test('a name that cannot be registered is invalid_domain, with the reason', async () => {
   const owner = await fixture.newCaller();
   // Names below .test are registered in this fixture.
   for (const name of badNames.filter((one) => !one.endsWith('.test'))) {
@@ -153,14 +153,14 @@ test('what is no name that was registered is invalid_domain, and says why', asyn
   expect((await owner.call('GET', '/v1/domains')).body.items).toEqual([]);
 });
 
-test('a name that nobody registered is not registered here: it waits, and the answer says so', async () => {
+test('an unregistered name waits, and the response says so', async () => {
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'nameservers');
   expect(brought.status).toBe('pending');
   expect(brought.problems).toEqual([`${brought.domain} is not registered, or its registration has expired.`]);
 });
 
-test('a check that cannot ask says so, changes nothing, and comes once in five seconds', async () => {
+test('a check without DNS says so, changes nothing, and is limited to one in five seconds', async () => {
   const owner = await fixture.newCaller();
   const domain = await fixture.active(owner);
   const before = fixture.dns.fault;
@@ -176,7 +176,7 @@ test('a check that cannot ask says so, changes nothing, and comes once in five s
   expect(await fixture.read(owner, domain)).toMatchObject({ status: 'active' });
 });
 
-test('where what domains point at is not there, none is brought in the mode cname', async () => {
+test('without the target of domains, none is added in cname mode', async () => {
   const owner = await fixture.newCaller();
   const values = { A: '127.0.0.1', AAAA: '::1' } as const;
   for (const type of ['A', 'AAAA'] as const) fixture.dns.set(cnameTarget, type);
@@ -187,7 +187,7 @@ test('where what domains point at is not there, none is brought in the mode cnam
   }
 });
 
-test('what waits for an owner stands in the inbox and the list, the account counts it, and the cap is the plan’s', async () => {
+test('domains that wait for their owner are in inbox, list and count, up to the cap', async () => {
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'cname');
   const { body: inbox } = await owner.call('GET', '/v1/inbox');

@@ -57,7 +57,7 @@ async function named(owner: Caller, site: { id: string }, way: keyof typeof ways
 }
 
 test.for(['publish', 'upload', 'preview'] as const)(
-  'a version by %s names the primary domain from its certificate on, and the address of the platform before and after',
+  'a version by %s names the primary domain once it has a certificate, and the platform’s before and after',
   async (way) => {
     const owner = await fixture.newCaller();
     const site = await createSite(owner);
@@ -79,7 +79,7 @@ test.for(['publish', 'upload', 'preview'] as const)(
   },
 );
 
-test('a primary domain says that the pages which are live name another address, until they are published anew', async () => {
+test('a primary domain warns about pages built for another address until they are republished', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const next = async (id: string) => (await fixture.read(owner, { id })).next_action;
@@ -100,7 +100,7 @@ test('a primary domain says that the pages which are live name another address, 
   expect(await next(one.id)).toBeUndefined();
 });
 
-test('redirects that lead in a circle over either of its addresses are refused', async () => {
+test('redirects that loop over either address are refused', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const domain = await active(owner);

@@ -24,7 +24,7 @@ const after = (from: DomainState, looks: Look[], everyMinutes = 5) =>
   looks.reduce((row, look, n) => nextState(row, look, at((n + 1) * everyMinutes)), from);
 
 test.each(['Deleted', 'pending'] as const)(
-  'a domain that was absent, %s, and is back stays active while its parent cannot be asked',
+  'a domain that was absent, %s, and is back stays active while its parent is silent',
   (status) => {
     const absent = { ...fresh, status, absentChecks: 3 };
     expect(after(absent, [silent]).status).toBe('active');
@@ -32,7 +32,7 @@ test.each(['Deleted', 'pending'] as const)(
   },
 );
 
-test('an active domain is Deleted once three looks in a row, over ten minutes, find it absent, and silence counts for nothing', () => {
+test('an active domain is Deleted after three absent checks over ten minutes; silence does not count', () => {
   const active = after(fresh, [known]);
   expect(after(active, [gone, gone]).status).toBe('active');
   expect(after(active, [gone, silent, silent]).status).toBe('active');
@@ -42,7 +42,7 @@ test('an active domain is Deleted once three looks in a row, over ten minutes, f
 });
 
 test.each(['active', 'Moved'] as const)(
-  'however many looks a %s domain gets within ten minutes, it is not Deleted',
+  'with any number of %s checks within ten minutes, a domain is not Deleted',
   (status) => {
     const there = { ...after(fresh, [known]), status, elsewhereSince: at(-10_000), elsewhereChecks: 100 };
     const looks = Array.from({ length: 100 }, () => gone);
@@ -51,7 +51,7 @@ test.each(['active', 'Moved'] as const)(
   },
 );
 
-test('looks that a call asked for are no steps on the curve, and put the next one off for nobody', () => {
+test('checks by calls do not advance or delay the schedule', () => {
   const waiting = after(
     fresh,
     Array.from({ length: 12 }, () => gone),
@@ -92,7 +92,7 @@ const wanted = {
   addresses: ['192.0.2.1', '2001:db8::1'],
 };
 
-describe('what proves a name', () => {
+describe('proof of a name', () => {
   test.each<[string, DnsAnswer, boolean | undefined]>([
     ['its very pair', { found: ['x.a.ns', 'x.b.ns'] }, true],
     ['the pair the other way round', { found: ['x.b.ns', 'x.a.ns'] }, true],
@@ -102,7 +102,7 @@ describe('what proves a name', () => {
     ['half of two pairs', { found: ['x.a.ns', 'y.b.ns'] }, false],
     ['no delegation', none, false],
     ['a parent that could not be asked', unknown, undefined],
-  ])('as its name servers: %s', (_what, delegation, isProved) => {
+  ])('by its name servers: %s', (_what, delegation, isProved) => {
     const sight = { ...blank, delegation, proof: { found: ['the text'] } };
     expect(evaluate({ ...wanted, mode: 'nameservers' }, sight).isProved).toBe(isProved);
   });
@@ -115,12 +115,12 @@ describe('what proves a name', () => {
     ['a part of its text', { found: ['the'] }, false],
     ['no text', none, false],
     ['a DNS that could not be asked', unknown, undefined],
-  ])('as a record: %s', (_what, proof, isProved) => {
+  ])('by a record: %s', (_what, proof, isProved) => {
     const sight = { ...blank, proof, delegation: { found: wanted.nameServers } };
     expect(evaluate({ ...wanted, mode: 'cname' }, sight).isProved).toBe(isProved);
   });
 
-  test('without it a name that leads here is nobody’s, and one that was lost stays lost', () => {
+  test('without proof a name that points here belongs to nobody, and a lost one stays lost', () => {
     const unproved = { ...known, isProved: false };
     expect(nextState(fresh, unproved, at(1))).toMatchObject({ status: 'pending', provedAt: null });
     const proved = nextState(fresh, { ...known, isHere: false }, at(1));
@@ -142,6 +142,6 @@ test.each<[string, Partial<DnsObservation>, boolean | undefined]>([
   ['one of another’s, and the rest unasked', { a: { found: ['192.0.2.9'] }, aaaa: unknown }, false],
   ['one of its own, and the rest unasked', { a: { found: ['192.0.2.1'] }, aaaa: unknown }, undefined],
   ['nothing', {}, false],
-])('whether a name leads here: %s', (_what, more, isHere) => {
+])('a name points here or not: %s', (_what, more, isHere) => {
   expect(evaluate({ ...wanted, mode: 'cname' }, { ...blank, ...more }).isHere).toBe(isHere);
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 describe('in the mode nameservers', () => {
-  test('the set-up names a pair of name servers of its own, and delegation to that very pair makes the domain active', async () => {
+  test('setup names a pair of name servers, and delegation to them activates the domain', async () => {
     const owner = await fixture.newCaller();
     const brought = await fixture.bring(owner, 'nameservers');
     expect(brought).toMatchObject({ status: 'pending', mode: 'nameservers', waiting_on: 'owner', site_id: null });
@@ -32,7 +32,7 @@ describe('in the mode nameservers', () => {
     expect(body).toMatchObject({ status: 'active', setup: [{ found: true, seen: [a, b] }, { found: true }] });
   });
 
-  test('before proof the zone answers SOA and NS alone, and after it the records that waited', async () => {
+  test('before proof the zone has only SOA and NS, and afterwards the waiting records', async () => {
     const owner = await fixture.newCaller();
     const brought = await fixture.bring(owner, 'nameservers');
     const { domain, id } = brought;
@@ -54,7 +54,7 @@ describe('in the mode nameservers', () => {
 });
 
 describe('in the mode cname', () => {
-  test('a subdomain is proved by its TXT record and leads here by its CNAME', async () => {
+  test('a TXT record proves a subdomain, and a CNAME points it here', async () => {
     const owner = await fixture.newCaller();
     const domain = `www.${freeDomain()}`;
     const brought = await fixture.bring(owner, 'cname', domain);
@@ -67,7 +67,7 @@ describe('in the mode cname', () => {
     expect(body).toMatchObject({ status: 'active', setup: [{ found: true }, { found: true }] });
   });
 
-  test('an apex gets addresses, and those alone', async () => {
+  test('an apex gets only addresses', async () => {
     const owner = await fixture.newCaller();
     const brought = await fixture.bring(owner, 'cname');
     expect(brought.setup.map(({ type, value }) => [type, value]).slice(1)).toEqual([
@@ -83,7 +83,7 @@ describe('in the mode cname', () => {
     expect((await fixture.check(owner, brought)).body.status).toBe('active');
   });
 
-  test('at an apex one address alone is enough, and no other is missed then', async () => {
+  test('at an apex one address is enough', async () => {
     const owner = await fixture.newCaller();
     const brought = await fixture.bring(owner, 'cname');
     expect(brought.setup.map(({ optional }) => optional)).toEqual([false, false, false]);
@@ -98,7 +98,7 @@ describe('in the mode cname', () => {
     ]);
   });
 
-  test('it becomes active by itself, without a call, within the first ten looks', async () => {
+  test('a domain becomes active without a call, within ten checks', async () => {
     const owner = await fixture.newCaller();
     const brought = await fixture.bring(owner, 'cname');
     fixture.setUp(brought);
@@ -106,7 +106,7 @@ describe('in the mode cname', () => {
   });
 });
 
-test('who asks again and again is not looked at later by that', async () => {
+test('repeated calls do not delay the next check', async () => {
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'cname');
   for (let calls = 0; calls < 15; calls++) await fixture.check(owner, brought);
@@ -115,13 +115,13 @@ test('who asks again and again is not looked at later by that', async () => {
   expect(Date.parse(next_check_at) - fixture.clock.now().getTime()).toBeLessThan(10 * 60_000);
 });
 
-test('an unknown mode, and one that is off, is invalid_mode', async () => {
+test('an unknown or disabled mode is invalid_mode', async () => {
   const owner = await fixture.newCaller();
   const answer = await owner.call('POST', '/v1/domains', { body: { domain: freeDomain(), mode: 'transfer' } });
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_mode']);
 });
 
-test('of a blocked account nothing is looked at or ordered, and its domains go on by themselves when it does', async () => {
+test('a blocked account’s domains are not checked or renewed until it is unblocked', async () => {
   const owner = await fixture.newCaller();
   const domain = await fixture.bring(owner, 'cname');
   await blockAccount(fixture.deps.em(), fixture, owner.accountId, 'Its sites ask for passwords of a bank.');

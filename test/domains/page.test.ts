@@ -25,7 +25,7 @@ async function signedIn() {
   return { accountId: owner.accountId, token: secret, call: callWith(fixture.url, secret), browser };
 }
 
-test('an owner sees what to set in both modes, what was found, what leads elsewhere, and which site a domain shows', async () => {
+test('an owner sees required, found and foreign records, and each domain’s site', async () => {
   const owner = await signedIn();
   expect((await owner.browser.open('/account')).text).not.toContain('<h2>Domains</h2>');
   const site = await createSite(owner);

@@ -18,7 +18,7 @@ afterAll(() => fixture?.close());
 const add = (body: object, on = domain) => owner.call('POST', `/v1/domains/${on.id}/records`, { body });
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
 
-test.each(goodRecords)('$type $name is written, and is what the name server answers', async ({ said, ...record }) => {
+test.each(goodRecords)('$type $name is written, and served by the name server', async ({ said, ...record }) => {
   const { status, body, text } = await add(record);
   expect([status, text]).toEqual([200, expect.any(String)]);
   const name = `${record.name === '@' ? '' : `${record.name}.`}${domain.domain}`;
@@ -29,7 +29,7 @@ test.each(goodRecords)('$type $name is written, and is what the name server answ
   expect((await fixture.zone(name, record.type)).answers).not.toContainEqual(said);
 });
 
-test('200 and more hostile records are invalid_record, each told why, and the zone is as before', async () => {
+test('200 hostile records are invalid_record with reasons, and the zone is unchanged', async () => {
   expect(badRecords.length).toBeGreaterThanOrEqual(200);
   const before = (await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items;
   for (const record of badRecords) {
@@ -41,7 +41,7 @@ test('200 and more hostile records are invalid_record, each told why, and the zo
   expect((await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items).toEqual(before);
 });
 
-test('a CNAME stands alone, nothing comes twice, and a delegated name has nothing else', async () => {
+test('CNAME, duplicate and delegation conflicts are refused', async () => {
   expect((await add({ type: 'A', name: 'one', content: '192.0.2.1' })).status).toBe(200);
   expect((await add({ type: 'A', name: 'one', content: '192.0.2.2' })).status).toBe(200);
   expect((await add({ type: 'CNAME', name: 'two', content: 'example.com' })).status).toBe(200);
@@ -62,7 +62,7 @@ test('a CNAME stands alone, nothing comes twice, and a delegated name has nothin
   ]);
 });
 
-test('the platform’s own records are listed, and stay', async () => {
+test('the platform’s own records are listed, and protected', async () => {
   const { body } = await owner.call('GET', `/v1/domains/${domain.id}/records?limit=200`);
   const own = body.items.filter(({ managed }: { managed: boolean }) => managed);
   expect(own.map(({ type }: { type: string }) => type)).toEqual(['NS', 'NS', 'A', 'AAAA']);
@@ -77,7 +77,7 @@ test('the platform’s own records are listed, and stay', async () => {
   expect(codeOf(unknown)).toEqual([404, 'not_found']);
 });
 
-test('the list comes in pages that miss nothing', async () => {
+test('the list has pages and omits nothing', async () => {
   const own = await fixture.active(owner, 'nameservers');
   for (let at = 0; at < 5; at++) await add({ type: 'A', name: `p${at}`, content: '192.0.2.1' }, own);
   const names: string[] = [];
@@ -90,7 +90,7 @@ test('the list comes in pages that miss nothing', async () => {
   expect([names.length, new Set(names).size]).toEqual([9, 9]);
 });
 
-test('records of a domain whose DNS is elsewhere are records_not_managed', async () => {
+test('records of a domain with DNS elsewhere are records_not_managed', async () => {
   const elsewhere = await fixture.bring(owner, 'cname');
   expect(codeOf(await owner.call('GET', `/v1/domains/${elsewhere.id}/records`))).toEqual([409, 'records_not_managed']);
   expect(codeOf(await add({ type: 'A', name: 'x', content: '192.0.2.1' }, elsewhere))).toEqual([
@@ -99,7 +99,7 @@ test('records of a domain whose DNS is elsewhere are records_not_managed', async
   ]);
 });
 
-test('what the name server itself refuses is record_rejected in our words, and not kept', async () => {
+test('records that the name server refuses are record_rejected, and not stored', async () => {
   const name = `beside.${domain.domain}`;
   const before = (await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items.length;
   // Beside what is asked of it, what cannot stand there: no rule of ours lets such a record through by itself.
@@ -114,7 +114,7 @@ test('what the name server itself refuses is record_rejected in our words, and n
   expect((await fixture.zone(name, 'CNAME')).answers).toEqual([]);
 });
 
-test('twenty calls at once lose no record', async () => {
+test('twenty concurrent calls lose no record', async () => {
   const own = await fixture.active(owner, 'nameservers');
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, at) => add({ type: 'TXT', name: 'many', content: `number ${at}` }, own)),

@@ -44,22 +44,19 @@ const refused = (port: number) =>
     socket.on('connect', () => socket.destroy());
   });
 
-test.each([1, 2])(
-  '%i process(es): on SIGTERM what was begun is finished, and nothing stays behind',
-  async (processes) => {
-    const { child, port, exit } = await start(processes);
-    const slow = connect(port, '127.0.0.1', () => slow.write(`GET /film.mp4 HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
-    await once(slow, 'readable');
-    const began = performance.now();
-    child.kill('SIGTERM');
-    await until(() => refused(port));
-    const got = await text(slow);
-    expect(got.length).toBeGreaterThan(film.length);
-    expect(await exit).toEqual([0, null]);
-    // The connection would be kept for another request: it ends with this one, not with anyone's patience.
-    expect(performance.now() - began).toBeLessThan(8_000);
-  },
-);
+test.each([1, 2])('%i process(es): on SIGTERM running requests finish, and nothing is left', async (processes) => {
+  const { child, port, exit } = await start(processes);
+  const slow = connect(port, '127.0.0.1', () => slow.write(`GET /film.mp4 HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
+  await once(slow, 'readable');
+  const began = performance.now();
+  child.kill('SIGTERM');
+  await until(() => refused(port));
+  const got = await text(slow);
+  expect(got.length).toBeGreaterThan(film.length);
+  expect(await exit).toEqual([0, null]);
+  // The connection would be kept for another request: it ends with this one, not with anyone's patience.
+  expect(performance.now() - began).toBeLessThan(8_000);
+});
 
 test('the edge ends when its parent dies', async () => {
   const { child, port, exit } = await start(2);

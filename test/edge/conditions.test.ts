@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-test('each form has a strong tag of its own', () => {
+test('each representation has a strong tag', () => {
   expect(new Set(Object.values(etags)).size).toBe(3);
   for (const etag of Object.values(etags)) expect(etag).toMatch(/^"[0-9a-f]{64}(-br|-gzip)?"$/);
 });
@@ -49,17 +49,17 @@ describe('If-None-Match', () => {
     expect(answer.headers.vary).toBe('accept-encoding');
   });
 
-  test('is about the form that would be sent', async () => {
+  test('applies to the representation that would be sent', async () => {
     const field = filled('"B"');
     expect((await get({ 'if-none-match': field, 'accept-encoding': 'br' })).status).toBe(304);
     expect((await get({ 'if-none-match': field, 'accept-encoding': 'gzip' })).status).toBe(200);
   });
 
-  test('comes before a range', async () => {
+  test('precedes a range', async () => {
     expect((await get({ 'if-none-match': filled('"E"'), range: 'bytes=0-1' })).status).toBe(304);
   });
 
-  test('holds for HEAD', async () => {
+  test('applies to HEAD', async () => {
     expect((await get({ 'if-none-match': filled('"E"') }, { method: 'HEAD' })).status).toBe(304);
   });
 });
@@ -116,7 +116,7 @@ describe('Range', () => {
     'bytes=0-1-2',
     'bytes=1.5-2',
     'bytes=99999999999999999999-',
-  ])('%s: not understood, so the whole', async (range) => {
+  ])('%s: not understood, so the whole file', async (range) => {
     const answer = await get({ range });
     expect(answer.status).toBe(200);
     expect(answer.text).toBe(long);
@@ -132,7 +132,7 @@ describe('Range', () => {
     expect((await get({ range: 'bytes=0-1', 'if-range': filled(field) })).status).toBe(status);
   });
 
-  test('is nothing to HEAD', async () => {
+  test('is ignored for HEAD', async () => {
     expect((await get({ range: 'bytes=0-1' }, { method: 'HEAD' })).status).toBe(200);
   });
 
@@ -178,13 +178,13 @@ describe('Accept-Encoding', () => {
     expect((decode ? decode(answer.body) : answer.body).toString()).toBe(long);
   });
 
-  test('a file without compressed forms is plain and does not vary', async () => {
+  test('a file without compressed representations is plain and does not vary', async () => {
     const headers = { 'accept-encoding': 'br, gzip' };
     const answer = await ask(port, '/font.woff2', { host: 'shop.sites.test', headers });
     expect([answer.headers['content-encoding'], answer.headers.vary]).toEqual([undefined, undefined]);
   });
 
-  test('the page for what is missing is compressed too', async () => {
+  test('the page for a missing file is compressed too', async () => {
     const files = { '404.html': long };
     await fixture.publish('lost', files);
     const { port: other } = await fixture.openEdge();

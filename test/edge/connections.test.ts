@@ -29,7 +29,7 @@ describe('a body is never read as a request', () => {
   test.each([
     ['a length', `Content-Length: ${smuggled.length}\r\n\r\n`, smuggled],
     ['chunks', 'Transfer-Encoding: chunked\r\n\r\n', `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`],
-  ])('%s, and the body when the head was answered', async (_how, rest, body) => {
+  ])('%s, and the body when the header was answered', async (_how, rest, body) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`GET / HTTP/1.1\r\n${shop}${rest}`));
     socket.on('error', () => {});
     let got = '';
@@ -41,7 +41,7 @@ describe('a body is never read as a request', () => {
     expect(got).not.toContain('<title>About</title>');
   });
 
-  test('also on a connection that was answered before', async () => {
+  test('also on a connection that has been used', async () => {
     const first = `GET /blog/ HTTP/1.1\r\n${shop}\r\n`;
     const socket = connect(port, '127.0.0.1', () => socket.write(first));
     let got = '';
@@ -54,7 +54,7 @@ describe('a body is never read as a request', () => {
   });
 });
 
-test('requests that are sent at once are answered in order, each from its own host', async () => {
+test('pipelined requests are answered in order, each by its own host', async () => {
   const requests = ['shop', 'bare', 'nobody', 'shop'].map(
     (name) => `GET / HTTP/1.1\r\nHost: ${name}.sites.test\r\n\r\n`,
   );
@@ -63,7 +63,7 @@ test('requests that are sent at once are answered in order, each from its own ho
   expect(titles).toEqual(['Front', 'Bare', 'We can’t find this site', 'Front', 'Bare']);
 });
 
-describe('only the host that was asked decides', () => {
+describe('only the requested host decides', () => {
   const forged = [
     'X-Forwarded-Host: bare.sites.test',
     'X-Forwarded-Server: bare.sites.test',
@@ -114,7 +114,7 @@ describe('only the host that was asked decides', () => {
   });
 });
 
-describe('a field that asks for much gets little', () => {
+describe('an abusive field has little effect', () => {
   test.each([
     ['a thousand ranges', `Range: bytes=${Array.from({ length: 1000 }, (_, n) => `${n}-`).join(',')}`],
     ['overlapping ranges', 'Range: bytes=0-,0-,0-,0-,0-,0-,0-,0-'],
@@ -140,7 +140,7 @@ describe('a field that asks for much gets little', () => {
   });
 });
 
-describe('a client that asks and ends its side gets its answer, and then the end', () => {
+describe('a client that half-closes gets its response, and then the end', () => {
   const large = 'words '.repeat(500_000);
   beforeAll(() => fixture.publish('large', { 'index.html': 'x', 'words.txt': large }));
 
@@ -164,25 +164,25 @@ describe('a client that asks and ends its side gets its answer, and then the end
     expect(await answerTo(asking('/about', fields))).toContain('<title>About</title>');
   });
 
-  test('also one that asks twice at once', async () => {
+  test('also a client that sends two requests at once', async () => {
     expect((await answerTo(asking('/about').repeat(2))).match(/<title>About/g)).toHaveLength(2);
   });
 
-  test('also where the answer is too large for memory', async () => {
+  test('also when the response exceeds memory', async () => {
     const request = asking('/words.txt').replace('shop', 'large');
     await until(async () => (await ask(port, '/', { host: 'large.sites.test' })).status === 200);
     expect((await answerTo(request)).endsWith(large)).toBe(true);
   });
 
-  test('one that ends within its request is told so, or hears nothing', async () => {
+  test('one that ends within its request gets an error or nothing', async () => {
     expect(await answerTo(asking('/about').slice(0, -2))).toMatch(/^(HTTP\/1\.1 400 |$)/);
   });
 });
 
-describe('a client without haste is cut off, and the others do not wait for it', () => {
+describe('a slow client is cut off, and the others do not wait for it', () => {
   const ended = (socket: Socket) => once(socket, 'close').then(() => performance.now());
 
-  test('one that says nothing, one that drips, and one that stops within its second request', async () => {
+  test('one that is silent, one that drips, and one that stops within its second request', async () => {
     const began = performance.now();
     const sockets = ['', 'GET / HT', `GET / HTTP/1.1\r\n${shop}\r\n`].map((words) => {
       const socket = connect(port, '127.0.0.1', () => socket.write(words));
@@ -196,7 +196,7 @@ describe('a client without haste is cut off, and the others do not wait for it',
     for (const at of await closing) expect(at - began).toBeLessThan(20_000);
   });
 
-  test('500 that hold their connections open', async () => {
+  test('500 connections that stay open', async () => {
     const sockets = Array.from({ length: 500 }, () => {
       const socket = connect(port, '127.0.0.1', () => socket.write(`GET / HTTP/1.1\r\n${shop}`));
       return socket.on('error', () => {}).resume();

@@ -37,7 +37,7 @@ function expectRefusal(answer: { status: number; head: string; body: string }, s
   expect(answer.body).not.toContain(fixture.dir);
 }
 
-test('the lists hold more than 150 paths, none of them twice', () => {
+test('the lists have more than 150 paths without duplicates', () => {
   const all = [...climbs, ...brokenEscapes, ...controls, ...absent];
   expect(all.length).toBeGreaterThan(150);
   expect(new Set(all).size).toBe(all.length);
@@ -47,7 +47,7 @@ describe('a path that climbs, or hides a separator, is refused', () => {
   test.each(climbs)('%s', async (path) => expectRefusal(await raw(path), [400]));
 });
 
-describe('an escape that is not one, or not UTF-8, is refused', () => {
+describe('an invalid or non-UTF-8 escape is refused', () => {
   test.each(brokenEscapes)('%s', async (path) => expectRefusal(await raw(path), [400]));
 });
 
@@ -55,7 +55,7 @@ describe('a control character is refused', () => {
   test.each(controls)('%s', async (path) => expectRefusal(await raw(path), [400]));
 });
 
-describe('a path that only resembles a file is not there', () => {
+describe('a path that only resembles a file is not found', () => {
   test.each(absent)('%s', async (path) => expectRefusal(await raw(path), [404]));
 });
 
@@ -63,7 +63,7 @@ test('raw bytes outside ASCII are refused', async () => {
   for (const path of ['/caf\xc3\xa9/men\xc3\xbc', '/\xc0\xae', '/\xff']) expectRefusal(await raw(path), [400]);
 });
 
-test('no path of any kind brings a fault, or a file that was not asked for', async () => {
+test('no path causes a fault or reveals another file', async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '.',
@@ -106,7 +106,7 @@ test('no path of any kind brings a fault, or a file that was not asked for', asy
   );
 });
 
-describe('a request that is no HTTP is refused, and the next visitor is served', () => {
+describe('a request that is not HTTP is refused, and the next visitor is served', () => {
   const fields = 'Host: shop.sites.test\r\n';
   test.each([
     ['not HTTP', 'hello\r\n\r\n'],
@@ -140,7 +140,7 @@ describe('a request that is no HTTP is refused, and the next visitor is served',
     expect(reply).not.toMatch(/^HTTP\/1\.1 2/);
   });
 
-  test('an upgrade is not taken up', async () => {
+  test('an upgrade is ignored', async () => {
     const reply = await askRaw(port, `GET / HTTP/1.1\r\n${fields}Connection: upgrade, close\r\nUpgrade: h2c\r\n\r\n`);
     expect(reply).toMatch(/^HTTP\/1\.1 200 /);
   });

@@ -76,7 +76,7 @@ describe('a host means', () => {
     expect(await askRaw(port, request)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('an absolute target overrules the Host field', async () => {
+  test('an absolute target overrides the Host field', async () => {
     const request =
       'GET http://SHOP.sites.test:80/about HTTP/1.1\r\nHost: bare.sites.test\r\nConnection: close\r\n\r\n';
     expect(await askRaw(port, request)).toContain('<title>About</title>');
@@ -84,7 +84,7 @@ describe('a host means', () => {
     expect(await askRaw(port, root)).toContain('<title>Front</title>');
   });
 
-  test('forwarded headers are not believed', async () => {
+  test('forwarded headers are ignored', async () => {
     const headers = {
       'x-forwarded-host': 'bare.sites.test',
       forwarded: 'host=bare.sites.test',
@@ -105,7 +105,7 @@ describe('a host means', () => {
     }
   });
 
-  test('the edge’s own pages load nothing, run nothing, and are neither kept nor found by searchers', async () => {
+  test('the edge’s own pages load nothing, run nothing, and are neither cached nor indexed', async () => {
     const { headers, text } = await ask(port, '/', { host: 'nobody.sites.test' });
     expect(headers['content-security-policy']).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self' data:; /,

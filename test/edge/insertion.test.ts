@@ -9,7 +9,7 @@ import { createFixture, type Fixture } from './fixture.ts';
 const snippet = createSnippet('<p>ours</p>');
 const inserted = (page: string) => insertIntoPage(Buffer.from(page), snippet).toString();
 
-describe('the piece stands', () => {
+describe('the snippet is inserted', () => {
   test.each([
     ['before the end of the body', '<body>a</body></html>', '<body>a<p>ours</p></body></html>'],
     ['there in any spelling of that end', '<BODY>a</BODY >\n</HTML >\n', '<BODY>a<p>ours</p></BODY >\n</HTML >\n'],
@@ -21,7 +21,7 @@ describe('the piece stands', () => {
   ])('%s', (_, page, wanted) => expect(inserted(page)).toBe(wanted));
 });
 
-describe('an answer with the piece', () => {
+describe('a response with the snippet', () => {
   let fixture: Fixture;
   beforeAll(async () => {
     fixture = await createFixture();
@@ -42,7 +42,7 @@ describe('an answer with the piece', () => {
     return { status: head.status, fields: Object.fromEntries(pairs) as Record<string, string>, body };
   }
 
-  test('is the whole page, not compressed, with its length and a tag of its own', async () => {
+  test('is the whole page, uncompressed, with its length and its own tag', async () => {
     const { status, fields, body, sha256 } = await answer('index.html', 'a</body>', ['accept-encoding', 'br, gzip']);
     expect(status).toBe(200);
     expect(String(body)).toBe('a<p>ours</p></body>');
@@ -52,20 +52,20 @@ describe('an answer with the piece', () => {
     expect(fields['cache-control']).toBe('private, no-cache');
   });
 
-  test('is 304 to who holds it, and not to who holds the page without it', async () => {
+  test('is 304 for its own tag, and not for the tag of the plain page', async () => {
     const { fields, sha256 } = await answer('index.html', 'b</body>');
     expect((await answer('index.html', 'b</body>', ['if-none-match', fields.etag as string])).status).toBe(304);
     expect((await answer('index.html', 'b</body>', ['if-none-match', `"${sha256}"`])).status).toBe(200);
     expect((await answer('index.html', 'b</body>', ['if-match', `"${sha256}"`])).status).toBe(412);
   });
 
-  test('leaves what is no page as it is, compressed and with its own tag', async () => {
+  test('leaves other files unchanged, compressed and with their own tags', async () => {
     const { fields, sha256 } = await answer('a.css', 'body { margin: 0 }\n'.repeat(100), ['accept-encoding', 'gzip']);
     expect(fields.etag).toBe(`"${sha256}-gzip"`);
     expect(fields['content-encoding']).toBe('gzip');
   });
 
-  test('of a page that is too large for memory carries it as well', async () => {
+  test('includes pages that exceed memory', async () => {
     const large = 'x'.repeat(1024 * 1024 + 1);
     const { fields, body } = await answer('large.html', large);
     if (!body || Buffer.isBuffer(body)) throw new Error('it was in memory');
@@ -76,7 +76,7 @@ describe('an answer with the piece', () => {
     expect(fields['content-length']).toBe(String(text.length));
   });
 
-  test('of a page for what is missing is a 404, whatever its visitor holds', async () => {
+  test('is a 404 for a missing page, whatever tag the visitor has', async () => {
     const { status, body } = await answer('404.html', 'gone', ['if-none-match', '*'], 404);
     expect(status).toBe(404);
     expect(String(body)).toBe('gone<p>ours</p>');

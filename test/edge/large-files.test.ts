@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-test('whole, with its length', async () => {
+test('a large file is sent whole, with its length', async () => {
   const answer = await ask(port, '/film.mp4', { host });
   expect(answer.headers['content-length']).toBe(String(film.length));
   expect(answer.body.equals(film)).toBe(true);
@@ -33,13 +33,13 @@ test('HEAD has the length and no body', async () => {
   expect([answer.headers['content-length'], answer.body.length]).toEqual([String(film.length), 0]);
 });
 
-test('a range in its middle', async () => {
+test('a range within the file is sent', async () => {
   const answer = await ask(port, '/film.mp4', { host, headers: { range: 'bytes=1000000-2000000' } });
   expect(answer.status).toBe(206);
   expect(answer.body.equals(film.subarray(1_000_000, 2_000_001))).toBe(true);
 });
 
-test('compressed', async () => {
+test('a compressed representation is sent', async () => {
   const answer = await ask(port, '/words.txt', { host, headers: { 'accept-encoding': 'br' } });
   expect(answer.headers['content-encoding']).toBe('br');
   expect(brotliDecompressSync(answer.body).toString()).toBe(words);
@@ -53,7 +53,7 @@ test('neither HEAD nor a range leaves a file open', async () => {
   await noneIsOpen();
 });
 
-test('a visitor who leaves in the middle leaves no file open and no line in the log', async () => {
+test('a visitor who disconnects leaves no open file and no log line', async () => {
   const before = fixture.logged.length;
   for (let n = 0; n < 20; n++) {
     await new Promise<void>((resolve, reject) => {
@@ -67,7 +67,7 @@ test('a visitor who leaves in the middle leaves no file open and no line in the 
   expect(fixture.logged.slice(before)).toEqual([]);
 });
 
-test('a file that is shorter on disk than it should be ends in a broken connection, not in a wrong file', async () => {
+test('a truncated file ends in a broken connection, not in a wrong file', async () => {
   const torn = (await fixture.db.query('select manifest_sha256 from deployment')).rows[0].manifest_sha256;
   const manifest = (await fixture.store.readAll(torn))?.toString() ?? '';
   const line = manifest.split('\n').find((text) => text.includes('torn.bin')) ?? '';

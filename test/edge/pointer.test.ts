@@ -18,8 +18,8 @@ async function publishAgain(siteId: string, files: Record<string, string>): Prom
   await fixture.point(siteId, await fixture.addDeployment(siteId, manifest));
 }
 
-describe('a new version is seen', () => {
-  test('at once, where NOTIFY is heard', async () => {
+describe('a new version is served', () => {
+  test('at once, with NOTIFY', async () => {
     const { siteId } = await fixture.publish('heard', { 'index.html': 'one' });
     const { port } = await fixture.openEdge();
     await shows(port, 'heard', 'one');
@@ -33,7 +33,7 @@ describe('a new version is seen', () => {
     expect(await quickest(500, seen)).toBeLessThan(500);
   });
 
-  test('within about a second, where it is not', async () => {
+  test('within about a second, without NOTIFY', async () => {
     const { siteId } = await fixture.publish('deaf', { 'index.html': 'one' });
     const { port } = await fixture.openEdge({ notifications: deaf });
     let version = 1;
@@ -64,7 +64,7 @@ describe('a new version is seen', () => {
   });
 });
 
-test('a new site, a new name, an archive and its end are seen too', async () => {
+test('new sites, new names and archiving are seen too', async () => {
   const { port } = await fixture.openEdge();
   const { siteId } = await fixture.publish('fresh', { 'index.html': 'fresh' });
   await shows(port, 'fresh', 'fresh');
@@ -79,7 +79,7 @@ test('a new site, a new name, an archive and its end are seen too', async () => 
   await shows(port, 'renamed', 'fresh');
 });
 
-test('two sites that exchange their names are never taken for each other in the end', async () => {
+test('two sites that exchange names are never confused', async () => {
   const left = await fixture.publish('left', { 'index.html': 'was left' });
   const right = await fixture.publish('right', { 'index.html': 'was right' });
   const { port } = await fixture.openEdge({ notifications: deaf });
@@ -92,7 +92,7 @@ test('two sites that exchange their names are never taken for each other in the 
   expect((await ask(port, '/', { host: 'between.sites.test' })).status).toBe(404);
 });
 
-test('a database that was put back from a copy is believed, and what it does not know is forgotten', async () => {
+test('a database restored from a copy is believed, and unknown sites are dropped', async () => {
   const { siteId } = await fixture.publish('undone', { 'index.html': 'undone' });
   const stays = await fixture.publish('stays', { 'index.html': 'stays' });
   let putBack = false;
@@ -117,7 +117,7 @@ test('a database that was put back from a copy is believed, and what it does not
   await shows(port, 'stays', 'moves on');
 });
 
-test('another server that took over, with fewer of the last transactions and a mark that grew, is asked for all', async () => {
+test('after a failover to another server, everything is read again', async () => {
   const { siteId } = await fixture.publish('lost', { 'index.html': 'before' });
   let tookOver = false;
   const through = (database: EdgeDatabase): EdgeDatabase => {
@@ -136,7 +136,7 @@ test('another server that took over, with fewer of the last transactions and a m
   await shows(port, 'lost', 'after');
 });
 
-test('an edge is told by which start of the server it is answered', async () => {
+test('an edge notices a restart of the server', async () => {
   const database = openEdgeDatabase(fixture.database.url);
   const [{ mark, server }, { rows }] = await Promise.all([
     database.allSites(),
@@ -147,7 +147,7 @@ test('an edge is told by which start of the server it is answered', async () => 
   await database.close();
 });
 
-test('while the pointer moves 100 times, every answer is whole and of one version', async () => {
+test('during 100 pointer moves every response is complete and of one version', async () => {
   const versions = await Promise.all(
     [0, 1].map((n) =>
       fixture.keep({
@@ -192,7 +192,7 @@ test('while the pointer moves 100 times, every answer is whole and of one versio
 });
 
 describe('without the database', () => {
-  test('what is known is served, and what was missed is seen when it is back', async () => {
+  test('known sites are served, and missed changes are seen afterwards', async () => {
     const lone = await createFixture();
     try {
       const { siteId } = await lone.publish('calm', { 'index.html': 'calm', 'late.html': 'not read before' });
@@ -211,7 +211,7 @@ describe('without the database', () => {
     }
   });
 
-  test('an edge that starts serves what it knew when it ended', async () => {
+  test('an edge that starts serves the sites it knew before', async () => {
     await fixture.publish('kept', { 'index.html': 'kept' });
     const before = await fixture.openEdge();
     await shows(before.port, 'kept', 'kept');

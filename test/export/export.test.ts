@@ -62,7 +62,7 @@ async function heldBy({ deps }: Installation) {
 }
 const nothing = { rows: 0, sites: [], files: [] };
 
-test('a site that is taken in elsewhere answers as it did: pages, clones, and its forms and bookings at the addresses they had', async () => {
+test('an imported site works as before: pages, clones, forms and bookings at their addresses', async () => {
   const other = await createFixture();
   opened.push(other);
   const mover = await other.newCaller();
@@ -117,14 +117,14 @@ test('a site that is taken in elsewhere answers as it did: pages, clones, and it
   ).toBe(200);
 });
 
-test('an archive without visitors holds nothing of them', async () => {
+test('an archive without visitors contains no visitor data', async () => {
   const archive = archives.path();
   const { rows } = await exportSite(fixture, { siteId: load.site.id, into: archive, withVisitors: false });
   expect(rows).toMatchObject({ form: 1, submission: 0, booking: 0 });
   expect(JSON.stringify((await entriesOf(archive)).at(-1)?.bytes.toString())).not.toContain('Ada');
 });
 
-test('what is here already, or is called as something here, is not taken a second time', async () => {
+test('an existing site or name is not imported again', async () => {
   const again = importSite(fixture, { archive: exported, accountId: load.owner.accountId });
   await expect(again).rejects.toThrow('This site already exists');
   const other = await elsewhere();
@@ -205,7 +205,7 @@ const bent: Hostile[] = [
   ['a newer format', says((document) => Object.assign(document, { format: 2 }))],
 ];
 
-test('an archive that somebody has bent is refused whole, and nothing of it stays', async () => {
+test('an altered archive is refused completely, and leaves nothing', async () => {
   const other = await elsewhere();
   const whole = await entriesOf(exported);
   for (const [what, bend] of bent) {

@@ -39,7 +39,7 @@ async function expectWhole({ deps }: Installation) {
 }
 const madeIn = ({ config }: Installation) => readdir(join(config.repositoriesDir as string, '.making'));
 
-test('of two imports of one archive at once one is taken, and the other takes nothing away', async () => {
+test('of two concurrent imports of one archive one succeeds, unharmed by the other', async () => {
   const other = keep(await openEmpty());
   const wish = { archive: source.exported, accountId: other.accountId };
   // Both have put their files before either goes on.
@@ -63,7 +63,7 @@ test('of two imports of one archive at once one is taken, and the other takes no
   expect(await madeIn(other)).toEqual([]);
 });
 
-test('an import whose connection is lost as it commits is what the database says: there, with its repositories, or not at all', async () => {
+test('an import whose connection is lost at commit is complete or absent', async () => {
   const other = keep(await openEmpty());
   const wish = { archive: source.exported, accountId: other.accountId };
   const lost = keep(await openBreaking(other.config.databaseUrl, 'before'));
@@ -76,7 +76,7 @@ test('an import whose connection is lost as it commits is what the database says
   await expectWhole(other);
 });
 
-test('what lies where a repository belongs stays, and the import that it is in the way of leaves nothing', async () => {
+test('a folder in a repository’s place stays, and the blocked import leaves nothing', async () => {
   const other = keep(await openEmpty());
   const dir = other.deps.repositories?.place(source.site.id, 'content').dir as string;
   await mkdir(dir, { recursive: true });
@@ -89,7 +89,7 @@ test('what lies where a repository belongs stays, and the import that it is in t
   expect(await madeIn(other)).toEqual([]);
 });
 
-test('while files of an import go into the store its owner publishes, makes sites and is blocked, and what takes hours is not swept', async () => {
+test('during a long import its owner keeps working, and its files are not swept', async () => {
   const other = keep(await createFixture());
   const mover = await other.newCaller();
   const standing = await createSite(mover);

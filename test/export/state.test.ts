@@ -39,7 +39,7 @@ async function elsewhere() {
   return { ...made, accountId: id };
 }
 
-test('what was archived or blocked comes in as it was, with its reason', async () => {
+test('archived and blocked sites are imported as such, with the reason', async () => {
   const { deps, clock } = fixture;
   const reason = 'It shows what is not its own.';
   const states = {
@@ -71,7 +71,7 @@ test('what was archived or blocked comes in as it was, with its reason', async (
   }
 });
 
-test('a site counts against the plan of the account that it comes to, unless it is archived', async () => {
+test('an imported site counts against its new account’s plan unless it is archived', async () => {
   const other = await elsewhere();
   const { config } = other;
   const full = { ...other, config: withLimits(config, { sites: 0 }) };

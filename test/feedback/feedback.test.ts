@@ -17,7 +17,7 @@ async function readAsOperator(...args: string[]) {
   return JSON.parse(stdout).items;
 }
 
-test('a note is filed, and the operator reads it', async () => {
+test('a note is stored, and the operator reads it', async () => {
   const agent = await fixture.newCaller();
   const context = { call: 'GET /v1/sites', answer: { error: { code: 'unauthorized' } }, request_id: 'req-1', odd: 'ü' };
   const { status, body } = await agent.call('POST', '/v1/feedback', { body: { ...note, context } });
@@ -40,7 +40,7 @@ test('a note is filed, and the operator reads it', async () => {
   expect(await readAsOperator('--since', new Date(Date.parse(body.created_at) + 60_000).toISOString())).toEqual([]);
 });
 
-test('a note is filed once, however often the call is repeated', async () => {
+test('a repeated call stores the note once', async () => {
   const agent = await fixture.newCaller();
   const send = () => agent.call('POST', '/v1/feedback', { body: note, headers: { 'idempotency-key': 'one' } });
   const answers = await Promise.all([send(), send(), send()]);
@@ -56,17 +56,17 @@ test.for([
   ['invalid_message', { kind: 'defect', message: '   ' }],
   ['message_too_long', { ...note, message: 'x'.repeat(4001) }],
   ['context_too_large', { ...note, context: 'é'.repeat(8192) }],
-] as const)('a note that cannot be filed says why: %s', async ([code, body]) => {
+] as const)('an invalid note says why: %s', async ([code, body]) => {
   const refused = await (await fixture.newCaller()).call('POST', '/v1/feedback', { body });
   expect([refused.status, errorOf(refused).code, errorOf(refused).retryable]).toEqual([400, code, false]);
 });
 
-test('the longest note and the largest context are kept', async () => {
+test('the longest note and the largest context are stored', async () => {
   const body = { kind: 'defect', message: 'x'.repeat(4000), context: 'é'.repeat(8191) };
   expect((await (await fixture.newCaller()).call('POST', '/v1/feedback', { body })).status).toBe(200);
 });
 
-test('an account leaves as many notes in a day as the plan takes, under calls at once, and another day as many again', async () => {
+test('the daily limit on notes holds under concurrent calls, and resets the next day', async () => {
   const agent = await fixture.newCaller();
   const send = () => agent.call('POST', '/v1/feedback', { body: note });
   const answers = await Promise.all(Array.from({ length: 12 }, send));

@@ -50,7 +50,7 @@ test.each<[string, string, string | Buffer, string]>([
     '--b\r\ncontent-disposition: form-data; name="a"; filename="a.txt"\r\n\r\nx\r\n--b--\r\n',
     'invalid_fields',
   ],
-])('a body with %s is refused and stored nowhere', async (_what, type, raw, code) => {
+])('a body with %s is refused and not stored', async (_what, type, raw, code) => {
   const before = await count();
   const answer = await ask.visitor('POST', `/f/${form.id}`, {
     raw,
@@ -60,7 +60,7 @@ test.each<[string, string, string | Buffer, string]>([
   expect(await count()).toBe(before);
 });
 
-test('a body over 1 MiB is refused, as data and as a page', async () => {
+test('a body over 1 MiB is refused, as JSON and as a page', async () => {
   const raw = `name=${'x'.repeat(1_048_577)}`;
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
   const data = await ask.visitor('POST', `/f/${form.id}`, { raw, headers: { ...type, accept: 'application/json' } });
@@ -69,7 +69,7 @@ test('a body over 1 MiB is refused, as data and as a page', async () => {
   expect([page.status, page.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
 });
 
-test('an address sends thirty forms a minute, and is told when to go on', async () => {
+test('an address sends thirty forms a minute, and then learns when to retry', async () => {
   const limited = await createFixture({ ...challengeEnv, FRONTAGE_RATE_SCALE: '0.1' });
   try {
     const there = forms(limited);

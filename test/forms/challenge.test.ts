@@ -7,7 +7,7 @@ import { widgetFiles } from '#api/forms/files.ts';
 import { createFixture, errorOf } from '#test/api/fixture.ts';
 import { ada, challengeEnv, forms } from './fixture.ts';
 
-test('a verifier elsewhere is asked for each solution, takes it once, and its failures are told without its name', async () => {
+test('an external verifier checks each solution once, and its failures do not name it', async () => {
   const asked: string[] = [];
   let down = false;
   const verify = async (request: IncomingMessage, answer: ServerResponse) => {
@@ -50,7 +50,7 @@ test('a verifier elsewhere is asked for each solution, takes it once, and its fa
   }
 });
 
-test('the widget is one module under 30 KB, and what our pages load is ours and never changes', async () => {
+test('the widget is one module under 30 KB, and our pages load only our fixed files', async () => {
   const fixture = await createFixture(challengeEnv);
   try {
     const load = async (path: string, headers = {}) => await fetch(`${fixture.url}${path}`, { headers });

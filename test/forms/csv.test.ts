@@ -44,7 +44,7 @@ function parse(text: string): string[][] {
 
 const file = async (query = '') => await ask.submissions(owner, form.id, `?format=csv${query}`);
 
-test('the CSV has a byte order mark, every answer whole, and no cell that a spreadsheet calculates', async () => {
+test('the CSV has a byte order mark, complete answers, and no formulas', async () => {
   const formulas = [
     '=1+1',
     '+1',
@@ -70,7 +70,7 @@ test('the CSV has a byte order mark, every answer whole, and no cell that a spre
   expect(rows[0]?.slice(2, 5)).toEqual([`'\t=1+1\nline "two", ＝1+1`, 'Mon; Tue', `'=extra: =2`]);
 });
 
-test('all of thousands are in the file, newest first, each once, without holding them all', async () => {
+test('thousands of rows are in the file, newest first, without loading all at once', async () => {
   const em = fixture.deps.em();
   const now = fixture.clock.now();
   const ids = Array.from({ length: 3_210 }, () => newId('sub'));

@@ -18,7 +18,7 @@ afterAll(() => fixture?.close());
 
 const dayMs = 24 * 3600_000;
 
-test('an enquiry arrives at notify_to, names form and site, and is answered to the visitor', async () => {
+test('a submission is mailed to notify_to, names form and site, and can be replied to', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
@@ -40,7 +40,7 @@ test('an enquiry arrives at notify_to, names form and site, and is answered to t
   expect(await until(read, ({ mail }) => mail === 'sent')).toMatchObject({ id: sent.body.id, page: '/contact/' });
 });
 
-test('without a sender an enquiry is stored, not mailed, and says so', async () => {
+test('without a sender a submission is stored, not mailed, and says so', async () => {
   const silent = await createFixture(challengeEnv);
   try {
     const there = forms(silent);
@@ -57,7 +57,7 @@ test('without a sender an enquiry is stored, not mailed, and says so', async () 
   }
 });
 
-test('an enquiry is in the inbox of who may act on the site, and of nobody else, for who waits for it too', async () => {
+test('a submission is in the members’ inbox alone, also for long polls', async () => {
   const owner = await fixture.newCaller();
   const form = await ask.newForm(owner, { name: 'Order' });
   const waiting = owner.call('GET', '/v1/inbox?wait=25');
@@ -69,7 +69,7 @@ test('an enquiry is in the inbox of who may act on the site, and of nobody else,
   expect((await stranger.call('GET', '/v1/inbox')).body.items).toEqual([]);
 });
 
-test('a mail that is refused for good says failed, and the enquiry is there', async () => {
+test('a permanently refused mail is failed, and the submission is stored', async () => {
   const owner = await fixture.newCaller();
   const form = await ask.newForm(owner);
   refusing.set(await ask.emailOf(owner), 550);
@@ -78,7 +78,7 @@ test('a mail that is refused for good says failed, and the enquiry is there', as
   expect(await until(read, ({ mail }) => mail !== 'queued')).toMatchObject({ fields: ada, mail: 'failed' });
 });
 
-test('with the mail server down and the worker dead nothing is lost: it is stored, and the mails follow', async () => {
+test('without mail server and worker submissions are stored, and mails follow', async () => {
   const owner = await fixture.newCaller();
   const form = await ask.newForm(owner);
   const to = await ask.emailOf(owner);
@@ -99,7 +99,7 @@ test('with the mail server down and the worker dead nothing is lost: it is store
   }
 }, 90_000);
 
-test('after 180 days a submission is gone for every reader at once, and the sweep deletes it', async () => {
+test('after 180 days a submission is hidden at once, and the sweep deletes it', async () => {
   const old = await createFixture(challengeEnv);
   try {
     const there = forms(old);

@@ -39,11 +39,11 @@ test.each([
   [{ name: 'a', label: 'L', kind: 'text', max_length: 0 }],
   [{ name: 'a', label: 'L', kind: 'text', max_length: 1e9 }],
   [{ name: 'a', label: 'L', kind: 'text', pattern: '(a+)+$' }],
-])('a field is refused that is like %j', (one) => {
+])('a field like %j is refused', (one) => {
   expect(fieldList(1).safeParse([one]).success).toBe(false);
 });
 
-test('a list has 1 to 50 fields, each name once', () => {
+test('a form has 1 to 50 fields with unique names', () => {
   const list = (count: number) => Array.from({ length: count }, (_, index) => field({ name: `f${index}` }));
   expect(fieldList(1).safeParse(list(50)).success).toBe(true);
   expect(fieldList(1).safeParse(list(51)).success).toBe(false);
@@ -104,7 +104,7 @@ test.each<[Partial<FormField>, string, string | string[] | 'refused']>([
   }
 });
 
-test('what is needed is asked for, one answer is one, and all that is wrong is said at once', () => {
+test('required, single and invalid answers are reported together', () => {
   const fields = [
     field({ name: 'name', label: 'Your name', required: true }),
     field({ name: 'mail', label: 'Address', kind: 'email' }),
@@ -121,7 +121,7 @@ test('what is needed is asked for, one answer is one, and all that is wrong is s
   expect(faults[0]?.message).toBe('Your name: please fill this in.');
 });
 
-test('known answers come in the order of the form, and names that it does not ask are kept behind them', () => {
+test('known answers keep the form’s order, and unknown names follow', () => {
   const fields = [field({ name: 'b' }), field({ name: 'a', kind: 'checkboxes', ...choices })];
   const { values, faults } = judge(fields, [
     ['utm', 'x'],
@@ -144,7 +144,7 @@ test('known answers come in the order of the form, and names that it does not as
   expect(validateValues(fields, new Map([['utm', ['x']]]), { keepUnknown: false }).faults).toHaveLength(1);
 });
 
-test('no answer whatever makes the judgement fail or lets through what a field does not take', () => {
+test('no input breaks validation or passes a value that a field forbids', () => {
   const fields = fieldKinds.map((kind) => {
     const options = ['select', 'radio', 'checkboxes'].includes(kind) ? choices : {};
     return field({ name: kind, label: kind, kind, ...options });

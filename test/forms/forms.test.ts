@@ -16,7 +16,7 @@ afterAll(async () => {
   await fixture.close();
 });
 
-test('a form is made with an address that never changes, read, listed newest first, and changed', async () => {
+test('a form has a permanent address, is read, listed and changed', async () => {
   const site = await ask.newSite(owner);
   const form = await ask.newForm(owner, {}, site);
   expect(form).toMatchObject({
@@ -51,7 +51,7 @@ test('a form is made with an address that never changes, read, listed newest fir
   expect((await ask.send(form.id)).status).toBe(200);
 });
 
-test('a repeated call makes one form, and shows it as it is now', async () => {
+test('a repeated call creates one form, and returns its current state', async () => {
   const site = await ask.newSite(owner);
   const body = { name: 'Once', fields: contactFields };
   const make = () => owner.call('POST', `/v1/sites/${site.id}/forms`, { body, headers: { 'idempotency-key': 'once' } });
@@ -86,12 +86,12 @@ test.each([
   }
 });
 
-test('a change that names nothing is nothing_to_update', async () => {
+test('an empty change is nothing_to_update', async () => {
   const form = await ask.newForm(owner);
   expect(errorOf(await owner.call('PATCH', `/v1/forms/${form.id}`, { body: {} })).code).toBe('nothing_to_update');
 });
 
-test('notify_to is one of the addresses of the site, and goes to the owner with the collaborator’s right', async () => {
+test('notify_to is a member’s address, and returns to the owner with the member’s access', async () => {
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
   const [ownersEmail, membersEmail] = [await ask.emailOf(owner), await ask.emailOf(member)];
@@ -114,7 +114,7 @@ test('notify_to is one of the addresses of the site, and goes to the owner with 
   });
 });
 
-test('a collaborator who is removed while a form is given to him never hears of it afterwards', async () => {
+test('a collaborator removed while becoming notify_to receives nothing', async () => {
   for (let round = 0; round < 10; round++) {
     const site = await ask.newSite(owner);
     const member = await ask.newCollaborator(owner, site.id);
@@ -136,7 +136,7 @@ test('a collaborator who is removed while a form is given to him never hears of 
   }
 });
 
-test('a form that is disabled takes no submissions and keeps those it has, and one that is enabled takes them again', async () => {
+test('a disabled form keeps its submissions, and an enabled one accepts new ones', async () => {
   const form = await ask.newForm(owner);
   await ask.send(form.id);
   const disabled = await owner.call('POST', `/v1/forms/${form.id}/disable`);
@@ -151,7 +151,7 @@ test('a form that is disabled takes no submissions and keeps those it has, and o
   expect((await ask.send(form.id)).status).toBe(200);
 });
 
-test('a form that is removed, confirmed, takes its submissions with it', async () => {
+test('a form removed with confirmation loses its submissions', async () => {
   const form = await ask.newForm(owner);
   await ask.send(form.id);
   await ask.send(form.id);
@@ -176,7 +176,7 @@ test('a form that is removed, confirmed, takes its submissions with it', async (
   expect(mails).toEqual({ n: 2 });
 });
 
-test('fields that have answers stay: dropped they are form_fields_removed, renamed or of another kind form_has_submissions', async () => {
+test('dropping answered fields is form_fields_removed, renaming or retyping form_has_submissions', async () => {
   const form = await ask.newForm(owner);
   const change = (fields: unknown) => owner.call('PATCH', `/v1/forms/${form.id}`, { body: { fields } });
   const [name, email, message] = contactFields;
@@ -197,7 +197,7 @@ test('fields that have answers stay: dropped they are form_fields_removed, renam
   expect((await change([email])).status).toBe(200);
 });
 
-test('a field cannot be dropped while an answer to it is being taken', async () => {
+test('a field cannot be dropped during an answer to it', async () => {
   const [name, email] = contactFields;
   for (let round = 0; round < 10; round++) {
     const form = await ask.newForm(owner, { fields: [name, { ...email, required: false }] });

@@ -32,7 +32,7 @@ const visitors = 8;
 /** `FRONTAGE_ENQUIRIES=1000` for the long form. */
 const enquiriesEach = Number(process.env.FRONTAGE_ENQUIRIES ?? 48) / visitors;
 
-test('whoever is killed while enquiries are sent, those that were answered as taken are rows, and each is mailed', async () => {
+test('after any kill during submissions, accepted ones are stored and mailed', async () => {
   const ask = forms(fixture);
   const owner = await fixture.newCaller();
   const form = await ask.newForm(owner);

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const dayMs = 24 * 3600_000;
 
-test('a site has as many forms as the plan takes, also at the same moment, and another one its own', async () => {
+test('the cap on forms holds under concurrent calls, for each site', async () => {
   const small = await createFixture(challengeEnv, { limits: { forms_per_site: 3 } });
   try {
     const here = forms(small);
@@ -39,7 +39,7 @@ test('a site has as many forms as the plan takes, also at the same moment, and a
   }
 });
 
-test('without a challenge key the platform takes no forms', async () => {
+test('without a challenge key the platform accepts no forms', async () => {
   const without = await createFixture();
   try {
     const caller = await without.newCaller();
@@ -58,7 +58,7 @@ test('without a challenge key the platform takes no forms', async () => {
   }
 });
 
-test('the forms of an archived site can be read and take nothing', async () => {
+test('an archived site’s forms are readable and closed', async () => {
   const form = await ask.newForm(owner);
   await ask.send(form.id);
   await owner.call('POST', `/v1/sites/${form.site.id}/archive`);
@@ -76,7 +76,7 @@ test('the forms of an archived site can be read and take nothing', async () => {
   expect((await ask.submissions(owner, form.id)).body.items).toHaveLength(1);
 });
 
-test('submissions come newest first, in pages, since a moment, and are gone after 180 days', async () => {
+test('submissions are listed newest first, in pages, since a time, for 180 days', async () => {
   const form = await ask.newForm(owner);
   const sent: string[] = [];
   for (const name of ['One', 'Two', 'Three']) {
@@ -108,7 +108,7 @@ test('submissions come newest first, in pages, since a moment, and are gone afte
   }
 });
 
-test('what is another account’s is not found', async () => {
+test('another account’s forms are not found', async () => {
   const form = await ask.newForm(owner);
   const stranger = await fixture.newCaller();
   for (const [method, path] of [

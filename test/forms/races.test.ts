@@ -30,7 +30,7 @@ const outcomes = (answers: Answer[]) =>
   new Set(answers.map((answer) => (answer.status === 200 ? 'taken' : errorOf(answer).code)));
 const taken = (answers: Answer[]) => answers.filter(({ status }) => status === 200).map(({ body }) => body.id);
 
-test('while a form is disabled and enabled again and again, what was answered as taken is kept, and all else says why not', async () => {
+test('while a form is toggled, accepted submissions are stored, and refusals say why', async () => {
   const form = await ask.newForm(owner);
   const answers = await meanwhile(form.id, async () => {
     for (const act of ['disable', 'enable', 'disable', 'enable', 'disable'])
@@ -43,7 +43,7 @@ test('while a form is disabled and enabled again and again, what was answered as
   expect(errorOf(late).code).toBe('forms_disabled');
 });
 
-test('while a form is removed, an enquiry goes with it or is not found, and nothing of it stays', async () => {
+test('while a form is removed, a submission goes with it or is not found', async () => {
   const form = await ask.newForm(owner);
   const answers = await meanwhile(form.id, async () => {
     expect((await owner.call('DELETE', `/v1/forms/${form.id}?confirm=true`)).status).toBe(200);
@@ -52,7 +52,7 @@ test('while a form is removed, an enquiry goes with it or is not found, and noth
   expect(await fixture.deps.em().execute('select 1 from submission where form_id = ?', [form.id])).toEqual([]);
 });
 
-test('while a site is archived, its forms take an enquiry whole or say that it is closed', async () => {
+test('while a site is archived, a submission is accepted completely or refused', async () => {
   const form = await ask.newForm(owner);
   const answers = await meanwhile(form.id, async () => {
     expect((await owner.call('POST', `/v1/sites/${form.site.id}/archive`)).status).toBe(200);
@@ -64,7 +64,7 @@ test('while a site is archived, its forms take an enquiry whole or say that it i
   expect(Number(row?.count)).toBe(taken(answers).length);
 });
 
-test('of one solution sent twenty times at once, one enquiry is taken', async () => {
+test('one solution sent twenty times concurrently counts once', async () => {
   const form = await ask.newForm(owner);
   const altcha = await ask.solved(form.id);
   const answers = await Promise.all(
@@ -90,7 +90,7 @@ test.each([
     'invalid_fields',
   ],
 ])(
-  'an enquiry that arrives while its form is being %s is judged by what the form then is',
+  'a submission that arrives while its form is being %s follows the form’s final state',
   async (_what, change, code) => {
     const form = await ask.newForm(owner);
     const altcha = await ask.solved(form.id);

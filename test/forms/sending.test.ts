@@ -22,7 +22,7 @@ afterAll(async () => {
 const latest = async () => (await ask.submissions(owner, form.id)).body.items[0];
 const count = async () => (await owner.call('GET', `/v1/forms/${form.id}`)).body.submissions;
 
-test('a form is taken as a browser sends it, in parts, and as JSON, and reads the same', async () => {
+test('a form is accepted as multipart and as JSON, with the same result', async () => {
   const boundary = 'abc';
   const altcha = async () => await ask.solved(form.id);
   const part = (name: string, text: string) =>
@@ -44,7 +44,7 @@ test('a form is taken as a browser sends it, in parts, and as JSON, and reads th
   expect((await latest()).mail).toBe('not_configured');
 });
 
-test('whoever sends needs no token, and a form that there is not is not found', async () => {
+test('a sender needs no token, and an unknown form is not found', async () => {
   for (const id of ['form_01h455vb4pex5vsknk084sn02q', 'x', '__proto__', '%00', '..%2f..']) {
     for (const path of [`/f/${id}`, `/f/${id}/challenge`]) {
       expect(errorOf(await ask.visitor('GET', path)).code).toBe('not_found');
@@ -53,7 +53,7 @@ test('whoever sends needs no token, and a form that there is not is not found', 
   }
 });
 
-test('a script without the challenge, one that made it up, and a solution sent again are not_a_person', async () => {
+test('missing, forged and repeated solutions are not_a_person', async () => {
   const before = await count();
   const refusal = async (altcha?: string) => {
     const answer = await ask.visitor('POST', `/f/${form.id}`, { body: { ...ada, ...(altcha ? { altcha } : {}) } });
@@ -93,7 +93,7 @@ test('a script without the challenge, one that made it up, and a solution sent a
   expect(await count()).toBe(before + 1);
 });
 
-test('a challenge is over after an hour, and what remembers it is swept then', async () => {
+test('a challenge expires after an hour, and its record is then swept', async () => {
   const late = await createFixture(challengeEnv);
   try {
     const there = forms(late);
@@ -108,7 +108,7 @@ test('a challenge is over after an hour, and what remembers it is swept then', a
   }
 });
 
-test('the description tells an agent all it needs to enquire for its visitor', async () => {
+test('the description tells an agent all it needs to submit for a visitor', async () => {
   const { body: told } = await ask.visitor('GET', `/f/${form.id}`);
   expect(told).toMatchObject({ name: 'Contact', status: 'enabled', send: { method: 'POST', url: form.action_url } });
   const path = (url: string) => url.slice(fixture.config.baseUrl.length);
@@ -130,7 +130,7 @@ test('the description tells an agent all it needs to enquire for its visitor', a
   expect(sent.body.status).toBe('received');
 });
 
-test('pages of the site and of ours may send, any other is invalid_origin, and scripts of the site alone read the answer', async () => {
+test('the site’s and our pages may submit; only the site’s scripts read the response', async () => {
   const own = new URL(form.site.address).origin;
   const with_ = async (headers: Record<string, string>) => await ask.send(form.id, ada, { headers });
   const sent = async (headers: Record<string, string>) => {
@@ -169,7 +169,7 @@ test('pages of the site and of ours may send, any other is invalid_origin, and s
   }
 });
 
-test('_return leads to a path of the site alone, and to the page of thanks without one', async () => {
+test('_return redirects within the site, and to the thank-you page by default', async () => {
   const go = async (path: string, headers = {}) =>
     await ask.post(form.id, { ...ada, _return: path, altcha: await ask.solved(form.id) }, headers);
   const own = new URL(form.site.address).origin;
@@ -201,7 +201,7 @@ test('_return leads to a path of the site alone, and to the page of thanks witho
   expect(thanks.text).toContain('Thank you');
 });
 
-test('whatever is wrong, the page keeps what was typed and says which field it is', async () => {
+test('an error page keeps the input and names the faulty field', async () => {
   const hostile = '"><script>alert(1)</script>';
   const wrong = await ask.post(form.id, { name: hostile, email: 'none', message: 'Kept', utm: 'x', _page: '/contact' });
   expect(wrong.status).toBe(400);

@@ -82,32 +82,29 @@ async function shown(
 test.each([
   ['light', 390],
   ['dark', 1280],
-] as const)(
-  'the form is whole in %s at %i px, with German words that are longer than its fields',
-  async (theme, width) => {
-    const { page } = await shown(own, { theme, width });
-    await page.getByLabel('Nachricht').waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    await page.getByRole('button', { name: 'Senden' }).focus();
-    await browsing.keep(page, `form-${theme}-${width}`);
-    const tree = await page.locator('frontage-form').ariaSnapshot();
-    expect(tree.match(/(textbox|combobox|group|radio|checkbox|button) "[^"]*"/g)).toEqual([
-      'textbox "Name"',
-      'textbox "E-Mail-Adresse"',
-      'combobox "Rechtsschutzversicherungsgesellschaften (optional)"',
-      'group "Wann? (optional)"',
-      'radio "Donnerstagnachmittag"',
-      `radio "${long}"`,
-      `checkbox "${long}"`,
-      'textbox "Nachricht (optional)"',
-      'button "Senden"',
-    ]);
-    await page.context().close();
-  },
-);
+] as const)('the form fits in %s at %i px, with long German words', async (theme, width) => {
+  const { page } = await shown(own, { theme, width });
+  await page.getByLabel('Nachricht').waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  await page.getByRole('button', { name: 'Senden' }).focus();
+  await browsing.keep(page, `form-${theme}-${width}`);
+  const tree = await page.locator('frontage-form').ariaSnapshot();
+  expect(tree.match(/(textbox|combobox|group|radio|checkbox|button) "[^"]*"/g)).toEqual([
+    'textbox "Name"',
+    'textbox "E-Mail-Adresse"',
+    'combobox "Rechtsschutzversicherungsgesellschaften (optional)"',
+    'group "Wann? (optional)"',
+    'radio "Donnerstagnachmittag"',
+    `radio "${long}"`,
+    `checkbox "${long}"`,
+    'textbox "Nachricht (optional)"',
+    'button "Senden"',
+  ]);
+  await page.context().close();
+});
 
 test.each([false, true])(
-  'a verifier elsewhere is drawn into the form, and each of its tokens is used once (snippet: %s)',
+  'an external verifier appears in the form, and each token is used once (snippet: %s)',
   async (snippet) => {
     const simple = [
       { name: 'name', label: 'Name', kind: 'text', required: true },
@@ -124,7 +121,7 @@ test.each([false, true])(
   },
 );
 
-test('a token that the verifier does not take is asked for anew', async () => {
+test('a rejected token is requested again', async () => {
   const { page, kept } = await shown(hosted, {
     fields: [{ name: 'name', label: 'Name', kind: 'text', required: true }] as never,
   });

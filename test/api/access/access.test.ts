@@ -24,12 +24,12 @@ const everybody: Who[] = [
   'owner',
 ];
 
-test('every route of the API has its entry in the table, and no entry is without its route', async () => {
+test('every route of the API has its entry in the table, and every entry its route', async () => {
   const routes = routesOf(await fixture.document()).map(({ method, path }) => `${method} ${path}`);
   expect(Object.keys(table).sort()).toEqual(routes.sort());
 });
 
-test('what the description calls open is open, and nothing else', async () => {
+test('only the calls that the description marks as open are open', async () => {
   const open = routesOf(await fixture.document())
     .filter(({ path, operation }) => path.startsWith('/v1/') && operation.security?.length === 0)
     .map(({ method, path }) => `${method} ${path}`);
@@ -37,7 +37,7 @@ test('what the description calls open is open, and nothing else', async () => {
   expect(listed.sort()).toEqual(open.sort());
 });
 
-test.each(Object.entries(table))('%s answers who asks as it must', async (name, entry) => {
+test.each(Object.entries(table))('%s responds to each caller as listed', async (name, entry) => {
   const [method = '', pattern = ''] = name.split(' ');
   const known = pattern.startsWith('/v1/deployments/') ? fixture.deploymentId : fixture.siteId;
   const parts: Record<string, string> = { id: known, ...(await entry.path?.(fixture)) };
