@@ -121,14 +121,8 @@ const bookings = rowsOf('code', 'visitors', {
   invalid_visitor: ['bookings/refused', 'all faults of a visitor’s input are reported together'],
   slot_taken: ['bookings/taking', 'seats run out exactly'],
   not_cancellable: ['bookings/cancelling', 'a cancelled booking cannot be cancelled again, and keeps its time'],
-  payments_unavailable: [
-    'bookings/refused',
-    'a priced service is not bookable without payments, and the owner learns it when declaring',
-  ],
-  confirm_required: [
-    'bookings/bookable',
-    'bookings are stopped only after confirmation, and existing bookings and calendars stay',
-  ],
+  payments_unavailable: ['bookings/refused', 'a priced service is not bookable without payments, and the owner learns'],
+  confirm_required: ['bookings/bookable', 'bookings are stopped only after confirmation, and existing bookings and'],
 });
 
 const formCodes = rowsOf('code', 'visitors', {
@@ -139,18 +133,9 @@ const formCodes = rowsOf('code', 'visitors', {
   forms_disabled: ['forms/limits', 'without a challenge key the platform accepts no forms'],
   invalid_fields: ['forms/forms', 'a form with %s is refused'],
   invalid_notify_to: ['forms/forms', 'a form with %s is refused'],
-  notify_to_not_on_site: [
-    'forms/forms',
-    'notify_to is a member’s address, and returns to the owner with the member’s access',
-  ],
-  form_fields_removed: [
-    'forms/forms',
-    'dropping answered fields is form_fields_removed, renaming or retyping form_has_submissions',
-  ],
-  form_has_submissions: [
-    'forms/forms',
-    'dropping answered fields is form_fields_removed, renaming or retyping form_has_submissions',
-  ],
+  notify_to_not_on_site: ['forms/forms', 'notify_to is a member’s address, and returns to the owner with the member’s'],
+  form_fields_removed: ['forms/forms', 'dropping answered fields is form_fields_removed, renaming or retyping'],
+  form_has_submissions: ['forms/forms', 'dropping answered fields is form_fields_removed, renaming or retyping'],
 });
 
 const payments = rowsOf('code', 'money', {
@@ -175,26 +160,11 @@ const payouts = rowsOf('code', 'money', {
 });
 
 const billing = rowsOf('code', 'money', {
-  billing_disabled: [
-    'billing/billing',
-    'without metering every billing call is billing_disabled, and the configured plan applies',
-  ],
-  invalid_plan: [
-    'billing/billing',
-    'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed if current',
-  ],
-  plan_unavailable: [
-    'billing/billing',
-    'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed if current',
-  ],
-  already_subscribed: [
-    'billing/billing',
-    'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed if current',
-  ],
-  no_billing_history: [
-    'billing/billing',
-    'is managed on the provider’s page after a payment, before it is no_billing_history',
-  ],
+  billing_disabled: ['billing/billing', 'without metering every billing call is billing_disabled, and the configured'],
+  invalid_plan: ['billing/billing', 'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed if'],
+  plan_unavailable: ['billing/billing', 'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed'],
+  already_subscribed: ['billing/billing', 'is invalid_plan if unknown, plan_unavailable if not sold'],
+  no_billing_history: ['billing/billing', 'is managed on the provider’s page after a payment, before it is'],
   not_a_grant: ['billing/grants', 'a paid plan is not_a_grant, and a grant beside it is paid_subscription_active'],
   paid_subscription_active: ['billing/grants', 'is paid_subscription_active'],
 });
@@ -211,10 +181,7 @@ const domains = rowsOf('code', 'domains', {
   domain_unavailable: ['domains/holding', 'our own, public suffix and reserved names are domain_unavailable: %s, …'],
   domain_not_active: ['domains/attaching', 'an unproved, foreign or attached domain cannot be attached'],
   attach_blocked: ['domains/attaching', 'an unproved, foreign or attached domain cannot be attached'],
-  check_unavailable: [
-    'domains/holding',
-    'a check without DNS says so, changes nothing, and is limited to one in five seconds',
-  ],
+  check_unavailable: ['domains/holding', 'a check without DNS says so, changes nothing, and is limited to one in five'],
 });
 
 const agents = rowsOf('code', 'agents', {

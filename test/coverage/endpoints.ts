@@ -9,10 +9,7 @@ export const endpoints = [
     'PATCH /v1/tokens/{id}': ['api/tokens', 'a token is renamed, and revoked at once'],
     'DELETE /v1/tokens/{id}': ['api/tokens', 'a token is renamed, and revoked at once'],
     'GET /v1/templates': ['api/sites', 'every listed template creates a site'],
-    'POST /v1/sites': [
-      'api/sites',
-      'a new site has its address, both repositories with the template, and nothing live',
-    ],
+    'POST /v1/sites': ['api/sites', 'a new site has its address, both repositories with the template, and nothing'],
     'GET /v1/sites': ['api/pages', 'pages contain every site once, newest first, even if a site is added meanwhile'],
     'GET /v1/sites/{id}': ['api/sites', 'a site lists its unpublished changes'],
     'PATCH /v1/sites/{id}': ['api/sites', 'title and name change, and the address with the name'],
@@ -21,24 +18,12 @@ export const endpoints = [
     'POST /v1/sites/{id}/git-credentials': ['git/files', 'open the repository they were made for'],
     'GET /v1/sites/{id}/files': ['git/files', 'are one tree of both repositories'],
     'POST /v1/sites/{id}/commits': ['git/commits', 'stands in git under the name of the account'],
-    'POST /v1/sites/{id}/publish': [
-      'acceptance/publishing',
-      'a site is created, cloned, changed, pushed, published and visited',
-    ],
+    'POST /v1/sites/{id}/publish': ['acceptance/publishing', 'a site is created, cloned, changed, pushed, published'],
     'GET /v1/sites/{id}/deployments': ['acceptance/publishing', 'deployments are listed newest first, in pages'],
-    'GET /v1/deployments/{id}': [
-      'acceptance/publishing',
-      'a site is created, cloned, changed, pushed, published and visited',
-    ],
+    'GET /v1/deployments/{id}': ['acceptance/publishing', 'a site is created, cloned, changed, pushed, published and'],
     'GET /v1/deployments/{id}/files': ['acceptance/publishing', 'posts are published with the live source'],
-    'GET /v1/deployments/{id}/log': [
-      'acceptance/publishing',
-      'a caller that does not wait gets the next action, and reads the outcome later',
-    ],
-    'POST /v1/deployments/{id}/restore': [
-      'acceptance/publishing',
-      'a restore takes effect at once, and moves no git branch',
-    ],
+    'GET /v1/deployments/{id}/log': ['acceptance/publishing', 'a caller that does not wait gets the next action, and'],
+    'POST /v1/deployments/{id}/restore': ['acceptance/publishing', 'a restore takes effect at once, and moves no git'],
     'git /git/{id}.git': ['git/http', 'can be cloned, changed and pushed, and the next fetch brings the change'],
     'git /git/{id}.content.git': ['git/rules', 'a push goes in that brings $brings'],
   }),
@@ -49,22 +34,10 @@ export const endpoints = [
   }),
   ...rowsOf('endpoint', 'people', {
     'GET /v1/sites/{id}/collaborators': ['invitations/invitations', 'the list of collaborators has the owner first'],
-    'POST /v1/sites/{id}/collaborators': [
-      'invitations/invitations',
-      'an invitation shows site by hostname, address, state',
-    ],
-    'DELETE /v1/sites/{id}/collaborators/{account_id}': [
-      'invitations/invitations',
-      'removing a collaborator ends the access of every token',
-    ],
-    'GET /v1/sites/{id}/invitations': [
-      'invitations/invitations',
-      'an invitation shows site by hostname, address, state',
-    ],
-    'DELETE /v1/sites/{id}/invitations/{invitation_id}': [
-      'invitations/invitations',
-      'a withdrawn invitation cannot be accepted',
-    ],
+    'POST /v1/sites/{id}/collaborators': ['invitations/invitations', 'an invitation shows site by hostname, address'],
+    'DELETE /v1/sites/{id}/collaborators/{account_id}': ['invitations/invitations', 'removing a collaborator ends the'],
+    'GET /v1/sites/{id}/invitations': ['invitations/invitations', 'an invitation shows site by hostname, address'],
+    'DELETE /v1/sites/{id}/invitations/{invitation_id}': ['invitations/invitations', 'a withdrawn invitation cannot'],
     'GET /v1/invitations': ['invitations/invitations', 'an invitation shows site by hostname, address, state'],
     'POST /v1/invitations/{id}/accept': ['invitations/invitations', 'accepting makes the account a collaborator'],
   }),
@@ -89,48 +62,24 @@ export const endpoints = [
     'DELETE /v1/uploads/{id}': ['material/uploads', 'is made, shown once, listed without its address, and ended'],
   }),
   ...rowsOf('endpoint', 'show', {
-    'GET /v1/sites/{id}/analytics': [
-      'analytics/page-views',
-      'page views are counted whatever the response, cached or not',
-    ],
+    'GET /v1/sites/{id}/analytics': ['analytics/page-views', 'page views are counted whatever the response, cached or'],
     'GET /v1/inbox': ['inbox/inbox', 'what waits is listed over all sites, newest first'],
   }),
   ...rowsOf('endpoint', 'comments', {
     'GET /v1/sites/{id}/comments': ['comments/threads', 'the list is filtered by status and by since'],
     'POST /v1/sites/{id}/comments': ['comments/threads', 'a thread has its words, author, page and place'],
-    'GET /v1/comments/{id}/screenshot': [
-      'comments/pictures',
-      'a picture that is %s by its bytes is stored and read back',
-    ],
-    'POST /v1/comments/{id}/reply': [
-      'comments/threads',
-      'both sides reply, resolve and reopen, and a note is a message',
-    ],
-    'POST /v1/sites/{id}/review-links': [
-      'comments/links',
-      'a link is created, shown once, listed without its address, and revoked',
-    ],
-    'GET /v1/sites/{id}/review-links': [
-      'comments/links',
-      'a link is created, shown once, listed without its address, and revoked',
-    ],
-    'DELETE /v1/review-links/{id}': [
-      'comments/links',
-      'a link is created, shown once, listed without its address, and revoked',
-    ],
+    'GET /v1/comments/{id}/screenshot': ['comments/pictures', 'a picture that is %s by its bytes is stored and read'],
+    'POST /v1/comments/{id}/reply': ['comments/threads', 'both sides reply, resolve and reopen, and a note is a'],
+    'POST /v1/sites/{id}/review-links': ['comments/links', 'a link is created, shown once, listed without its address'],
+    'GET /v1/sites/{id}/review-links': ['comments/links', 'a link is created, shown once, listed without its address'],
+    'DELETE /v1/review-links/{id}': ['comments/links', 'a link is created, shown once, listed without its address'],
   }),
   ...rowsOf('endpoint', 'previews', {
     'GET /v1/sites/{id}/previews': ['previews/previews', 'is one of those the plan has, which are listed'],
     'GET /v1/sites/{id}/previews/{slot}': ['previews/previews', 'is empty, holds a draft of the site, then of its own'],
-    'POST /v1/sites/{id}/previews/{slot}': [
-      'previews/previews',
-      'is empty, holds a draft of the site, then of its own',
-    ],
+    'POST /v1/sites/{id}/previews/{slot}': ['previews/previews', 'is empty, holds a draft of the site, then of its'],
     'POST /v1/sites/{id}/previews/{slot}/update': ['previews/publishing', 'is draft_behind when the site has moved'],
-    'POST /v1/sites/{id}/previews/{slot}/publish': [
-      'previews/publishing',
-      'puts its work on main of both repositories',
-    ],
+    'POST /v1/sites/{id}/previews/{slot}/publish': ['previews/publishing', 'puts its work on main of both'],
     'DELETE /v1/sites/{id}/previews/{slot}': ['previews/previews', 'work that is not on the site is preview_holds'],
   }),
   ...rowsOf('endpoint', 'visitors', {
@@ -139,144 +88,60 @@ export const endpoints = [
     'GET /v1/forms/{id}': ['forms/forms', 'a form has a permanent address, is read, listed and changed'],
     'PATCH /v1/forms/{id}': ['forms/forms', 'a form has a permanent address, is read, listed and changed'],
     'DELETE /v1/forms/{id}': ['forms/forms', 'a form removed with confirmation loses its submissions'],
-    'POST /v1/forms/{id}/disable': [
-      'forms/forms',
-      'a disabled form keeps its submissions, and an enabled one accepts new ones',
-    ],
-    'POST /v1/forms/{id}/enable': [
-      'forms/forms',
-      'a disabled form keeps its submissions, and an enabled one accepts new ones',
-    ],
-    'GET /v1/forms/{id}/submissions': [
-      'forms/limits',
-      'submissions are listed newest first, in pages, since a time, for 180 days',
-    ],
-    'POST /v1/sites/{id}/bookable': [
-      'bookings/bookable',
-      'a timetable is declared, read back with its defaults, and replaced completely',
-    ],
-    'GET /v1/sites/{id}/bookable': [
-      'bookings/bookable',
-      'a timetable is declared, read back with its defaults, and replaced completely',
-    ],
-    'DELETE /v1/sites/{id}/bookable': [
-      'bookings/bookable',
-      'bookings are stopped only after confirmation, and existing bookings and calendars stay',
-    ],
+    'POST /v1/forms/{id}/disable': ['forms/forms', 'a disabled form keeps its submissions, and an enabled one accepts'],
+    'POST /v1/forms/{id}/enable': ['forms/forms', 'a disabled form keeps its submissions, and an enabled one accepts'],
+    'GET /v1/forms/{id}/submissions': ['forms/limits', 'submissions are listed newest first, in pages, since a time'],
+    'POST /v1/sites/{id}/bookable': ['bookings/bookable', 'a timetable is declared, read back with its defaults, and'],
+    'GET /v1/sites/{id}/bookable': ['bookings/bookable', 'a timetable is declared, read back with its defaults, and'],
+    'DELETE /v1/sites/{id}/bookable': ['bookings/bookable', 'bookings are stopped only after confirmation, and'],
     'GET /v1/sites/{id}/bookings': ['bookings/taking', 'bookings are listed newest first, in pages'],
-    'GET /v1/bookings/{id}': [
-      'bookings/taking',
-      'a visitor reads services, days and time slots, and books one without a token',
-    ],
-    'POST /v1/bookings/{id}/cancel': [
-      'bookings/cancelling',
-      'a member of the site cancels a live booking, and its seats are free at once',
-    ],
-    'POST /b/{public_id}': [
-      'bookings/taking',
-      'a visitor reads services, days and time slots, and books one without a token',
-    ],
-    'GET /b/{public_id}': [
-      'bookings/taking',
-      'a visitor reads services, days and time slots, and books one without a token',
-    ],
-    'GET /b/{public_id}/days': [
-      'bookings/taking',
-      'a visitor reads services, days and time slots, and books one without a token',
-    ],
-    'GET /b/{public_id}/slots': [
-      'bookings/taking',
-      'a visitor reads services, days and time slots, and books one without a token',
-    ],
+    'GET /v1/bookings/{id}': ['bookings/taking', 'a visitor reads services, days and time slots, and books one'],
+    'POST /v1/bookings/{id}/cancel': ['bookings/cancelling', 'a member of the site cancels a live booking, and its'],
+    'POST /b/{public_id}': ['bookings/taking', 'a visitor reads services, days and time slots, and books one without'],
+    'GET /b/{public_id}': ['bookings/taking', 'a visitor reads services, days and time slots, and books one without a'],
+    'GET /b/{public_id}/days': ['bookings/taking', 'a visitor reads services, days and time slots, and books one'],
+    'GET /b/{public_id}/slots': ['bookings/taking', 'a visitor reads services, days and time slots, and books one'],
   }),
   ...rowsOf('endpoint', 'money', {
     'GET /v1/billing': ['billing/billing', 'is read with its contents, its caps, and every plan of the catalog'],
     'POST /v1/billing/checkout': ['billing/billing', 'is bought on the provider’s page, and active once it is paid'],
-    'POST /v1/billing/portal': [
-      'billing/billing',
-      'is managed on the provider’s page after a payment, before it is no_billing_history',
-    ],
+    'POST /v1/billing/portal': ['billing/billing', 'is managed on the provider’s page after a payment, before it is'],
     'POST /v1/sites/{id}/payments': ['payments/payments', 'a link is opened, paid and known to be paid'],
     'GET /v1/sites/{id}/payments': ['payments/payments', 'the payments of a site are listed'],
     'GET /v1/payments/{id}': ['payments/payments', 'a link is opened, paid and known to be paid'],
     'POST /v1/payments/{id}/refund': ['payments/refunds', 'gives the whole amount back, once'],
-    'POST /v1/account/payout-accounts': [
-      'payouts/accounts',
-      'an account with its owner’s key is checked, takes money at once',
-    ],
+    'POST /v1/account/payout-accounts': ['payouts/accounts', 'an account with its owner’s key is checked, takes money'],
     'GET /v1/sites/{id}/payout-account': ['payouts/agreements', 'an owner attaches his own account to his site'],
     'GET /v1/account/payout-accounts': ['payouts/accounts', 'an account says what it waits for, in our words'],
     'PATCH /v1/account/payout-accounts/{id}': ['payouts/accounts', 'an account is renamed'],
     'DELETE /v1/account/payout-accounts/{id}': ['payouts/accounts', 'an account that is removed is gone'],
-    'POST /v1/account/payout-accounts/{id}/key': [
-      'payouts/accounts',
-      'a new key of the same account takes the place of the old one',
-    ],
-    'GET /v1/account/payout-accounts/{id}/sites': [
-      'payouts/offers',
-      'an offer from the site is accepted by the owner of the payout account',
-    ],
-    'POST /v1/account/payout-accounts/{id}/onboarding': [
-      'payouts/onboarding',
-      'each opening of the link mints a fresh page',
-    ],
-    'POST /v1/account/payout-accounts/{id}/offers': [
-      'payouts/offers',
-      'an offer from outside names the site by a hostname',
-    ],
+    'POST /v1/account/payout-accounts/{id}/key': ['payouts/accounts', 'a new key of the same account takes the place'],
+    'GET /v1/account/payout-accounts/{id}/sites': ['payouts/offers', 'an offer from the site is accepted by the owner'],
+    'POST /v1/account/payout-accounts/{id}/onboarding': ['payouts/onboarding', 'each opening of the link mints a'],
+    'POST /v1/account/payout-accounts/{id}/offers': ['payouts/offers', 'an offer from outside names the site by a'],
     'POST /v1/sites/{id}/payout-account': ['payouts/agreements', 'an owner attaches his own account to his site'],
-    'DELETE /v1/sites/{id}/payout-account': [
-      'payouts/agreements',
-      'an agreement is ended by the owner of the site, or by the owner of the payout account',
-    ],
-    'POST /v1/sites/{id}/payout-offers': [
-      'payouts/offers',
-      'an offer from the site is accepted by the owner of the payout account',
-    ],
+    'DELETE /v1/sites/{id}/payout-account': ['payouts/agreements', 'an agreement is ended by the owner of the site'],
+    'POST /v1/sites/{id}/payout-offers': ['payouts/offers', 'an offer from the site is accepted by the owner of the'],
     'GET /v1/payout-offers': ['payouts/offers', 'no mail is sent about an offer: it is counted, listed'],
     'GET /v1/payout-offers/{id}': ['payouts/offers', 'an offer is over after 14 days for every reader'],
-    'POST /v1/payout-offers/{id}/accept': [
-      'payouts/offers',
-      'an offer is answered by the party that did not open it, and once',
-    ],
+    'POST /v1/payout-offers/{id}/accept': ['payouts/offers', 'an offer is answered by the party that did not open it'],
     'DELETE /v1/payout-offers/{id}': ['payouts/offers', 'the opener takes an offer back, the other declines it'],
   }),
   ...rowsOf('endpoint', 'domains', {
-    'POST /v1/domains': [
-      'domains/onboarding',
-      'setup names a pair of name servers, and delegation to them activates the domain',
-    ],
-    'GET /v1/domains': [
-      'domains/holding',
-      'domains that wait for their owner are in inbox, list and count, up to the cap',
-    ],
+    'POST /v1/domains': ['domains/onboarding', 'setup names a pair of name servers, and delegation to them activates'],
+    'GET /v1/domains': ['domains/holding', 'domains that wait for their owner are in inbox, list and count, up to the'],
     'GET /v1/domains/{id}': ['domains/onboarding', 'a domain becomes active without a call, within ten checks'],
     'DELETE /v1/domains/{id}': ['domains/holding', 'CNAME and TXT records prove nothing for the next account'],
-    'POST /v1/domains/{id}/check': [
-      'domains/holding',
-      'a check without DNS says so, changes nothing, and is limited to one in five seconds',
-    ],
-    'POST /v1/domains/{id}/attach': [
-      'domains/attaching',
-      'the first domain is primary, another can become so, and detaching passes it on',
-    ],
-    'POST /v1/domains/{id}/detach': [
-      'domains/attaching',
-      'the first domain is primary, another can become so, and detaching passes it on',
-    ],
+    'POST /v1/domains/{id}/check': ['domains/holding', 'a check without DNS says so, changes nothing, and is limited'],
+    'POST /v1/domains/{id}/attach': ['domains/attaching', 'the first domain is primary, another can become so, and'],
+    'POST /v1/domains/{id}/detach': ['domains/attaching', 'the first domain is primary, another can become so, and'],
     'GET /v1/domains/{id}/records': ['domains/records', 'the platform’s own records are listed, and protected'],
     'POST /v1/domains/{id}/records': ['domains/records', '$type $name is written, and served by the name server'],
-    'DELETE /v1/domains/{id}/records/{record_id}': [
-      'domains/records',
-      '$type $name is written, and served by the name server',
-    ],
+    'DELETE /v1/domains/{id}/records/{record_id}': ['domains/records', '$type $name is written, and served by the'],
   }),
   ...rowsOf('endpoint', 'agents', {
     'GET /v1/skill': ['skill/skill', 'the tree is listed, and each file reads as listed, with a token and without'],
-    'GET /v1/skill/{path}': [
-      'skill/skill',
-      'the tree is listed, and each file reads as listed, with a token and without',
-    ],
+    'GET /v1/skill/{path}': ['skill/skill', 'the tree is listed, and each file reads as listed, with a token and'],
     'POST /v1/feedback': ['feedback/feedback', 'a note is stored, and the operator reads it'],
   }),
 ];

@@ -3,48 +3,21 @@ import { rowsOf } from './row.ts';
 
 export const events = [
   ...rowsOf('event', 'people', {
-    'a sign-in link goes to the address of the account': [
-      'people/signin',
-      'a mailed link and one button sign a browser in',
-    ],
-    'an agent’s request for access goes to the address of the account': [
-      'people/approval',
-      'neither the mail nor the page holds the code, and both say who asks and from where',
-    ],
+    'a sign-in link goes to the address of the account': ['people/signin', 'a mailed link and one button sign a'],
+    'an agent’s request for access goes to the address of the account': ['people/approval', 'neither the mail nor the'],
     'a change of address is told to the old one': ['people/address', 'and the old one is told both times'],
-    'an invitation goes to the invited address and names the site by hostname': [
-      'mail/mail',
-      'an invitation arrives, once, at the invited address',
-    ],
-    'the list of invitations shows what waits for the account': [
-      'invitations/invitations',
-      'an invitation shows site by hostname, address, state',
-    ],
+    'an invitation goes to the invited address and names the site by hostname': ['mail/mail', 'an invitation arrives'],
+    'the list of invitations shows what waits for the account': ['invitations/invitations', 'an invitation shows site'],
   }),
   ...rowsOf('event', 'comments', {
-    'open_comments shows what waits for the agent': [
-      'comments/threads',
-      'lists and reads of a site contain its number of open threads',
-    ],
+    'open_comments shows what waits for the agent': ['comments/threads', 'lists and reads of a site contain its'],
   }),
   ...rowsOf('event', 'visitors', {
-    'a booking goes to the notify_to of the site': [
-      'bookings/mails',
-      'the visitor receives a calendar file, and the member notified receives the reply address',
-    ],
-    'a submission goes to the notify_to of its form': [
-      'forms/delivery',
-      'a submission is mailed to notify_to, names form and site, and can be replied to',
-    ],
-    'a submission without a sender is stored, not mailed, and says so': [
-      'forms/delivery',
-      'without a sender a submission is stored, not mailed, and says so',
-    ],
+    'a booking goes to the notify_to of the site': ['bookings/mails', 'the visitor receives a calendar file, and the'],
+    'a submission goes to the notify_to of its form': ['forms/delivery', 'a submission is mailed to notify_to, names'],
+    'a submission without a sender is stored, not mailed, and says so': ['forms/delivery', 'without a sender a'],
   }),
   ...rowsOf('event', 'money', {
-    'a payout offer is mailed to nobody and counted in offers_to_answer': [
-      'payouts/offers',
-      'no mail is sent about an offer: it is counted, listed',
-    ],
+    'a payout offer is mailed to nobody and counted in offers_to_answer': ['payouts/offers', 'no mail is sent about'],
   }),
 ];

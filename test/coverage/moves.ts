@@ -3,43 +3,19 @@ import { rowsOf } from './row.ts';
 
 export const moves = [
   ...rowsOf('move', 'publish', {
-    'publishing a site puts the heads of both repositories live': [
-      'acceptance/publishing',
-      'a site is created, cloned, changed, pushed, published and visited',
-    ],
+    'publishing a site puts the heads of both repositories live': ['acceptance/publishing', 'a site is created'],
     'publishing posts puts the source that is live with the posts of now live': [
       'acceptance/publishing',
       'posts are published with the live source, and unpublished source stays unpublished',
     ],
-    'restoring serves an earlier deployment, and no git branch moves': [
-      'acceptance/publishing',
-      'a restore takes effect at once, and moves no git branch',
-    ],
+    'restoring serves an earlier deployment, and no git branch moves': ['acceptance/publishing', 'a restore takes'],
     'a restore while something newer went live is refused': ['publishing/restore', 'something newer overtakes'],
-    'a build that fails leaves the live version as it was': [
-      'acceptance/publishing',
-      'a failed build says why with its log, and the live version stays',
-    ],
-    'a publish that a newer one overtakes before it builds is superseded': [
-      'acceptance/publishing',
-      'among publishes waiting for a build, the newest wins and is named to the others',
-    ],
-    'a draft post never reaches the live site': [
-      'acceptance/publishing',
-      'a draft never reaches the live site, and unreadable front matter fails the build',
-    ],
-    'archiving a site ends what is being built for it': [
-      'api/sites',
-      'archiving cancels running builds and their workflows',
-    ],
-    'an archived site serves nothing, and comes back as it was': [
-      'acceptance/publishing',
-      'an archived site serves nothing, accepts no publish, and its builds stop',
-    ],
-    'a token is revoked at once, by any other than itself': [
-      'api/tokens',
-      'a token is renamed, and revoked at once by another token of the account',
-    ],
+    'a build that fails leaves the live version as it was': ['acceptance/publishing', 'a failed build says why with'],
+    'a publish that a newer one overtakes before it builds is superseded': ['acceptance/publishing', 'among publishes'],
+    'a draft post never reaches the live site': ['acceptance/publishing', 'a draft never reaches the live site, and'],
+    'archiving a site ends what is being built for it': ['api/sites', 'archiving cancels running builds and their'],
+    'an archived site serves nothing, and comes back as it was': ['acceptance/publishing', 'an archived site serves'],
+    'a token is revoked at once, by any other than itself': ['api/tokens', 'a token is renamed, and revoked at once'],
     'a token ends at its expiry': ['api/tokens', 'a token expires at its exact time'],
   }),
   ...rowsOf('move', 'people', {
@@ -50,29 +26,14 @@ export const moves = [
     'an access request is refused without a code': ['people/access-requests', 'the owner refuses without a code'],
     'an access request runs out after 15 minutes': ['people/access-requests', 'a request runs out after 15 minutes'],
     'five wrong codes end an access request': ['people/approval', 'after five wrong codes the request is expired'],
-    'a new access request takes the place of the open one': [
-      'people/access-requests',
-      'a new request for an address takes the place of the open one',
-    ],
-    'a link to sign in opens one session, and is over after 15 minutes': [
-      'people/signin',
-      'a link signs in once, also when its button is pressed many times at once',
-    ],
+    'a new access request takes the place of the open one': ['people/access-requests', 'a new request for an address'],
+    'a link to sign in opens one session, and is over after 15 minutes': ['people/signin', 'a link signs in once'],
     'a session ends when it is signed out': ['people/signin', 'signing out ends the session'],
-    'a change of address is confirmed, replaced, withdrawn or runs out': [
-      'people/address',
-      'a later change takes the place of one that waits, and the present address withdraws it',
-    ],
+    'a change of address is confirmed, replaced, withdrawn or runs out': ['people/address', 'a later change takes the'],
   }),
   ...rowsOf('move', 'people', {
-    'accepting an invitation makes the account a collaborator': [
-      'invitations/invitations',
-      'accepting makes the account a collaborator',
-    ],
-    'an invitation that is withdrawn cannot be accepted': [
-      'invitations/invitations',
-      'a withdrawn invitation cannot be accepted',
-    ],
+    'accepting an invitation makes the account a collaborator': ['invitations/invitations', 'accepting makes the'],
+    'an invitation that is withdrawn cannot be accepted': ['invitations/invitations', 'a withdrawn invitation cannot'],
     'an expired invitation holds the one slot of its address until it is withdrawn': [
       'invitations/limits',
       'an invitation is over for everybody at its end',
@@ -91,18 +52,12 @@ export const moves = [
       'output/upload',
       'a manifest comes in parts, and what is missing can be read at any time',
     ],
-    'a deployment past the stage that takes files takes none': [
-      'output/upload',
-      'completing again answers the same version, and it takes no more files',
-    ],
+    'a deployment past the stage that takes files takes none': ['output/upload', 'completing again answers the same'],
     'an upload that is not completed ends after its time': ['output/upload', 'an upload ends after 24 hours'],
     'an upload that something newer overtakes is superseded': ['output/completing', 'something newer overtakes'],
   }),
   ...rowsOf('move', 'comments', {
-    'a comment thread is resolved and opened again by either side': [
-      'comments/threads',
-      'both sides reply, resolve and reopen, and a note is a message',
-    ],
+    'a comment thread is resolved and opened again by either side': ['comments/threads', 'both sides reply, resolve'],
     'a review link ends when it is ended, runs out, or its maker or its site goes': [
       'comments/review',
       'a link opens nothing once',
@@ -121,77 +76,38 @@ export const moves = [
       'previews/publishing',
       'puts its work on main of both repositories',
     ],
-    'updating a slot brings in what the site has gained': [
-      'previews/publishing',
-      'is draft_behind when the site has moved',
-    ],
+    'updating a slot brings in what the site has gained': ['previews/publishing', 'is draft_behind when the site has'],
     'an archived site shows no draft': ['previews/expiry', 'an archived site shows no draft, builds none'],
   }),
   ...rowsOf('move', 'visitors', {
-    'a live booking that is cancelled frees its seat': [
-      'bookings/cancelling',
-      'a member of the site cancels a live booking, and its seats are free at once',
-    ],
-    'a hold that ran out is live no more and cannot be cancelled': [
-      'bookings/holds',
-      'every reader sees it as expired with a free seat, before any write',
-    ],
+    'a live booking that is cancelled frees its seat': ['bookings/cancelling', 'a member of the site cancels a live'],
+    'a hold that ran out is live no more and cannot be cancelled': ['bookings/holds', 'every reader sees it as'],
     'a site that stops taking bookings, confirmed, has its calendars archived and not deleted': [
       'bookings/bookable',
       'bookings are stopped only after confirmation, and existing bookings and calendars stay',
     ],
-    'a form that is disabled takes no submissions and keeps those it has': [
-      'forms/forms',
-      'a disabled form keeps its submissions, and an enabled one accepts new ones',
-    ],
-    'a form that is enabled takes submissions again': [
-      'forms/forms',
-      'a disabled form keeps its submissions, and an enabled one accepts new ones',
-    ],
-    'a form that is removed, confirmed, takes its submissions with it': [
-      'forms/forms',
-      'a form removed with confirmation loses its submissions',
-    ],
+    'a form that is disabled takes no submissions and keeps those it has': ['forms/forms', 'a disabled form keeps its'],
+    'a form that is enabled takes submissions again': ['forms/forms', 'a disabled form keeps its submissions, and an'],
+    'a form that is removed, confirmed, takes its submissions with it': ['forms/forms', 'a form removed with'],
   }),
   ...rowsOf('move', 'money', {
-    'a payment that is refunded goes back to where the charge went': [
-      'payments/refunds',
-      'gives the whole amount back, once',
-    ],
+    'a payment that is refunded goes back to where the charge went': ['payments/refunds', 'gives the whole amount'],
     'accepting a payout offer makes the site pay into the account': ['payouts/offers', 'and the site pays into it'],
-    'a payout offer is answered by the party that did not open it': [
-      'payouts/offers',
-      'an offer is answered by the party that did not open it, and once',
-    ],
-    'a payout offer that ran out or was taken back cannot be accepted': [
-      'payouts/offers',
-      'an offer is over after 14 days for every reader',
-    ],
-    'a payout agreement is ended by the owner of either side': [
-      'payouts/agreements',
-      'an agreement is ended by the owner of the site, or by the owner of the payout account',
-    ],
+    'a payout offer is answered by the party that did not open it': ['payouts/offers', 'an offer is answered by the'],
+    'a payout offer that ran out or was taken back cannot be accepted': ['payouts/offers', 'an offer is over after 14'],
+    'a payout agreement is ended by the owner of either side': ['payouts/agreements', 'an agreement is ended by the'],
   }),
   ...rowsOf('move', 'domains', {
     'a domain that is attached serves the site, its certificate and records without further calls': [
       'acceptance/own-domain',
       'in %s mode a domain serves its site over TLS within 30 s of correct records',
     ],
-    'a domain that is detached serves the site no more': [
-      'certificates/serving',
-      'unattached, blocked and deleted names get a plain page, and never a site',
-    ],
+    'a domain that is detached serves the site no more': ['certificates/serving', 'unattached, blocked and deleted'],
     'a domain is live only when its status and its certificate are both active': [
       'acceptance/own-domain',
       'in %s mode a domain serves its site over TLS within 30 s of correct records',
     ],
-    'a domain that moved or was deleted is tried again on a schedule': [
-      'domains/life',
-      'a domain without DNS becomes Moved, then Deleted, and active when it returns',
-    ],
-    'a blocked domain waits for a person': [
-      'domains/attaching',
-      'a blocked domain serves no site, and returns when it is unblocked',
-    ],
+    'a domain that moved or was deleted is tried again on a schedule': ['domains/life', 'a domain without DNS becomes'],
+    'a blocked domain waits for a person': ['domains/attaching', 'a blocked domain serves no site, and returns when'],
   }),
 ];

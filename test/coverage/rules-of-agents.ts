@@ -10,55 +10,19 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
     'acceptance/mcp',
     'the client adds a domain, names the DNS records to set, and attaches it',
   ],
-  'a gap in the network ends no publish that the client follows': [
-    'skill/following',
-    'a gap in the network ends neither a publish nor what it has shown',
-  ],
-  'the client tells what waits for a person from what goes on by itself': [
-    'skill/following',
-    'what waits on a person ends with 4, and what goes on by itself with 3',
-  ],
-  'what the skill tree names is one of the API, the client, the templates': [
-    'skill/truth',
-    'every field, code, tool and value that it names exists in the API',
-  ],
-  'feedback is listed in pages by an operator': [
-    'operator/lists',
-    'every list ends, and says where the next page begins',
-  ],
+  'a gap in the network ends no publish that the client follows': ['skill/following', 'a gap in the network ends'],
+  'the client tells what waits for a person from what goes on by itself': ['skill/following', 'what waits on a person'],
+  'what the skill tree names is one of the API, the client, the templates': ['skill/truth', 'every field, code, tool'],
+  'feedback is listed in pages by an operator': ['operator/lists', 'every list ends, and says where the next page'],
   'an operator takes down a sketch that was reported': ['operator/lists', 'a sketch that was reported is taken down'],
-  'what is made from the description gets no answer that is not in it': [
-    'api/generated',
-    'calls with a token for existing resources return only described responses',
-  ],
-  'an operator takes a site off the web, and its owner is told why': [
-    'operator/operator',
-    'a blocked site answers 451 at all its addresses',
-  ],
-  'the client trusts a server with its own site and nothing else': [
-    'skill/hostile-server',
-    'a redirect is not followed',
-  ],
-  'the account names the version of the skill tree': [
-    'skill/skill',
-    'its version is in the account, and changes with any byte',
-  ],
-  'tools of what is off are not listed': [
-    'mcp/tools',
-    'tools of what is off are not listed, and a call of one all the same is told what is off',
-  ],
-  'a connector is let in by its owner alone, on a page of ours': [
-    'oauth/wishes',
-    'nobody is led to a client’s address before he has signed in, not even with what is wrong',
-  ],
-  'a refresh token is good once, and who brings it again ends the access': [
-    'oauth/attacks',
-    'a refresh token is good once: who brings it again ends the access for both',
-  ],
-  'a connector keeps its place in the cap on tokens while it can renew its own': [
-    'oauth/attacks',
-    'a connector keeps its place between two access tokens',
-  ],
+  'what is made from the description gets no answer that is not in it': ['api/generated', 'calls with a token for'],
+  'an operator takes a site off the web, and its owner is told why': ['operator/operator', 'a blocked site answers'],
+  'the client trusts a server with its own site and nothing else': ['skill/hostile-server', 'a redirect is not'],
+  'the account names the version of the skill tree': ['skill/skill', 'its version is in the account, and changes with'],
+  'tools of what is off are not listed': ['mcp/tools', 'tools of what is off are not listed, and a call of one all'],
+  'a connector is let in by its owner alone, on a page of ours': ['oauth/wishes', 'nobody is led to a client’s'],
+  'a refresh token is good once, and who brings it again ends the access': ['oauth/attacks', 'a refresh token is good'],
+  'a connector keeps its place in the cap on tokens while it can renew its own': ['oauth/attacks', 'a connector keeps'],
   'long work is told to who asks for progress, and a process that is to end answers with what it knows': [
     'mcp/following',
     'a process that is to end answers a followed call with what it knows, and another one goes on',
@@ -67,9 +31,6 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
     'api/generated',
     'calls on resources that earlier calls created or listed return only described responses',
   ],
-  'the access token of a connector is listed as an ordinary token': [
-    'oauth/connecting',
-    'its token is one of the owner’s list under the connector’s name',
-  ],
+  'the access token of a connector is listed as an ordinary token': ['oauth/connecting', 'its token is one of the'],
   'what a tool answers is what its call answers': ['mcp/calls', 'the tool for %s answers what the call answers'],
 });
