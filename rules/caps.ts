@@ -28,7 +28,7 @@ export function planOf({ config, clock }: PlanContext, subject: PlanSubject): Pl
   return plans.findLast(({ name }) => held.includes(name)) ?? plans[0];
 }
 
-function subscriptionsOf({ subscriptions: subscriptions }: PlanSubject): Subscriptions {
+function subscriptionsOf({ subscriptions }: PlanSubject): Subscriptions {
   if (!subscriptions) throw new Error('the account was not loaded, so its plan is unknown');
   return JSON.parse(subscriptions);
 }

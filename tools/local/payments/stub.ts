@@ -92,7 +92,7 @@ async function handle(
     Object.assign(stub.knobs, JSON.parse(body));
     return send(response, { status: 200, body: stub.knobs });
   }
-  if (stub.random() < stub.knobs.turnAway) return send(response, faultOf(new Refusal(503, '', 'Come again.')));
+  if (stub.random() < stub.knobs.turnAway) return send(response, faultOf(new Refusal(503, '', 'Try again later.')));
   const key = request.headers['idempotency-key'];
   const answer = typeof key === 'string' ? await once(answered, stub, request, body) : await act(stub, request, body);
   if (stub.random() < stub.knobs.loseAnswers) return void response.destroy();

@@ -9,19 +9,19 @@ const defaults: Record<string, string> = {
   FRONTAGE_DATA: '`.frontage`',
   FRONTAGE_EDGE_CACHE_BYTES: '256 MiB',
   FRONTAGE_EDGE_DISK_BYTES: '4 GiB',
-  FRONTAGE_WARM_SANDBOXES: 'one for each concurrent build, in at most an eighth of the engine’s memory',
+  FRONTAGE_WARM_SANDBOXES: 'one for each concurrent build, within an eighth of the engine’s memory',
   FRONTAGE_REPOSITORIES: '`<data>/repositories`',
   FRONTAGE_STORE: '`<data>/store`',
-  FRONTAGE_BACKUP_S3_ENDPOINT: 'that of the store',
-  FRONTAGE_BACKUP_S3_REGION: 'that of the store, else `us-east-1`',
-  FRONTAGE_BACKUP_S3_KEY_ID: 'that of the store',
-  FRONTAGE_BACKUP_S3_SECRET: 'that of the store',
+  FRONTAGE_BACKUP_S3_ENDPOINT: 'same as the store',
+  FRONTAGE_BACKUP_S3_REGION: 'same as the store, otherwise `us-east-1`',
+  FRONTAGE_BACKUP_S3_KEY_ID: 'same as the store',
+  FRONTAGE_BACKUP_S3_SECRET: 'same as the store',
   FRONTAGE_CNAME_TARGET: '`cname.<base domain>`',
   FRONTAGE_NAMESERVERS: '`ns.<base domain>`',
-  FRONTAGE_DNS_RESOLVERS: 'those of the system',
+  FRONTAGE_DNS_RESOLVERS: 'the system’s resolvers',
   FRONTAGE_MAIL_FROM: '`Frontage <hello@…>`, with the host of the base URL',
   FRONTAGE_PLANS: '`rules/plans.json`',
-  FRONTAGE_PLAN: 'the last of the catalog',
+  FRONTAGE_PLAN: 'the last plan in the catalog',
 };
 
 export function settingsPage(): string {
@@ -50,13 +50,13 @@ The environment variables of every process, and the keys that encrypt stored sec
 
 Any of these settings can be read from a file: \`FRONTAGE_SECRET_FILE=/run/secrets/frontage_secret\`. A process does not start if both are set.`;
 
-const closing = `The limits of each plan are in \`rules/plans.json\` (or the file of \`FRONTAGE_PLANS\`); \`rules/limits.ts\` has their names. \`npm start\` also reads \`FRONTAGE_POSTGRES_PORT\`, \`FRONTAGE_TEMPORAL_PORT\`, \`FRONTAGE_TEMPORAL_UI_PORT\`, and the other ports in \`tools/local/named-ports.ts\`.
+const closing = `The limits of each plan are in \`rules/plans.json\` (or the file that \`FRONTAGE_PLANS\` names); their names are in \`rules/limits.ts\`. \`npm start\` also reads \`FRONTAGE_POSTGRES_PORT\`, \`FRONTAGE_TEMPORAL_PORT\`, \`FRONTAGE_TEMPORAL_UI_PORT\`, and the other ports in \`tools/local/named-ports.ts\`.
 
-\`npm start\` migrates the database before it starts our processes. On your own installation, first run \`frontage-admin database migrate\`. It may run on several machines at the same time.
+\`npm start\` migrates the database before it starts the other processes. On your own installation, run \`frontage-admin database migrate\` first. It is safe to run it on several machines at the same time.
 
 ## Sealing keys
 
-Queued mails, visitors' addresses of unpaid bookings, owners' payout keys and the keys of certificates are stored encrypted. A dump of the database without the keys reveals none of them. **A database without its keys has lost them**: store \`FRONTAGE_SEALING_KEYS\` (and \`FRONTAGE_SECRET\`) safely, and separately from copies of the database.
+Queued e-mails, visitors' addresses in unpaid bookings, owners' payout keys and certificate keys are stored encrypted. A dump of the database without the keys reveals none of them. **If you lose the keys, you lose these values too.** Store \`FRONTAGE_SEALING_KEYS\` (and \`FRONTAGE_SECRET\`) safely, and separately from copies of the database.
 
 To change the key without an interruption:
 
