@@ -31,13 +31,13 @@ const publishing = rowsOf('code', 'publish', {
   no_source: ['acceptance/publishing', 'a site without its source says so'],
   no_live_version: ['acceptance/publishing', 'posts need a live site'],
   build_failed: ['acceptance/publishing', 'a failed build says why with its log, and the live version stays'],
-  build_timeout: ['publishing/hostile-builds', 'that never ends is ended at its time'],
+  build_timeout: ['publishing/hostile-builds', 'that never ends is stopped at its time limit with its log, and the'],
   invalid_path: ['git/rules', 'by the API, with the same rule'],
   invalid_file: ['git/rules', 'by the API, with the same rule'],
-  superseded: ['output/completing', 'that something newer overtakes while it is completed'],
+  superseded: ['output/completing', 'an upload overtaken by a newer version during completion is superseded'],
   not_restorable: ['acceptance/publishing', 'a version that was never live cannot be restored'],
-  unarchived_content: ['publishing/lost-bytes', 'whose bytes are lost is unarchived_content'],
-  storage_error: ['publishing/lost-bytes', 'is a storage_error that may pass'],
+  unarchived_content: ['publishing/lost-bytes', 'restoring a version with lost bytes is unarchived_content with the'],
+  storage_error: ['publishing/lost-bytes', 'an unreadable manifest is a temporary storage_error'],
   idempotency_mismatch: ['api/idempotency', 'another body under the same key is idempotency_mismatch'],
   frozen_file: ['git/rules', 'by the API, with the same rule'],
   crosses_repositories: ['git/rules', 'by the API, with the same rule'],
@@ -47,32 +47,32 @@ const publishing = rowsOf('code', 'publish', {
 });
 
 const signIn = rowsOf('code', 'people', {
-  access_denied: ['people/access-requests', 'the owner refuses without a code'],
+  access_denied: ['people/access-requests', 'the owner denies without a code, and the agent is told'],
   auth_disabled: ['people/asking', 'without email sign-in both calls and all pages'],
-  signin_unavailable: ['people/access-requests', 'is signin_unavailable where no account is opened'],
+  signin_unavailable: ['people/access-requests', 'an approval without an account is signin_unavailable if sign-up is'],
   invalid_email: ['people/asking', 'a request with %s is refused'],
-  expired: ['people/access-requests', 'a request runs out after 15 minutes'],
+  expired: ['people/access-requests', 'a request expires after 15 minutes, for agent and owner'],
   already_redeemed: ['people/access-requests', 'a request is redeemed once'],
-  email_taken: ['people/address', 'the address of another account is email_taken at the call'],
+  email_taken: ['people/address', 'another account’s address is email_taken at the call'],
 });
 
 const collaborators = rowsOf('code', 'people', {
-  owner_only: ['invitations/invitations', 'with owner_only'],
-  invitations_unavailable: ['invitations/limits', 'cannot send mail cannot invite'],
+  owner_only: ['invitations/invitations', 'a collaborator’s call for owners is owner_only'],
+  invitations_unavailable: ['invitations/limits', 'without mail nobody can be invited, but the lists work'],
   invalid_invitation: ['invitations/invitations', 'is invalid_invitation'],
-  invitation_accepted: ['invitations/invitations', 'who is on the site is not invited again'],
-  already_invited: ['invitations/invitations', 'a second call says which to withdraw'],
+  invitation_accepted: ['invitations/invitations', 'members are not invited again, and accepted invitations are not'],
+  already_invited: ['invitations/invitations', 'an address has one open invitation to a site, and a second call names'],
 });
 
 const output = rowsOf('code', 'material', {
-  no_live_source: ['output/completing', 'a site whose live version was uploaded has no live source'],
+  no_live_source: ['output/completing', 'a site with an uploaded live version has no live source for posts'],
   invalid_manifest: ['output/refused', 'a manifest with %s is invalid_manifest'],
-  hash_mismatch: ['output/refused', 'other bytes than the path says are hash_mismatch'],
-  size_mismatch: ['output/refused', 'other lengths than the manifest says size_mismatch'],
-  upload_incomplete: ['output/upload', 'a manifest comes in parts, and what is missing can be read'],
-  not_accepting_uploads: ['output/upload', 'completing again answers the same version, and it takes no more'],
-  uploads_disabled: ['output/refused', 'where no files are taken the calls say so'],
-  sketches_disabled: ['sketches/sketches', 'where no sketches are hosted the calls say so'],
+  hash_mismatch: ['output/refused', 'wrong bytes are hash_mismatch, and a wrong length is size_mismatch'],
+  size_mismatch: ['output/refused', 'wrong bytes are hash_mismatch, and a wrong length is size_mismatch'],
+  upload_incomplete: ['output/upload', 'a manifest comes in parts, and missing files can be listed at any time'],
+  not_accepting_uploads: ['output/upload', 'a repeated completion returns the same version, which accepts no more'],
+  uploads_disabled: ['output/refused', 'with uploads disabled the calls say so before validation'],
+  sketches_disabled: ['sketches/sketches', 'without sketch hosting the calls say so before validation'],
   invalid_sketches: ['sketches/sketches', 'a sketch with %s is invalid_sketches'],
   invalid_redirects: ['redirects/serving', 'rules that cannot be used are invalid_redirects'],
 });
@@ -80,12 +80,12 @@ const output = rowsOf('code', 'material', {
 const material = rowsOf('code', 'material', {
   provider_error: ['material/photos', 'of a library that is %s is %s, in our words'],
   invalid_query: ['material/photos', 'whose query is %s is invalid_query'],
-  missing_asset: ['material/assets', 'a file whose bytes are gone from storage is missing_asset'],
+  missing_asset: ['material/assets', 'whose bytes are lost is missing_asset, and the same bytes repair it'],
   photos_disabled: ['material/photos', 'without a library the calls are photos_disabled'],
-  photos_busy: ['material/photos', 'asks the library 200 times in any hour for the whole platform'],
+  photos_busy: ['material/photos', 'queries the library at most 200 times an hour in total'],
   invalid_photo: ['material/photos', 'of an unknown id is invalid_photo'],
   invalid_upload: ['material/uploads', 'for %s is invalid_upload'],
-  stale_hash: ['material/assets', 'that others change while it is being stored is stale_hash'],
+  stale_hash: ['material/assets', 'changed by others meanwhile is stale_hash, and theirs stays'],
 });
 
 const comments = rowsOf('code', 'comments', {
@@ -102,15 +102,15 @@ const news = rowsOf('code', 'show', {
 });
 
 const previews = rowsOf('code', 'previews', {
-  invalid_slot: ['previews/previews', 'is one of those the plan has'],
+  invalid_slot: ['previews/previews', 'is one of the plan’s slots, which are listed with their contents'],
   preview_disabled: ['previews/off', 'without previews every call is preview_disabled'],
-  preview_empty: ['previews/previews', 'whose first draft is being built says so, holds none yet'],
-  preview_expired: ['previews/expiry', 'a draft is marked 14 days after its last build'],
-  preview_holds_work: ['previews/previews', 'work that is not on the site is preview_holds_work'],
-  slot_empty: ['previews/previews', 'that is empty has nothing to act on: slot_empty'],
-  slot_not_branched: ['previews/previews', 'without a branch of its own has nothing to update or publish'],
-  draft_behind: ['previews/publishing', 'is draft_behind when the site has moved'],
-  draft_conflict: ['previews/publishing', 'of files that both changed is draft_conflict, names them'],
+  preview_empty: ['previews/previews', 'whose first draft is building says so (preview_empty), and can be cleared'],
+  preview_expired: ['previews/expiry', 'a draft expires 14 days after its last build, and is removed a week later'],
+  preview_holds_work: ['previews/previews', 'unpublished work is preview_holds_work without discard'],
+  slot_empty: ['previews/previews', 'that is empty is slot_empty for every action'],
+  slot_not_branched: ['previews/previews', 'without its own branch is slot_not_branched for update and publish'],
+  draft_behind: ['previews/publishing', 'is draft_behind if the site has moved, until an update merges it'],
+  draft_conflict: ['previews/publishing', 'with conflicting files is draft_conflict, names them, and moves nothing'],
 });
 
 const bookings = rowsOf('code', 'visitors', {
@@ -139,24 +139,24 @@ const formCodes = rowsOf('code', 'visitors', {
 });
 
 const payments = rowsOf('code', 'money', {
-  nothing_paid: ['payments/refunds', 'of what nobody paid is nothing_paid'],
-  no_payout_account: ['payments/payments', 'has to be said first'],
-  payout_account_pending: ['payments/payments', 'has to be said first'],
-  payout_account_no_currency: ['payments/payments', 'has to be said first'],
-  payout_account_gone: ['payments/refunds', 'through an account that is gone'],
-  payout_key_unreadable: ['payments/refunds', 'with a key that cannot be read'],
+  nothing_paid: ['payments/refunds', 'of an unpaid payment is nothing_paid'],
+  no_payout_account: ['payments/payments', 'must be chosen and ready, and must have a currency'],
+  payout_account_pending: ['payments/payments', 'must be chosen and ready, and must have a currency'],
+  payout_account_no_currency: ['payments/payments', 'must be chosen and ready, and must have a currency'],
+  payout_account_gone: ['payments/refunds', 'from a removed account says where the money is'],
+  payout_key_unreadable: ['payments/refunds', 'with an undecryptable key is payout_key_unreadable'],
   invalid_payment: ['payments/payments', 'and not %d %s'],
 });
 
 const payouts = rowsOf('code', 'money', {
-  payouts_disabled: ['payouts/off', 'a platform without payouts says so'],
-  payouts_unavailable: ['payouts/off', 'a platform without a sealing key takes no keys'],
+  payouts_disabled: ['payouts/off', 'without payouts the platform says so before validation, and lists nothing'],
+  payouts_unavailable: ['payouts/off', 'without a sealing key no keys are accepted: payouts_unavailable'],
   payout_rail_unavailable: ['payouts/off', 'a rail that is off is payout_rail_unavailable'],
-  invalid_payout_account: ['payouts/accounts', 'a key and a rail, neither, or of the wrong type'],
-  invalid_payout_offer: ['payouts/offers', 'a site has one open offer: a second by the same side'],
-  offer_expired: ['payouts/offers', 'an offer is over after 14 days for every reader'],
-  offer_already_accepted: ['payouts/offers', 'an offer is answered by the party that did not open it, and once'],
-  not_yours_to_answer: ['payouts/offers', 'an offer is answered by the party that did not open it, and once'],
+  invalid_payout_account: ['payouts/accounts', 'both a key and a rail, neither, or a wrong type is'],
+  invalid_payout_offer: ['payouts/offers', 'a site has one open offer or agreement; another is invalid_payout_offer'],
+  offer_expired: ['payouts/offers', 'an offer expires after 14 days for every reader, before any write'],
+  offer_already_accepted: ['payouts/offers', 'only the other party answers an offer, and once'],
+  not_yours_to_answer: ['payouts/offers', 'only the other party answers an offer, and once'],
 });
 
 const billing = rowsOf('code', 'money', {

@@ -4,10 +4,10 @@ import { rowsOf } from './row.ts';
 export const events = [
   ...rowsOf('event', 'people', {
     'a sign-in link goes to the address of the account': ['people/signin', 'a mailed link and one button sign a'],
-    'an agent’s request for access goes to the address of the account': ['people/approval', 'neither the mail nor the'],
-    'a change of address is told to the old one': ['people/address', 'and the old one is told both times'],
-    'an invitation goes to the invited address and names the site by hostname': ['mail/mail', 'an invitation arrives'],
-    'the list of invitations shows what waits for the account': ['invitations/invitations', 'an invitation shows site'],
+    'an agent’s request for access goes to the address of the account': ['people/approval', 'neither mail nor page'],
+    'a change of address is told to the old one': ['people/address', 'a new address needs confirmation, and the old'],
+    'an invitation goes to the invited address and names the site by hostname': ['mail/mail', 'an invitation’s mail'],
+    'the list of invitations shows what waits for the account': ['invitations/invitations', 'both sides see an'],
   }),
   ...rowsOf('event', 'comments', {
     'open_comments shows what waits for the agent': ['comments/threads', 'lists and reads of a site contain its'],
@@ -18,6 +18,6 @@ export const events = [
     'a submission without a sender is stored, not mailed, and says so': ['forms/delivery', 'without a sender a'],
   }),
   ...rowsOf('event', 'money', {
-    'a payout offer is mailed to nobody and counted in offers_to_answer': ['payouts/offers', 'no mail is sent about'],
+    'a payout offer is mailed to nobody and counted in offers_to_answer': ['payouts/offers', 'offers send no mail'],
   }),
 ];

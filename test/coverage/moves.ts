@@ -9,7 +9,7 @@ export const moves = [
       'posts are published with the live source, and unpublished source stays unpublished',
     ],
     'restoring serves an earlier deployment, and no git branch moves': ['acceptance/publishing', 'a restore takes'],
-    'a restore while something newer went live is refused': ['publishing/restore', 'something newer overtakes'],
+    'a restore while something newer went live is refused': ['publishing/restore', 'a restore overtaken by a newer'],
     'a build that fails leaves the live version as it was': ['acceptance/publishing', 'a failed build says why with'],
     'a publish that a newer one overtakes before it builds is superseded': ['acceptance/publishing', 'among publishes'],
     'a draft post never reaches the live site': ['acceptance/publishing', 'a draft never reaches the live site, and'],
@@ -23,38 +23,38 @@ export const moves = [
       'people/access-requests',
       'a request is redeemed once',
     ],
-    'an access request is refused without a code': ['people/access-requests', 'the owner refuses without a code'],
-    'an access request runs out after 15 minutes': ['people/access-requests', 'a request runs out after 15 minutes'],
-    'five wrong codes end an access request': ['people/approval', 'after five wrong codes the request is expired'],
+    'an access request is refused without a code': ['people/access-requests', 'the owner denies without a code, and'],
+    'an access request runs out after 15 minutes': ['people/access-requests', 'a request expires after 15 minutes'],
+    'five wrong codes end an access request': ['people/approval', 'five wrong codes expire the request, also'],
     'a new access request takes the place of the open one': ['people/access-requests', 'a new request for an address'],
     'a link to sign in opens one session, and is over after 15 minutes': ['people/signin', 'a link signs in once'],
     'a session ends when it is signed out': ['people/signin', 'signing out ends the session'],
-    'a change of address is confirmed, replaced, withdrawn or runs out': ['people/address', 'a later change takes the'],
+    'a change of address is confirmed, replaced, withdrawn or runs out': ['people/address', 'a later change replaces'],
   }),
   ...rowsOf('move', 'people', {
-    'accepting an invitation makes the account a collaborator': ['invitations/invitations', 'accepting makes the'],
+    'accepting an invitation makes the account a collaborator': ['invitations/invitations', 'an account that accepts'],
     'an invitation that is withdrawn cannot be accepted': ['invitations/invitations', 'a withdrawn invitation cannot'],
     'an expired invitation holds the one slot of its address until it is withdrawn': [
       'invitations/limits',
-      'an invitation is over for everybody at its end',
+      'an expired invitation is closed for everybody, and keeps its address until withdrawn',
     ],
     'when an acceptance wins over a withdrawal, the answer points at removing the collaborator': [
       'invitations/invitations',
-      'the answers point at removing',
+      'members are not invited again, and accepted invitations are not withdrawn',
     ],
     'removing a collaborator ends the access of every token of that account': [
       'invitations/invitations',
-      'removing a collaborator ends the access of every token',
+      'removing a collaborator ends the access of all their tokens at once',
     ],
   }),
   ...rowsOf('move', 'material', {
     'a deployment from built output goes live when the last of its files has come': [
       'output/upload',
-      'a manifest comes in parts, and what is missing can be read at any time',
+      'a manifest comes in parts, and missing files can be listed at any time',
     ],
-    'a deployment past the stage that takes files takes none': ['output/upload', 'completing again answers the same'],
-    'an upload that is not completed ends after its time': ['output/upload', 'an upload ends after 24 hours'],
-    'an upload that something newer overtakes is superseded': ['output/completing', 'something newer overtakes'],
+    'a deployment past the stage that takes files takes none': ['output/upload', 'a repeated completion returns the'],
+    'an upload that is not completed ends after its time': ['output/upload', 'an upload expires after exactly 24'],
+    'an upload that something newer overtakes is superseded': ['output/completing', 'an upload overtaken by a newer'],
   }),
   ...rowsOf('move', 'comments', {
     'a comment thread is resolved and opened again by either side': ['comments/threads', 'both sides reply, resolve'],
@@ -66,18 +66,18 @@ export const moves = [
   ...rowsOf('move', 'previews', {
     'a preview slot is empty, holds a draft, holds work of its own, and is cleared': [
       'previews/previews',
-      'is empty, holds a draft of the site, then of its own work, and is cleared',
+      'is empty, has a draft of the site, then of its own work, and is cleared',
     ],
     'a draft is marked for removal 14 days after its build, and removed a week later': [
       'previews/expiry',
-      'a draft is marked 14 days after its last build',
+      'a draft expires 14 days after its last build, and is removed a week later',
     ],
     'publishing a slot puts its work on the site, and the bytes live that were built before': [
       'previews/publishing',
       'puts its work on main of both repositories',
     ],
-    'updating a slot brings in what the site has gained': ['previews/publishing', 'is draft_behind when the site has'],
-    'an archived site shows no draft': ['previews/expiry', 'an archived site shows no draft, builds none'],
+    'updating a slot brings in what the site has gained': ['previews/publishing', 'is draft_behind if the site has'],
+    'an archived site shows no draft': ['previews/expiry', 'an archived site shows and builds no draft, and continues'],
   }),
   ...rowsOf('move', 'visitors', {
     'a live booking that is cancelled frees its seat': ['bookings/cancelling', 'a member of the site cancels a live'],
@@ -91,11 +91,11 @@ export const moves = [
     'a form that is removed, confirmed, takes its submissions with it': ['forms/forms', 'a form removed with'],
   }),
   ...rowsOf('move', 'money', {
-    'a payment that is refunded goes back to where the charge went': ['payments/refunds', 'gives the whole amount'],
+    'a payment that is refunded goes back to where the charge went': ['payments/refunds', 'on the rail %s returns the'],
     'accepting a payout offer makes the site pay into the account': ['payouts/offers', 'and the site pays into it'],
-    'a payout offer is answered by the party that did not open it': ['payouts/offers', 'an offer is answered by the'],
-    'a payout offer that ran out or was taken back cannot be accepted': ['payouts/offers', 'an offer is over after 14'],
-    'a payout agreement is ended by the owner of either side': ['payouts/agreements', 'an agreement is ended by the'],
+    'a payout offer is answered by the party that did not open it': ['payouts/offers', 'only the other party answers'],
+    'a payout offer that ran out or was taken back cannot be accepted': ['payouts/offers', 'an offer expires after 14'],
+    'a payout agreement is ended by the owner of either side': ['payouts/agreements', 'the site’s owner or the payout'],
   }),
   ...rowsOf('move', 'domains', {
     'a domain that is attached serves the site, its certificate and records without further calls': [

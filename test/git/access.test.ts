@@ -14,8 +14,8 @@ afterAll(() => platform.close());
 
 const day = 86_400;
 
-describe('a password', () => {
-  test('that is wrong, has run out or belongs elsewhere opens nothing, and git says why', async () => {
+describe('a git password', () => {
+  test('that is wrong, expired or foreign opens nothing, and git says why', async () => {
     await using work = await folder();
     const [siteId, other] = [await platform.site({ 'a.txt': 'a' }), await platform.site()];
     const right = new URL(await platform.address(siteId));
@@ -47,7 +47,7 @@ describe('a password', () => {
     expect((await tryGit(work.path, ['clone', short, 'z'])).stderr).toMatch(/This password has expired/);
   });
 
-  test('has to be sent', async () => {
+  test('is required', async () => {
     const { url } = opened(await platform.address(await platform.site(), { seconds: day }));
     const path = '/info/refs?service=git-upload-pack';
     const none = await fetch(url + path);
@@ -66,7 +66,7 @@ describe('a password', () => {
     }
   });
 
-  test('for reading alone clones and does not push', async () => {
+  test('for reading clones and does not push', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a' });
     await git(work.path, ['clone', '--quiet', await platform.address(siteId, { access: 'read', seconds: day }), '.']);
@@ -79,7 +79,7 @@ describe('a password', () => {
     expect(await stateOf(platform, siteId)).toEqual(before);
   });
 
-  test('still fetches from an archived site, and pushes no more', async () => {
+  test('still fetches from an archived site, and does not push', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a' });
     const address = await platform.address(siteId, { seconds: day });

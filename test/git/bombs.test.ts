@@ -67,7 +67,7 @@ async function push(siteId: string, objects: Buffer[]) {
   return post(await platform.address(siteId, { seconds: 86_400 }), 'git-receive-pack', new Uint8Array(body));
 }
 
-describe('a pack is refused, or taken within the bound of memory, that holds', () => {
+describe('a pack is refused, or accepted within the memory limit, that holds', () => {
   const zeros = 4 * mebibyte;
   const bombs: [string, () => Buffer[]][] = [
     [
@@ -108,7 +108,7 @@ describe('a pack is refused, or taken within the bound of memory, that holds', (
 
 const bytes = process.env.FRONTAGE_CAMPAIGN === 'long' ? 90_000_000 : 20_000_000;
 
-test(`a push of ${bytes / 1_000_000} MB and its clone stay within the bound, in git and in the API`, async () => {
+test(`a push of ${bytes / 1_000_000} MB and its clone stay within the memory limit`, async () => {
   await using work = await folder();
   const siteId = await platform.site({ 'a.txt': 'a' });
   const address = await platform.address(siteId, { seconds: 86_400 });

@@ -33,7 +33,7 @@ describe('a request', () => {
     expect((await fetch(platform.url + path)).status).toBeLessThan(405);
   });
 
-  test('for files of the repository or other services of git is refused', async () => {
+  test('for files of the repository or other git services is refused', async () => {
     const address = await platform.address(await platform.site(), { seconds: day });
     for (const path of [
       '/HEAD',
@@ -47,7 +47,7 @@ describe('a request', () => {
     }
   });
 
-  test('with another Git-Protocol than a version is answered as if it had none', async () => {
+  test('with an unknown Git-Protocol is answered as if it had none', async () => {
     const address = await platform.address(await platform.site({ 'a.txt': 'a' }), { seconds: day });
     const path = '/info/refs?service=git-upload-pack';
     const plain = await get(address, path);
@@ -79,7 +79,7 @@ describe('a request', () => {
       {},
     ],
   ];
-  test.each(broken)('to push with %s changes nothing and is no fault', async (_what, body, headers) => {
+  test.each(broken)('to push with %s changes nothing and is not our failure', async (_what, body, headers) => {
     const siteId = await platform.site({ 'a.txt': 'a' });
     const before = await stateOf(platform, siteId);
     const { status, text } = await post(
@@ -128,7 +128,7 @@ describe('a push', () => {
     await ended(siteId);
   });
 
-  test('whose client goes away in the middle leaves nothing', async () => {
+  test('whose client disconnects leaves nothing', async () => {
     const siteId = await platform.site({ 'a.txt': 'a' });
     const before = await stateOf(platform, siteId);
     const half = await startPush(platform, siteId);
@@ -153,7 +153,7 @@ describe('a push', () => {
     expect(await stateOf(platform, siteId)).toEqual(before);
   });
 
-  test('removes what killed ones have left, and nothing of one that runs', async () => {
+  test('removes leftovers of killed pushes, and nothing of running ones', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a' });
     const { dir } = platform.repositories.place(siteId, 'source');

@@ -55,7 +55,7 @@ describe('isomorphic-git', () => {
     expect(await readFile(join(shallow.path, 'b.txt'), 'utf8')).toBe('two');
   });
 
-  test('is refused with the words of the rule, and nothing has changed', async () => {
+  test('is refused with the rule’s message, and changes nothing', async () => {
     await using site = await cloned();
     const before = await platform.repositories.head(site.siteId, 'source');
     await commit(site.dir, 'package.json', '{}');
@@ -118,7 +118,7 @@ describe('dulwich', () => {
     expect(said).toContain(await platform.repositories.head(siteId, 'source'));
   });
 
-  test('is refused with the words of the rule, and nothing has changed', async ({ skip }) => {
+  test('is refused with the rule’s message, and changes nothing', async ({ skip }) => {
     skip(!python, 'no Python with dulwich');
     const siteId = await platform.site({ 'a.txt': 'one' });
     const before = await platform.repositories.head(siteId, 'source');
@@ -128,7 +128,7 @@ describe('dulwich', () => {
 });
 
 test.each(['0', '1', '2'])(
-  'the git command by version %s of the protocol reads why a push is refused',
+  'the git command by version %s of the protocol shows why a push is refused',
   async (version) => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'one' });

@@ -33,7 +33,7 @@ async function newCollaborator(siteId: string): Promise<{ accountId: string; add
   return { accountId, address: address.href };
 }
 
-test('a collaborator clones and pushes, until he is removed: then his password opens nothing', async () => {
+test('a collaborator clones and pushes until they are removed', async () => {
   await using work = await folder();
   const siteId = await platform.site({ 'a.txt': 'a' });
   const { accountId, address } = await newCollaborator(siteId);
@@ -51,7 +51,7 @@ test('a collaborator clones and pushes, until he is removed: then his password o
   expect(await git(`${work.path}/owner`, ['ls-files'])).toContain('src/b.txt');
 });
 
-test('a password that was being made while its maker was removed opens nothing either', async () => {
+test('a password created while its owner is removed opens nothing', async () => {
   await using work = await folder();
   const siteId = await platform.site({ 'a.txt': 'a' });
   const { accountId, address } = await newCollaborator(siteId);
@@ -88,7 +88,7 @@ async function slowPush(siteId: string, address: string, meanwhile: () => Promis
   return await answer;
 }
 
-test('a push that began before its maker was removed or blocked does not land after it', async () => {
+test('a push that began before a removal or block is refused', async () => {
   const siteId = await platform.site({ 'a.txt': 'a' });
   const head = () => platform.repositories.head(siteId, 'source');
   const before = await head();

@@ -12,7 +12,7 @@ afterAll(() => platform.close());
 const { commit, files } = sourceOf(() => platform);
 
 describe('a commit by the API', () => {
-  test('stands in git under the name of the account, and a clone sees it', async () => {
+  test('is in git under the account’s name, and clones see it', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a', 'old/b.txt': 'b' });
     const changes = [
@@ -34,7 +34,7 @@ describe('a commit by the API', () => {
     expect(await git(work.path, ['-c', 'core.quotePath=false', 'ls-files'])).toBe('a.txt\nsrc/n\u00e9w.bin');
   });
 
-  test('below src/content/ goes to the content repository, and nothing may cross', async () => {
+  test('below src/content/ goes to the content repository, and cannot span both', async () => {
     const siteId = await platform.site({ 'a.txt': 'a' });
     const { body } = await commit(siteId, write('src/content/posts/one.md', '# One'));
     expect(body.repository).toBe('content');
@@ -55,7 +55,7 @@ describe('a commit by the API', () => {
     expect(await platform.repositories.head(siteId, 'content')).toBe(body.commit);
   });
 
-  test('is refused when main has moved on since expected_head', async () => {
+  test('is refused when main has moved past expected_head', async () => {
     const siteId = await platform.site({ 'a.txt': 'a' });
     const head = await platform.repositories.head(siteId, 'source');
     const first = await commit(siteId, { ...write('a.txt', 'b'), expected_head: head });
@@ -68,7 +68,7 @@ describe('a commit by the API', () => {
     expect(await platform.repositories.head(siteId, 'source')).toBe(first.body.commit);
   });
 
-  test('that is there already makes no other', async () => {
+  test('without effect creates no commit', async () => {
     const siteId = await platform.site({ 'a.txt': 'a' });
     const head = await platform.repositories.head(siteId, 'source');
     const again = await commit(siteId, { ...write('a.txt', 'a'), expected_head: 'f'.repeat(40) });
@@ -79,7 +79,7 @@ describe('a commit by the API', () => {
     expect((await commit(siteId, write('a.txt', 'b'), key)).body).toEqual(first.body);
   });
 
-  test('loses none of many that are made at once', async () => {
+  test('loses none of many concurrent commits', async () => {
     const siteId = await platform.site({ 'a.txt': 'a' });
     const answers = await Promise.all(['1', '2', '3', '4'].map((name) => commit(siteId, write(`${name}.txt`, name))));
     const made = answers.flatMap(({ status }, index) => (status === 200 ? [`${index + 1}.txt`] : []));
@@ -114,7 +114,7 @@ describe('a commit by the API', () => {
     expect(await platform.repositories.head(siteId, 'source')).toBe(head);
   });
 
-  test('may put a file in the place of a folder that it removes', async () => {
+  test('may replace a removed folder by a file', async () => {
     const siteId = await platform.site({ 'old/b.txt': 'b' });
     const changes = [
       { path: 'old', text: '1' },

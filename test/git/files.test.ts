@@ -16,7 +16,7 @@ type Credential = { id: string; username: string; password: string; url: string;
 const { commit, files } = sourceOf(() => platform);
 
 describe('git credentials', () => {
-  test('open the repository they were made for, at the address they name', async () => {
+  test('open their own repository at their own address', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a' });
     const input = { repository: 'content', access: 'write' };
@@ -31,7 +31,7 @@ describe('git credentials', () => {
     await git(work.path, ['push', '--quiet']);
   });
 
-  test('are shown again to a repetition of the call, and not made twice', async () => {
+  test('are returned again to a repeated call, and created once', async () => {
     const siteId = await platform.site();
     const ask = () =>
       platform.call<Credential>(
@@ -52,7 +52,7 @@ describe('git credentials', () => {
     [{ repository: 'source', access: 'read', expires_in_seconds: 59 }],
     [{ repository: 'source', access: 'read', expires_in_seconds: 90 * 86_400 + 1 }],
     [{ repository: 'source', access: 'read', more: 1 }],
-  ])('are not made from %j', async (input) => {
+  ])('are not created from %j', async (input) => {
     const answer = await platform.call('POST', `/v1/sites/${await platform.site()}/git-credentials`, input);
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_json' } } });
   });
@@ -82,14 +82,14 @@ describe('the files of a site', () => {
     });
   });
 
-  test('come as base64 where they are no text', async () => {
+  test('are base64 unless they are text', async () => {
     const siteId = await platform.site({ 'a.bin': Buffer.from([0, 255]) });
     const { body } = await files<File>(siteId, '?path=a.bin');
     expect(body).toMatchObject({ bytes: 2, base64: 'AP8=' });
     expect(body.text).toBeUndefined();
   });
 
-  test('come in pages, and a cursor works for its own list alone', async () => {
+  test('have pages, and a cursor works for its own list alone', async () => {
     const siteId = await platform.site({ a: '', b: '', c: '', 'd/e': '', 'd/f': '' });
     const first = (await files(siteId, '?limit=3')).body;
     expect(first.items.map(({ path }) => path)).toEqual(['a', 'b', 'c']);
@@ -99,7 +99,7 @@ describe('the files of a site', () => {
     expect(foreign).toMatchObject({ status: 400, body: { error: { code: 'invalid_cursor' } } });
   });
 
-  test('can be read as they were, by commit, and as they are in a slot', async () => {
+  test('are readable by commit and by slot', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'old' });
     const old = await platform.repositories.head(siteId, 'source');

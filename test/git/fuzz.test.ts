@@ -73,7 +73,7 @@ function bent(body: Buffer, { kind, at: place, size, bytes }: Bend): Buffer {
 
 const count = process.env.FRONTAGE_CAMPAIGN === 'long' ? 10_000 : 500;
 
-test(`${count} bent requests get no 5xx, and nothing has changed`, async () => {
+test(`${count} malformed requests get no 5xx, and change nothing`, async () => {
   const siteId = await platform.site({ 'a.txt': 'one' });
   const address = await platform.address(siteId, { seconds: 86_400 });
   const { url, authorization } = opened(address);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 describe('a repository', () => {
-  test('can be cloned, changed and pushed, and the next fetch brings the change', async () => {
+  test('is cloned, changed and pushed, and the next fetch has the change', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'src/pages/index.astro': '<h1>Hi</h1>\n' });
     for (const repository of ['source', 'content'] as const) {
@@ -41,7 +41,7 @@ describe('a repository', () => {
     await git(work.path, [...setting, 'push', '--quiet']);
   });
 
-  test('can be cloned shallow and without its files, which come when they are needed', async () => {
+  test('is cloned shallow and without files, which are fetched when needed', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a' });
     const address = await platform.address(siteId);
@@ -62,7 +62,7 @@ describe('a repository', () => {
     expect(await git(`${work.path}/partial`, ['show', 'HEAD~1:a.txt'])).toBe('c');
   });
 
-  test('takes a push that is larger than one buffer, and a gzipped request', async () => {
+  test('accepts a push larger than a buffer, and a gzipped request', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a' });
     const address = await platform.address(siteId);

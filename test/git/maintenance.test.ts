@@ -43,7 +43,7 @@ async function grown(): Promise<{ siteId: string; forgotten: string }> {
 const looseIn = async (siteId: string) =>
   (await readdir(join(dirOf(siteId), 'objects'))).filter((name) => /^[0-9a-f]{2}$/.test(name)).length;
 
-test('a grown repository is packed anew, and every object of it is still there', async () => {
+test('a grown repository is repacked with all its objects', async () => {
   const { siteId, forgotten } = await grown();
   const all = ['cat-file', '--batch-all-objects', '--batch-check'];
   const before = await git(dirOf(siteId), all);
@@ -57,7 +57,7 @@ test('a grown repository is packed anew, and every object of it is still there',
   expect(await platform.repositories.head(siteId, 'source')).toMatch(/^[0-9a-f]{40}$/);
 }, 120_000);
 
-test('pushes that come while it is packed are kept', async () => {
+test('pushes during a repack are kept', async () => {
   const { siteId } = await grown();
   await using work = await folder();
   await git(work.path, ['clone', '--quiet', await platform.address(siteId, { seconds: 86_400 }), '.']);
@@ -73,7 +73,7 @@ test('pushes that come while it is packed are kept', async () => {
   await git(anew.path, ['clone', '--quiet', await platform.address(siteId), '.']);
 }, 120_000);
 
-test('a kill in the middle leaves a good repository, and the next run ends the work', async () => {
+test('a killed repack leaves a sound repository, and the next run completes it', async () => {
   const { siteId, forgotten } = await grown();
   for (const afterMs of [0, 5, 20, 60]) {
     const env = { ...gitEnvironment(), GIT_DIR: dirOf(siteId) };
@@ -98,7 +98,7 @@ test('a kill in the middle leaves a good repository, and the next run ends the w
   await git(dirOf(siteId), ['fsck', '--strict']);
 }, 120_000);
 
-test('of sites that were never made, only repositories that nobody wrote to go, and only after a day', async () => {
+test('only untouched repositories of sites never created are removed, after a day', async () => {
   const [young, old, used] = [newId('site'), newId('site'), newId('site')];
   const files = new Map([['a.txt', Buffer.from('a')]]);
   for (const id of [young, old, used]) {

@@ -56,7 +56,7 @@ async function filesOf(commit: string): Promise<Record<string, string>> {
   return files;
 }
 
-test('what each side changed is in the merge, lines of one file too, with both as parents', async () => {
+test('a merge has both sides’ changes, also in one file, with both parents', async () => {
   await newSite({ 'a.txt': text({}), 'gone.txt': 'x' });
   const ours = await write('preview/1', { 'a.txt': text({ 3: 'ours' }), 'ours.txt': '1' });
   const theirs = await write('main', { 'a.txt': text({ 30: 'theirs' }), 'gone.txt': null, 'theirs.txt': '2' });
@@ -87,7 +87,7 @@ test.each<[string, Record<string, string | null>, Record<string, string | null>,
   expect(await merge(await write('preview/1', ours), await write('main', theirs))).toEqual({ conflicts: paths });
 });
 
-test('branches move together or not at all, and only from where they are expected', async () => {
+test('branches move together or not at all, from their expected commits', async () => {
   await newSite({ 'a.txt': 'a' });
   const tip = await write('preview/1', { 'a.txt': 'b' });
   const content = await head('main', 'content');
@@ -104,7 +104,7 @@ test('branches move together or not at all, and only from where they are expecte
   expect([await head('preview/1', 'content'), await head('main')]).toEqual([content, tip]);
 });
 
-test('a branch is removed from where it is expected, packed or not', async () => {
+test('a branch is removed from its expected commit, packed or not', async () => {
   await newSite({ 'a.txt': 'a' });
   const tip = await write('preview/2', { 'a.txt': 'b' });
   const gone = { repository: 'source', branch: 'preview/2', from: tip, to: null } as const;

@@ -94,17 +94,17 @@ describe('branches', () => {
     await expectRefused(['--force', 'origin', `${oid}:refs/heads/preview/3`], /would not point to a commit/);
   });
 
-  test('one refused branch keeps the others of the same push out', async () => {
+  test('a refused branch refuses the other branches of its push', async () => {
     await commitFiles(clone, { 'c.txt': 'three' });
     await expectRefused(['origin', 'HEAD:main', 'HEAD:refs/tags/v1'], /refs\/tags\/v1 cannot be pushed/);
   });
 
-  test('push options are not taken', async () => {
+  test('push options are refused', async () => {
     await commitFiles(clone, { 'c.txt': 'three' });
     await expectRefused(['-o', 'x=1', 'origin', 'HEAD:main'], /does not support push options/);
   });
 
-  test('of two pushes on the same tip the later is told to fetch first', async () => {
+  test('the later of two pushes on one tip is told to fetch first', async () => {
     await using second = await folder();
     await git(second.path, ['clone', '--quiet', await platform.address(siteId), '.']);
     await commitFiles(clone, { 'c.txt': 'mine' });
@@ -121,13 +121,13 @@ describe('branches', () => {
 });
 
 describe('histories', () => {
-  test('a name that could harm a clone is refused in the middle of a history too', async () => {
+  test('a harmful name is refused anywhere in a history', async () => {
     const bad = await commitTree(clone, await writeTree(clone, [{ path: 'src/.GIT/config', bytes: 'x' }]), [head]);
     const good = await commitTree(clone, await writeTree(clone, [{ path: 'a.txt', bytes: 'one\n' }]), [bad]);
     await expectRefused(['origin', `${good}:refs/heads/main`], /src\/\.GIT\/config appears in the pushed history/);
   });
 
-  test('what a merge brings is judged like any other change', async () => {
+  test('a merge is checked like any other change', async () => {
     const side = await commitTree(clone, await writeTree(clone, [{ path: 'yarn.lock', bytes: 'x' }]), [head]);
     const tree = await writeTree(clone, [
       { path: 'a.txt', bytes: 'one\n' },
@@ -137,7 +137,7 @@ describe('histories', () => {
     await expectRefused(['origin', `${merge}:refs/heads/main`], /yarn\.lock is managed by the platform/);
   });
 
-  test('tips are compared, so what came and went in between does not count', async () => {
+  test('only tips are compared, not commits in between', async () => {
     const odd = [
       { path: 'link', mode: '120000', bytes: 'a.txt' },
       { path: 'yarn.lock', bytes: 'x' },
@@ -148,7 +148,7 @@ describe('histories', () => {
     expect(await platform.repositories.head(siteId, 'source')).toBe(good);
   });
 
-  test("a new slot's branch is judged against main", async () => {
+  test('a new slot’s branch is compared with main', async () => {
     const bad = await commitTree(clone, await writeTree(clone, [{ path: '.npmrc', bytes: 'x' }]), [head]);
     await expectRefused(['origin', `${bad}:refs/heads/preview/4`], /\.npmrc is managed by the platform/);
   });

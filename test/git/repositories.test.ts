@@ -26,7 +26,7 @@ async function make(source: Record<string, string | Buffer> = {}): Promise<strin
   return siteId;
 }
 
-test('both repositories are made whole, once, however many calls make them', async () => {
+test('both repositories are created completely, once, under concurrent calls', async () => {
   const siteId = newId('site');
   const initial = { source: files({ 'a.txt': 'a' }), content: files({ 'b.md': 'b' }) };
   await Promise.all([1, 2, 3].map(() => repositories.create(siteId, initial, author, at)));
@@ -39,7 +39,7 @@ test('both repositories are made whole, once, however many calls make them', asy
   await git(place, ['fsck', '--strict']);
 });
 
-test('what is not the id of a site becomes no path', () => {
+test('an invalid site id becomes no path', () => {
   for (const id of ['../../etc', '', 'site_', 'site_01m7y4w1hnfezrps8pa690527W', 'dep_01m7y4w1hnfezrps8pa690527w']) {
     expect(() => repositories.place(id, 'source')).toThrow('not a site id');
   }
@@ -54,7 +54,7 @@ test('a head is found in its file and in packed refs', async () => {
   expect(await repositories.head(newId('site'), 'source')).toBeNull();
 });
 
-test('contents come in the order asked, whole, and what is left unread does not disturb the next', async () => {
+test('contents are returned completely in the requested order', async () => {
   const large = Buffer.alloc(3_000_000, 'frontage');
   const siteId = await make({ empty: '', large, 'line\u00e9': 'a\nb\0c\n' });
   const tree = await repositories.listTree(siteId, 'source', (await repositories.head(siteId, 'source')) ?? '');
@@ -70,7 +70,7 @@ test('contents come in the order asked, whole, and what is left unread does not 
   await expect(stray[Symbol.asyncIterator]().next()).rejects.toThrow(/not a file of this repository/);
 });
 
-test('a commit moves a branch from the tip it stands on, and from no other', async () => {
+test('a commit moves a branch only from its parent', async () => {
   const siteId = await make({ 'a.txt': 'a', 'b "q".txt': 'b' });
   const parent = await repositories.head(siteId, 'source');
   const commit = { parent, message: 'Two\n\nmore', author, at, changes: [{ path: 'b "q".txt', bytes: null }] };
@@ -88,7 +88,7 @@ test('a commit moves a branch from the tip it stands on, and from no other', asy
   await expect(repositories.hasCommit(siteId, 'source', '--help')).rejects.toThrow('not a git object id');
 });
 
-test('a lock that a killed process left keeps no commit out for longer than a minute', async () => {
+test('a killed process’s lock delays commits for at most a minute', async () => {
   const siteId = await make({ 'a.txt': 'a' });
   const lock = join(repositories.place(siteId, 'source').dir, 'refs/heads/main.lock');
   await writeFile(lock, '');
@@ -100,7 +100,7 @@ test('a lock that a killed process left keeps no commit out for longer than a mi
   expect(await repositories.commit(siteId, 'source', commit)).toBe(await repositories.head(siteId, 'source'));
 });
 
-test('of many commits on the same tip one wins', async () => {
+test('of many commits on one tip one succeeds', async () => {
   const siteId = await make({ 'a.txt': 'a' });
   const parent = await repositories.head(siteId, 'source');
   const all = await Promise.all(

@@ -55,7 +55,7 @@ describe.each([...hostilePushes, ...hostileFormats])('a push is refused that bri
   const { repository = 'source', files, without = [], says, code } = hostile;
   const name = hostile.names ?? files[0]?.path ?? '';
 
-  test('by git, with a line that names the file and the rule, and nothing is left of it', async () => {
+  test('by git, with a line that names the file and the rule, and leaves nothing', async () => {
     const before = await stateOf(platform, siteId, repository);
     const { status, stderr } = await push(hostile);
     expect(stderr).toMatch(/remote: Refused\. Nothing has changed\./);
@@ -153,7 +153,7 @@ const welcome: { brings: string; repository?: Repository; files: AnyFile[] }[] =
 ];
 
 test.each(welcome)(
-  'a push goes in that brings $brings, and so does the same commit by the API',
+  'a push with $brings is accepted, and so is the same commit by the API',
   async ({ files, repository = 'source' }) => {
     const own = await platform.site({ 'src/pages/index.astro': 'x' });
     await using work = await folder();

@@ -5,9 +5,7 @@ import { expect, test } from 'vitest';
 import { folderName, openRepositories } from '#providers/repositories.ts';
 import { newId } from '#runtime/ids.ts';
 
-test('a site whose repositories were moved to another volume, with links in their place, goes on as before', async ({
-  onTestFinished,
-}) => {
+test('a site whose repositories moved to another volume behind links works as before', async ({ onTestFinished }) => {
   const root = await mkdtemp(join(tmpdir(), 'frontage-shards-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const [volume, other] = [join(root, 'repositories'), join(root, 'other volume')];

@@ -35,7 +35,7 @@ async function firstLine(stream: Readable): Promise<string> {
   throw new Error(`ended after ${all}`);
 }
 
-test('a hundred megabytes go through a program whole, no faster than they are read', async () => {
+test('a hundred megabytes pass through a program, no faster than they are read', async () => {
   const piece = Buffer.alloc(1_048_576, 'a piece of many bytes\n');
   const program = await spawnByHelper('cat', [], { env });
   const sent = createHash('sha256');
@@ -59,7 +59,7 @@ test('a hundred megabytes go through a program whole, no faster than they are re
   expect(await program.exited).toEqual({ status: 0, stderr: '' });
 });
 
-test('a program has its status, its last words and the environment it was given', async () => {
+test('a program has its status, its last output and its environment', async () => {
   expect(await finished(await shell('yes error | head -c 9999 >&2; echo last words >&2; exit 7'))).toMatchObject({
     said: '',
     status: 7,
@@ -71,7 +71,7 @@ test('a program has its status, its last words and the environment it was given'
   expect((await finished(program)).said).toBe('A=1\nB=two words\n');
 });
 
-test('a program is handed its own descriptors and no other', async () => {
+test('a program inherits only its own descriptors', async () => {
   const others = await Promise.all([1, 2, 3].map(() => shell('read line', true)));
   const listing = 'for fd in /proc/self/fd/*; do if [ -e $fd ]; then echo $fd; fi; done';
   const sorted = (lines: string) => lines.trim().split('\n').sort();
@@ -82,7 +82,7 @@ test('a program is handed its own descriptors and no other', async () => {
   await Promise.all(others.map(finished));
 });
 
-test('a program that does not exist fails by itself', async () => {
+test('a missing program fails by itself', async () => {
   const before = await shell('read line');
   for (const hasChannel of [false, true]) {
     const program = await spawnByHelper('/nonexistent', [], { env, hasChannel });
@@ -92,14 +92,14 @@ test('a program that does not exist fails by itself', async () => {
   expect((await finished(before)).status).toBe(0);
 });
 
-test('a program may end before it has read its input', async () => {
+test('a program may exit before reading its input', async () => {
   const program = await shell('exec <&-; exit 3');
   for (let count = 0; count < 20; count++) await writeWithBackpressure(program.stdin, Buffer.alloc(1_048_576));
   program.stdin.end();
   expect(await finished(program)).toMatchObject({ status: 3 });
 });
 
-test('two hundred at once each hear their own', async () => {
+test('two hundred concurrent programs each get their own streams', async () => {
   const said = await Promise.all(
     Array.from({ length: 200 }, async (_, index) => {
       const program = await spawnByHelper('cat', [], { env });
@@ -110,7 +110,7 @@ test('two hundred at once each hear their own', async () => {
   expect(said).toEqual(Array.from({ length: 200 }, (_, index) => `${index}`));
 });
 
-test('a shell reads and writes the channel, a megabyte too, and hears its end', async () => {
+test('a shell reads and writes the channel, and sees its end', async () => {
   const program = await shell('read first <&3; echo "$first" >&3; yes | head -c 1048576 >&3; wc -c <&3', true);
   const channel = program.channel as NonNullable<SpawnedProcess['channel']>;
   channel.write('word\n');
@@ -125,7 +125,7 @@ test('a shell reads and writes the channel, a megabyte too, and hears its end', 
   expect((await finished(left)).said).toBe('none\n');
 });
 
-test('a signal reaches all that a program has started', async () => {
+test('a signal reaches all processes of a program', async () => {
   const program = await shell("trap '' TERM; sleep 1000 & echo $!; wait");
   const pid = Number(await firstLine(program.stdout));
   program.stdout.resume();
@@ -135,7 +135,7 @@ test('a signal reaches all that a program has started', async () => {
   await until(() => !runs(pid));
 });
 
-test('when the launcher is killed, what it ran has failed and the next program starts', async () => {
+test('when the helper is killed, its programs fail and the next one starts', async () => {
   const program = await shell("trap '' TERM HUP; echo $$ $PPID; while :; do sleep 1; done");
   const [pid, launcher] = (await firstLine(program.stdout)).split(' ').map(Number) as [number, number];
   program.stdout.resume();
@@ -149,7 +149,7 @@ test('when the launcher is killed, what it ran has failed and the next program s
   expect(Number(next.said)).not.toBe(launcher);
 });
 
-test('when its folder is cleaned away, a new launcher takes over', async () => {
+test('when its folder is deleted, a new helper starts', async () => {
   const launcher = Number((await finished(await shell('echo $PPID'))).said);
   rmSync(dirname(addressOf(launcher)), { recursive: true });
   let now = launcher;
@@ -179,7 +179,7 @@ function startParent(script: string): ChildProcess & { stdout: Readable } {
   }) as ChildProcess & { stdout: Readable };
 }
 
-test('a short command ends by itself, and its launcher with it', async () => {
+test('a short command exits by itself with its helper', async () => {
   const parent = startParent(`
     const program = await spawnByHelper('/bin/sh', ['-c', 'echo $PPID'], { env });
     for await (const chunk of program.stdout) process.stdout.write(chunk);
@@ -189,7 +189,7 @@ test('a short command ends by itself, and its launcher with it', async () => {
   await until(() => !runs(Number(launcher)));
 });
 
-test('a killed process leaves neither its programs behind, nor its launcher, nor a socket', async () => {
+test('a killed process leaves no programs, helper or socket', async () => {
   const parent = startParent(`
     const script = "trap '' TERM HUP PIPE; echo $$ $PPID; while :; do sleep 1; done";
     const program = await spawnByHelper('/bin/sh', ['-c', script], { env, hasChannel: true });
@@ -201,7 +201,7 @@ test('a killed process leaves neither its programs behind, nor its launcher, nor
   await until(() => !runs(pid) && !runs(launcher) && !existsSync(address));
 });
 
-test('what goes to all processes of a terminal does not end the launcher before its process', async () => {
+test('a terminal’s signal does not stop the helper before its process', async () => {
   const program = await shell('echo $PPID; read line; echo $line');
   const launcher = Number(await firstLine(program.stdout));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(launcher, signal);

@@ -35,7 +35,7 @@ async function serving(options: GitOptions) {
   };
 }
 
-test('where all places are taken, git reads that it should come again, and does well when it does', async () => {
+test('when all git slots are in use, git is told to retry, and a retry succeeds', async () => {
   await using site = await serving({ concurrency: { running: 1, perSite: 1, waiting: 0 } });
   await using work = await folder();
   const [busy, other] = [await platform.site({ 'a.txt': 'a' }), await platform.site({ 'a.txt': 'a' })];
@@ -58,7 +58,7 @@ test('where all places are taken, git reads that it should come again, and does 
   await vi.waitFor(async () => expect(await again()).toBe(0), patient);
 });
 
-test('a client that sends a byte now and then is hung up on, and leaves nothing', async () => {
+test('a slow client is disconnected, and leaves nothing', async () => {
   await using site = await serving({ timeouts: { slowMs: 300, bytesPerSecondMin: 1_000_000 } });
   const siteId = await platform.site({ 'a.txt': 'a' });
   const before = await stateOf(platform, siteId);
@@ -73,7 +73,7 @@ test('a client that sends a byte now and then is hung up on, and leaves nothing'
 test.each([
   ['push', startPush],
   ['fetch', startFetch],
-])('a %s under way is cut off once its account is blocked, and leaves nothing', async (_what, start) => {
+])('a running %s is cut off once its account is blocked, and leaves nothing', async (_what, start) => {
   await using site = await serving({ timeouts: { askMs: 50 } });
   const siteId = await platform.site({ 'a.txt': 'a' });
   const before = await stateOf(platform, siteId);
@@ -89,7 +89,7 @@ test.each([
   expect(await stateOf(platform, siteId)).toEqual(before);
 });
 
-test('too many calls from one address are told to wait, in words that git shows', async () => {
+test('too many calls from one address are told to wait, in git’s output', async () => {
   const { deps } = platform;
   const app = await buildApp({ ...deps, config: { ...deps.config, rateScale: 0.01 } });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -108,10 +108,10 @@ test('too many calls from one address are told to wait, in words that git shows'
   }
 });
 
-describe('places', () => {
+describe('git slots', () => {
   const limits = { running: 2, perSite: 1, waiting: 2, waitMs: 60_000 };
 
-  test('of one site do not keep another waiting, and go to the next in the queue', async () => {
+  test('of one site do not block another, and pass to the next in the queue', async () => {
     const slots = createGitConcurrency(limits);
     const order: string[] = [];
     const take = async (site: string, name: string) => {
@@ -131,7 +131,7 @@ describe('places', () => {
     expect(order).toHaveLength(4);
   });
 
-  test('in the queue are not all for one site, however many of its clones come', async () => {
+  test('in the queue are shared among sites', async () => {
     const slots = createGitConcurrency({ ...limits, running: 2, perSite: 1, waiting: 8 });
     const releases = [await slots.acquire('a'), await slots.acquire('b')];
     const crowd = await Promise.all(
@@ -145,7 +145,7 @@ describe('places', () => {
     expect(await other).toBeTypeOf('function');
   });
 
-  test('are refused when too many wait, and when the wait is over', async () => {
+  test('are refused when the queue is full or the wait is over', async () => {
     const slots = createGitConcurrency({ ...limits, running: 1, waiting: 1, waitMs: 20 });
     await slots.acquire('a');
     const waiting = slots.acquire('b');
@@ -154,7 +154,7 @@ describe('places', () => {
   });
 });
 
-test('a push of ten thousand branches is refused, and answered with some of them', async () => {
+test('a push of ten thousand branches is refused, and the answer names some', async () => {
   const siteId = await platform.site({ 'a.txt': 'a' });
   const head = await platform.repositories.head(siteId, 'source');
   const before = await stateOf(platform, siteId);
@@ -173,7 +173,7 @@ test('a push of ten thousand branches is refused, and answered with some of them
   expect(await stateOf(platform, siteId)).toEqual(before);
 }, 120_000);
 
-test('a frozen file is one under a new name, in another case and by a merge', async () => {
+test('a frozen file stays frozen by rename, case or merge', async () => {
   await using work = await folder();
   const siteId = await platform.site({ 'a.txt': 'a', 'src/b.txt': 'b' });
   await git(work.path, ['clone', '--quiet', await platform.address(siteId, { seconds: 86_400 }), '.']);

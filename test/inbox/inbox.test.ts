@@ -8,7 +8,7 @@ const fixture = await createInboxFixture();
 afterAll(() => fixture.close());
 const { ask } = fixture;
 
-test('what waits is listed over all sites, newest first, with what to do next', async () => {
+test('items are listed over all sites, newest first, with the next action', async () => {
   const [owner, host] = [await fixture.newCaller(), await fixture.newCaller()];
   const [first, second] = [await ask.newSite(owner), await ask.newSite(owner)];
   const failed = await fixture.failedBuild(owner, first.id);
@@ -40,7 +40,7 @@ test('what waits is listed over all sites, newest first, with what to do next', 
   });
 });
 
-test('collaborators see what is theirs, and nobody else sees anything', async () => {
+test('collaborators see their own items, and strangers see none', async () => {
   const [owner, stranger] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await ask.newSite(owner);
   const collaborator = await ask.newCollaborator(owner, site.id);
@@ -56,7 +56,7 @@ test('collaborators see what is theirs, and nobody else sees anything', async ()
   expect(idsOf(await stranger.call('GET', '/v1/inbox'))).toEqual([]);
 });
 
-test('a failed build waits until something later is on its way or live, and the last one of a site alone', async () => {
+test('a failed build waits until a later one exists, and only a site’s last one', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const listed = async () => idsOf(await owner.call('GET', '/v1/inbox'));
@@ -75,7 +75,7 @@ test('a failed build waits until something later is on its way or live, and the 
   expect(await listed()).toEqual([]);
 });
 
-test('a draft that was not built waits until its slot is built anew', async () => {
+test('a failed draft waits until its slot is built again', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const failed = await fixture.preview(owner, site.id, 2);
@@ -94,7 +94,7 @@ test('a draft that was not built waits until its slot is built anew', async () =
   expect(idsOf(await owner.call('GET', '/v1/inbox'))).toEqual([published]);
 });
 
-test('an invitation waits until it is accepted, withdrawn or past its time', async () => {
+test('an invitation waits until it is accepted, withdrawn or expired', async () => {
   const [owner, guest] = [await fixture.newCaller(), await fixture.newCaller()];
   const email = await ask.emailOf(guest);
   const listed = async () => idsOf(await guest.call('GET', '/v1/inbox'));
@@ -110,7 +110,7 @@ test('an invitation waits until it is accepted, withdrawn or past its time', asy
   expect(await listed()).toEqual([]);
 });
 
-test('since leaves out what began to wait up to that moment, however it is written', async () => {
+test('since excludes earlier items, in any notation', async () => {
   const owner = await fixture.newCaller();
   const failed = await fixture.failedBuild(owner, (await ask.newSite(owner)).id);
   const [{ at }] = (await owner.call('GET', '/v1/inbox')).body.items;
@@ -142,7 +142,7 @@ test.each(['-1', '51', '1.5', 'long'])('wait=%s is refused', async (text) => {
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_input']);
 });
 
-test('a long inbox comes in pages, each item once', async () => {
+test('a long inbox has pages, with each item once', async () => {
   const owner = await fixture.newCaller();
   const failed: string[] = [];
   for (let n = 0; n < 5; n++) failed.unshift(await fixture.failedBuild(owner, (await ask.newSite(owner)).id));
@@ -156,7 +156,7 @@ test('a long inbox comes in pages, each item once', async () => {
   expect(seen).toEqual(failed);
 });
 
-test('news that every process has asked for is deleted', async () => {
+test('rows that every process has read are deleted', async () => {
   const count = async () => Number((await fixture.deps.em().execute('select count(*) as n from inbox_news'))[0]?.n);
   await fixture.deps.em().execute(`insert into inbox_news (topic) select 'nobody' from generate_series(1, 21000)`);
   await sweepInboxNews(fixture.deps);

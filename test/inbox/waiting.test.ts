@@ -47,7 +47,7 @@ async function newOwner() {
   return { owner, site: await ask.newSite(owner) };
 }
 
-test('a call that waits answers within a second of the first item, on any process', async () => {
+test('a long poll returns within a second of the first item, on any process', async () => {
   const hear = async () => {
     const { owner, site } = await newOwner();
     const guest = await fixture.newCaller();
@@ -66,7 +66,7 @@ test('a call that waits answers within a second of the first item, on any proces
   expect(await quickest(1_000, hear)).toBeLessThan(1_000);
 });
 
-test('a process that hears no NOTIFY asks by itself each second', async () => {
+test('without NOTIFY a process polls each second', async () => {
   const deps = createDeps(fixture.config, { name: 'deaf', clock: fixture.clock, log: fixture.deps.log });
   const app = await buildApp({ ...deps, notifications: { ...deps.notifications, on: () => () => {} } });
   const deaf = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -87,7 +87,7 @@ test('a process that hears no NOTIFY asks by itself each second', async () => {
   }
 });
 
-test('what was there before since does not end a wait, and what comes after does', async () => {
+test('earlier items do not end a wait, and later ones do', async () => {
   const { owner, site } = await newOwner();
   await fixture.failedBuild(owner, site.id);
   const [{ at }] = (await owner.call('GET', '/v1/inbox')).body.items;
@@ -96,7 +96,7 @@ test('what was there before since does not end a wait, and what comes after does
   expect(idsOf((await heard).answer)).toEqual([later]);
 });
 
-test('a wait for nothing answers an empty list when its seconds are over, and not before', async () => {
+test('a wait without items returns an empty list at its timeout', async () => {
   const { owner } = await newOwner();
   const began = performance.now();
   const { status, body } = await owner.call('GET', '/v1/inbox?wait=1');
@@ -104,7 +104,7 @@ test('a wait for nothing answers an empty list when its seconds are over, and no
   expect(performance.now() - began).toBeGreaterThanOrEqual(1000);
 });
 
-test('what waits already is answered at once', async () => {
+test('existing items are returned at once', async () => {
   const { owner, site } = await newOwner();
   const failed = await fixture.failedBuild(owner, site.id);
   const began = performance.now();
@@ -112,7 +112,7 @@ test('what waits already is answered at once', async () => {
   expect(performance.now() - began).toBeLessThan(5_000);
 });
 
-test('a token has four calls wait, and one that hangs up makes room', async () => {
+test('a token has four waiting calls, and a disconnect frees one', async () => {
   const { owner } = await newOwner();
   const before = await arrivals(owner);
   const hanging = Array.from({ length: waitLimits.perToken }, () => {
@@ -133,7 +133,7 @@ test('a token has four calls wait, and one that hangs up makes room', async () =
   for (const call of hanging) call.destroy();
 });
 
-test('two hundred calls that wait hold no connection to the database', async () => {
+test('two hundred waiting calls hold no database connection', async () => {
   const { app, url } = await fixture.start();
   const callers = await Promise.all(Array.from({ length: 50 }, () => fixture.newCaller()));
   const waits = callers.flatMap((caller) => Array.from({ length: 4 }, () => caller));
@@ -163,7 +163,7 @@ test('two hundred calls that wait hold no connection to the database', async () 
   await closing;
 });
 
-test('who loses the site or the token while he waits learns nothing', async () => {
+test('a caller that loses access while waiting learns nothing', async () => {
   const { owner, site } = await newOwner();
   const collaborator = await ask.newCollaborator(owner, site.id);
   const revoker = await fixture.newCaller();
@@ -186,7 +186,7 @@ test('who loses the site or the token while he waits learns nothing', async () =
   expect(errorOf(ended.answer).code).toBe('unauthorized');
 });
 
-test('what waits on a site waits for whoever joins it', async () => {
+test('a new member receives the waiting items of a site', async () => {
   const { owner, site } = await newOwner();
   const guest = await fixture.newCaller();
   const { body: invitation } = await ask.invite(owner, site.id, await ask.emailOf(guest));
@@ -199,7 +199,7 @@ test('what waits on a site waits for whoever joins it', async () => {
   expect(at - joinedAt).toBeLessThan(5_000);
 });
 
-test('a process that ends answers those who wait', async () => {
+test('a process that shuts down answers its waiting calls', async () => {
   const { owner } = await newOwner();
   const third = await fixture.start();
   const { heard } = await startWaiting(owner, { base: third.url, query: 'wait=50' });

@@ -30,7 +30,7 @@ const refusal = (answer: Answer) => {
 let strangers = 0;
 const newAddress = () => `stranger-${++strangers}@example.com`;
 
-test('an invitation shows site by hostname, address, state, end and mail, on both sides', async () => {
+test('both sides see an invitation’s hostname, address, status, expiry and mail', async () => {
   const site = await ask.newSite(owner);
   const { status, body } = await ask.invite(owner, site.id, ` ${guestEmail.toUpperCase()} `);
   expect(status).toBe(200);
@@ -53,7 +53,7 @@ test('an invitation shows site by hostname, address, state, end and mail, on bot
   expect(offered.text).not.toContain('Do not say this aloud');
 });
 
-test('the mail names the site by hostname and never by its title, and its link is a page of ours', async () => {
+test('the mail names the site by hostname, and its link is our page', async () => {
   const site = await ask.newSite(owner);
   const { body } = await ask.invite(owner, site.id, guestEmail);
   const invitation = await fixture.deps.em().findOneOrFail(Invitation, { id: body.id });
@@ -69,7 +69,7 @@ test('the mail names the site by hostname and never by its title, and its link i
   });
 });
 
-test('accepting makes the account a collaborator, who sees the site and acts on it', async () => {
+test('an account that accepts becomes a collaborator with access', async () => {
   const site = await ask.newSite(owner);
   const newcomer = await fixture.newCaller();
   expect(refusal(await newcomer.call('GET', `/v1/sites/${site.id}`)).code).toBe('not_found');
@@ -91,7 +91,7 @@ test('accepting makes the account a collaborator, who sees the site and acts on 
   expect((await owner.call('GET', `/v1/sites/${site.id}/invitations`)).body.items).toEqual([]);
 });
 
-test('the list of collaborators has the owner first, then the others, in pages', async () => {
+test('the list of collaborators has pages with the owner first', async () => {
   const site = await ask.newSite(owner);
   const first = await ask.newCollaborator(owner, site.id);
   const second = await ask.newCollaborator(owner, site.id);
@@ -113,7 +113,7 @@ test('the list of collaborators has the owner first, then the others, in pages',
   expect(pages).toEqual(body.items);
 });
 
-test('a collaborator is refused what is the owner’s, with owner_only', async () => {
+test('a collaborator’s call for owners is owner_only', async () => {
   const site = await ask.newSite(owner);
   const helper = await ask.newCollaborator(owner, site.id);
   const other = await ask.invite(owner, site.id, newAddress());
@@ -130,7 +130,7 @@ test('a collaborator is refused what is the owner’s, with owner_only', async (
   expect((await owner.call('GET', `/v1/sites/${site.id}`)).body).toMatchObject({ name: site.name, status: 'active' });
 });
 
-test('what belongs to others is not_found: sites, invitations, and acceptances', async () => {
+test('foreign sites, invitations and acceptances are not_found', async () => {
   const site = await ask.newSite(owner);
   const { body: invited } = await ask.invite(owner, site.id, guestEmail);
   const stranger = await fixture.newCaller();
@@ -157,7 +157,7 @@ test('what belongs to others is not_found: sites, invitations, and acceptances',
   expect((await stranger.call('GET', '/v1/invitations')).body.items).toEqual([]);
 });
 
-test('one address has one open invitation to a site; a second call says which to withdraw', async () => {
+test('an address has one open invitation to a site, and a second call names it', async () => {
   const site = await ask.newSite(owner);
   const { body: first } = await ask.invite(owner, site.id, guestEmail);
   expect(refusal(await ask.invite(owner, site.id, guestEmail))).toMatchObject({
@@ -169,7 +169,7 @@ test('one address has one open invitation to a site; a second call says which to
   expect((await ask.invite(owner, (await ask.newSite(owner)).id, guestEmail)).status).toBe(200);
 });
 
-test('a repeated call with one Idempotency-Key makes one invitation and answers it', async () => {
+test('a call repeated with one Idempotency-Key creates one invitation', async () => {
   const site = await ask.newSite(owner);
   const call = () =>
     owner.call('POST', `/v1/sites/${site.id}/collaborators`, {
@@ -203,7 +203,7 @@ test('a withdrawn invitation cannot be accepted, and frees its address', async (
   expect(again.body.id).not.toBe(invited.id);
 });
 
-test('who is on the site is not invited again, and an accepted invitation is not withdrawn: the answers point at removing', async () => {
+test('members are not invited again, and accepted invitations are not withdrawn', async () => {
   const site = await ask.newSite(owner);
   const member = await fixture.newCaller();
   const email = await ask.emailOf(member);
@@ -217,7 +217,7 @@ test('who is on the site is not invited again, and an accepted invitation is not
   expect(refusal(await ask.invite(owner, site.id, await ask.emailOf(owner)))).toMatchObject(accepted);
 });
 
-test('an invitation is taken by its id: a link in its place is invalid_invitation', async () => {
+test('an invitation is accepted by its id, and a link is invalid_invitation', async () => {
   const site = await ask.newSite(owner);
   const { body: invited } = await ask.invite(owner, site.id, guestEmail);
   const link = encodeURIComponent(`${fixture.config.baseUrl}/invitations/${invited.id}`);
@@ -225,7 +225,7 @@ test('an invitation is taken by its id: a link in its place is invalid_invitatio
   expect((await ask.accept(guest, invited.id)).status).toBe(200);
 });
 
-test('removing a collaborator ends the access of every token of that account at once', async () => {
+test('removing a collaborator ends the access of all their tokens at once', async () => {
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
   const second = await member.call('POST', '/v1/tokens', { body: { name: 'second' } });

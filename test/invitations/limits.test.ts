@@ -24,7 +24,7 @@ const refusal = (answer: Answer) => {
 let strangers = 0;
 const newAddress = () => `stranger-${++strangers}@example.com`;
 
-test('an invitation is over for everybody at its end, and holds its address until it is withdrawn', async () => {
+test('an expired invitation is closed for everybody, and keeps its address until withdrawn', async () => {
   const late = await createUnsentFixture();
   try {
     const ask = people(late);
@@ -49,7 +49,7 @@ test('an invitation is over for everybody at its end, and holds its address unti
   }
 });
 
-test('collaborators and open invitations are capped together for each site, for owners alone to lift', async () => {
+test('collaborators and open invitations share one limit for each site', async () => {
   const limit = limitsIn(fixture.config).collaborators_per_site;
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
@@ -60,7 +60,7 @@ test('collaborators and open invitations are capped together for each site, for 
   expect((await ask.invite(owner, site.id, newAddress())).status).toBe(200);
 });
 
-test('on a full site, an invitation that is over says so, not that there is no place', async () => {
+test('on a full site an expired invitation says that it has expired', async () => {
   const small = await createUnsentFixture({}, { limits: { collaborators_per_site: 1 } });
   try {
     const ask = people(small);
@@ -77,7 +77,7 @@ test('on a full site, an invitation that is over says so, not that there is no p
   }
 });
 
-test('who is on the site already accepts an invitation to the address moved to, and the owner needs none', async () => {
+test('a member accepts an invitation to their new address, and the owner needs none', async () => {
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
   const next = newAddress();
@@ -111,7 +111,7 @@ test('addresses that are not plain are invalid_email', async () => {
   }
 });
 
-test('an archived site invites nobody, and still can be left by those who are on it', async () => {
+test('an archived site invites nobody, and members can still leave it', async () => {
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
   const { body: invited } = await ask.invite(owner, site.id, newAddress());
@@ -121,7 +121,7 @@ test('an archived site invites nobody, and still can be left by those who are on
   expect((await ask.remove(owner, site.id, member.accountId)).status).toBe(200);
 });
 
-test('a platform that cannot send mail cannot invite, whatever the call carries; the lists go on', async () => {
+test('without mail nobody can be invited, but the lists work', async () => {
   const silent = await createFixture();
   try {
     const owner = await silent.newCaller();
@@ -138,7 +138,7 @@ test('a platform that cannot send mail cannot invite, whatever the call carries;
   }
 });
 
-test('one address is not written to without end', async () => {
+test('mails to one address are limited', async () => {
   const strict = await createUnsentFixture({ FRONTAGE_RATE_SCALE: '1' });
   try {
     const ask = people(strict);

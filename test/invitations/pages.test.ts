@@ -25,7 +25,7 @@ async function signedIn() {
   return { ...person, browser, call: callWith(fixture.url, secret), token: secret };
 }
 
-test('the link of the mail leads through sign-in to a page that names the site, and its button accepts', async () => {
+test('the mailed link leads through sign-in to a page that accepts', async () => {
   const site = await ask.newSite(owner);
   const guest = await signedIn();
   await ask.invite(owner, site.id, guest.email);
@@ -46,7 +46,7 @@ test('the link of the mail leads through sign-in to a page that names the site, 
   expect((await guest.browser.open(link)).text).toContain('You have accepted this');
 });
 
-test('the account page lists what waits, and accepts it', async () => {
+test('the account page lists invitations and accepts them', async () => {
   const site = await ask.newSite(owner);
   const guest = await signedIn();
   expect((await guest.browser.open('/account')).text).not.toContain('Invitations');
@@ -58,7 +58,7 @@ test('the account page lists what waits, and accepts it', async () => {
   expect((await ask.withdraw(owner, site.id, body.id)).body.error.code).toBe('invitation_accepted');
 });
 
-test('an invitation to another address is not to be seen or taken, and one that is over says so', async () => {
+test('an invitation to another address is hidden, and an expired one says so', async () => {
   const site = await ask.newSite(owner);
   const [guest, other] = [await signedIn(), await signedIn()];
   const { body } = await ask.invite(owner, site.id, guest.email);

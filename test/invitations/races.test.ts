@@ -31,7 +31,7 @@ function tally(words: string[]): Record<string, number> {
   return counts;
 }
 
-test('of many invitations of one address to one site at the same moment exactly one is open', async () => {
+test('of many concurrent invitations of one address one is open', async () => {
   const site = await ask.newSite(owner);
   const answers = await Promise.all(
     Array.from({ length: invitations }, () => ask.invite(owner, site.id, 'one@example.com')),
@@ -43,7 +43,7 @@ test('of many invitations of one address to one site at the same moment exactly 
   expect(mails).toHaveLength(1);
 }, 180_000);
 
-test('the cap of a site holds under invitations at the same moment', async () => {
+test('the cap of a site holds under concurrent invitations', async () => {
   const site = await ask.newSite(owner);
   const limit = limitsIn(fixture.config).collaborators_per_site;
   const answers = await Promise.all(
@@ -52,7 +52,7 @@ test('the cap of a site holds under invitations at the same moment', async () =>
   expect(tally(answers.map(outcome))).toEqual({ open: limit, plan_limit: 10 });
 });
 
-test('an acceptance against a withdrawal: one of them wins, and both sides and the site agree which', async () => {
+test('an acceptance or a concurrent withdrawal wins, and all sides agree', async () => {
   const guest = await fixture.newCaller();
   const email = await ask.emailOf(guest);
   const site = await ask.newSite(owner);
@@ -77,7 +77,7 @@ test('an acceptance against a withdrawal: one of them wins, and both sides and t
   console.info(`of ${rounds} races: ${JSON.stringify(tally(won))}`);
 }, 180_000);
 
-test('two owners who accept each other’s invitations at the same moment do not wait for each other', async () => {
+test('owners who accept each other’s invitations concurrently do not deadlock', async () => {
   const pairs = await Promise.all(
     Array.from({ length: 10 }, async () => {
       const [one, two] = [await fixture.newCaller(), await fixture.newCaller()];
@@ -92,7 +92,7 @@ test('two owners who accept each other’s invitations at the same moment do not
   expect(tally(answers.map(outcome))).toEqual({ accepted: 20 });
 });
 
-test('an invitation and its acceptance wait for a publish of the site, and it never for them', async () => {
+test('invitations wait for a publish of the site, and never the reverse', async () => {
   const site = await ask.newSite(owner);
   const guest = await fixture.newCaller();
   const email = await ask.emailOf(guest);
@@ -113,7 +113,7 @@ test('an invitation and its acceptance wait for a publish of the site, and it ne
   }
 });
 
-test('what merely names an account goes on while something is counted for it', async () => {
+test('a transaction that only references an account is not blocked by its counters', async () => {
   const [one, two] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await ask.newSite(two);
   await fixture.deps.em().transactional(async (tx) => {

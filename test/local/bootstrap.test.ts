@@ -46,13 +46,13 @@ function run(script: string, args: string[] = []) {
   return { child, ended, said: Promise.all([text(child.stdout), text(child.stderr)]).then((both) => both.join('')) };
 }
 
-test('two commands in a bare clone install once, and both run', async () => {
+test('two commands in a new clone install once, and both run', async () => {
   const both = [run('process.exit(0)'), run('process.exit(0)')];
   expect(await Promise.all(both.map((one) => one.ended))).toEqual([0, 0]);
   expect(installs()).toBe(1);
 });
 
-test('what is installed is not installed again, until the lockfile asks for another version', async () => {
+test('packages are not installed again until the lockfile changes', async () => {
   await run('').ended;
   await run('').ended;
   expect(installs()).toBe(1);
@@ -61,7 +61,7 @@ test('what is installed is not installed again, until the lockfile asks for anot
   expect(installs()).toBe(2);
 });
 
-test('a lock that a killed command left keeps nobody out', async () => {
+test('a killed command’s lock blocks nobody', async () => {
   const dead = spawn('true');
   await once(dead, 'exit');
   mkdirSync(join(clone, '.frontage'));
@@ -69,7 +69,7 @@ test('a lock that a killed command left keeps nobody out', async () => {
   expect(await run('').ended).toBe(0);
 });
 
-test('a failed install is told in one line that says where its log is', async () => {
+test('a failed install is one line that names its log', async () => {
   npmDoes('echo "npm error code E1"; echo "npm error the disk is full"; exit 1');
   const { ended, said } = run('');
   expect(await ended).toBe(1);

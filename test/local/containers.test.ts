@@ -42,7 +42,7 @@ type Service = {
   security_opt?: string[];
 };
 
-test('two of each of ours run, one for builds, all from one image that may change nothing and gain nothing', () => {
+test('our processes run twice, builds once, from one unprivileged read-only image', () => {
   const replicas = Object.fromEntries(ours.map(([name, service]) => [name, service.deploy?.replicas ?? 1]));
   expect(replicas).toEqual({ migrate: 1, api: 2, edge: 2, worker: 2, builds: 1 });
   expect(new Set(ours.map(([, { image }]) => image)).size).toBe(1);
@@ -53,12 +53,12 @@ test('two of each of ours run, one for builds, all from one image that may chang
   }
 });
 
-test('each of ours that goes on says whether it works', () => {
+test('each of our long-running processes has a health check', () => {
   for (const [name, { healthcheck }] of ours.filter(([one]) => one !== 'migrate'))
     expect(healthcheck?.test.slice(0, 3), name).toEqual(['CMD', 'node', 'operator/ready.mjs']);
 });
 
-test('nobody gets the socket of the host’s engine, and only the builds worker gets that of its own', () => {
+test('only the builds worker gets its own engine’s socket, and nobody the host’s', () => {
   for (const [name, { volumes = [] }] of services) {
     expect(volumes.filter((volume) => /^\/|docker\.sock/.test(volume))).toEqual([]);
     expect(volumes.some((volume) => volume.startsWith('engine-socket:'))).toBe(['builds', 'engine'].includes(name));
@@ -81,12 +81,12 @@ test('every secret is a file, and every setting is one that exists', () => {
   expect(compose.services['search-attributes'].command[0]).toContain(searchAttributes.join(' '));
 });
 
-test('edges behind the front believe no header about where a visitor is', () => {
+test('edges behind the load balancer ignore headers about the visitor’s location', () => {
   const { edge } = compose.services;
   expect(edge.environment.FRONTAGE_TRUSTED_PROXIES).toBe('');
 });
 
-test('edges and the API believe the front alone whom a call is from: no network, and not the gateway that published ports come from', () => {
+test('only the load balancer is trusted for client addresses, not a network or gateway', () => {
   const { api, edge, front } = compose.services;
   const address = front.networks.inside.ipv4_address;
   const [{ subnet, ip_range: shared, gateway }] = compose.networks.inside.ipam.config;
@@ -103,7 +103,7 @@ test('edges and the API believe the front alone whom a call is from: no network,
 });
 
 describe('secrets', () => {
-  test('are made once, each of its own, and those that stand are not touched', async ({ onTestFinished }) => {
+  test('are created once, each different, and existing ones are kept', async ({ onTestFinished }) => {
     const dir = await mkdtemp(join(tmpdir(), 'frontage-secrets-'));
     onTestFinished(() => rm(dir, { recursive: true, force: true }));
     await cp(join(root, 'operator'), join(dir, 'operator'), { recursive: true });
@@ -129,7 +129,7 @@ describe('secrets', () => {
   });
 });
 
-test('the image has all that each process loads', async ({ onTestFinished }) => {
+test('the image has everything that each process loads', async ({ onTestFinished }) => {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-image-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const kept = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n').filter((line) => line.startsWith('!'));
@@ -152,13 +152,13 @@ test('the image has all that each process loads', async ({ onTestFinished }) => 
   }
 });
 
-test('compose takes the file', async ({ skip }) => {
+test('compose accepts the file', async ({ skip }) => {
   skip(!loader, 'no compose-spec on PATH');
   const { stdout } = await promisify(execFile)(loader as string, [join(root, 'docker-compose.yml')], { cwd: root });
   expect(Object.keys(parse(stdout).services).sort()).toEqual(Object.keys(compose.services).sort());
 });
 
-test('what runs in one profile needs nothing of another', () => {
+test('a profile’s services depend on nothing in another profile', () => {
   for (const profile of ['core', 'full'])
     for (const [name, { profiles, depends_on = {} }] of services.filter(([, one]) => one.profiles.includes(profile))) {
       const needed = Array.isArray(depends_on)
@@ -171,9 +171,7 @@ test('what runs in one profile needs nothing of another', () => {
 
 // Minutes and a gigabyte: not in CI. See docs/long-tests.md.
 if (process.env.FRONTAGE_TEST_IMAGE)
-  test('the image is built of this machine’s parts, runs without root on a root that cannot be written, and ends in order', async ({
-    onTestFinished,
-  }) => {
+  test('the image runs without root on a read-only root, and stops in order', async ({ onTestFinished }) => {
     const name = `frontage-test-${randomBytes(6).toString('hex')}`;
     onTestFinished(() => removeImage(name));
     await buildImage(name);

@@ -18,24 +18,24 @@ type Service = {
   healthcheck?: { test: string[] };
 };
 
-test('the image is built once, as a clone installs itself', () => {
+test('the image is built once, as a clone is installed', () => {
   expect(ours.filter(([, { build }]) => build).map(([name]) => name)).toEqual(['migrate']);
   // `npm ci` refuses our lockfile: docs/decisions/platform/009.
   expect(dockerfile).toContain('|| npm install --no-save --omit=dev --ignore-scripts');
 });
 
-test('nothing that a process loads has to run from a /tmp where nothing runs', () => {
+test('no process needs to execute files in /tmp', () => {
   for (const [, { tmpfs = [] }] of ours) expect(tmpfs).toEqual(['/tmp']);
   expect(dockerfile).toMatch(/^ENV .*SWC_NATIVE_BINDING_CACHE=\/data\//m);
 });
 
-test('the database is not the first process of its container, and is healthy when it can be reached', () => {
+test('the database is not its container’s first process, and healthy when reachable', () => {
   const { init, healthcheck } = services.postgres as Service;
   expect(init).toBe(true);
   expect(healthcheck?.test).toContain('--host=127.0.0.1');
 });
 
-test('the front may open as many files as its connections take', async () => {
+test('the load balancer may open enough files for its connections', async () => {
   const cfg = await read('operator/haproxy.cfg');
   const connections = Number(/^ {2}maxconn (\d+)$/m.exec(cfg)?.[1]);
   expect(services.front?.ulimits?.nofile).toBeGreaterThan(2 * connections + 100);

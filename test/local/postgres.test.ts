@@ -9,7 +9,7 @@ import { startPostgres } from '#tools/local/services/postgres.ts';
 const closed = mkdtempSync(join(tmpdir(), 'frontage-closed-'));
 afterEach(() => rmSync(closed, { recursive: true, force: true, maxRetries: 10 }));
 
-test('PostgreSQL runs in a folder that is closed to other users, and its password stays there', async () => {
+test('PostgreSQL’s folder is closed to other users, and contains its password', async () => {
   const dir = join(closed, 'postgres');
   const server = await startPostgres({ dir, durable: true });
   try {

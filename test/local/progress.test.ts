@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { showProgress } from '#tools/local/progress.ts';
 
-test('without a terminal a start says each state of a step once', async () => {
+test('without a terminal each state of a step is printed once', async () => {
   const output = new PassThrough();
   const progress = showProgress(output);
   await progress.step('The demo site', async (note) => {

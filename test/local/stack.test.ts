@@ -63,7 +63,7 @@ test('stopping a stack leaves none of its processes', async () => {
   expect(ids.filter(isRunning)).toEqual([]);
 });
 
-test('a start after a SIGKILL ends what that left, keeps its data, and touches nothing else', {
+test('a start after a SIGKILL stops leftovers, keeps the data, and touches nothing else', {
   timeout: 60_000,
 }, async () => {
   const killed = await startElsewhere();
@@ -91,13 +91,13 @@ test('two stacks run side by side, and stopping one leaves the other', async () 
   expect(await query(second.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('a second stack on the same folder is refused in one line that says who has it', async () => {
+test('a second stack on one folder is refused with the name of the holder', async () => {
   await startHere();
   const attempt = startStack({ dataDir, durable: false, processes: [] });
   await expect(attempt).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
 });
 
-test('PostgreSQL killed with SIGKILL comes back on its address with what was committed', async () => {
+test('PostgreSQL killed with SIGKILL returns at its address with all commits', async () => {
   const stack = await startHere();
   await query(stack.databaseUrl, 'create table kept ()');
   await stack.kill('postgres');
@@ -106,7 +106,7 @@ test('PostgreSQL killed with SIGKILL comes back on its address with what was com
   expect(await query(stack.databaseUrl, `select to_regclass('kept')::text as kept`)).toEqual([{ kept: 'kept' }]);
 });
 
-test('an end that nobody asked for is told, one that was asked for is not', async () => {
+test('an unexpected exit is reported, a requested one is not', async () => {
   const told = Promise.withResolvers<string>();
   const stack = await startStack({
     dataDir,

@@ -31,7 +31,7 @@ function counted() {
   return { steps: steps as string[], mails: mails as string[] };
 }
 
-test('mails of a blocked account wait until it goes on, those of its sites too; its owner is told the reason at once', async () => {
+test('mails of a blocked account and its sites wait; its owner gets the reason', async () => {
   const blocked = await fixture.newCaller();
   const { email } = (await blocked.call('GET', '/v1/account')).body;
   const its = await people(fixture).newSite(blocked);
@@ -75,7 +75,7 @@ test('mails of a blocked account wait until it goes on, those of its sites too; 
   ).toBe('Your account has been unblocked');
 });
 
-test('a mail that was held until its days were over says that its account was blocked, and is no fault of ours', async () => {
+test('a mail delayed beyond its limit by a block says so, without a fault', async () => {
   const blocked = await fixture.newCaller();
   const { mails } = counted();
   const mail = await fixture.deps.em().transactional(async (tx) => {

@@ -24,7 +24,7 @@ test('the same text never encrypts to the same bytes, and is not visible in them
   expect(one.includes('secret link')).toBe(false);
 });
 
-test('a ciphertext that was moved, changed or cut does not decrypt, and a missing key is reported as one', () => {
+test('a moved, changed or truncated ciphertext does not decrypt, and a missing key is named', () => {
   const encrypted = encrypt(keys, 'a link', 'mail:1');
   const outcome = (bytes: Uint8Array, context = 'mail:1', among = keys) => {
     try {

@@ -5,7 +5,7 @@ import { mails, writeMail } from '#web/mails/mails.ts';
 
 const hostile = '<script>alert(1)</script>"\' onclick=x\r\nBcc: all@example.com\u202egnp.exe\u200b\0';
 
-test('words of strangers are text in HTML, one line in the subject, and hide nothing', () => {
+test('strangers’ words are plain text in mails and one line in the subject', () => {
   const mail = write({
     subject: hostile,
     preview: hostile,
@@ -23,7 +23,7 @@ test('words of strangers are text in HTML, one line in the subject, and hide not
   expect(mail.text).toMatch(/^Name: .*Bcc: all@example\.com/m);
 });
 
-test('a button’s address stands in both forms, to press and to read', () => {
+test('a button’s address is a link and readable text', () => {
   const url = 'https://example.com/x?a=1&b=2';
   const mail = write({
     subject: 's',

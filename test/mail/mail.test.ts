@@ -37,7 +37,7 @@ async function invitation(id: string) {
   return body.items.find((one: { id: string }) => one.id === id);
 }
 
-test('an invitation arrives, once, at the invited address, with a link that names it and the hostname', async () => {
+test('an invitation’s mail arrives once, with its link and the hostname', async () => {
   const to = newAddress();
   const { body } = await ask.invite(owner, site.id, to);
   const [mail] = await until(
@@ -61,7 +61,7 @@ test('an invitation arrives, once, at the invited address, with a link that name
   expect(mail?.headers['auto-submitted']).toBe('auto-generated');
 });
 
-test('a mail fetches nothing, runs nothing and follows nobody', async () => {
+test('a mail loads nothing, runs nothing and tracks nobody', async () => {
   const to = newAddress();
   await ask.invite(owner, site.id, to);
   const [mail] = await until(
@@ -74,7 +74,7 @@ test('a mail fetches nothing, runs nothing and follows nobody', async () => {
   expect(addresses.every(({ search }) => search === '')).toBe(true);
 });
 
-test('once it is sent, neither address nor words of a mail are kept', async () => {
+test('after sending, neither the address nor the text of a mail is stored', async () => {
   const to = newAddress();
   const { body } = await ask.invite(owner, site.id, to);
   await until(
@@ -91,7 +91,7 @@ test('once it is sent, neither address nor words of a mail are kept', async () =
   expect(row?.mail).not.toContain(to);
 });
 
-test('an address that the server refuses for ever ends its mail, and the record says so', async () => {
+test('a permanently refused address fails its mail, and the record says so', async () => {
   const to = newAddress();
   refusing.set(to, 550);
   const { body } = await ask.invite(owner, site.id, to);
@@ -105,7 +105,7 @@ test('an address that the server refuses for ever ends its mail, and the record 
   expect(mails.map(({ failure }) => failure)).toContain('the recipient’s mail server refused the e-mail (550)');
 });
 
-test('an address that is refused for now gets its mail at a later try, once', async () => {
+test('a temporarily refused address gets its mail on a retry, once', async () => {
   const to = newAddress();
   refusing.set(to, 451);
   const { body } = await ask.invite(owner, site.id, to);
@@ -122,7 +122,7 @@ test('an address that is refused for now gets its mail at a later try, once', as
   expect(fixture.mailsTo(to)).toHaveLength(1);
 });
 
-test('a connection lost after the server took a mail makes it two at most, under one Message-ID', async () => {
+test('a connection lost after acceptance causes at most two mails with one Message-ID', async () => {
   const to = newAddress();
   hangingUp.add(to);
   const { body } = await ask.invite(owner, site.id, to);
@@ -136,7 +136,7 @@ test('a connection lost after the server took a mail makes it two at most, under
   expect(new Set(mails.map(({ headers }) => headers.date)).size).toBe(1);
 });
 
-test('the mail of an invitation that is withdrawn first is not sent', async () => {
+test('the mail of a withdrawn invitation is not sent', async () => {
   const to = newAddress();
   refusing.set(to, 451);
   const { body } = await ask.invite(owner, site.id, to);
@@ -155,7 +155,7 @@ test('the mail of an invitation that is withdrawn first is not sent', async () =
   expect(fixture.mailsTo(to)).toEqual([]);
 });
 
-test('a mail is settled once, whatever comes after', async () => {
+test('a mail is settled once, despite later events', async () => {
   const to = newAddress();
   const { body } = await ask.invite(owner, site.id, to);
   await until(
@@ -170,7 +170,7 @@ test('a mail is settled once, whatever comes after', async () => {
   expect((await invitation(body.id)).mail).toBe('sent');
 });
 
-test('no address, link or word of a mail stands in a log or in a history', async () => {
+test('no address, link or text of a mail is in a log or history', async () => {
   const to = newAddress();
   refusing.set(to, 451);
   const { body } = await ask.invite(owner, site.id, to);
@@ -211,7 +211,7 @@ function readable(history: unknown): string {
   );
 }
 
-test('a mail that another process has in hand is not sent beside it, and goes once when that one is gone', async () => {
+test('a mail being sent by another process is not sent twice', async () => {
   const to = newAddress();
   const other = openAdvisoryLocks(fixture.config.databaseUrl, fixture.deps.log);
   refusing.set(to, 451);

@@ -42,7 +42,7 @@ afterAll(async () => {
   await temporal?.teardown();
 });
 
-test('with the mail server down for an hour each mail arrives, once, after it is back', async () => {
+test('mails delayed by an hour’s outage arrive once', async () => {
   const addresses = Array.from({ length: count }, (_, at) => `guest-${at}@example.com`);
   const em = fixture.deps.em();
   const data = { hostname: 'x.sites.localhost', link: `${fixture.config.baseUrl}/invitations/x`, days: 14 };
@@ -82,7 +82,7 @@ test('with the mail server down for an hour each mail arrives, once, after it is
   }
 }, 240_000);
 
-test('a mail that no server takes for four days is given up, and says so', async () => {
+test('a mail that no server accepts for four days fails', async () => {
   const em = fixture.deps.em();
   const data = { hostname: 'x.sites.localhost', link: `${fixture.config.baseUrl}/invitations/x`, days: 14 };
   const { id } = queueMail(em, fixture.deps, { kind: 'invitation', to: 'nobody@example.com', data });

@@ -23,7 +23,7 @@ async function newMail(): Promise<string> {
 const reconcile = () => mailActivities(fixture.deps).reconcileMails();
 const statusOf = async (id: string) => (await fixture.deps.em().findOneOrFail(Mail, { id })).status;
 
-test('a mail that waits without a workflow is started again, one that runs is left alone', async () => {
+test('a waiting mail without a workflow is restarted, a running one is not', async () => {
   const id = await newMail();
   // As after a loss of the engine and of its entry.
   await fixture.deps.em().nativeDelete(OutboxEntry, { workflowId: `mail:${id}` });
@@ -36,7 +36,7 @@ test('a mail that waits without a workflow is started again, one that runs is le
   expect(await reconcile()).toEqual({ restarted: 0, failed: 0 });
 });
 
-test('a mail whose workflow was ended by hand is settled as failed', async () => {
+test('a mail whose workflow was terminated is settled as failed', async () => {
   const id = await newMail();
   await relayOutbox(fixture.deps);
   await fixture.deps.temporal.workflow.getHandle(`mail:${id}`).terminate('by a test');

@@ -16,7 +16,7 @@ const commit = (path: string, bytes: Buffer) => ({
   changes: [{ path, base64: bytes.toString('base64') }],
 });
 
-test('100 writes at once, over every way in and two sites, against an allowance of 50: exactly 50 pass', async () => {
+test('100 concurrent writes against a daily limit of 50: exactly 50 pass', async () => {
   const owner = await material.owner();
   const second = await material.secondSite(owner);
   const sites = [owner.siteId, second];
@@ -45,7 +45,7 @@ test('100 writes at once, over every way in and two sites, against an allowance 
   expect(await material.usedToday(owner)).toBe(50);
 }, 120_000);
 
-test('an allowance that is spent says until when, and the account shows it; at midnight UTC it begins anew', async () => {
+test('a used-up daily limit names its reset at midnight UTC', async () => {
   const owner = await material.owner();
   const path = `/v1/sites/${owner.siteId}/commits`;
   const changes = Array.from({ length: 50 }, (_, n) => ({
@@ -68,7 +68,7 @@ test('an allowance that is spent says until when, and the account shows it; at m
   expect(await material.usedToday(owner)).toBe(1);
 });
 
-test('more files in one commit than a day has are plan_limit: no wait would help', async () => {
+test('more files in a commit than a day allows are plan_limit', async () => {
   const owner = await material.owner();
   const changes = Array.from({ length: 51 }, (_, n) => ({
     path: `src/assets/${n}.png`,
@@ -79,7 +79,7 @@ test('more files in one commit than a day has are plan_limit: no wait would help
   expect(await material.usedToday(owner)).toBe(0);
 });
 
-test('a write that fails gives back what it had taken', async () => {
+test('a failed write returns its quota', async () => {
   const owner = await material.owner();
   const broken = material.repositories.place(owner.siteId, 'source').dir;
   // git finds a folder where it wants to lock the branch.
@@ -97,7 +97,7 @@ test('a write that fails gives back what it had taken', async () => {
   expect(await material.usedToday(owner)).toBe(1);
 }, 120_000);
 
-test('what a collaborator writes counts on the owner’s account', async () => {
+test('a collaborator’s writes count against the owner’s account', async () => {
   const [owner, guest] = [await material.owner(), await material.newCaller()];
   await material.deps
     .em()

@@ -16,7 +16,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 const noise = (bytes: number, seed = 1) => Buffer.alloc(bytes, `seed ${seed} `);
 
 describe('a file', () => {
-  test('that is put is a commit of its author in the source, and is read back byte for byte', async () => {
+  test('that is put is a commit by its author, and is read back byte for byte', async () => {
     const owner = await material.owner();
     const answer = await material.put(owner, owner.siteId, 'src/assets/Tür & Tor.png', sample.png);
     expect(answer.status).toBe(200);
@@ -36,7 +36,7 @@ describe('a file', () => {
     expect(Buffer.from(await read.arrayBuffer())).toEqual(sample.png);
   });
 
-  test('is answered on our host so that no browser makes a page of it', async () => {
+  test('is served on our host so that no browser renders it', async () => {
     const owner = await material.owner();
     await material.put(owner, owner.siteId, "src/assets/a'b.svg", sample.svg());
     const { headers } = await owner.call('GET', `/v1/sites/${owner.siteId}/assets/src/assets/a'b.svg`);
@@ -47,7 +47,7 @@ describe('a file', () => {
     expect(headers.get('etag')).toBe(`"${sha256(Buffer.from(sample.svg()))}"`);
   });
 
-  test('that is there already is not written again, and not counted', async () => {
+  test('that is unchanged is not written again, and not counted', async () => {
     const owner = await material.owner();
     const first = await material.put(owner, owner.siteId, 'src/assets/a.gif', sample.gif);
     const commits = (await material.log(owner.siteId)).length;
@@ -57,7 +57,7 @@ describe('a file', () => {
     expect(await material.usedToday(owner)).toBe(1);
   });
 
-  test('may be of a long path, and of exactly the cap; one byte more is plan_limit and leaves nothing', async () => {
+  test('may have a long path and the maximum size; one byte more is plan_limit', async () => {
     const owner = await material.owner();
     const bulk = (bytes: number) => sample.pngOf(1, 1, sample.pngPart('teXt', noise(bytes)));
     const exact = bulk(fileBytesMax - bulk(0).length);
@@ -86,7 +86,7 @@ describe('a file', () => {
     expect(await material.objects(owner.siteId)).toEqual(before);
   });
 
-  test('takes the place of the one that the caller has read, and of no other', async () => {
+  test('replaces only the version that the caller has read', async () => {
     const owner = await material.owner();
     const first = await material.put(owner, owner.siteId, 'src/assets/a.png', sample.pngOf(2, 2));
     const match = { 'if-match': `"${first.body.sha256}"` };
@@ -96,7 +96,7 @@ describe('a file', () => {
     expect(await material.bytes(owner.siteId, 'src/assets/a.png')).toEqual(sample.pngOf(3, 3));
   });
 
-  test('that others change while it is being stored is stale_hash, and theirs stays', async () => {
+  test('changed by others meanwhile is stale_hash, and theirs stays', async () => {
     const owner = await material.owner();
     const slow = openPut(owner.token, `${material.url}/v1/sites/${owner.siteId}/assets/src/assets/a.png`);
     const mine = sample.pngOf(7, 7);
@@ -110,7 +110,7 @@ describe('a file', () => {
     expect(await material.usedToday(owner)).toBe(1);
   });
 
-  test('of an archived site is not written, and of a stranger’s site not found', async () => {
+  test('of an archived site is not written, and of a foreign site not found', async () => {
     const [owner, stranger] = [await material.owner(), await material.newCaller()];
     await owner.call('POST', `/v1/sites/${owner.siteId}/archive`);
     const archived = await material.put(owner, owner.siteId, 'src/assets/a.png', sample.png);
@@ -120,7 +120,7 @@ describe('a file', () => {
     expect(errorOf(await stranger.call('GET', `/v1/sites/${owner.siteId}/assets`)).code).toBe('not_found');
   });
 
-  test('that breaks off in the middle leaves nothing', async () => {
+  test('that is interrupted leaves nothing', async () => {
     const owner = await material.owner();
     const before = await material.objects(owner.siteId);
     const slow = openPut(owner.token, `${material.url}/v1/sites/${owner.siteId}/assets/src/assets/a.png`);
@@ -134,7 +134,7 @@ describe('a file', () => {
   });
 });
 
-test('a file whose bytes are gone from storage is missing_asset, and the same bytes again mend it', async () => {
+test('whose bytes are lost is missing_asset, and the same bytes repair it', async () => {
   const owner = await material.owner();
   await material.put(owner, owner.siteId, 'src/assets/a.png', sample.png);
   const oid = (await material.files(owner.siteId)).get('src/assets/a.png') ?? '';
@@ -148,7 +148,7 @@ test('a file whose bytes are gone from storage is missing_asset, and the same by
   expect((await read()).status).toBe(200);
 });
 
-test('the list has what came by the API, newest first, in pages, as long as the source has it so', async () => {
+test('the list has the API’s files, newest first, in pages', async () => {
   const owner = await material.owner();
   for (const n of [1, 2, 3, 4]) await material.put(owner, owner.siteId, `src/assets/${n}.png`, sample.pngOf(n, n));
   const list = async (query = '') => (await owner.call('GET', `/v1/sites/${owner.siteId}/assets${query}`)).body;
@@ -165,7 +165,7 @@ test('the list has what came by the API, newest first, in pages, as long as the 
   expect(paths(await list())).toEqual([5, 4, 3, 1].map((n) => `src/assets/${n}.png`));
 });
 
-test('many files written at once are all there, each in a commit of its own', async () => {
+test('many concurrent files are all stored, each in its own commit', async () => {
   const owner = await material.owner();
   const before = (await material.log(owner.siteId)).length;
   const names = Array.from({ length: 24 }, (_, n) => `src/assets/${n}.png`);
@@ -178,7 +178,7 @@ test('many files written at once are all there, each in a commit of its own', as
   expect((await material.log(owner.siteId)).length).toBe(before + names.length);
 });
 
-test('a write loses nothing to others that move the head meanwhile, nor they to it', async () => {
+test('concurrent writes and commits lose nothing', async () => {
   const owner = await material.owner();
   const { repositories } = material;
   const names = Array.from({ length: 8 }, (_, n) => `src/assets/${n}.png`);

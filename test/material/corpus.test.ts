@@ -14,17 +14,17 @@ async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-test('the corpus is large, and each of it is another', () => {
+test('the corpus is large, without duplicates', () => {
   expect(corpus.length).toBeGreaterThan(300);
   expect(new Set(corpus.map(({ is }) => is)).size).toBe(corpus.length);
 });
 
-test.each(Object.entries(whole))('a whole file of each format is taken: %s', async (name, bytes) => {
+test.each(Object.entries(whole))('a complete file of each format is accepted: %s', async (name, bytes) => {
   const path = name.startsWith('public/') ? name : `src/assets/${name}`;
   for (const size of [1, 7, 65_536]) expect(await checkContent('source', path, inPieces(bytes, size))).toBeUndefined();
 });
 
-test('the verdict on every file of the corpus is no, in whatever pieces it comes', async () => {
+test('every file of the corpus is refused, in whatever pieces it arrives', async () => {
   const taken: string[] = [];
   for (const { is, path, bytes } of corpus) {
     const verdicts = [];
@@ -39,7 +39,7 @@ test('the verdict on every file of the corpus is no, in whatever pieces it comes
   expect(taken).toEqual([]);
 });
 
-test('every file of the corpus is refused by PUT, by a commit and by a link alike, and none of it is stored', async () => {
+test('every file of the corpus is refused by PUT, commit and link, and none is stored', async () => {
   const owner = await material.owner();
   const link = await material.link(owner, owner.siteId, { max_files: 1 });
   const before = await material.objects(owner.siteId);

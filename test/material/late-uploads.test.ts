@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => material.close());
 
-test('an upload link takes no file that was on its way when the link ended, the site was blocked, or its maker was', async () => {
+test('an upload link refuses a file in transit when it, its site or its maker ends', async () => {
   const em = () => material.deps.em();
   const ends: [string, (owner: { accountId: string; siteId: string }, id: string) => Promise<unknown>][] = [
     ['expired', (_, id) => em().execute('update upload_link set ended_at = now() where id = ?', [id])],

@@ -59,7 +59,7 @@ async function drop(page: Page, files: string[]): Promise<void> {
 }
 
 describe.skipIf(!executablePath)('the page of an upload link', () => {
-  test('takes three photos that are dropped on it: they are in src/assets and in git', async () => {
+  test('accepts three dropped photos: they are in src/assets and in git', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 5 });
     const { page, asked, faults } = await open(link.address);
@@ -75,7 +75,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     expect(faults).toEqual([]);
   });
 
-  test('says in plain words why a renamed program is not taken, and takes the photo beside it', async () => {
+  test('says plainly why a renamed program is refused, and accepts the photo beside it', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId);
     const { page } = await open(link.address);
@@ -87,7 +87,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     await page.locator('#sent li.done').waitFor();
   });
 
-  test('refuses a file over the cap before it is sent, and closes when it is full', async () => {
+  test('refuses a file over the limit before sending, and closes when full', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 1, max_file_bytes: 5000 });
     const { page } = await open(link.address);
@@ -118,7 +118,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   });
 
-  test('lets a broken connection be tried again, and stores the photo once', async () => {
+  test('retries a broken connection, and stores the photo once', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 2 });
     const { page, context } = await open(link.address);
@@ -156,7 +156,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     ]);
   });
 
-  test('runs no script of a file that it took: neither from our host nor in the page', async () => {
+  test('runs no script of an uploaded file, on our host or in the page', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId);
     const name = '<img src=x onerror=alert(1)>.png';
@@ -174,7 +174,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
   });
 });
 
-test('the page may run its own script alone, speak to its own host alone, and stand in no frame', async () => {
+test('the page runs its own script, calls its own host, and cannot be framed', async () => {
   const owner = await material.owner();
   const link = await material.link(owner, owner.siteId);
   const answer = await fetch(link.address);
@@ -197,7 +197,7 @@ test.each([
   expect(await answer.text()).toContain(`<h1>${title}</h1>`);
 });
 
-test('a form that breaks off, or is none, is told so and leaves nothing', async () => {
+test('a form that is truncated or malformed is refused and leaves nothing', async () => {
   const owner = await material.owner();
   const link = await material.link(owner, owner.siteId);
   const before = await material.objects(owner.siteId);

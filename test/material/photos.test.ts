@@ -28,7 +28,7 @@ const place = (photo_id: string, path: string, headers = {}) =>
   owner.call('POST', `/v1/sites/${owner.siteId}/photos`, { body: { photo_id, path }, headers });
 
 describe('a search', () => {
-  test('answers photos with ids, pictures and credits of ours, and nothing of the library', async () => {
+  test('returns photos with ids, pictures and credits, without naming the library', async () => {
     const { status, body, text } = await search('Bread   on a board');
     expect(status).toBe(200);
     expect(body.items).toHaveLength(2);
@@ -44,7 +44,7 @@ describe('a search', () => {
     expect(library.searches.at(-1)).toEqual({ query: 'bread on a board', key: 'the key of the tests' });
   });
 
-  test('for the same words asks the library once a day, whoever asks', async () => {
+  test('queries the library once a day for the same words', async () => {
     const query = newQuery();
     const first = await search(query);
     const asked = library.searches.length;
@@ -74,7 +74,7 @@ describe('a search', () => {
     ['silent', 'provider_error', true],
     ['babbles', 'provider_error', true],
     ['refuses', 'provider_error', false],
-  ] as const)('of a library that is %s is %s, in our words, and not remembered', async (how, code, retryable) => {
+  ] as const)('of a library that is %s is %s, in our words, and not cached', async (how, code, retryable) => {
     const query = newQuery();
     library.fail(how);
     const answer = await search(query);
@@ -86,7 +86,7 @@ describe('a search', () => {
     expect((await search(query)).status).toBe(200);
   });
 
-  test('asks the library 200 times in any hour for the whole platform, and no more under searches at once', async () => {
+  test('queries the library at most 200 times an hour in total', async () => {
     material.skip(3 * hour);
     const other = await material.newCaller();
     const before = library.searches.length;
@@ -125,7 +125,7 @@ describe('a photo', () => {
     id = (await search(newQuery())).body.items[0].id;
   });
 
-  test('is put into the site with its credit beside it, in one commit of the caller’s', async () => {
+  test('is added to the site with its credit, in one commit of the caller’s', async () => {
     const commits = (await material.log(owner.siteId)).length;
     const answer = await place(id, 'src/assets/hero.jpg');
     expect(answer.body).toMatchObject({
@@ -149,7 +149,7 @@ describe('a photo', () => {
     expect(items.map(({ path }: { path: string }) => path)).toEqual(['src/assets/hero.jpg']);
   });
 
-  test('counts as one file of the day, and none when the library fails', async () => {
+  test('counts as one file of the day, and none if the library fails', async () => {
     const before = await material.usedToday(owner);
     await place(id, 'src/assets/one.jpg');
     expect(await material.usedToday(owner)).toBe(before + 1);
@@ -161,7 +161,7 @@ describe('a photo', () => {
     expect(await material.usedToday(owner)).toBe(before + 1);
   });
 
-  test('under a repeated key is put once', async () => {
+  test('repeated under one key is added once', async () => {
     const key = { 'idempotency-key': 'photo-once' };
     const first = await place(id, 'src/assets/once.jpg', key);
     const commits = (await material.log(owner.siteId)).length;
@@ -176,7 +176,7 @@ describe('a photo', () => {
     }
   });
 
-  test('goes under src/assets/ alone, under a name of its own format', async () => {
+  test('is stored under src/assets/ alone, with its format’s ending', async () => {
     const codes = [];
     for (const path of [
       'public/a.jpg',
@@ -190,7 +190,7 @@ describe('a photo', () => {
     expect(codes).toEqual(['invalid_path', 'invalid_path', 'invalid_path', 'invalid_file', 'format_not_allowed']);
   });
 
-  test('is fetched from no host but the library’s own', async () => {
+  test('is fetched from the library’s hosts alone', async () => {
     library.fail('elsewhere');
     const { body } = await search(newQuery());
     const answer = await place(body.items[0].id, 'src/assets/a.jpg');
@@ -199,7 +199,7 @@ describe('a photo', () => {
     await search(newQuery());
   });
 
-  test('is shown small on our own host, without a token and as the picture it is', async () => {
+  test('has a thumbnail on our host, without a token', async () => {
     await search(newQuery());
     const thumb = await fetch(`${material.url}/photos/${id}/thumb`);
     expect(thumb.headers.get('content-type')).toBe('image/jpeg');
@@ -209,7 +209,7 @@ describe('a photo', () => {
   });
 });
 
-test('the offline library has real pictures that a site takes', async () => {
+test('the offline library has real pictures that a site accepts', async () => {
   const offline = await createMaterial({ FRONTAGE_PHOTOS: 'offline' });
   try {
     const caller = await offline.owner();
@@ -227,7 +227,7 @@ test('the offline library has real pictures that a site takes', async () => {
   }
 });
 
-test('without a library the calls are photos_disabled, whatever they carry', async () => {
+test('without a library the calls are photos_disabled', async () => {
   const none = await createMaterial();
   try {
     const caller = await none.owner();
@@ -241,7 +241,7 @@ test('without a library the calls are photos_disabled, whatever they carry', asy
   }
 });
 
-test('a library without its key is no configuration', () => {
+test('a library without its key is an invalid configuration', () => {
   expect(() => readConfig({ FRONTAGE_SECRET: 'x'.repeat(32), FRONTAGE_PHOTOS: 'pexels' })).toThrow(/PEXELS_KEY/);
 });
 

@@ -33,7 +33,7 @@ async function byEachWay(material: Material, owner: Awaited<ReturnType<Material[
   return answers.map((answer) => errorOf(answer).code);
 }
 
-test('files that come when the allowance of the day is spent leave nothing in the repository', async () => {
+test('files beyond the daily limit leave nothing in the repository', async () => {
   const material = await materialWith({ files_per_day: 1 });
   const owner = await material.owner();
   const first = picture(10);
@@ -44,7 +44,7 @@ test('files that come when the allowance of the day is spent leave nothing in th
   expect((await material.put(owner, owner.siteId, 'src/assets/first.png', first)).status).toBe(200);
 });
 
-test('files that come when the site is full leave nothing in the repository', async () => {
+test('files for a full site leave nothing in the repository', async () => {
   const material = await materialWith({ site_bytes: 10 });
   const owner = await material.owner();
   const before = await material.objects(owner.siteId);
@@ -53,7 +53,7 @@ test('files that come when the site is full leave nothing in the repository', as
   expect(await material.usedToday(owner)).toBe(0);
 });
 
-test('names that killed processes left among what comes in are swept', async () => {
+test('killed processes’ upload names are swept', async () => {
   const material = await materialWith({});
   const owner = await material.owner();
   expect((await material.put(owner, owner.siteId, 'src/assets/a.png', picture(10))).status).toBe(200);

@@ -12,7 +12,7 @@ afterAll(() => material.close());
 const day = 86_400_000;
 
 describe('an upload link', () => {
-  test('is made, shown once, listed without its address, and ended', async () => {
+  test('is created, shown once, listed without its address, and revoked', async () => {
     const owner = await material.owner();
     const made = await material.link(owner, owner.siteId, {
       expires_in_seconds: 3600,
@@ -34,7 +34,7 @@ describe('an upload link', () => {
     expect((await owner.call('DELETE', `/v1/uploads/${made.id}`)).body.status).toBe('ended');
   });
 
-  test('is kept as a hash, and stands in no log', async () => {
+  test('is stored as a hash, and is in no log', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId);
     await material.send(link, 'a.png', sample.png);
@@ -44,7 +44,7 @@ describe('an upload link', () => {
     expect(JSON.stringify(material.logged)).not.toContain(link.secret.slice(4));
   });
 
-  test('is answered again to a repeated key with the same address', async () => {
+  test('is returned again with the same address under one key', async () => {
     const owner = await material.owner();
     const make = () =>
       owner.call('POST', `/v1/sites/${owner.siteId}/uploads`, { body: {}, headers: { 'idempotency-key': 'once' } });
@@ -66,7 +66,7 @@ describe('an upload link', () => {
     expect(errorOf(answer).code).toBe('invalid_upload');
   });
 
-  test('is made, seen and ended by those alone who may act on the site', async () => {
+  test('is created, seen and revoked by members of the site alone', async () => {
     const [owner, stranger] = [await material.owner(), await material.newCaller()];
     const link = await material.link(owner, owner.siteId);
     const path = `/v1/sites/${owner.siteId}/uploads`;
@@ -76,7 +76,7 @@ describe('an upload link', () => {
     expect((await material.send(link, 'a.png', sample.png)).status).toBe(200);
   });
 
-  test('takes its files and no more: exactly 10 of 200 at once', async () => {
+  test('accepts its number of files and no more: exactly 10 of 200 concurrent ones', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 10 });
     const before = (await material.files(owner.siteId)).size;
@@ -88,7 +88,7 @@ describe('an upload link', () => {
     expect(await material.usedToday(owner)).toBe(10);
   });
 
-  test('holds one place at a time, so that a process which dies takes no more with it', async () => {
+  test('holds one place at a time, so that a killed process blocks no more', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 10 });
     const taken = async () => {
@@ -107,7 +107,7 @@ describe('an upload link', () => {
     expect(held).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
-  test('gives the place of a refused file to another', async () => {
+  test('passes the place of a refused file to another', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 1 });
     expect((await material.send(link, 'a.png', sample.exe)).status).toBe(400);
@@ -115,7 +115,7 @@ describe('an upload link', () => {
     expect(await material.usedToday(owner)).toBe(1);
   });
 
-  test('takes a file that is sent again once', async () => {
+  test('accepts a file sent twice once', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 5 });
     const [first, second] = [
@@ -126,7 +126,7 @@ describe('an upload link', () => {
     expect(first.body.files_left).toBe(4);
   });
 
-  test('holds each file to its own cap: the byte over it is refused, whatever the cap of the site', async () => {
+  test('has its own limit for files, in addition to the site’s', async () => {
     const owner = await material.owner();
     const exact = sample.pngOf(1, 1, sample.pngPart('teXt', Buffer.alloc(500)));
     const link = await material.link(owner, owner.siteId, { max_file_bytes: exact.length });
@@ -138,7 +138,7 @@ describe('an upload link', () => {
     });
   });
 
-  test('is over with its time, at its end, and with the access of who made it', async () => {
+  test('ends at its expiry, its revocation, or the end of its maker’s access', async () => {
     const owner = await material.owner();
     const guest = await material.newCaller();
     const link = await material.link(owner, owner.siteId, { expires_in_seconds: 86_400 });
@@ -160,7 +160,7 @@ describe('an upload link', () => {
     expect((await fetch(link.address)).status).toBe(410);
   });
 
-  test('of a site that is archived, or that a person took off the web, takes nothing', async () => {
+  test('of an archived or blocked site accepts nothing', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId);
     await blockSite(material.deps.em(), material.clock, owner.siteId, 'It shows what is not its own.');
@@ -195,7 +195,7 @@ describe('a file by a link', () => {
     expect(await material.bytes(owner.siteId, answer.body.path)).toEqual(bytes);
   });
 
-  test('of a name that is taken, in any case, stands beside the other', async () => {
+  test('with a taken name, in any case, gets another name', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId);
     await material.put(owner, owner.siteId, 'src/assets/Menu.png', sample.pngOf(9, 9));
@@ -218,7 +218,7 @@ describe('a file by a link', () => {
     ['a flood of pixels', 'flood.png', sample.pngOf(60_000, 60_000), /too large for a website/],
     ['a drawing with a script', 'a.svg', Buffer.from(sample.svg('<script>1</script>')), /contains a script/],
     ['two files in one', 'a.png', Buffer.concat([sample.png, sample.zip]), /contains other data/],
-  ])('that is %s is refused in the words of a shop owner, and nothing is kept', async (_what, name, bytes, words) => {
+  ])('that is %s is refused in plain words, and nothing is stored', async (_what, name, bytes, words) => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 1 });
     const before = await material.objects(owner.siteId);
@@ -231,7 +231,7 @@ describe('a file by a link', () => {
   });
 });
 
-test('where files are switched off, links and files are uploads_disabled', async () => {
+test('with files disabled, links and files are uploads_disabled', async () => {
   const off = await createMaterial({ FRONTAGE_FILES: 'off' });
   try {
     const owner = await off.owner();

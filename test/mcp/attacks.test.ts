@@ -27,7 +27,7 @@ async function send(body: string, headers: Record<string, string> = {}) {
   return { status: answer.status, text: await answer.text() };
 }
 
-test('a client whose every message reaches another process notices nothing, followed work included', async () => {
+test('a client whose messages reach different processes notices nothing', async () => {
   let turn = 0;
   const alternating = (url: string | URL, init?: RequestInit) =>
     fetch(String(url).replace(fixture.url, turn++ % 2 === 0 ? fixture.url : second.url), init);
@@ -51,7 +51,7 @@ test('a client whose every message reaches another process notices nothing, foll
   await agent.close();
 });
 
-test('a token that is revoked in the middle of a followed call ends it, and says why', async () => {
+test('a token revoked during a followed call ends it with the reason', async () => {
   const site = await createSite(owner, { template: 'blank' });
   const { body: token } = await owner.call('POST', '/v1/tokens', { body: { name: 'short' } });
   const agent = await connect(fixture.url, token.access_token);
@@ -126,7 +126,7 @@ const hostile: [what: string, body: string][] = [
   ],
 ];
 
-test.each(hostile)('%s is answered in the words of the protocol, and does nothing', async (_what, body) => {
+test.each(hostile)('%s gets a protocol error, and has no effect', async (_what, body) => {
   const { status, text } = await send(body);
   expect(status).toBeLessThan(500);
   expect([200, 202, 400, 413].includes(status), text.slice(0, 200)).toBe(true);
@@ -134,7 +134,7 @@ test.each(hostile)('%s is answered in the words of the protocol, and does nothin
   if (text.startsWith('{')) expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0' });
 });
 
-test('headers of the protocol that are no headers of it are refused', async () => {
+test('invalid protocol headers are refused', async () => {
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
   for (const headers of [
     { 'mcp-protocol-version': 'x'.repeat(4000) },
@@ -153,7 +153,7 @@ test('headers of the protocol that are no headers of it are refused', async () =
   expect((await send(ping, { 'mcp-session-id': 'of-somebody-else' })).status).toBe(200);
 });
 
-test('many calls at once are each answered with their own', async () => {
+test('concurrent calls each get their own response', async () => {
   const ids = Array.from({ length: 60 }, (_, n) => n + 1);
   const answers = await Promise.all(
     ids.map(async (id) =>

@@ -21,7 +21,7 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-test.each(entries)('the tool for %s answers what the call answers', async (name, entry) => {
+test.each(entries)('the tool for %s returns what the call returns', async (name, entry) => {
   const routes = routesOf(await fixture.document());
   const route = routes.find(({ method, path }) => `${method} ${path}` === name);
   const operation = route?.operation.operationId ?? '';
@@ -34,7 +34,7 @@ test.each(entries)('the tool for %s answers what the call answers', async (name,
   expect([name, viaApi]).toEqual([name, again[name] ?? viaTool]);
 });
 
-test('no call of the API that takes a token is without its tool, and no tool without its entry above', async () => {
+test('every call with a token has its tool, and every tool its entry above', async () => {
   const routes = routesOf(await fixture.document()).filter(
     ({ path, operation }) => path.startsWith('/v1/') && operation.security === undefined,
   );

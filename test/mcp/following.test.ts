@@ -39,7 +39,7 @@ async function following(
   return { ended, heard, asked, left: left.length };
 }
 
-test('a reading that is refused for a moment ends nothing, and one that is refused for good ends it', async () => {
+test('a temporarily refused poll continues, and a final refusal ends it', async () => {
   const building = answered(200, { id: 'dep_x', status: 'building' });
   const live = answered(200, { id: 'dep_x', status: 'live' });
   const { ended, heard, left } = await following('site.publish', [building, refused(true), refused(true), live]);
@@ -47,7 +47,7 @@ test('a reading that is refused for a moment ends nothing, and one that is refus
   expect((await following('site.publish', [building, refused(false)])).ended.status).toBe(404);
 });
 
-test('what failed is answered by what says why, and by itself where that cannot be read now', async () => {
+test('a failed resource is answered by its error, or by itself if that is unreadable', async () => {
   const building = answered(200, { id: 'dep_x', status: 'building' });
   const failed = answered(200, {
     status: 'empty',
@@ -59,7 +59,7 @@ test('what failed is answered by what says why, and by itself where that cannot 
   expect([unread.ended, unread.asked.at(-1)]).toEqual([failed, '/v1/deployments/dep_y']);
 });
 
-test('a domain is followed while the platform has to act, and not while its owner has to', async () => {
+test('a domain is followed while the platform acts, and not while its owner must', async () => {
   const domain = (waiting_on: string | null) =>
     answered(200, { id: 'dom_x', status: 'active', waiting_on, next_action: 'x', ssl: { status: 'pending' } });
   for (const waiting of ['owner', 'operator', null])
@@ -68,7 +68,7 @@ test('a domain is followed while the platform has to act, and not while its owne
   expect([ended.body?.waiting_on, heard]).toEqual(['owner', ['active, certificate pending']]);
 });
 
-test('who leaves in the middle of it is answered at once with the last reading, and nothing is read any more', async () => {
+test('a disconnected client ends polling at once', async () => {
   const building = answered(200, { id: 'dep_x', status: 'building' });
   const leaving = new AbortController();
   const how = following('site.publish', [building], { gone: leaving.signal, stepMs: 60_000 });
@@ -76,7 +76,7 @@ test('who leaves in the middle of it is answered at once with the last reading, 
   expect(await how).toMatchObject({ ended: building, heard: ['building'], asked: [] });
 });
 
-test('a process that is to end answers a followed call with what it knows, and another one goes on', async () => {
+test('a process that shuts down returns its last state, and another one continues', async () => {
   const fixture = await createFixture();
   try {
     const owner = await fixture.newCaller();

@@ -39,7 +39,7 @@ async function inspect<Result>(who: 'owner' | 'invitee', args: string[]): Promis
   });
 }
 
-test.skipIf(!program)('it lists every tool, and calls each as the API would be called', slow, async () => {
+test.skipIf(!program)('the inspector lists every tool, and each call matches the API', slow, async () => {
   const { tools } = await inspect<{ tools: Tool[] }>('owner', ['--method', 'tools/list']);
   const routes = routesOf(await fixture.document());
   const told: [string, string][] = [];

@@ -35,7 +35,7 @@ async function send(
   };
 }
 
-test('without a good token nobody is spoken to', async () => {
+test('without a valid token nothing is answered', async () => {
   for (const authorization of [undefined, 'Bearer x', `Bearer fro_${'A'.repeat(43)}`]) {
     for (const method of ['POST', 'GET', 'DELETE']) {
       const { status, body, headers } = await send(ping, { authorization }, { method });
@@ -45,14 +45,14 @@ test('without a good token nobody is spoken to', async () => {
   }
 });
 
-test('there is no session to listen to or to end: GET and DELETE are told so', async () => {
+test('there are no sessions: GET and DELETE are refused', async () => {
   for (const method of ['GET', 'DELETE']) {
     const { status, headers, body } = await send(undefined, { accept: 'text/event-stream' }, { method });
     expect([status, headers.get('allow'), body.error.data.code]).toEqual([405, 'POST', 'method_not_allowed']);
   }
 });
 
-test('any process answers any message: nothing is kept between two', async () => {
+test('any process answers any message, without state', async () => {
   const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
   const begun = await send({ jsonrpc: '2.0', id: 0, method: 'initialize', params: hello });
   expect(begun.body.result).toMatchObject({
@@ -67,7 +67,7 @@ test('any process answers any message: nothing is kept between two', async () =>
   expect(called.body.result.structuredContent.id).toBe(owner.accountId);
 });
 
-test('a page of another site gets nothing done, whatever token it holds', async () => {
+test('a foreign page cannot make calls, with any token', async () => {
   for (const origin of ['https://evil.example', 'null', `${fixture.config.baseUrl}.evil.example`, 'http://localhost']) {
     const { status, body } = await send(reading, { origin });
     expect([origin, status, body.error.message, body.result]).toEqual([origin, 403, expect.any(String), undefined]);
@@ -75,7 +75,7 @@ test('a page of another site gets nothing done, whatever token it holds', async 
   expect((await send(reading, { origin: fixture.config.baseUrl })).status).toBe(200);
 });
 
-test('a version of the protocol that nobody knows is refused, and so are messages in one array, whatever the version', async () => {
+test('unknown protocol versions and batches are refused', async () => {
   expect((await send(ping, { 'mcp-protocol-version': '2199-01-01' })).status).toBe(400);
   const cancelling = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } };
   for (const version of [undefined, '2025-03-26', '2025-06-18', '2025-11-25'])
@@ -85,7 +85,7 @@ test('a version of the protocol that nobody knows is refused, and so are message
     }
 });
 
-test('what is no message is refused in the words of the protocol', async () => {
+test('an invalid message gets a protocol error', async () => {
   expect((await send('{"jsonrpc":')).body).toMatchObject({
     error: { code: -32700, data: { code: 'invalid_json' } },
     id: null,
@@ -100,7 +100,7 @@ test('what is no message is refused in the words of the protocol', async () => {
   expect(fixture.unexpected()).toEqual([]);
 });
 
-test('a call in it is one of the API: it has the request’s id, and is the caller’s', async () => {
+test('a tool call is an API call with the request’s id and caller', async () => {
   const before = fixture.logged.length;
   const { headers } = await send(reading);
   const lines = fixture.logged.slice(before) as unknown as { reqId: string; operation: string; account: string }[];
@@ -111,7 +111,7 @@ test('a call in it is one of the API: it has the request’s id, and is the call
   ]);
 });
 
-test('the token’s limit counts the calls, and messages have one of their own', async () => {
+test('the token’s limit counts the calls, and messages have their own', async () => {
   const slow = await createFixture({ FRONTAGE_RATE_SCALE: '0.02', FRONTAGE_TRUSTED_PROXIES: '127.0.0.1' });
   try {
     const caller = await slow.newCaller();
@@ -129,7 +129,7 @@ test('the token’s limit counts the calls, and messages have one of their own',
   }
 });
 
-test('a revoked token is out at once', async () => {
+test('a revoked token is refused at once', async () => {
   const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'short' } });
   const agent = await connect(fixture.url, body.access_token);
   expect((await agent.call('account_read')).body.id).toBe(owner.accountId);

@@ -29,12 +29,12 @@ async function pushed(path: string, text: string): Promise<void> {
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-test('an answer comes as text and as data, and fits the schema of its tool', async () => {
+test('a result is text and data, and fits its tool’s schema', async () => {
   const { structuredContent, body } = await agent.call('site_read', { id: site.id });
   expect([structuredContent, body.name]).toEqual([body, site.name]);
 });
 
-test('an error is one of the catalog, with what helps', async () => {
+test('an error is one of the catalog, with its remedy', async () => {
   const missing = await agent.call('site_read', { id: 'site_00000000000000000000000000' });
   expect([missing.isError, missing.structuredContent, missing.error]).toEqual([
     true,
@@ -54,7 +54,7 @@ test('an error is one of the catalog, with what helps', async () => {
   await stranger.close();
 });
 
-test('an input leads to its own call and to no other', async () => {
+test('an input leads to its own call alone', async () => {
   const hostile = ['..', '.', '', '../tokens', '..%2ftokens', 'a/../b', 'x?y=1#z', {}, [], null, true];
   for (const id of hostile) {
     const { error } = await agent.call('site_read', { id });
@@ -73,14 +73,14 @@ test('an input leads to its own call and to no other', async () => {
   expect(fixture.unexpected()).toEqual([]);
 });
 
-test('the same key makes nothing twice', async () => {
+test('one key creates one resource', async () => {
   const input = { name: `twice-${process.pid}`, title: 'Twice', idempotency_key: 'of-the-test' };
   const [first, again] = [await agent.call('site_create', input), await agent.call('site_create', input)];
   expect([again.body.id, again.isError]).toEqual([first.body.id, undefined]);
   expect((await agent.call('site_create', { ...input, title: 'Other' })).error.code).toBe('idempotency_mismatch');
 });
 
-test('files go in and come out: pictures as pictures, text as text, anything else as bytes', async () => {
+test('files go both ways: pictures as pictures, text as text, the rest as bytes', async () => {
   const put = (path: string, more: object) => agent.call('asset_write', { id: site.id, path, ...more });
   expect((await put('src/assets/dot.png', { base64: pixel })).body).toMatchObject({ content_type: 'image/png' });
   expect((await put('public/a.pdf', { text: '%PDF-1.7\n%%EOF\n' })).body.bytes).toBe(15);
@@ -103,7 +103,7 @@ test('files go in and come out: pictures as pictures, text as text, anything els
   expect(told).toMatchObject({ type: 'text', text: expect.stringContaining(`${large.length} bytes`) });
 });
 
-test('a page of a list that is too large comes shorter, and goes on where it stopped', async () => {
+test('a page of a list that is too large is shortened, and continues there', async () => {
   const bodies = Array.from({ length: 60 }, (_, n) => `${n} ${'word '.repeat(780)}`.trim());
   const path = `/v1/sites/${site.id}/comments`;
   for (const body of bodies) expect((await owner.call('POST', path, { body: { page: '/', body } })).status).toBe(200);
@@ -123,7 +123,7 @@ test('a page of a list that is too large comes shorter, and goes on where it sto
   expect(read.toReversed()).toEqual(bodies);
 });
 
-test('what an owner says of a page is read, answered and settled', async () => {
+test('an owner’s comments are read, answered and resolved', async () => {
   const { id } = await createSite(owner, { template: 'blank' });
   await owner.call('POST', `/v1/sites/${id}/comments`, { body: { page: '/', body: 'Larger, please.' } });
   const [thread] = (await agent.call('comment_list', { id, status: 'open' })).body.items;
@@ -134,7 +134,7 @@ test('what an owner says of a page is read, answered and settled', async () => {
   expect((await agent.call('comment_list', { id, status: 'open' })).body.items).toEqual([]);
 });
 
-test('text that is too long is cut, and says so', async () => {
+test('overlong text is cut with a note', async () => {
   const text = `---\ntitle: Long\n---\n${'word '.repeat(60_000)}`;
   const changes = [{ path: 'src/content/posts/long.md', text }];
   expect((await agent.call('source_commit', { id: site.id, message: 'Long', changes })).isError).toBe(undefined);
@@ -149,7 +149,7 @@ test('text that is too long is cut, and says so', async () => {
   );
 });
 
-test('a text file that is too long comes in parts of whole characters, each of which says where the next begins', async () => {
+test('an overlong text file comes in parts of whole characters', async () => {
   const whole = '€ is not 😀, nor é. '.repeat(16_000);
   await pushed('public/long.txt', whole);
   const parts: string[] = [];
@@ -174,7 +174,7 @@ test('a text file that is too long comes in parts of whole characters, each of w
   expect(picture.content).toEqual([{ type: 'image', mimeType: 'image/png', data: pixel }]);
 });
 
-test('of a file no more is read than a result can hold, and the call ends as any other', async () => {
+test('no more of a file is read than a result can hold', async () => {
   const bytes = 12 * 1024 * 1024;
   const file = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(bytes, 0x20), Buffer.from('\n%%EOF\n')]);
   const headers = { 'content-type': 'application/pdf' };
@@ -216,7 +216,7 @@ test('submissions come as a page or as the text of a file', async () => {
   expect(content).toMatchObject([{ type: 'text', text: expect.stringContaining('A') }]);
 });
 
-test('the skill tree stands as resources, each as it is served', async () => {
+test('the skill tree is listed as resources, each as it is served', async () => {
   const { resources } = await agent.client.listResources();
   const { files } = (await owner.call('GET', '/v1/skill')).body as { files: { path: string; bytes: number }[] };
   expect(resources.map(({ name, size }) => [name, size]).sort()).toEqual(

@@ -49,7 +49,7 @@ const routes = async (fixture: Fixture): Promise<Route[]> =>
 const listed = (fixture: Fixture) => tools.get(fixture) ?? [];
 const named = (fixture: Fixture, name: string) => listed(fixture).find((tool) => tool.name === name) as Tool;
 
-test('a tool has the words of the terminal client, and says what the description says', async () => {
+test('a tool has the client’s words and the description’s summary', async () => {
   for (const { method, path, operation } of await routes(rich)) {
     const tool = named(rich, operation.operationId.replace('.', '_'));
     // Nobody meters or holds domains here.
@@ -67,7 +67,7 @@ test('a tool has the words of the terminal client, and says what the description
   expect(listed(rich).length).toBeGreaterThan(95);
 });
 
-test('each input of a call is an input of its tool, with its schema, and no two have one name', async () => {
+test('each input of a call is an input of its tool, under a unique name', async () => {
   for (const { path, operation } of await routes(rich)) {
     const tool = named(rich, operation.operationId.replace('.', '_'));
     if (!tool) continue;
@@ -89,7 +89,7 @@ test('each input of a call is an input of its tool, with its schema, and no two 
   expect(outputSchema).toMatchObject({ type: 'object', required: expect.arrayContaining(['id', 'address', 'git']) });
 });
 
-test('what a tool does to the world stands in its annotations', async () => {
+test('a tool’s effects are in its annotations', async () => {
   const all = await routes(rich);
   for (const tool of listed(rich)) {
     const method = all.find(({ operation }) => operation.operationId.replace('.', '_') === tool.name)?.method;
@@ -118,14 +118,14 @@ test('what a tool does to the world stands in its annotations', async () => {
   expect(hints('collaborator_invite')).toEqual(['reaches out']);
 });
 
-test('of each POST it is said what it does, and of no other call', async () => {
+test('each POST has its effect listed, and no other call has', async () => {
   const all = (await routes(rich))
     .filter(({ method }) => method === 'POST')
     .map(({ operation }) => operation.operationId);
   expect(Object.keys(posts).sort()).toEqual(all.sort());
 });
 
-test('tools of what is off are not listed, and a call of one all the same is told what is off', async () => {
+test('tools of disabled capabilities are not listed, and calling one names the capability', async () => {
   const nouns = new Set(listed(poor).map(({ name }) => name.split('_')[0]));
   for (const noun of [
     'form',

@@ -9,7 +9,7 @@ afterAll(() => fixture.close());
 const { exchange, renew, approve, register } = fixture;
 const status = async (token: string) => (await callWith(fixture.url, token)('GET', '/v1/account')).status;
 
-test('a code is good once: who brings it again ends what came of it', async () => {
+test('a code works once, and a second use revokes its tokens', async () => {
   const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const { body } = await exchange(held);
@@ -19,7 +19,7 @@ test('a code is good once: who brings it again ends what came of it', async () =
   expect((await renew(held.clientId, body.refresh_token)).body.error).toBe('invalid_grant');
 });
 
-test('of calls at the same moment with one code, one at most is answered', async () => {
+test('of concurrent calls with one code at most one succeeds', async () => {
   const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const told = await Promise.all(Array.from({ length: 6 }, () => exchange(held)));
@@ -27,7 +27,7 @@ test('of calls at the same moment with one code, one at most is answered', async
   expect(told.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
 });
 
-test('a code opens nothing without its verifier, and not after a wrong one', async () => {
+test('a code needs its verifier, and a wrong one ends it', async () => {
   const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const wrong = await exchange({ ...held, verifier: pkce().verifier });
@@ -42,7 +42,7 @@ test('a code opens nothing without its verifier, and not after a wrong one', asy
   expect((await exchange({ ...other, verifier: 'short' })).body.error).toBe('invalid_grant');
 });
 
-test('a code is its client’s, its address’s and its resource’s, and a minute old at most', async () => {
+test('a code is bound to client, address and resource, for one minute', async () => {
   const { browser } = await fixture.newSignedIn();
   const other = (await register({ client_name: 'Other' })).body.client_id;
   const held = await approve(browser);
@@ -57,7 +57,7 @@ test('a code is its client’s, its address’s and its resource’s, and a minu
   expect((await exchange(late)).body.error).toBe('invalid_grant');
 });
 
-test('a refresh token is good once: who brings it again ends the access for both', async () => {
+test('a refresh token works once, and a second use ends the access', async () => {
   const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const first = (await exchange(held)).body;
@@ -68,7 +68,7 @@ test('a refresh token is good once: who brings it again ends the access for both
   expect((await renew(held.clientId, second.refresh_token)).body.error).toBe('invalid_grant');
 });
 
-test('of two refreshes at the same moment one at most stands, and a stranger’s refreshes nothing', async () => {
+test('of two concurrent refreshes at most one succeeds', async () => {
   const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const { body } = await exchange(held);
@@ -86,7 +86,7 @@ test('of two refreshes at the same moment one at most stands, and a stranger’s
   expect(await status(won?.body.access_token)).toBe(401);
 });
 
-test('two processes that are asked at the same moment agree: one code, one refresh token, one answer', async () => {
+test('two processes agree: one code, one refresh token, one answer', async () => {
   const second = await fixture.start();
   const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
@@ -121,7 +121,7 @@ test('two processes that are asked at the same moment agree: one code, one refre
   if (renewed.status === 200) expect(await status(renewed.body.access_token ?? '')).toBe(401);
 });
 
-test('a refresh token that nobody used for a month is over, and what is over is forgotten', async () => {
+test('a refresh token unused for a month expires, and expired rows are deleted', async () => {
   const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const { body } = await exchange(held);
@@ -129,7 +129,7 @@ test('a refresh token that nobody used for a month is over, and what is over is 
   expect((await renew(held.clientId, body.refresh_token)).body.error).toBe('invalid_grant');
 });
 
-test('an account that is full of tokens takes no connector, and is told why', async () => {
+test('an account at its limit of tokens accepts no client, with the reason', async () => {
   const full = await createOauthFixture();
   try {
     const { browser, accountId } = await full.newSignedIn();
@@ -149,7 +149,7 @@ test('an account that is full of tokens takes no connector, and is told why', as
   }
 });
 
-test('a connector keeps its place between two access tokens: others take none but what is left, and it is renewed all the same', async () => {
+test('a client keeps its place between access tokens, and can still refresh', async () => {
   const full = await createOauthFixture();
   try {
     const { browser, accountId } = await full.newSignedIn();
@@ -182,7 +182,7 @@ test('a connector keeps its place between two access tokens: others take none bu
   }
 });
 
-test('no secret stands in a row or in the log, and no failure was unexpected', async () => {
+test('no secret is in a row or a log, and nothing failed unexpectedly', async () => {
   const { browser } = await fixture.newSignedIn();
   const held = await approve(browser);
   const { body } = await exchange(held);
@@ -215,7 +215,7 @@ test('no secret stands in a row or in the log, and no failure was unexpected', a
   expect(fixture.unexpected()).toEqual([]);
 });
 
-test('what is over is forgotten: codes after a day, refresh tokens after their time, grants with their tokens', async () => {
+test('expired codes, refresh tokens and grants are deleted', async () => {
   const own = await createOauthFixture();
   try {
     const { browser } = await own.newSignedIn();

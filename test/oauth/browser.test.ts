@@ -84,7 +84,7 @@ async function ask(redirectUri: string): Promise<Page> {
   return page;
 }
 
-test.skipIf(!executablePath)('a yes and a no go to a connector on the web', async () => {
+test.skipIf(!executablePath)('approval and denial reach a client on the web', async () => {
   for (const [button, answer] of [
     ['Give access', 'code=frc_'],
     ['Refuse', 'error=access_denied'],
@@ -96,68 +96,59 @@ test.skipIf(!executablePath)('a yes and a no go to a connector on the web', asyn
   }
 });
 
-test.skipIf(!executablePath)(
-  'a yes to a program on this machine goes all the way to where that sends its user on to',
-  async () => {
-    const page = await ask(callbackUrl);
-    await page.getByRole('button', { name: 'Give access' }).click();
-    await page.waitForURL(`${elsewhere}/done/callback?code=*`);
-    expect(await page.title()).toBe('All is well');
-    await page.context().close();
-  },
-);
+test.skipIf(!executablePath)('approval reaches a program on this machine, and continues to its own page', async () => {
+  const page = await ask(callbackUrl);
+  await page.getByRole('button', { name: 'Give access' }).click();
+  await page.waitForURL(`${elsewhere}/done/callback?code=*`);
+  expect(await page.title()).toBe('All is well');
+  await page.context().close();
+});
 
-test.skipIf(!executablePath)(
-  'who has signed in for a connector that asks in a wrong way is led to it all the same',
-  async () => {
-    const [page, email] = await question('https://connector.example/callback', { response_type: 'token' });
-    const told = await hasLeftFor(page, 'https://connector.example', () => signIn(page, email));
-    expect(told).toContain('error=unsupported_response_type');
-    await page.context().close();
-  },
-);
+test.skipIf(!executablePath)('an invalid request is redirected to its client after sign-in', async () => {
+  const [page, email] = await question('https://connector.example/callback', { response_type: 'token' });
+  const told = await hasLeftFor(page, 'https://connector.example', () => signIn(page, email));
+  expect(told).toContain('error=unsupported_response_type');
+  await page.context().close();
+});
 
-test.skipIf(!executablePath)(
-  'a connector in a page of another site registers and exchanges, and reads nothing else of ours',
-  async () => {
-    const page = await newPage();
-    await page.goto(elsewhere);
-    const told = await page.evaluate(
-      async ({ base }) => {
-        const version = { 'mcp-protocol-version': '2025-11-25' };
-        const json = { 'content-type': 'application/json', ...version };
-        const read = (path: string, init?: RequestInit) =>
-          fetch(`${base}${path}`, init).then(
-            async (answer) => [path, answer.status, Object.keys((await answer.json()) as object)[0]],
-            () => [path, 'shut'],
-          );
-        const metadata = '{"redirect_uris":["https://connector.example/callback"]}';
-        const fields = () => new URLSearchParams({ client_id: 'x' });
-        return [
-          await read('/.well-known/oauth-protected-resource/mcp', { headers: version }),
-          await read('/.well-known/oauth-authorization-server', { headers: version }),
-          await read('/oauth/register', { method: 'POST', headers: json, body: metadata }),
-          await read('/oauth/register', { method: 'POST', headers: json, body: '{' }),
-          await read('/oauth/token', { method: 'POST', headers: version, body: fields() }),
-          await read('/oauth/revoke', { method: 'POST', headers: version, body: fields() }),
-          await read('/oauth/authorize'),
-          await read('/v1/account'),
-          await read('/mcp', { method: 'POST', headers: json, body: '{}' }),
-        ];
-      },
-      { base: here.origin },
-    );
-    expect(told).toEqual([
-      ['/.well-known/oauth-protected-resource/mcp', 200, 'resource'],
-      ['/.well-known/oauth-authorization-server', 200, 'issuer'],
-      ['/oauth/register', 201, 'client_id'],
-      ['/oauth/register', 400, 'error'],
-      ['/oauth/token', 401, 'error'],
-      ['/oauth/revoke', 401, 'error'],
-      ['/oauth/authorize', 'shut'],
-      ['/v1/account', 'shut'],
-      ['/mcp', 'shut'],
-    ]);
-    await page.context().close();
-  },
-);
+test.skipIf(!executablePath)('a client in a foreign page registers and exchanges, and reads nothing else', async () => {
+  const page = await newPage();
+  await page.goto(elsewhere);
+  const told = await page.evaluate(
+    async ({ base }) => {
+      const version = { 'mcp-protocol-version': '2025-11-25' };
+      const json = { 'content-type': 'application/json', ...version };
+      const read = (path: string, init?: RequestInit) =>
+        fetch(`${base}${path}`, init).then(
+          async (answer) => [path, answer.status, Object.keys((await answer.json()) as object)[0]],
+          () => [path, 'shut'],
+        );
+      const metadata = '{"redirect_uris":["https://connector.example/callback"]}';
+      const fields = () => new URLSearchParams({ client_id: 'x' });
+      return [
+        await read('/.well-known/oauth-protected-resource/mcp', { headers: version }),
+        await read('/.well-known/oauth-authorization-server', { headers: version }),
+        await read('/oauth/register', { method: 'POST', headers: json, body: metadata }),
+        await read('/oauth/register', { method: 'POST', headers: json, body: '{' }),
+        await read('/oauth/token', { method: 'POST', headers: version, body: fields() }),
+        await read('/oauth/revoke', { method: 'POST', headers: version, body: fields() }),
+        await read('/oauth/authorize'),
+        await read('/v1/account'),
+        await read('/mcp', { method: 'POST', headers: json, body: '{}' }),
+      ];
+    },
+    { base: here.origin },
+  );
+  expect(told).toEqual([
+    ['/.well-known/oauth-protected-resource/mcp', 200, 'resource'],
+    ['/.well-known/oauth-authorization-server', 200, 'issuer'],
+    ['/oauth/register', 201, 'client_id'],
+    ['/oauth/register', 400, 'error'],
+    ['/oauth/token', 401, 'error'],
+    ['/oauth/revoke', 401, 'error'],
+    ['/oauth/authorize', 'shut'],
+    ['/v1/account', 'shut'],
+    ['/mcp', 'shut'],
+  ]);
+  await page.context().close();
+});

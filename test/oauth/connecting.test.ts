@@ -54,7 +54,7 @@ async function connected(transport: StreamableHTTPClientTransport): Promise<Clie
   return client;
 }
 
-test('the SDK’s own client goes from the bare address to tools, and on when its token has run out', async () => {
+test('the SDK’s client connects from the bare address, and refreshes its token', async () => {
   const { held, transport } = newConnector();
   const first = transport();
   await expect(connected(first)).rejects.toThrow(/Unauthorized/i);
@@ -89,7 +89,7 @@ test('the SDK’s own client goes from the bare address to tools, and on when it
   await client.close();
 });
 
-test('its token is one of the owner’s list under the connector’s name, one for all its refreshes, and revoking it ends the connector', async () => {
+test('a client has one token in the owner’s list, and revoking it ends the access', async () => {
   const { browser, email } = await fixture.newSignedIn();
   const held = await fixture.approve(browser, { client_name: 'Chat of Ada' });
   const { body } = await fixture.exchange(held);
@@ -112,7 +112,7 @@ test('its token is one of the owner’s list under the connector’s name, one f
   expect(email).toMatch(/@/);
 });
 
-test('metadata says where everything is, at both addresses, to pages too', async () => {
+test('metadata is available at both addresses, also for pages', async () => {
   const read = async (path: string) => {
     const answer = await fetch(`${fixture.url}${path}`);
     return { body: await answer.json(), origin: answer.headers.get('access-control-allow-origin') };
@@ -140,7 +140,7 @@ test('metadata says where everything is, at both addresses, to pages too', async
   expect(wrong.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_token", resource_metadata="/);
 });
 
-test('a no is told to the client, and gives nothing', async () => {
+test('a denial is reported to the client', async () => {
   const { browser } = await fixture.newSignedIn();
   const { body } = await fixture.register();
   const shown = await browser.open(fixture.question(body.client_id, pkce().challenge));
@@ -154,7 +154,7 @@ test('a no is told to the client, and gives nothing', async () => {
   expect(await fixture.deps.em().execute('select 1 from oauth_code where client_name = ?', ['Chat'])).toEqual([]);
 });
 
-test('a client ends its own access, and nobody else’s', async () => {
+test('a client revokes its own access alone', async () => {
   const { browser } = await fixture.newSignedIn();
   const [one, other] = [await fixture.approve(browser), await fixture.approve(browser, { client_name: 'Other' })];
   const [tokens, others] = [(await fixture.exchange(one)).body, (await fixture.exchange(other)).body];
@@ -170,7 +170,7 @@ test('a client ends its own access, and nobody else’s', async () => {
   expect((await fixture.renew(other.clientId, others.refresh_token)).body.error).toBe('invalid_grant');
 });
 
-test('where nobody can sign in by mail, no connector is let in', async () => {
+test('without e-mail sign-in, no client gets access', async () => {
   const closed = await createOauthFixture({ FRONTAGE_EMAIL_SIGNIN: 'off' });
   try {
     expect((await fetch(`${closed.url}/.well-known/oauth-authorization-server`)).status).toBe(503);

@@ -26,7 +26,7 @@ const endpoints = ['/oauth/register', '/oauth/token', '/oauth/revoke'];
 /** Scripts, styles and widgets of ours that pages of sites load, the same for all. */
 const files = /^\/(book|forms|review|overlay|widgets?|embed)\b|\.(js|css|mjs)$/;
 
-test('pages of other sites may read what connectors call, and of all else nothing but files that are the same for all', async () => {
+test('foreign pages may read the OAuth endpoints and public files alone', async () => {
   const open = new Set<string>();
   const routes = allRoutes();
   expect(routes.length).toBeGreaterThan(140);
@@ -45,7 +45,7 @@ test('pages of other sites may read what connectors call, and of all else nothin
   for (const path of [...metadata, ...endpoints]) expect(open).toContain(path);
 });
 
-test('a browser’s question beforehand is answered with what may be asked, and is counted as no call', async () => {
+test('a preflight lists the allowed requests, and does not count as a call', async () => {
   for (const path of [...metadata, ...endpoints]) {
     const { status, headers } = await fetch(`${fixture.url}${path}`, {
       method: 'OPTIONS',
@@ -58,7 +58,7 @@ test('a browser’s question beforehand is answered with what may be asked, and 
   }
 });
 
-test('a refusal can be read there too, and says when to come again', async () => {
+test('a refusal is readable across origins, and says when to retry', async () => {
   const slow = await createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1', FRONTAGE_RATE_SCALE: '0.001' });
   try {
     const ask = () =>

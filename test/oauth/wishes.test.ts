@@ -22,7 +22,7 @@ const openRedirects = [
   '',
 ];
 
-test.each(openRedirects)('nobody is led to %j, which the client has not registered', async (redirect) => {
+test.each(openRedirects)('nobody is redirected to %j, which the client has not registered', async (redirect) => {
   const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const { challenge } = pkce();
@@ -33,7 +33,7 @@ test.each(openRedirects)('nobody is led to %j, which the client has not register
   }
 });
 
-test('a program on the owner’s device is led to on any port, and to no other place', async () => {
+test('a program on the owner’s device may use any port, and no other address', async () => {
   const { browser } = await fixture.newSignedIn();
   const { body } = await register({ redirect_uris: ['http://127.0.0.1/cb', 'http://localhost:3000/cb'] });
   const { challenge } = pkce();
@@ -46,7 +46,7 @@ test('a program on the owner’s device is led to on any port, and to no other p
   }
 });
 
-test('what is wrong with a wish is told to its client, at its own address', async () => {
+test('an invalid request is reported to its client at its own address', async () => {
   const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const { challenge } = pkce();
@@ -65,7 +65,7 @@ test('what is wrong with a wish is told to its client, at its own address', asyn
   expect(locationOf(twice).searchParams.get('error')).toBe('invalid_request');
 });
 
-test('nobody is led to a client’s address before he has signed in, not even with what is wrong', async () => {
+test('nobody is redirected to a client before signing in, even for an error', async () => {
   const { email } = await fixture.newOwner();
   const browser = fixture.browser();
   const { body } = await register();
@@ -75,7 +75,7 @@ test('nobody is led to a client’s address before he has signed in, not even wi
   expect([told.host, told.searchParams.get('error')]).toEqual(['connector.example', 'unsupported_response_type']);
 });
 
-test('a client is what it has registered: no word of its id can be changed', async () => {
+test('a client is its signed registration, which cannot be changed', async () => {
   const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const [payload = '', signature] = body.client_id.split('.');
@@ -98,7 +98,7 @@ test('a client is what it has registered: no word of its id can be changed', asy
   expect([told, refusal.error]).toEqual([401, 'invalid_client']);
 });
 
-test('a registration leads to https or to the owner’s device, and its name is one line of plain words', async () => {
+test('a registration redirects to https or loopback, with a one-line plain name', async () => {
   const uris = (...redirect_uris: unknown[]) => register({ redirect_uris });
   const bad = [
     'http://x.example/',
@@ -154,7 +154,7 @@ test('a registration leads to https or to the owner’s device, and its name is 
   );
 });
 
-test('a name is shown as words, never as a part of the page', async () => {
+test('a name is shown as text, never as markup', async () => {
   const { browser } = await fixture.newSignedIn();
   const { shown, location } = await approve(browser, { client_name: '<img src=x onerror=alert(1)>"\'&' });
   expect(shown.text).not.toContain('<img');
@@ -165,7 +165,7 @@ test('a name is shown as words, never as a part of the page', async () => {
   expect(list.text).not.toContain('<img src=x');
 });
 
-test('the page can be put in no frame, and its form is answered to nobody but who was shown it', async () => {
+test('the page cannot be framed, and its form works only for its reader', async () => {
   const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const path = question(body.client_id, pkce().challenge);
@@ -190,7 +190,7 @@ test('the page can be put in no frame, and its form is answered to nobody but wh
   expect(asked.url).toBe('/signin?for=client');
 });
 
-test('what remembers where a browser was going leads nowhere but to the question', async () => {
+test('the saved request redirects nowhere but to the consent page', async () => {
   const { email } = await fixture.newOwner();
   for (const words of ['https://evil.example', '/../account', '\r\nset-cookie: x=y', 'client_id=x']) {
     const browser = fixture.browser();
@@ -204,6 +204,6 @@ test('what remembers where a browser was going leads nowhere but to the question
   expect([long.status, long.text]).toEqual([400, expect.stringContaining('is too long')]);
 });
 
-test('none of it was an unexpected failure', () => {
+test('none of these requests failed unexpectedly', () => {
   expect(fixture.unexpected()).toEqual([]);
 });

@@ -38,7 +38,7 @@ async function gitOf(site: { git: { source: string } }, { username, password }: 
   return { status: answer.status, text: await answer.text() };
 }
 
-test('each way in answers the reason, calls that last end with it, and all of it works again afterwards', async () => {
+test('each entry point returns the reason, running calls end, and unblocking restores all', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const access = { repository: 'source', access: 'read' };
@@ -67,7 +67,7 @@ test('each way in answers the reason, calls that last end with it, and all of it
   expect([(await tools()).status, (await gitOf(site, password)).status]).toEqual([200, 200]);
 });
 
-test('its sites answer 451 on every edge and take nothing, sketches too, and come back as they were', async () => {
+test('a blocked account’s sites return 451 on every edge, and return unchanged', async () => {
   const owner = await fixture.newCaller();
   const [site, stopped] = [await createSite(owner), await createSite(owner)];
   for (const { id } of [site, stopped]) await fixture.publish(id, owner.accountId, { 'index.html': page });
@@ -102,7 +102,7 @@ test('its sites answer 451 on every edge and take nothing, sketches too, and com
   await another.close();
 });
 
-test('on others’ sites a blocked collaborator may nothing, nor may who holds a link that he made; the sites go on', async () => {
+test('a blocked collaborator and their links lose access, and the sites continue', async () => {
   const [owner, helper] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);
   await fixture.publish(site.id, owner.accountId, { 'index.html': page });
@@ -128,7 +128,7 @@ test('on others’ sites a blocked collaborator may nothing, nor may who holds a
   expect([await opened(), await told()]).toEqual([200, ofHelper]);
 });
 
-test('who works on a site of a blocked owner sees that, and not the reason', async () => {
+test('members of a blocked owner’s site see the block, and not its reason', async () => {
   const [owner, helper] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);
   await join(helper, site);
@@ -137,7 +137,7 @@ test('who works on a site of a blocked owner sees that, and not the reason', asy
   expect(blocked).toEqual({ at: expect.any(String), reason: 'Its owner’s account is blocked.' });
 });
 
-test('nobody shows anything new on its sites meanwhile, while work on their source goes on', async () => {
+test('a blocked owner’s sites show nothing new, while their source can be edited', async () => {
   const [owner, helper] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);
   await join(helper, site);
@@ -173,7 +173,7 @@ test('nobody shows anything new on its sites meanwhile, while work on their sour
   expect(await live()).toBe(first);
 });
 
-test('what was being built for its sites is cancelled and its workflow told so', async () => {
+test('builds of a blocked account are cancelled with their workflows', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const headers = { prefer: 'respond-async' };
@@ -188,7 +188,7 @@ test('what was being built for its sites is cancelled and its workflow told so',
   expect((await owner.call('GET', `/v1/deployments/${id}`)).body.status).toBe('cancelled');
 });
 
-test('a site that is being made while its account is blocked is blocked with it', async () => {
+test('a site created during a block is blocked', async () => {
   const owner = await fixture.newCaller();
   await block(owner);
   const em = fixture.deps.em();
@@ -207,7 +207,7 @@ test('a site that is being made while its account is blocked is blocked with it'
   expect(await read()).toBe(null);
 });
 
-test('its owner is told by mail once for each reason, and when it goes on', async () => {
+test('the owner is mailed once for each reason, and when unblocked', async () => {
   const owner = await fixture.newCaller();
   const told = () => fixture.deps.em().count(Mail, { kind: 'account-blocked', accountId: owner.accountId });
   const { blockedAt } = await block(owner);
@@ -220,7 +220,7 @@ test('its owner is told by mail once for each reason, and when it goes on', asyn
   expect(await told()).toBe(3);
 });
 
-test('blocks, unblocks and calls at the same time wait for no deadlock', async () => {
+test('concurrent blocks, unblocks and calls do not deadlock', async () => {
   const owner = await fixture.newCaller();
   const sites = [await createSite(owner), await createSite(owner), await createSite(owner)];
   const rounds = Array.from({ length: 3 }, () => [

@@ -78,27 +78,24 @@ async function whileBlocked(name: string): Promise<string | undefined> {
   return `${code}: ${message.includes('has been blocked by the operator') ? 'blocked' : message}`;
 }
 
-test('every call that changes something of a site is on one of the two lists', () => {
+test('every call that changes a site is on one of the two lists', () => {
   const asked = Object.entries(table).filter(
     ([name, { rule }]) => !name.startsWith('GET ') && (rule === 'members' || isOfTwo(rule)),
   );
   expect([...ofVisitors, ...ofPeople].sort()).toEqual(asked.map(([name]) => name).sort());
 });
 
-test.each(ofVisitors)(
-  '%s changes nothing that visitors see while the account of the owner is blocked',
-  async (name) => {
-    expect(await whileBlocked(name)).toBe('site_archived: blocked');
-  },
-);
+test.each(ofVisitors)('%s changes nothing visible while the owner’s account is blocked', async (name) => {
+  expect(await whileBlocked(name)).toBe('site_archived: blocked');
+});
 
-test.each(ofPeople)('%s goes on while the account of the owner is blocked', async (name) => {
+test.each(ofPeople)('%s works while the owner’s account is blocked', async (name) => {
   const refusal = table[name]?.rule === 'members' ? table[name].refusal : undefined;
   const answer = await whileBlocked(name);
   expect(answer?.split(':')[0]).toBe(refusal);
 });
 
-test('redirects that were judged before a block are not set after it', async () => {
+test('redirects validated before a block are not set after it', async () => {
   const em = fixture.deps.em();
   const before = (await em.findOneOrFail(Site, { id: fixture.siteId })).redirectsSha256;
   const store = {

@@ -32,7 +32,7 @@ async function insert(sql: string, from = ''): Promise<void> {
 }
 const numbered = (prefix: string) => `'${prefix}_' || lpad(n::text, 4, '0')`;
 
-test('every list ends, and says where the next page begins: together they hold each thing once', async () => {
+test('every list ends and names its next page, and pages contain each item once', async () => {
   const owner = await fixture.newCaller();
   const { accountId } = owner;
   await insert(
@@ -79,7 +79,7 @@ test('every list ends, and says where the next page begins: together they hold e
   await expect(ask('plan', 'list', '--after', 'grant_none')).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a sketch that was reported is taken down, by its id or by any address of it', async () => {
+test('a reported sketch is removed by its id or any of its addresses', async () => {
   const owner = await fixture.newCaller();
   const show = async () => {
     const body = { title: 'A bank', directions: [{ name: 'One', html: '<h1>Your password</h1>' }] };
@@ -102,7 +102,7 @@ test('a sketch that was reported is taken down, by its id or by any address of i
     await expect(ask('sketch', 'stop', '--sketch', unknown)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a store with corrupt files is no success: it ends with 1, and says in words what to do', {
+test('a store with corrupt files exits with 1 and the next steps', {
   timeout: 60_000,
 }, async ({ onTestFinished }) => {
   const data = await mkdtemp(join(tmpdir(), 'frontage-audit-'));
@@ -134,7 +134,7 @@ test('a store with corrupt files is no success: it ends with 1, and says in word
   });
 });
 
-test('the command has one name: in the package, in the image, in its help and in the handbook', async () => {
+test('the command has one name in package, image, help and docs', async () => {
   const root = join(import.meta.dirname, '../..');
   const read = (path: string) => readFile(join(root, path), 'utf8');
   const { bin, scripts } = JSON.parse(await read('package.json'));

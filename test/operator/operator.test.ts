@@ -35,7 +35,7 @@ async function print(...args: string[]): Promise<string> {
 }
 const ask = async (...args: string[]) => JSON.parse(await print(...args));
 
-test('it says in its exit code and its words what came of it', { timeout: 120_000 }, async () => {
+test('its exit code and output report the result', { timeout: 120_000 }, async () => {
   const [taught, wrong, unsaid, refused] = await Promise.all([
     run('site', '--help'),
     run('site', 'close'),
@@ -49,7 +49,7 @@ test('it says in its exit code and its words what came of it', { timeout: 120_00
   expect(refused).toEqual({ exit: 1, out: '', err: '✗ not_found: There is no site with this id.\n' });
 });
 
-test('its help teaches every command, and what is used wrongly is told the right use', () => {
+test('its help explains every command, and misuse prints the usage', () => {
   const { help = '' } = readCommand(['--help']);
   for (const [name, { about }] of Object.entries(commands)) {
     expect(help).toContain(`frontage-admin ${name}`);
@@ -70,7 +70,7 @@ test('its help teaches every command, and what is used wrongly is told the right
     expect(() => readCommand([...args])).toThrow(words);
 });
 
-test('accounts are found by words and shown with what they have, and no secret is printed', async () => {
+test('accounts are found by words and shown with usage, without secrets', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const { email } = (await owner.call('GET', '/v1/account')).body;
@@ -89,7 +89,7 @@ test('accounts are found by words and shown with what they have, and no secret i
   expect((await ask('plan', 'list')).items).toEqual([]);
 });
 
-test('a blocked site answers 451 at all its addresses, takes no enquiries, tells its owner why, and comes back as it was', async () => {
+test('a blocked site returns 451 everywhere, tells its owner why, and returns unchanged', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   await fixture.publish(site.id, owner.accountId, { 'index.html': page });
@@ -126,7 +126,7 @@ test('a blocked site answers 451 at all its addresses, takes no enquiries, tells
   expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
 });
 
-test('an account is blocked and let go on by its address or its id', async () => {
+test('an account is blocked and unblocked by address or id', async () => {
   const owner = await fixture.newCaller();
   const { email } = (await owner.call('GET', '/v1/account')).body;
   const blocked = await ask('account', 'block', '--email', email.toUpperCase(), '--reason', 'It sends spam.');
@@ -142,7 +142,7 @@ test('an account is blocked and let go on by its address or its id', async () =>
   });
 });
 
-test('what the outbox has not sent is listed with the cause, and what it has sent is sent again', async () => {
+test('unsent outbox entries are listed with their error, and sent ones can be replayed', async () => {
   const em = fixture.deps.em();
   const [now, workflowId] = [fixture.clock.now(), `gone:${Date.now()}`];
   const rest = { kind: 'signal', workflowId, message: { signal: 'check', input: 'not for operators' } } as const;

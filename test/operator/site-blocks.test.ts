@@ -5,7 +5,7 @@ import { createFixture, createSite } from '#test/api/fixture.ts';
 const fixture = await createFixture();
 afterAll(() => fixture.close());
 
-test('a site that is blocked by itself can be published, so that it is mended', async () => {
+test('a blocked site can be published, so that it can be fixed', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   await blockSite(fixture.deps.em(), fixture.clock, site.id, 'It shows what is not its own.');

@@ -75,7 +75,7 @@ async function campaign(size: number) {
   return one;
 }
 
-test('of a large site with one file changed one file is sent, and it is live as soon as a small one', {
+test('after a change of one file in a large site, one file is sent and quickly live', {
   timeout: 1_800_000,
 }, async () => {
   const small = await campaign(100);

@@ -15,7 +15,7 @@ const unique = () => `<!doctype html><title>page ${++count} of ${process.pid}</t
 const refusal = (answer: Parameters<typeof errorOf>[0]) => [answer.status, errorOf(answer).code];
 const noUploads = [409, 'not_accepting_uploads'];
 
-test('an upload that something newer overtakes while it is completed is superseded', async () => {
+test('an upload overtaken by a newer version during completion is superseded', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   await fill(upload, { 'index.html': unique() });
@@ -41,7 +41,7 @@ test('an upload that something newer overtakes while it is completed is supersed
   await until(async () => (await fixture.visit(site.name, '/')).text === 'newer');
 });
 
-test('one whose process died while it was completed is completed by the next call, in its own place', async () => {
+test('the next call completes an interrupted completion', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   await fill(upload, { 'index.html': 'taken up' });
@@ -57,7 +57,7 @@ test('one whose process died while it was completed is completed by the next cal
   fixture.logged.length = 0;
 });
 
-test('calls that complete at the same moment make one version live', async () => {
+test('concurrent completions make one version live', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   await fill(upload, { 'index.html': unique() });
@@ -65,7 +65,7 @@ test('calls that complete at the same moment make one version live', async () =>
   expect(answers.map(({ body }) => [body.id, body.status])).toEqual(Array(8).fill([upload.id, 'live']));
 });
 
-test('bytes that a loss of power took are asked for again before the version is named', async () => {
+test('bytes lost in a power failure are requested again before completion', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   const page = unique();
@@ -81,14 +81,14 @@ test('bytes that a loss of power took are asked for again before the version is 
   expect((await publish(site, { 'index.html': page })).sent).toBe(1);
 });
 
-test('a site whose live version was uploaded has no live source for posts', async () => {
+test('a site with an uploaded live version has no live source for posts', async () => {
   const site = await createSite(owner);
   await publish(site, { 'index.html': 'front' });
   const answer = await owner.call('POST', `/v1/sites/${site.id}/publish`, { body: { scope: 'posts' } });
   expect(refusal(answer)).toEqual([409, 'no_live_source']);
 });
 
-test('a completed upload supersedes what was accepted before it and waits', async () => {
+test('a completed upload supersedes earlier waiting versions', async () => {
   const site = await createSite(owner);
   const waiting = await owner.call('POST', `/v1/sites/${site.id}/publish`, {
     body: {},
@@ -99,7 +99,7 @@ test('a completed upload supersedes what was accepted before it and waits', asyn
   expect(await read(waiting.body.id)).toMatchObject({ status: 'superseded', superseded_by: upload.id });
 });
 
-test('the order of tickets holds for uploads as for publishes', async () => {
+test('tickets order uploads and publishes', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   await fill(upload, { 'index.html': 'early ticket' });
@@ -110,7 +110,7 @@ test('the order of tickets holds for uploads as for publishes', async () => {
   expect(await isStored(fixture, 'early ticket')).toBe(true);
 });
 
-test('rules in _redirects of the output hold, and those that cannot be used fail the version', async () => {
+test('_redirects of the output apply, and unusable ones fail the version', async () => {
   const site = await createSite(owner);
   await publish(site, { 'index.html': 'front', _redirects: '/old / 301\n' });
   await until(async () => (await fixture.visit(site.name, '/old')).status === 301);

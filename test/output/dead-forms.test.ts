@@ -13,7 +13,7 @@ const page = (body: string) => `<!doctype html><title>Page</title>${body}`;
 const { baseUrl } = fixture.config;
 const warningsOf = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body.warnings;
 
-test('a form of a page that sends to no form of the site, or to a disabled one, is told, and the others are not', async () => {
+test('forms that submit nowhere or to a disabled form are warned about', async () => {
   const site = await ask.newSite(owner);
   const [live, shut] = [await ask.newForm(owner, {}, site), await ask.newForm(owner, { name: 'Shut' }, site)];
   await owner.call('POST', `/v1/forms/${shut.id}/disable`);
@@ -44,7 +44,7 @@ test('a form of a page that sends to no form of the site, or to a disabled one, 
   expect(items[4].message).toContain('is disabled');
 });
 
-test('a form that is disabled or removed after its page was published is told from then on, until it takes enquiries again', async () => {
+test('a form disabled after its page’s publish is warned about until enabled', async () => {
   const site = await ask.newSite(owner);
   const form = await ask.newForm(owner, {}, site);
   const { id } = await publish(site, { 'index.html': page(`<form action="${form.action_url}" method="post"></form>`) });
@@ -58,7 +58,7 @@ test('a form that is disabled or removed after its page was published is told fr
   expect(await count()).toBe(1);
 });
 
-test('a page of more forms than anybody writes is told of as far as it is read', async () => {
+test('a page with too many forms is checked up to the limit', async () => {
   const site = await ask.newSite(owner);
   const many = Array.from({ length: 500 }, (_, n) => `<frontage-form form="form_${n}"></frontage-form>`).join('');
   const odd =

@@ -7,7 +7,7 @@ afterAll(() => fixture.close());
 const owner = await fixture.newCaller();
 const { begin, name, send, complete } = sender(owner);
 
-test('parts of manifests, files, completions and new uploads of one site at the same moment stand in nobody’s way', async () => {
+test('concurrent manifests, files, completions and uploads of a site do not block each other', async () => {
   const site = await createSite(owner);
   const uploads = await Promise.all(Array.from({ length: 10 }, () => begin(site)));
   const content = 'a page';

@@ -20,7 +20,7 @@ const file = (path: string, content = path, bytes = Buffer.byteLength(content)) 
 const newUpload = async () => await begin(await createSite(owner));
 const namedFiles = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body.missing;
 
-test('a corpus of 500 hostile paths and files is refused whole: none is named, stored or served', async () => {
+test('500 hostile paths and files are refused: none is named, stored or served', async () => {
   expect(hostilePaths.length + hostileFiles.length).toBeGreaterThanOrEqual(500);
   const site = await createSite(owner);
   const upload = await begin(site);
@@ -50,7 +50,7 @@ test('a corpus of 500 hostile paths and files is refused whole: none is named, s
   expect((await fixture.visit(site.name, '/')).status).toBe(404);
 }, 120_000);
 
-test('bytes that go by many names are refused where one of them promises something else', async () => {
+test('bytes under several names are refused if one name’s type does not match', async () => {
   const upload = await newUpload();
   const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
   const names = Array.from({ length: 60 }, (_, n) => `a/${n}.${n % 2 ? 'txt' : `kind${n}`}`);
@@ -64,14 +64,14 @@ test('bytes that go by many names are refused where one of them promises somethi
   expect(await isStored(fixture, drawing)).toBe(false);
 });
 
-test('a name that promises nothing but is a word of the language is judged as any other', async () => {
+test('a name like a JavaScript keyword or property is validated as any other', async () => {
   const content = 'no format';
   const upload = await newUpload();
   await name(upload, [file('a.constructor', content), file('b.__proto__', content), file('c.toString', content)]);
   expect((await send(upload, sha256(content), content)).status).toBe(200);
 });
 
-test('names and files that sites have are taken', async () => {
+test('usual names and files are accepted', async () => {
   const site = await createSite(owner);
   const texts = Object.fromEntries(
     goodPaths.filter((path) => !/\.(png|gz)$|^_redirects$/.test(path)).map((path) => [path, `at ${path}`]),
@@ -102,13 +102,13 @@ test.each([
   ['bytes by halves', [{ ...file('a'), bytes: 1.5 }]],
   ['a file without a path', [{ sha256: sha256('a'), bytes: 1 }]],
   ['files that are no list', { a: 1 }],
-])('a manifest with %s is invalid_manifest, and nothing of it is kept', async (_what, files) => {
+])('a manifest with %s is invalid_manifest, and nothing of it is stored', async (_what, files) => {
   const upload = await newUpload();
   expect(refusal(await name(upload, files))).toEqual([400, 'invalid_manifest']);
   expect(await namedFiles(upload.id)).toEqual([]);
 });
 
-test('a path that an earlier part named is invalid_manifest, and a complete call without a manifest too', async () => {
+test('a repeated path is invalid_manifest, and so is completion without a manifest', async () => {
   const upload = await newUpload();
   expect(refusal(await complete(upload))).toEqual([400, 'invalid_manifest']);
   await name(upload, [file('a'), file('b')]);
@@ -119,7 +119,7 @@ test('a path that an earlier part named is invalid_manifest, and a complete call
   expect(await namedFiles(upload.id)).toHaveLength(2);
 });
 
-test('calls at the same moment that name one path: one is taken', async () => {
+test('of concurrent calls that name one path, one is accepted', async () => {
   const upload = await newUpload();
   const answers = await Promise.all(
     Array.from({ length: 6 }, (_, n) => name(upload, [file('same', `${n}`), file(`own${n}`)])),
@@ -128,7 +128,7 @@ test('calls at the same moment that name one path: one is taken', async () => {
   expect(await namedFiles(upload.id)).toHaveLength(2);
 });
 
-test('a length that is not that of the held bytes is invalid_manifest', async () => {
+test('a length that differs from the stored bytes is invalid_manifest', async () => {
   const site = await createSite(owner);
   await publish(site, { 'index.html': 'held' });
   expect(refusal(await name(await begin(site), [file('a', 'held', 5)]))).toEqual([400, 'invalid_manifest']);
@@ -162,7 +162,7 @@ test('files and bytes over the plan are plan_limit, over all parts together', as
   expect((await name(upload, rest.slice(1))).status).toBe(200);
 }, 60_000);
 
-test('other bytes than the path says are hash_mismatch, and other lengths than the manifest says size_mismatch', async () => {
+test('wrong bytes are hash_mismatch, and a wrong length is size_mismatch', async () => {
   const upload = await newUpload();
   const content = 'the very bytes';
   const long = 'y'.repeat(3 * 1024 * 1024);
@@ -180,7 +180,7 @@ test('other bytes than the path says are hash_mismatch, and other lengths than t
   expect((await send(upload, sha256(long), long)).status).toBe(200);
 });
 
-test('a hash that nobody named is not_found, and one that is none invalid_input', async () => {
+test('an unnamed hash is not_found, and a malformed one invalid_input', async () => {
   const upload = await newUpload();
   expect(refusal(await send(upload, sha256('nobody'), 'nobody'))).toEqual([404, 'not_found']);
   expect(refusal(await send(upload, 'abc', 'abc'))).toEqual([400, 'invalid_input']);
@@ -188,7 +188,7 @@ test('a hash that nobody named is not_found, and one that is none invalid_input'
   expect(await isStored(fixture, 'nobody')).toBe(false);
 });
 
-test('a body over what a file may have is plan_limit before it is read', async () => {
+test('a body over the file limit is plan_limit before it is read', async () => {
   const upload = await newUpload();
   await name(upload, [file('a')]);
   const { port } = new URL(fixture.url);
@@ -203,7 +203,7 @@ test('a body over what a file may have is plan_limit before it is read', async (
   expect(answer).toContain('plan_limit');
 });
 
-test('a caller who goes away half-way leaves nothing, and may send the file again', async () => {
+test('a disconnected upload leaves nothing, and may be repeated', async () => {
   const upload = await newUpload();
   const content = 'w'.repeat(400_000);
   await name(upload, [file('a.bin', content)]);
@@ -221,7 +221,7 @@ test('a caller who goes away half-way leaves nothing, and may send the file agai
   expect((await send(upload, sha256(content), content)).status).toBe(200);
 });
 
-test('where no files are taken the calls say so before they look at anything', async () => {
+test('with uploads disabled the calls say so before validation', async () => {
   const off = await (await import('#test/api/fixture.ts')).createFixture({ FRONTAGE_FILES: 'off' });
   try {
     const caller = await off.newCaller();
@@ -238,6 +238,6 @@ test('where no files are taken the calls say so before they look at anything', a
   }
 });
 
-test('nothing of all this failed unexpectedly', () => {
+test('none of these requests failed unexpectedly', () => {
   expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
 });

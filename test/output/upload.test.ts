@@ -16,7 +16,7 @@ const unique = () => front(`page ${++count} of ${process.pid}`);
 const refusal = (answer: Parameters<typeof errorOf>[0]) => [answer.status, errorOf(answer).code];
 const noUploads = [409, 'not_accepting_uploads'];
 
-test('built output is named, sent and made live, and visitors are served its files', async () => {
+test('built output is named, sent, published and served', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   expect(upload).toMatchObject({
@@ -53,7 +53,7 @@ test('built output is named, sent and made live, and visitors are served its fil
   expect((await owner.call('GET', `/v1/deployments/${upload.id}/files`)).body.items).toHaveLength(4);
 });
 
-test('of a second version only what changed is sent, and the first can be restored', async () => {
+test('for a second version only changes are sent, and the first can be restored', async () => {
   const site = await createSite(owner);
   const files = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`p${n}.html`, unique()]));
   const first = await publish(site, { ...files, 'index.html': 'first' });
@@ -69,14 +69,14 @@ test('of a second version only what changed is sent, and the first can be restor
   await until(async () => (await fixture.visit(site.name, '/')).text === 'first');
 });
 
-test('bytes that a build of any site of the account brought are not asked for again', async () => {
+test('bytes of earlier builds of the account are not requested again', async () => {
   const [built, site] = [await createSite(owner), await createSite(owner)];
   const page = unique();
   await fixture.publish(built.id, owner.accountId, { 'index.html': page });
   expect((await publish(site, { 'index.html': page })).sent).toBe(0);
 });
 
-test('to name a hash gets nobody the bytes of another account', async () => {
+test('naming a hash gives no access to another account’s bytes', async () => {
   const secret = unique();
   await publish(await createSite(owner), { 'index.html': secret });
   await fixture.publish((await createSite(owner)).id, owner.accountId, { 'index.html': `${secret}!` });
@@ -91,7 +91,7 @@ test('to name a hash gets nobody the bytes of another account', async () => {
   expect(await other.fill(await other.begin(site), files)).toBe(2);
 });
 
-test('a collaborator gets at no bytes of the owner’s other sites through the site they share', async () => {
+test('a collaborator cannot reach the owner’s other sites through a shared one', async () => {
   const secret = unique();
   await publish(await createSite(owner), { 'index.html': secret });
   const site = await createSite(owner);
@@ -107,7 +107,7 @@ test('a collaborator gets at no bytes of the owner’s other sites through the s
   expect((await name(upload, named({ 'b.html': secret }))).body.missing).toEqual([]);
 });
 
-test('a manifest comes in parts, and what is missing can be read at any time', async () => {
+test('a manifest comes in parts, and missing files can be listed at any time', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   const [a, b] = [unique(), unique()];
@@ -124,7 +124,7 @@ test('a manifest comes in parts, and what is missing can be read at any time', a
   expect((await complete(upload)).body).toMatchObject({ status: 'live', file_count: 3 });
 });
 
-test('a part is named as fast as the first one, however many were named before it', async () => {
+test('a part is named as fast as the first, after any number of parts', async () => {
   const caller = await fixture.newCaller();
   const { begin, name } = sender(caller);
   const site = await createSite(caller);
@@ -143,7 +143,7 @@ test('a part is named as fast as the first one, however many were named before i
   expect(took[2]).toBeLessThan((took[0] ?? 0) * 3 + 3_000);
 }, 120_000);
 
-test('names in quotes, and words of SQL, are names as others', async () => {
+test('names with quotes and SQL keywords are accepted', async () => {
   const site = await createSite(owner);
   const files = { 'say "hi", {ok}.txt': 'a', "it's $1 ?.txt": 'b', 'null.txt': 'c' };
   const upload = await begin(site);
@@ -152,7 +152,7 @@ test('names in quotes, and words of SQL, are names as others', async () => {
   expect(errorOf(again).code).toBe('invalid_manifest');
 });
 
-test('a part that is sent again under its Idempotency-Key answers what is missing now', async () => {
+test('a repeated part returns what is missing now', async () => {
   const upload = await begin(await createSite(owner));
   const [a, b] = [unique(), unique()];
   const again = () =>
@@ -165,7 +165,7 @@ test('a part that is sent again under its Idempotency-Key answers what is missin
   expect((await again()).body.missing).toEqual([sha256(b)]);
 });
 
-test('completing again answers the same version, and it takes no more files', async () => {
+test('a repeated completion returns the same version, which accepts no more files', async () => {
   const site = await createSite(owner);
   const page = unique();
   const upload = await publish(site, { 'index.html': page });
@@ -176,7 +176,7 @@ test('completing again answers the same version, and it takes no more files', as
   expect((await complete(upload)).body).toMatchObject({ id: upload.id, status: 'retired' });
 });
 
-test('a version that was built from source takes no files', async () => {
+test('a version built from source accepts no files', async () => {
   const site = await createSite(owner);
   const id = await fixture.publish(site.id, owner.accountId, { 'index.html': unique() });
   for (const answer of [
@@ -189,7 +189,7 @@ test('a version that was built from source takes no files', async () => {
   }
 });
 
-test('an upload ends after 24 hours, at that very moment, and its rows go', async () => {
+test('an upload expires after exactly 24 hours, with its rows', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   const page = unique();
@@ -214,7 +214,7 @@ test('an upload ends after 24 hours, at that very moment, and its rows go', asyn
   expect((await publish(site, { 'index.html': page })).sent).toBe(0);
 });
 
-test('of more uploads than may be under way the oldest ends', async () => {
+test('the oldest upload ends when too many are open', async () => {
   const site = await createSite(owner);
   const uploads = [];
   for (let n = 0; n < 11; n++) uploads.push(await begin(site));
@@ -223,7 +223,7 @@ test('of more uploads than may be under way the oldest ends', async () => {
   expect((await read(uploads[10].id)).status).toBe('uploading');
 });
 
-test('an archived site takes no uploads, and those under way end with it', async () => {
+test('an archived site accepts no uploads, and open ones end', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
   await fill(upload, { 'index.html': 'x' });
@@ -233,7 +233,7 @@ test('an archived site takes no uploads, and those under way end with it', async
     expect(refusal(answer)).toEqual([409, 'site_archived']);
 });
 
-test('an upload is another account’s secret', async () => {
+test('an upload is invisible to other accounts', async () => {
   const upload = await begin(await createSite(owner));
   const notFound = [404, 'not_found'];
   expect(refusal(await other.name(upload, named({ a: 'a' })))).toEqual(notFound);

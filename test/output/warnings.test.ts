@@ -22,7 +22,7 @@ const warned = async (files: Record<string, string | Buffer>) => wholeOf(await p
 const kinds = (warnings: { items: { kind: string; path: string; target?: string }[] }) =>
   warnings.items.map(({ kind, path, target }) => [kind, path, target]);
 
-test('what is wrong in the output is told with the version, and stops nothing', async () => {
+test('faults in the output are warnings, and do not stop the publish', async () => {
   const site = await createSite(owner);
   const live = await publish(site, {
     'index.html': page('<a href="/missing">x</a><img src="logo.png"><img src="/logo.png" alt="">'),
@@ -55,7 +55,7 @@ test('what is wrong in the output is told with the version, and stops nothing', 
   expect(items[0].warnings).toBeUndefined();
 });
 
-test('a version without a page at its root is published, and says so first', async () => {
+test('a version without a home page is published, with that warning first', async () => {
   const warnings = await warned({ 'dist/index.html': page(''), 'dist/deep/er/index.html': page(''), 'a.html': '<p>x' });
   expect(warnings.counts).toMatchObject({ no_home_page: 1, page_without_title: 1 });
   expect(warnings.items[0]).toMatchObject({ kind: 'no_home_page', path: '/' });
@@ -66,13 +66,13 @@ test('a version without a page at its root is published, and says so first', asy
   expect(led.items).toEqual([]);
 });
 
-test('a version that was built has its warnings when it is read', async () => {
+test('a built version has its warnings when it is read', async () => {
   const site = await createSite(owner);
   const id = await fixture.publish(site.id, owner.accountId, { 'index.html': page('<a href="/gone">x</a>') });
   expect(kinds((await read(id)).warnings)).toEqual([['broken_link', 'index.html', '/gone']]);
 });
 
-test('links that lead somewhere are not broken, whatever way they are written', async () => {
+test('working links are not broken, in any notation', async () => {
   const site = await createSite(owner);
   await owner.call('PUT', `/v1/sites/${site.id}/redirects`, {
     body: { rules: [{ from: '/set/*', to: '/', status: 301 }] },
@@ -118,7 +118,7 @@ test('links that lead somewhere are not broken, whatever way they are written', 
   expect(warnings.items).toEqual([]);
 });
 
-test('links that lead nowhere are found in every element that leads somewhere', async () => {
+test('broken links are found in every linking element', async () => {
   const body =
     '<img alt="" src="/1"><img alt="" srcset="/2 1x, /3 2x"><script src="/4"></script><link rel="stylesheet" href="/5"><video poster="/6" src="/7"></video><source src="/8"><iframe src="/9"></iframe><area href="/10"><a href="/%zz">x</a><a href="_redirects">x</a><link rel=preconnect href="/no">';
   const warnings = await warned({
@@ -143,14 +143,14 @@ test('links that lead nowhere are found in every element that leads somewhere', 
   ]);
 });
 
-test('words in scripts, comments and drawings are no page', async () => {
+test('text in scripts, comments and drawings is not a page', async () => {
   const warnings = await warned({
     'index.html': `<!doctype html><!-- <img src=x> --><script>"<img src=y><a href='/no'>"</script><svg><title>Drawing</title></svg><textarea><img src=z></textarea>`,
   });
   expect(warnings.counts).toMatchObject({ broken_link: 0, image_without_alt: 0, page_without_title: 1, large_file: 0 });
 });
 
-test('a thousand faults are counted, and the first hundred shown', async () => {
+test('a thousand faults are counted, and the first hundred listed', async () => {
   const links = Array.from({ length: 400 }, (_, n) => `<a href="/missing-${n}">x</a>`).join('');
   const warnings = await warned({ 'index.html': page(links), 'b.html': page(links), 'c.html': page(links) });
   expect(warnings.counts.broken_link).toBe(1_200);
@@ -172,7 +172,7 @@ const hostile: [string, string][] = [
   ['prototype names', '<__proto__ constructor=1><a __proto__=x hasOwnProperty=y href=/z><constructor src=x>'],
 ];
 
-test.each(hostile)('a page of %s is read in a moment, or left', async (_what, text) => {
+test.each(hostile)('a page of %s is read quickly, or skipped', async (_what, text) => {
   const content = Buffer.from(text);
   async function* chunks() {
     for (let at = 0; at < content.length; at += 65_536) yield content.subarray(at, at + 65_536);
@@ -181,7 +181,7 @@ test.each(hostile)('a page of %s is read in a moment, or left', async (_what, te
   expect(await quickest(3_000, read)).toBeLessThan(3_000);
 });
 
-test('while a large version full of broken links is looked through, others are answered', async () => {
+test('inspecting a large version does not delay other requests', async () => {
   const content = Buffer.from(
     page(Array.from({ length: 500 }, (_, n) => `<a href="/missing/of/some/length-${n}">x</a>`).join('')),
   );
@@ -214,7 +214,7 @@ test('while a large version full of broken links is looked through, others are a
   expect(await quickest(500, longestTurn)).toBeLessThan(500);
 });
 
-test('a version of hostile pages goes live, and says how many of them were read', async () => {
+test('a version of hostile pages goes live, with the number of pages read', async () => {
   const files = Object.fromEntries(
     hostile.filter(([, text]) => !text.includes('\0')).map(([, text], n) => [`p${n}.html`, text]),
   );
@@ -223,7 +223,7 @@ test('a version of hostile pages goes live, and says how many of them were read'
   expect(fixture.unexpected()).toEqual([]);
 });
 
-test('a link is judged as the edge finds files', async () => {
+test('links are resolved as the edge finds files', async () => {
   const site = await createSite(owner);
   const files = {
     'index.html': 'x',

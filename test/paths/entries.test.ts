@@ -51,7 +51,7 @@ const unwanted = corpus.filter(({ path, source }) => source !== 'taken' && path.
 const broken = ({ path }: Sample) =>
   path.includes('\0') || path.split('/').some((name) => name === '' || name.length > 4096);
 
-test('git takes every path that is wanted, and gives it back', async () => {
+test('git accepts every allowed path, and returns it', async () => {
   for (const samples of groups(wanted, 1000)) {
     await using site = await cloned();
     const { status, stderr } = await site.push(samples);
@@ -62,7 +62,7 @@ test('git takes every path that is wanted, and gives it back', async () => {
   }
 });
 
-test('a push is refused for every path that is not, by a line that names it', async () => {
+test('a push of every refused path names it in a line', async () => {
   await using site = await cloned();
   const before = await stateOf(platform, site.siteId);
   for (const samples of groups(
@@ -83,7 +83,7 @@ test('a push is refused for every path that is not, by a line that names it', as
   expect(await stateOf(platform, site.siteId)).toEqual(before);
 }, 180_000);
 
-test('a push is refused for every tree that is broken by its names', async () => {
+test('a push of every malformed tree is refused', async () => {
   await using site = await cloned();
   const before = await stateOf(platform, site.siteId);
   for (const sample of unwanted.filter(broken)) {
@@ -94,7 +94,7 @@ test('a push is refused for every tree that is broken by its names', async () =>
   expect(await stateOf(platform, site.siteId)).toEqual(before);
 }, 180_000);
 
-test('the API says the same of every path', async () => {
+test('the API gives the same verdict on every path', async () => {
   const siteId = await platform.site({ 'first.txt': 'x' });
   const before = await stateOf(platform, siteId);
   const unsaid = corpus.filter(({ raw, source }) => raw === undefined && source !== 'taken');

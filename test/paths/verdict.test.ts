@@ -13,26 +13,26 @@ import { roomy } from '#test/sandbox/fixture.ts';
 import { tarOf } from '#test/sandbox/tar.ts';
 import { corpus, type Sample } from './corpus.ts';
 
-test('the list holds more than 300 paths that are refused somewhere, none of them twice', () => {
+test('the list has more than 300 refused paths without duplicates', () => {
   const hostile = corpus.filter(({ source, output }) => source !== 'taken' || output !== 'taken');
   expect(hostile.length).toBeGreaterThan(300);
   const keys = corpus.map(({ path, raw }) => JSON.stringify([path, raw?.toString('hex')]));
   expect(new Set(keys).size).toBe(keys.length);
 });
 
-test('the module says of each what the list says', () => {
+test('the module agrees with the list on each path', () => {
   const said = corpus.map(({ path }) => [path, sourceFault(path)?.code ?? 'taken', outputFault(path)?.code ?? 'taken']);
   expect(said).toEqual(corpus.map(({ path, source, output }) => [path, source, output]));
 });
 
-test('a manifest is held to the verdict, and to more', () => {
+test('a manifest follows the verdict, and stricter rules', () => {
   const named = [...corpus.map(({ path }) => path), ...hostilePaths];
   const taken = named.filter((path) => !servedPathError(path));
   expect(taken.filter((path) => outputFault(path))).toEqual([]);
   expect(hostilePaths.filter((path) => !outputFault(path)).length).toBeGreaterThan(100);
 });
 
-test('an asset by any of these names is judged as the path is', () => {
+test('an asset under any of these names follows the verdict', () => {
   const beginsTheSite = ({ path }: Sample) => /^[a-z]:/i.test(path) || Buffer.byteLength(path) > 1000;
   for (const sample of corpus.filter((one) => !beginsTheSite(one))) {
     expect([sample.path, sourceFault(`src/assets/${sample.path}`)?.code ?? 'taken']).toEqual([
@@ -42,7 +42,7 @@ test('an asset by any of these names is judged as the path is', () => {
   }
 });
 
-test('a build may write what is taken, and nothing else', async () => {
+test('a build may write allowed paths alone', async () => {
   // A tar's own names end at a NUL.
   for (const { path, output } of corpus.filter((sample) => !sample.path.includes('\0'))) {
     const tar = tarOf([
@@ -62,7 +62,7 @@ test('a build may write what is taken, and nothing else', async () => {
   }
 });
 
-describe('a manifest that names them all', () => {
+describe('a manifest with all these names', () => {
   let fixture: Fixture;
   let port: number;
   beforeAll(async () => {
@@ -75,7 +75,7 @@ describe('a manifest that names them all', () => {
   const href = ({ path, raw }: Sample) =>
     raw ? `/${[...raw].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')}` : hrefOf(path);
 
-  test('is served where it is taken, and nowhere else', async () => {
+  test('is served where allowed, and nowhere else', async () => {
     for (const [index, sample] of corpus.entries()) {
       if (!sample.path.isWellFormed()) continue;
       const { status, text } = await ask(port, href(sample), { host: 'all.sites.test' });
@@ -121,7 +121,7 @@ const anyPath = fc.oneof(
 );
 const runs = process.env.FRONTAGE_CAMPAIGN === 'long' ? 100_000 : 10_000;
 
-test(`of ${runs} random paths, none that is taken leads out of its folder`, () => {
+test(`of ${runs} random paths, no allowed one leaves its folder`, () => {
   let taken = 0;
   const inside = (path: string) => {
     expect(posix.resolve('/sites/one', path)).toBe(`/sites/one/${path}`);

@@ -25,7 +25,7 @@ const refundsOf = (id: string) =>
       one.object === 'refund' && fixture.chargesOf(id).some((charge) => 'id' in charge && charge.id === one.charge),
   );
 
-test.each(each)('a payment is known to be paid when its asking %s', async (fault) => {
+test.each(each)('a payment is recorded as paid when its query %s', async (fault) => {
   const { payUrl, statusOf, id } = await fixture.newPayment();
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, id);
@@ -36,7 +36,7 @@ test.each(each)('a payment is known to be paid when its asking %s', async (fault
   expect([fixture.heldFor(id), fixture.chargesOf(id).length]).toEqual([1250, 1]);
 });
 
-test.each(each)('a charge goes back once when giving it back %s', async (fault) => {
+test.each(each)('a charge is refunded once when the refund %s', async (fault) => {
   const { payUrl, id, owner } = await fixture.newPayment();
   await fixture.press((await fixture.openLink(payUrl)).page);
   around.set('giveBackCharge', activityFaults[fault]);
@@ -46,7 +46,7 @@ test.each(each)('a charge goes back once when giving it back %s', async (fault) 
   expect([fixture.heldFor(id), refundsOf(id).length]).toEqual([0, 1]);
 });
 
-test.each(each)('a refund that cannot be had is given up when that %s, and may be asked for again', async (fault) => {
+test.each(each)('a failed refund is abandoned when that %s, and can be requested again', async (fault) => {
   const { payUrl, id, owner, account, statusOf } = await fixture.newPayment();
   await fixture.press((await fixture.openLink(payUrl)).page);
   const { sealedKey } = await fixture.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
@@ -78,7 +78,7 @@ const check = (name: string) =>
     taskQueue: 'platform',
   });
 
-test.each(each)('the ledger check finds what is lost when it %s', async (fault) => {
+test.each(each)('the ledger check finds lost work when it %s', async (fault) => {
   const { payUrl, id, statusOf } = await fixture.newPayment();
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, id);
@@ -91,7 +91,7 @@ test.each(each)('the ledger check finds what is lost when it %s', async (fault) 
   expect([await statusOf(), fixture.heldFor(id)]).toEqual(['paid', 1250]);
 });
 
-test('the ledger check flags what a person has to look at, once, and lets go of it when it is in order', async () => {
+test('the ledger check flags what needs an operator, once, and clears what is fixed', async () => {
   const { payUrl, id } = await fixture.newPayment();
   await fixture.press((await fixture.openLink(payUrl)).page);
   const em = () => fixture.deps.em();

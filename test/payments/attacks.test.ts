@@ -16,7 +16,7 @@ usePayingFixture((made) => {
 const soon = { timeout: 20_000, interval: 50 };
 const em = () => fixture.deps.em();
 
-test('a link that a robot opens again and again leaves no more than so many pages open, and they can be paid', async () => {
+test('a robot that reopens a link leaves a bounded number of payable pages', async () => {
   const { payUrl, id, statusOf } = await fixture.newPayment();
   const opened = await Promise.all(Array.from({ length: openSessionsMax + 5 }, () => fixture.openLink(payUrl)));
   expect(opened.filter(({ status }) => status === 303)).toHaveLength(openSessionsMax);
@@ -27,7 +27,7 @@ test('a link that a robot opens again and again leaves no more than so many page
   await expect.poll(statusOf, soon).toBe('paid');
 });
 
-test('a HEAD, a link previewer, a prefetch and a subresource open no page, and are told what is to be paid', async () => {
+test('HEAD, previewers, prefetches and subresources open no page', async () => {
   const { id, payUrl } = await fixture.newPayment();
   const link = `${fixture.url}${new URL(payUrl).pathname}`;
   const previewer = 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)';
@@ -51,7 +51,7 @@ test('a HEAD, a link previewer, a prefetch and a subresource open no page, and a
   expect(await em().count(PaymentAttempt, { payment: id })).toBe(2);
 });
 
-test('a refund that meets a key which its owner has revoked goes on with the new one', async () => {
+test('a refund with a revoked key continues with the new key', async () => {
   const { payUrl, id, owner, account, statusOf } = await fixture.newPayment();
   await fixture.press((await fixture.openLink(payUrl)).page);
   const { key } = account as { key: string };
@@ -67,7 +67,7 @@ test('a refund that meets a key which its owner has revoked goes on with the new
   expect(fixture.heldFor(id)).toBe(0);
 });
 
-test('an account of the provider that is here twice is compared with the payments of both', async () => {
+test('a provider account added twice is compared with both rows’ payments', async () => {
   const one = await fixture.newPayment();
   const { key, id } = one.account as { key: string; id: string };
   const { page } = await fixture.openLink(one.payUrl);

@@ -31,7 +31,7 @@ const blocks = {
 };
 
 describe.each(Object.entries(blocks))('a block %s', (_whose, block) => {
-  test('ends payments that are open, and closes their pages', async () => {
+  test('ends open payments, and closes their pages', async () => {
     const made = await fixture.newPayment();
     expect((await fixture.openLink(made.payUrl)).status).toBe(303);
     await atRest(fixture, made.id);
@@ -41,7 +41,7 @@ describe.each(Object.entries(blocks))('a block %s', (_whose, block) => {
     await expect.poll(attempt, soon).toBe('closed');
   });
 
-  test('gives back what was paid on a page that could not be closed', async () => {
+  test('refunds what was paid on a page that could not be closed', async () => {
     const made = await fixture.newPayment();
     const { page } = await fixture.openLink(made.payUrl);
     await atRest(fixture, made.id);
@@ -55,7 +55,7 @@ describe.each(Object.entries(blocks))('a block %s', (_whose, block) => {
   });
 });
 
-test('a booking on somebody else’s site that pays into a blocked account gets its money back and no seat, and is told', async () => {
+test('a booking paid to a blocked account is refunded without a seat, with a mail', async () => {
   const { account, payUrl, paymentId, id, owner, nudge } = await heldIn(fixture);
   const other = await fixture.newCaller();
   await em().execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);
@@ -73,7 +73,7 @@ test('a booking on somebody else’s site that pays into a blocked account gets 
   expect(told).toEqual(['ada@example.org', await fixture.emailOf(owner)].sort());
 });
 
-test('blocks at the same time, of accounts that pay into each other and of their sites, never wait for each other', async () => {
+test('concurrent blocks of accounts and sites that pay each other do not deadlock', async () => {
   const [one, two] = [await heldIn(fixture), await heldIn(fixture)];
   const both = [one, two];
   const pays = (made: typeof one, into: typeof one) =>

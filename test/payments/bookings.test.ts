@@ -45,7 +45,7 @@ test('a priced service is held, paid at its link, and confirmed', async () => {
   expect((await row(id)).visitorSealed).toBe(null);
 });
 
-test('the end of a hold closes its page before it frees the seat', async () => {
+test('an expiring hold closes its page before it frees the seat', async () => {
   const { payUrl, statusOf, isOpen, bookAnother, payment, id } = await held();
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, payment.id);
@@ -65,7 +65,7 @@ test('the end of a hold closes its page before it frees the seat', async () => {
   expect((await bookAnother()).status).toBe(200);
 });
 
-test('who has paid when the hold ends has the seat, though it was not known yet', async () => {
+test('a payer just before the hold’s end keeps the seat', async () => {
   const { payUrl, statusOf, payment } = await held();
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, payment.id);
@@ -78,7 +78,7 @@ test('who has paid when the hold ends has the seat, though it was not known yet'
   expect(await payment.statusOf()).toBe('paid');
 });
 
-test('the holds of a site that is archived end, and late money goes back', async () => {
+test('archiving a site ends its holds, and refunds late charges', async () => {
   const { payUrl, site, owner, paymentId, payment } = await held();
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, payment.id);
@@ -91,7 +91,7 @@ test('the holds of a site that is archived end, and late money goes back', async
   expect(fixture.heldFor(paymentId)).toBe(0);
 });
 
-test('a site that a person takes off the web takes no money: links are over, holds end, and late money goes back', async () => {
+test('a blocked site takes no money: links expire, holds end, late charges are refunded', async () => {
   const { payUrl, site, owner, id, paymentId, payment, bookAnother } = await held();
   const ask = () => owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 700, currency: 'EUR' } });
   const { body: open } = await ask();
@@ -118,7 +118,7 @@ test('a site that a person takes off the web takes no money: links are over, hol
   expect((await fixture.openLink(open.pay_url)).status).toBe(410);
 });
 
-test('a site that is archived at the moment of a charge waits for it, and neither fails', async () => {
+test('a site archived during a charge waits for it, and neither fails', async () => {
   const { owner, site, id, paymentId } = await held();
   const { archiving } = await withPayment(fixture.deps.em(), paymentId, async ({ tx, booking }) => {
     const archived = owner.call('POST', `/v1/sites/${site.id}/archive`);
@@ -132,7 +132,7 @@ test('a site that is archived at the moment of a charge waits for it, and neithe
   expect(await row(id)).toMatchObject({ status: 'expired', visitorName: 'Eve' });
 });
 
-test('a price that no card can be charged is no timetable', async () => {
+test('a price below the card minimum is refused in a timetable', async () => {
   const owner = await fixture.newCaller();
   const site = await fixture.newSite(owner);
   const body = timetable({ service: { price: { amount: 10, currency: 'EUR' } } });
@@ -140,7 +140,7 @@ test('a price that no card can be charged is no timetable', async () => {
   expect(answer.body.error).toMatchObject({ code: 'invalid_timetable', message: expect.stringContaining('0.50 EUR') });
 });
 
-test('no money goes to the account of somebody who is blocked, whoever’s site it is', async () => {
+test('no money goes to a blocked account, on any site', async () => {
   const { owner, site, payUrl, account, paymentId, bookAnother } = await held();
   const other = await fixture.newCaller();
   // The two have agreed on it, as by an offer.

@@ -31,7 +31,7 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-test(`after ${journeys} random journeys each charge is a payment that is paid or has gone back, and each paid booking has a seat or its money back`, {
+test(`after ${journeys} random histories each charge is paid or refunded, and each booking seated or refunded`, {
   timeout: 1_800_000,
 }, async () => {
   const { goAll, settle, requireTrueLedger, chance } = travelling(fixture, { random, journeys });

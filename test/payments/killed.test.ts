@@ -67,7 +67,7 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-test(`after ${journeys} journeys through processes that are killed each charge is a payment that is paid or has gone back`, {
+test(`after ${journeys} histories with killed processes each charge is paid or refunded`, {
   timeout: 1_800_000,
 }, async () => {
   const { goAll, settle, requireTrueLedger } = travelling(fixture, { random, journeys });

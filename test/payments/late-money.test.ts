@@ -22,7 +22,7 @@ const row = (id: string) => fixture.deps.em().findOneOrFail(Booking, { id });
 const visitor = 'ada@example.org';
 const told = async (kind: string, id: string) => (await mailsWaiting(fixture, kind, id)).map(({ to }) => to).sort();
 
-describe('money that turns up when nobody could be asked for hours', () => {
+describe('a charge found after hours without the provider', () => {
   /** A page about which the provider was silent until an hour after its end: nobody is waited for any more. */
   async function unasked({ pays = true, holdMinutes = 15 } = {}) {
     const made = await heldIn(fixture, { holdMinutes });
@@ -48,14 +48,14 @@ describe('money that turns up when nobody could be asked for hours', () => {
     return made;
   };
 
-  test('seats the visitor again if there is room', async () => {
+  test('reserves the seat again if there is room', async () => {
     const { answered, statusOf, payment, id } = await nextUnasked();
     await answered();
     expect([await statusOf(), await payment.statusOf()]).toEqual(['confirmed', 'paid']);
     expect(await told('booking-confirmed', id)).toEqual([visitor]);
   });
 
-  test('is given back if there is none, and both are told', async () => {
+  test('is refunded without room, and both sides are notified', async () => {
     const { answered, bookAnother, statusOf, payment, paymentId, owner, id } = await nextUnasked();
     expect((await bookAnother()).status).toBe(200);
     await answered();
@@ -65,7 +65,7 @@ describe('money that turns up when nobody could be asked for hours', () => {
     expect((await row(id)).visitorSealed).toBe(null);
   });
 
-  test('for a hold that lasts longer than the silence seats the visitor and tells them', async () => {
+  test('for a hold longer than the outage reserves the seat and notifies the visitor', async () => {
     const { answered, statusOf, id } = await unasked({ holdMinutes: 180 });
     expect(await statusOf()).toBe('held');
     fixture.skip(80 * minuteMs);
@@ -77,14 +77,14 @@ describe('money that turns up when nobody could be asked for hours', () => {
     expect((await row(id)).visitorSealed).toBe(null);
   });
 
-  test('may not come: once the provider says so, nothing is kept of how to reach the visitor', async () => {
+  test('that was never made leaves no contact data of the visitor', async () => {
     const { answered, attempt, id } = await nextUnasked({ pays: false });
     expect((await row(id)).visitorSealed).not.toBe(null);
     await answered();
     expect([(await attempt()).status, (await row(id)).visitorSealed]).toEqual(['closed', null]);
   });
 
-  test('goes back after eight days of silence, for the visitor is forgotten by then and would not come', async () => {
+  test('is refunded after eight days, since the visitor’s contact is deleted', async () => {
     const { answered, payment, statusOf, owner, id } = await nextUnasked();
     fixture.skip(8 * dayMs);
     await sweepHolds(fixture.deps.em(), fixture.clock.now());
@@ -95,7 +95,7 @@ describe('money that turns up when nobody could be asked for hours', () => {
     expect(await told('money-returned', id)).toEqual([await fixture.emailOf(owner)]);
   });
 
-  test('goes back where the hold was cancelled meanwhile, and the visitor is told', async () => {
+  test('is refunded if the hold was cancelled meanwhile, with a mail', async () => {
     const { answered, payment, owner, id } = await unasked({ holdMinutes: 180 });
     expect((await owner.call('POST', `/v1/bookings/${id}/cancel`)).status).toBe(200);
     await answered();
@@ -113,7 +113,7 @@ describe('cancelling', () => {
     return { ...made, cancel };
   };
 
-  test('a paid booking gives the money back and frees the seat', async () => {
+  test('a paid booking refunds the charge and frees the seat', async () => {
     const { cancel, payment, paymentId, isOpen, id } = await paid();
     const { body } = await cancel();
     expect(body.status).toBe('cancelled');
@@ -125,7 +125,7 @@ describe('cancelling', () => {
     expect(mail).toMatchObject({ to: visitor, data: { moneyBack: '25.00 EUR', moneyOwed: null } });
   });
 
-  test('a held booking closes its page, and what is paid on it all the same goes back', async () => {
+  test('a held booking closes its page, and refunds a payment on it', async () => {
     const { payUrl, id, owner, paymentId, payment, nudge } = await heldIn(fixture);
     const { page } = await fixture.openLink(payUrl);
     await atRest(fixture, paymentId);
@@ -138,7 +138,7 @@ describe('cancelling', () => {
     expect([fixture.heldFor(paymentId), (await row(id)).status]).toEqual([0, 'cancelled']);
   });
 
-  test('a booking whose money went into an account that is gone promises nothing, and says whose it is to give back', async () => {
+  test('a booking paid to a removed account promises nothing, and names who must refund', async () => {
     const { cancel, account, payment, isOpen, id } = await paid();
     const gone = { status: 'gone' as const, sealedKey: null, goneAt: fixture.clock.now() };
     await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);
@@ -153,7 +153,7 @@ describe('cancelling', () => {
     expect(flag.why).toContain('owed to the visitor');
   });
 
-  test('is a collaborator’s too, with the money; once the booking has begun it only gives money back, which is the owner’s alone', async () => {
+  test('is allowed for collaborators; refunds after the start are for owners alone', async () => {
     const [one, two] = [await paid(), await paid()];
     const guests = await Promise.all([one, two].map(({ owner, site }) => fixture.newCollaborator(owner, site.id)));
     expect((await one.cancel(guests[0])).body.status).toBe('cancelled');
@@ -166,7 +166,7 @@ describe('cancelling', () => {
   });
 });
 
-test('a refund by itself leaves the booking its seat, and cancelling then promises no more money', async () => {
+test('a refund alone keeps the seat, and a later cancellation promises no money', async () => {
   const { payUrl, owner, paymentId, payment, statusOf, isOpen, id } = await heldIn(fixture);
   await fixture.press((await fixture.openLink(payUrl)).page);
   expect((await owner.call('POST', `/v1/payments/${paymentId}/refund`)).body.status).toBe('refunded');

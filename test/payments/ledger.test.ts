@@ -34,7 +34,7 @@ async function foreignCharge() {
   return { ...made, subject: strange.id, latest_charge };
 }
 
-test('a flag of a charge stays while nobody answers and when the charge is long ago, and goes when it is in order', async () => {
+test('a charge’s flag stays while the provider is silent, and goes when resolved', async () => {
   const { subject, latest_charge } = await foreignCharge();
   fixture.stub.knobs.turnAway = 1;
   await checkLedger(fixture.deps);
@@ -54,7 +54,7 @@ const operator = async (...args: string[]) => {
   return JSON.parse((await run).stdout);
 };
 
-test('an operator lists the flags with what each means, and settles one that the check cannot see to', async () => {
+test('an operator lists flags with explanations, and settles one by hand', async () => {
   const { subject, account } = await foreignCharge();
   const gone = { status: 'gone' as const, sealedKey: null, goneAt: fixture.clock.now() };
   await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);

@@ -14,7 +14,7 @@ usePayingFixture((made) => {
 const soon = { timeout: 20_000, interval: 50 };
 
 test.each(['own_key', 'connect'] as const)(
-  'on the rail %s a link is opened, paid and known to be paid',
+  'on the rail %s a link is opened, paid and recorded as paid',
   async (rail) => {
     const { read, payUrl, id, account } = await fixture.newPayment({ rail }, { reference: 'order 12' });
     expect(await read()).toMatchObject({
@@ -39,26 +39,26 @@ test.each(['own_key', 'connect'] as const)(
   },
 );
 
-test('the reference is kept as it came, whatever it holds', async () => {
+test('the reference is stored unchanged, whatever it contains', async () => {
   const reference = '{"pay":0} <b>%00</b> ../../ ☂';
   const { read } = await fixture.newPayment({}, { reference });
   expect((await read()).reference).toBe(reference);
 });
 
-test('every opening leads to a fresh page', async () => {
+test('every opening redirects to a new page', async () => {
   const { payUrl } = await fixture.newPayment();
   const opened = await Promise.all(Array.from({ length: 3 }, () => fixture.openLink(payUrl)));
   expect(new Set(opened.map(({ page }) => page)).size).toBe(3);
 });
 
-describe('that somebody has paid is found out', () => {
-  test('by asking alone on own_key, though the payer never comes back', async () => {
+describe('a completed payment is noticed', () => {
+  test('by polling alone on own_key, even if the payer never returns', async () => {
     const { payUrl, statusOf } = await fixture.newPayment({ rail: 'own_key' });
     await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { comesBack: false });
     await expect.poll(statusOf, soon).toBe('paid');
   });
 
-  test('by a signed message at once on connect, and by asking where the message is lost', async () => {
+  test('by a signed message at once on connect, and by polling if it is lost', async () => {
     const { payUrl, statusOf } = await fixture.newPayment({ rail: 'connect' });
     fixture.stub.knobs.loseWebhooks = 1;
     await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { comesBack: false });
@@ -67,7 +67,7 @@ describe('that somebody has paid is found out', () => {
   });
 });
 
-test('a second completion, on another page of the same payment, goes back', async () => {
+test('a second completion on another page of the payment is refunded', async () => {
   const { payUrl, id, statusOf } = await fixture.newPayment();
   const pages = await Promise.all([fixture.openLink(payUrl), fixture.openLink(payUrl)]);
   await Promise.all(pages.map(({ page }) => fixture.press(page, 'pay')));
@@ -75,14 +75,14 @@ test('a second completion, on another page of the same payment, goes back', asyn
   expect([fixture.chargesOf(id).length, await statusOf()]).toEqual([2, 'paid']);
 });
 
-test('once it is paid, the other pages of the payment are closed', async () => {
+test('once it is paid, the payment’s other pages are closed', async () => {
   const { payUrl } = await fixture.newPayment();
   const [one, two] = await Promise.all([fixture.openLink(payUrl), fixture.openLink(payUrl)]);
   await fixture.press(one?.page ?? null);
   await expect.poll(async () => (await fetch(two?.page ?? '')).status, soon).toBe(410);
 });
 
-test('a card that is declined and a payer who leaves change nothing, and the link stays good', async () => {
+test('a declined card or a departing payer changes nothing, and the link stays valid', async () => {
   const { payUrl, statusOf } = await fixture.newPayment();
   const { page } = await fixture.openLink(payUrl);
   expect((await fixture.press(page, 'decline')).status).toBe(402);
@@ -94,7 +94,7 @@ test('a card that is declined and a payer who leaves change nothing, and the lin
   expect(await statusOf()).toBe('paid');
 });
 
-test('an opening whose answer was lost leaves no page on which somebody could pay', async () => {
+test('an opening whose response was lost leaves no payable page', async () => {
   const { payUrl, id } = await fixture.newPayment();
   fixture.stub.knobs.loseAnswers = 1;
   const lost = await fixture.openLink(payUrl);
@@ -107,7 +107,7 @@ test('an opening whose answer was lost leaves no page on which somebody could pa
   expect(await attempts()).toMatchObject([{ page: expect.any(String) }, { status: 'open' }]);
 });
 
-describe('what a payment takes', () => {
+describe('valid amounts of a payment', () => {
   test.each([
     [1250, 'JPY'],
     [5000, 'KWD'],
@@ -138,11 +138,11 @@ describe('what a payment takes', () => {
   });
 });
 
-describe('where the money goes', () => {
+describe('the payout account', () => {
   const ask = async (made: Awaited<ReturnType<PayingFixture['newPaidSite']>>) =>
     await made.owner.call('POST', `/v1/sites/${made.site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });
 
-  test('has to be said first, may have to be waited for, and must have a currency', async () => {
+  test('must be chosen and ready, and must have a currency', async () => {
     const owner = await fixture.newCaller();
     const site = await fixture.newSite(owner);
     const none = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });
@@ -154,7 +154,7 @@ describe('where the money goes', () => {
     expect(errorOf(await ask(await fixture.newPaidSite({ currency: null }))).code).toBe('payout_account_no_currency');
   });
 
-  test('is not an archived site’s to say, and its links lead nowhere', async () => {
+  test('cannot be set on an archived site, whose links redirect nowhere', async () => {
     const made = await fixture.newPayment();
     await made.owner.call('POST', `/v1/sites/${made.site.id}/archive`);
     expect(errorOf(await ask(made)).code).toBe('site_archived');
@@ -162,7 +162,7 @@ describe('where the money goes', () => {
   });
 });
 
-test('the payments of a site are listed, by what they are now and by when they were opened', async () => {
+test('a site’s payments are listed by status and time', async () => {
   const { owner, site, id, payUrl } = await fixture.newPayment();
   await fixture.press((await fixture.openLink(payUrl)).page);
   const { body: second } = await owner.call('POST', `/v1/sites/${site.id}/payments`, {
@@ -179,7 +179,7 @@ test('the payments of a site are listed, by what they are now and by when they w
   expect([await list('?status=open'), await list('?status=expired')]).toEqual([[], [second.id]]);
 });
 
-test('a link of no payment says so, and one past its time leads nowhere', async () => {
+test('an unknown or expired payment link says so', async () => {
   expect((await fixture.openLink(`${fixture.url}/pay/${newId('pay')}`)).status).toBe(404);
   const { payUrl } = await fixture.newPayment();
   fixture.skip(31 * 24 * 3600_000);
@@ -187,7 +187,7 @@ test('a link of no payment says so, and one past its time leads nowhere', async 
   expect([over.status, over.text]).toEqual([410, expect.stringContaining('This payment link has expired')]);
 });
 
-describe('what is told to /hooks/payments', () => {
+describe('messages to /hooks/payments', () => {
   const tell = (body: string, signature: string) =>
     fetch(`${fixture.url}/hooks/payments`, { method: 'POST', body, headers: { 'stripe-signature': signature } });
   const sign = (payload: string, secret: string, at = fixture.clock.now()) => {
@@ -195,7 +195,7 @@ describe('what is told to /hooks/payments', () => {
     return Stripe.webhooks.generateTestHeaderStringAsync({ payload, secret, timestamp });
   };
 
-  test('is believed only as far as it is signed, and lately', async () => {
+  test('are trusted only if signed and recent', async () => {
     const type = 'checkout.session.completed';
     const body = JSON.stringify({ id: 'evt_1', object: 'event', type, data: { object: {} } });
     const signed = (secret: string) => sign(body, secret);
@@ -210,7 +210,7 @@ describe('what is told to /hooks/payments', () => {
     expect(heard).toHaveLength(1);
   });
 
-  test('moves nothing by itself: the provider is asked whether it is so', async () => {
+  test('change nothing by themselves: the provider is queried', async () => {
     const { payUrl, id, statusOf } = await fixture.newPayment();
     await fixture.openLink(payUrl);
     const object = { object: 'checkout.session', payment_status: 'paid', metadata: { payment: id } };
@@ -226,7 +226,7 @@ describe('what is told to /hooks/payments', () => {
   });
 });
 
-test('no answer and no page of ours names the provider', async () => {
+test('no response or page of ours names the provider', async () => {
   const { read, payUrl, refund } = await (async () => {
     const made = await fixture.newPayment();
     return { ...made, refund: () => made.owner.call('POST', `/v1/payments/${made.id}/refund`) };

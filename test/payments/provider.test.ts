@@ -43,7 +43,7 @@ const faultOf = async (act: Promise<unknown>) => {
   return error instanceof PaymentsFault ? error.reason : error;
 };
 
-test('every request of ours has the shape that the vendor’s own mock takes', async ({ skip }) => {
+test('our requests match the vendor’s own mock', async ({ skip }) => {
   skip(!mock, 'no stripe-mock on PATH');
   const ada = own('shapes');
   const opened = await payments.openPage(ada, page());
@@ -70,7 +70,7 @@ test('every request of ours has the shape that the vendor’s own mock takes', a
 });
 
 describe('a hosted page', () => {
-  test('is paid once, and says which charge was made', async () => {
+  test('is paid once, and names its charge', async () => {
     const ada = own('paid');
     const opened = await payments.openPage(ada, page());
     expect(opened).toMatchObject({ status: 'open', charge: null });
@@ -88,7 +88,7 @@ describe('a hosted page', () => {
     });
   });
 
-  test('is the same one for the same idempotency key, and another body with it is refused', async () => {
+  test('is the same for one idempotency key, and refuses another body', async () => {
     const ada = own('once');
     const asked = page({ idempotencyKey: 'the same' });
     const [first, second] = await Promise.all([payments.openPage(ada, asked), payments.openPage(ada, asked)]);
@@ -96,7 +96,7 @@ describe('a hosted page', () => {
     expect(await faultOf(payments.openPage(ada, { ...asked, amount: 1 }))).toBe('refused');
   });
 
-  test('cannot be paid once it is closed, and closing one that was paid says so', async () => {
+  test('cannot be paid after closing, and closing a paid one says so', async () => {
     const ada = own('closed');
     const one = await payments.openPage(ada, page());
     expect(await payments.closePage(ada, one.id)).toMatchObject({ status: 'expired', charge: null });
@@ -106,7 +106,7 @@ describe('a hosted page', () => {
     expect(await payments.closePage(ada, two.id)).toMatchObject({ status: 'complete', charge: expect.any(String) });
   });
 
-  test('takes another try after a card was declined, and leads back who gives up', async () => {
+  test('accepts a retry after a declined card, and returns a payer who cancels', async () => {
     const opened = await payments.openPage(own('declined'), page());
     expect((await press(opened.url, 'decline')).status).toBe(402);
     expect((await press(opened.url, 'cancel')).headers.get('location')).toBe('http://localhost:1/away');
@@ -114,7 +114,7 @@ describe('a hosted page', () => {
   });
 });
 
-test('a charge is given back once, whoever asks again and however', async () => {
+test('a charge is refunded once, whoever repeats the request', async () => {
   const ada = own('refunds');
   const opened = await payments.openPage(ada, page());
   await press(opened.url, 'pay');
@@ -129,8 +129,8 @@ test('a charge is given back once, whoever asks again and however', async () => 
   expect(await payments.readCharge(ada, charge)).toMatchObject({ isRefunded: true });
 });
 
-describe('what goes wrong', () => {
-  test('is a key that is not accepted, what is not there, or what is not answered, and never says a word of the provider', async () => {
+describe('a provider failure', () => {
+  test('is a bad key, a missing object or no response, without the provider’s words', async () => {
     expect(await faultOf(payments.readKey('rk_test_revoked0000'))).toBe('invalid_credentials');
     expect(await faultOf(payments.readAccount({ rail: 'connect', providerAccount: 'acct_nobody' }))).toBe(
       'invalid_credentials',
@@ -146,7 +146,7 @@ describe('what goes wrong', () => {
 });
 
 describe('an account', () => {
-  test('of an own key says what it is and what it waits for, in our words', async () => {
+  test('with an own key says what it is and what it waits for, in our words', async () => {
     expect(await payments.readKey('rk_test_0123456789')).toMatchObject({
       chargesEnabled: true,
       currency: 'EUR',
@@ -161,7 +161,7 @@ describe('an account', () => {
     ]);
   });
 
-  test('that is connected is completed by a link of one use', async () => {
+  test('that is connected is completed by a single-use link', async () => {
     const made = await payments.createAccount({ idempotencyKey: 'an account' });
     expect(made).toMatchObject({ chargesEnabled: false, currency: null });
     const urls = { returnUrl: 'http://localhost:1/done', refreshUrl: 'http://localhost:1/again' };
@@ -180,7 +180,7 @@ describe('an account', () => {
   });
 });
 
-test('the stand-in that is started anew still knows who has paid', async () => {
+test('a restarted provider stub still knows the paid pages', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'frontage-payments-'));
   const file = join(folder, 'payments.json');
   const first = await startPaymentsStub({ clock, key, file });
@@ -197,7 +197,7 @@ test('the stand-in that is started anew still knows who has paid', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('amounts reach the provider in its own counting', () => {
+test('amounts are sent in the provider’s units', () => {
   const told = (amount: number, currency: string) => toProvider({ amount, currency });
   expect([told(1250, 'EUR'), told(1250, 'JPY'), told(1250, 'KWD'), told(1250, 'ISK')]).toEqual([
     1250, 1250, 1250, 125_000,

@@ -29,7 +29,7 @@ describe('a refund', () => {
     return { ...made, refund: () => made.owner.call('POST', `/v1/payments/${made.id}/refund`) };
   };
 
-  test.each(['own_key', 'connect'] as const)('on the rail %s gives the whole amount back, once', async (rail) => {
+  test.each(['own_key', 'connect'] as const)('on the rail %s returns the whole amount, once', async (rail) => {
     const { id, refund } = await paid({ rail });
     const answers = await Promise.all([refund(), refund(), refund()]);
     for (const { body } of answers) expect(body).toMatchObject({ status: 'refunded', refunded_at: expect.any(String) });
@@ -37,7 +37,7 @@ describe('a refund', () => {
     expect(fixture.heldFor(id)).toBe(0);
   });
 
-  test('of what nobody paid is nothing_paid', async () => {
+  test('of an unpaid payment is nothing_paid', async () => {
     const { owner, id } = await fixture.newPayment();
     expect(errorOf(await owner.call('POST', `/v1/payments/${id}/refund`)).code).toBe('nothing_paid');
     fixture.skip(31 * 24 * 3600_000);
@@ -45,7 +45,7 @@ describe('a refund', () => {
     expect(errorOf(await owner.call('POST', `/v1/payments/${id}/refund`)).code).toBe('nothing_paid');
   });
 
-  test('is the owner’s alone, and strangers see no payment', async () => {
+  test('is for owners alone, and strangers see no payment', async () => {
     const { owner, site, id, refund } = await paid();
     const guest = await fixture.newCollaborator(owner, site.id);
     expect((await guest.call('GET', `/v1/payments/${id}`)).body.status).toBe('paid');
@@ -56,7 +56,7 @@ describe('a refund', () => {
     expect((await refund()).body.status).toBe('refunded');
   });
 
-  test('through an account that is gone says that the money is not lost, and where it is', async () => {
+  test('from a removed account says where the money is', async () => {
     const { account, refund, statusOf, owner, site, payUrl } = await paid();
     await remove(account.id);
     const error = errorOf(await refund());
@@ -69,13 +69,13 @@ describe('a refund', () => {
     expect((await fixture.openLink(payUrl)).text).toContain('Paid');
   });
 
-  test('with a key that cannot be read is payout_key_unreadable', async () => {
+  test('with an undecryptable key is payout_key_unreadable', async () => {
     const { account, refund } = await paid();
     await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: Buffer.alloc(60, 1) });
     expect(errorOf(await refund())).toMatchObject({ code: 'payout_key_unreadable', retryable: false });
   });
 
-  test('that is not answered goes on by itself, once', async () => {
+  test('without a response continues by itself, once', async () => {
     const { id, owner, refund, statusOf } = await paid();
     fixture.stub.knobs.loseAnswers = 1;
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
@@ -84,7 +84,7 @@ describe('a refund', () => {
     await expect.poll(statusOf, soon).toBe('refunded');
     expect([fixture.heldFor(id), (await refund()).body.status]).toEqual([0, 'refunded']);
   });
-  test('that the account cannot pay today is asked for anew, and done once the money is there', async () => {
+  test('without funds is retried, and completes once funds arrive', async () => {
     const { id, owner, statusOf } = await paid();
     fixture.stub.knobs.failRefunds = true;
     await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
@@ -94,7 +94,7 @@ describe('a refund', () => {
     expect(fixture.heldFor(id)).toBe(0);
   });
 
-  test('that is pending at the provider is under way until it is done', async () => {
+  test('that is pending at the provider is in progress until done', async () => {
     const { id, owner, statusOf } = await paid();
     fixture.stub.knobs.holdRefunds = true;
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
@@ -108,7 +108,7 @@ describe('a refund', () => {
     expect([await statusOf(), fixture.heldFor(id)]).toEqual(['refunded', 0]);
   });
 
-  test('that another took the place of is neither done nor given up for it', async () => {
+  test('that another replaced is neither completed nor abandoned in its place', async () => {
     const { id, owner, statusOf } = await paid();
     fixture.stub.knobs.turnAway = 1;
     await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });

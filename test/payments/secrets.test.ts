@@ -142,7 +142,7 @@ const spellings = (secret: string) => [
   Buffer.from(secret).toString('base64').slice(0, -4),
 ];
 
-test('keys, secrets of webhooks, links, addresses of pages and of visitors stand in no row, log, history or error', async () => {
+test('keys, webhook secrets, links and addresses are in no row, log, history or error', async () => {
   const owner = await fixture.newCaller();
   const site = await fixture.newSite(owner);
   for (const [what, secret] of Object.entries({ paymentsKey, webhookSecret, billingKey, billingSecret }))

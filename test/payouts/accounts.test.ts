@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-test('an account with its owner’s key is checked, takes money at once, and shows four characters of the key', async () => {
+test('an account with its owner’s key is active at once, and shows four characters', async () => {
   const owner = await fixture.newCaller();
   const key = newKey();
   const added = answered(await fixture.add(owner, { name: 'Bakery', secret_key: ` ${key}\n` }));
@@ -34,7 +34,7 @@ test('an account with its owner’s key is checked, takes money at once, and sho
   });
 });
 
-test('an account says what it waits for, in our words, and whether its currency is known', async () => {
+test('an account says what it waits for, and whether its currency is known', async () => {
   const owner = await fixture.newCaller();
   const pending = answered(await fixture.add(owner, { secret_key: newKey('pending') }));
   expect(pending).toMatchObject({
@@ -50,7 +50,7 @@ test('an account says what it waits for, in our words, and whether its currency 
   expect(connected.next_action).toContain(`${connected.id}/onboarding`);
 });
 
-describe('a key that is not taken is told from a good one in plain words:', () => {
+describe('an invalid key is refused in plain words:', () => {
   test.each([
     ['garbage', 'hello', /not a key/],
     ['nothing', '', /not a key/],
@@ -69,7 +69,7 @@ describe('a key that is not taken is told from a good one in plain words:', () =
   });
 });
 
-test('a key and a rail, neither, or of the wrong type: invalid_payout_account', async () => {
+test('both a key and a rail, neither, or a wrong type is invalid_payout_account', async () => {
   const owner = await fixture.newCaller();
   for (const body of [
     {},
@@ -86,7 +86,7 @@ test('a key and a rail, neither, or of the wrong type: invalid_payout_account', 
   expect(outcome(await fixture.add(owner, { colour: 'red' }))).toBe('invalid_json');
 });
 
-test('where the provider does not answer, a key is not taken and the call can be made again', async () => {
+test('without the provider, a key is refused for now, and the call can be repeated', async () => {
   const owner = await fixture.newCaller();
   fixture.stub.knobs.turnAway = 1;
   const told = await fixture.add(owner);
@@ -96,7 +96,7 @@ test('where the provider does not answer, a key is not taken and the call can be
   expect(await fixture.list(owner)).toEqual([]);
 });
 
-test('an account is renamed, and a call that is repeated under its key makes one', async () => {
+test('an account is renamed, and a repeated call creates one', async () => {
   const owner = await fixture.newCaller();
   const add = () =>
     owner.call('POST', fixture.accounts, { body: { rail: 'connect' }, headers: { 'idempotency-key': 'once' } });
@@ -109,7 +109,7 @@ test('an account is renamed, and a call that is repeated under its key makes one
   );
 });
 
-test('a new key of the same account takes the place of the old one, one of another account does not', async () => {
+test('a new key of the same account replaces the old one, another account’s does not', async () => {
   const owner = await fixture.newCaller();
   const key = newKey();
   const { id } = answered(await fixture.add(owner, { secret_key: key }));
@@ -126,7 +126,7 @@ test('a new key of the same account takes the place of the old one, one of anoth
   expect((await fixture.list(owner)).at(-1)).toMatchObject({ id, key_last_four: 'cond' });
 });
 
-test('an account that is removed is gone: its key is destroyed, and nothing of it can be used', async () => {
+test('a removed account is gone with its key, and cannot be used', async () => {
   const owner = await fixture.newCaller();
   const { id } = await fixture.newAccount(owner);
   const gone = answered(await owner.call('DELETE', `${fixture.accounts}/${id}`));
@@ -146,7 +146,7 @@ test('an account that is removed is gone: its key is destroyed, and nothing of i
   expect(outcome(await renamed)).toBe('payout_account_gone');
 });
 
-test('an account has as many as its cap, and those that are gone do not count', async () => {
+test('an account has as many payout accounts as its cap, without removed ones', async () => {
   const owner = await fixture.newCaller();
   const limit = limitsIn(fixture.config).payout_accounts;
   const told = await Promise.all(Array.from({ length: limit + 3 }, () => fixture.add(owner, { rail: 'connect' })));

@@ -17,7 +17,7 @@ async function newAgreement() {
   return { ...pair, offer };
 }
 
-test('an owner attaches his own account to his site, and the same again changes nothing', async () => {
+test('an owner attaches their own account, and repeating it changes nothing', async () => {
   const owner = await fixture.newCaller();
   const [site, account] = [await fixture.newSite(owner), await fixture.newAccount(owner)];
   expect(errorOf(await fixture.agreement(owner, site.id)).code).toBe('no_payout_account');
@@ -30,7 +30,7 @@ test('an owner attaches his own account to his site, and the same again changes 
   expect(answered(await fixture.attach(owner, site.id, other.id)).payout_account.id).toBe(other.id);
 });
 
-test('attaching takes what is not the caller’s own for what is not there, and ends an offer that is open', async () => {
+test('attaching a foreign account is not found, and attaching ends an open offer', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   expect(outcome(await fixture.attach(owner, site.id, account.id))).toBe('invalid_payout_account');
   expect(outcome(await fixture.attach(owner, site.id, 'x'))).toBe('invalid_payout_account');
@@ -39,7 +39,7 @@ test('attaching takes what is not the caller’s own for what is not there, and 
   expect(outcome(await fixture.read(payee, offer.id))).toBe('withdrawn');
 });
 
-test('an agreement is ended by the owner of the site, or by the owner of the payout account who is not on the site', async () => {
+test('the site’s owner or the payout account’s owner ends an agreement', async () => {
   for (const side of ['site', 'payout_account'] as const) {
     const { owner, payee, site, account } = await newAgreement();
     expect((await payee.call('GET', `/v1/sites/${site.id}`)).status).toBe(404);
@@ -52,7 +52,7 @@ test('an agreement is ended by the owner of the site, or by the owner of the pay
   }
 });
 
-test('who is neither ends nothing and learns nothing', async () => {
+test('a stranger ends nothing and learns nothing', async () => {
   const { site } = await newAgreement();
   const stranger = await fixture.newCaller();
   expect(outcome(await fixture.end(stranger, site.id))).toBe('not_found');
@@ -60,14 +60,14 @@ test('who is neither ends nothing and learns nothing', async () => {
   expect(outcome(await fixture.agreement(stranger, site.id))).toBe('not_found');
 });
 
-test('the owner of the payout account ends the agreement of an archived site too, and its owner does not', async () => {
+test('the payout account’s owner ends an archived site’s agreement, its owner cannot', async () => {
   const { owner, payee, site } = await newAgreement();
   answered(await owner.call('POST', `/v1/sites/${site.id}/archive`));
   expect(outcome(await fixture.end(owner, site.id))).toBe('site_archived');
   expect(outcome(await fixture.end(payee, site.id))).toBe('ended');
 });
 
-test('a payout account that is removed ends what was agreed and what was offered with it', async () => {
+test('removing a payout account ends its agreements and offers', async () => {
   const { owner, payee, site, account } = await newAgreement();
   const elsewhere = await fixture.newSite(owner);
   const offer = answered(await fixture.offerFromSite(owner, elsewhere.id, account.id));

@@ -27,7 +27,7 @@ async function newPending() {
   return { owner, id };
 }
 
-test('an account that waits is asked for again when its owner reads the list, at most each five seconds', async () => {
+test('a waiting account is queried when its owner lists it, at most every five seconds', async () => {
   const { owner, id } = await newPending();
   await completed(id);
   expect((await fixture.list(owner))[0].status).toBe('pending');
@@ -35,7 +35,7 @@ test('an account that waits is asked for again when its owner reads the list, at
   expect((await fixture.list(owner))[0]).toMatchObject({ id, status: 'ready', waiting_for: [] });
 });
 
-test('where the provider does not answer, the list says what is known', async () => {
+test('without the provider, the list contains the last known status', async () => {
   const { owner, id } = await newPending();
   fixture.skip(6_000);
   fixture.stub.knobs.turnAway = 1;
@@ -43,7 +43,7 @@ test('where the provider does not answer, the list says what is known', async ()
   fixture.stub.knobs.turnAway = 0;
 });
 
-test('the schedule asks for those that wait, and daily for the others', async () => {
+test('the schedule queries waiting accounts, and others daily', async () => {
   const { askForPayoutAccounts } = payoutActivities(fixture.deps);
   const { id } = await newPending();
   const owner = await fixture.newCaller();
@@ -62,7 +62,7 @@ test('the schedule asks for those that wait, and daily for the others', async ()
   expect((await row(ready.id)).currency).toBe('USD');
 });
 
-test('a key that its owner revoked, and a connected account that was cut off, are pending for what mends them', async () => {
+test('revoked keys and disconnected accounts are pending with the remedy', async () => {
   const owner = await fixture.newCaller();
   const { id } = await fixture.newAccount(owner);
   const broken = {
@@ -75,7 +75,7 @@ test('a key that its owner revoked, and a connected account that was cut off, ar
   expect(await row(id)).toMatchObject({ status: 'ready', waitingFor: [] });
 });
 
-test('a message that a connected account moved brings its row up to date', async () => {
+test('a connected account’s message updates its row', async () => {
   const owner = await fixture.newCaller();
   const { id } = answered(await fixture.add(owner, { rail: 'connect' }));
   const { url } = answered(await owner.call('POST', `${fixture.accounts}/${id}/onboarding`));

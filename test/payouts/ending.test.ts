@@ -33,7 +33,7 @@ async function newOffer() {
   };
 }
 
-test.each(Object.keys(activityFaults) as ActivityFault[])('is written down once, when its step %s', async (fault) => {
+test.each(Object.keys(activityFaults) as ActivityFault[])('is recorded once, when its activity %s', async (fault) => {
   const { id, handle } = await newOffer();
   fixture.skip(14 * dayMs);
   around.set('settleOffer', activityFaults[fault]);
@@ -46,7 +46,7 @@ test.each(Object.keys(activityFaults) as ActivityFault[])('is written down once,
   expect(around.size).toBe(0);
 });
 
-test('comes with its answer, and with its taking back', async () => {
+test('ends with its answer or its withdrawal', async () => {
   const accepted = await newOffer();
   answered(await fixture.accept(accepted.payee, accepted.id));
   const withdrawn = await newOffer();

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-test('a site is named by a domain that it is attached to as well, and by none that it left', async () => {
+test('a site is found by its attached domains, and not by former ones', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   const em = fixture.deps.em();
   const now = fixture.clock.now();

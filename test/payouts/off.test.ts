@@ -27,14 +27,14 @@ async function codes(env: Record<string, string>): Promise<(string | number)[]> 
   return told;
 }
 
-test('a platform without payouts says so before it looks at a body, and lists nothing', async () => {
+test('without payouts the platform says so before validation, and lists nothing', async () => {
   expect(await codes({})).toEqual(calls.map(() => '501 payouts_disabled'));
   const { body } = await (await (fixture as Fixture).newCaller()).call('GET', '/v1/account');
   expect(body.payouts).toEqual({ enabled: false, rails: [], accounts: [] });
   expect(body).toMatchObject({ offers_to_answer: 0, capabilities: { payouts: false } });
 });
 
-test('a platform without a sealing key takes no keys: payouts_unavailable', async () => {
+test('without a sealing key no keys are accepted: payouts_unavailable', async () => {
   expect(await codes({ ...bothRails, FRONTAGE_SEALING_KEYS: 'none' })).toEqual(
     calls.map(() => '503 payouts_unavailable'),
   );

@@ -13,7 +13,7 @@ const dayMs = 24 * 3600_000;
 const waiting = async (caller: Caller) => (await caller.call('GET', '/v1/payout-offers')).body.items;
 const counted = async (caller: Caller) => (await caller.call('GET', '/v1/account')).body.offers_to_answer;
 
-test('an offer from the site is accepted by the owner of the payout account, and the site pays into it', async () => {
+test('the payout account’s owner accepts a site’s offer, and the site pays into it', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
   expect(offer).toEqual({
@@ -44,7 +44,7 @@ test('an offer from the site is accepted by the owner of the payout account, and
   expect((await fixture.read(owner, offer.id)).body).toMatchObject({ status: 'accepted', yours_to_answer: false });
 });
 
-test('an offer from outside names the site by a hostname, however it is written, and the owner of the site accepts it', async () => {
+test('an offer from outside names the hostname, and the site’s owner accepts it', async () => {
   for (const write of [
     (host: string) => host,
     (host: string) => host.toUpperCase(),
@@ -59,7 +59,7 @@ test('an offer from outside names the site by a hostname, however it is written,
   }
 });
 
-test('a site has one open offer: a second by the same side, or while an agreement stands, is invalid_payout_offer', async () => {
+test('a site has one open offer or agreement; another is invalid_payout_offer', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   const other = await fixture.newAccount(payee, 'Other');
   const first = answered(await fixture.offerFromSite(owner, site.id, account.id));
@@ -79,7 +79,7 @@ test('a site has one open offer: a second by the same side, or while an agreemen
   ).rejects.toThrow(/payout_agreement_one_open/);
 });
 
-test("a stranger's offer never stops the owner's own, and two strangers do not push each other out", async () => {
+test('strangers’ offers never block the owner’s, or each other', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   const stranger = await fixture.newCaller();
   const pushy = await fixture.newAccount(stranger, 'Pushy');
@@ -91,7 +91,7 @@ test("a stranger's offer never stops the owner's own, and two strangers do not p
   expect(outcome(await fixture.accept(payee, own.id))).toBe('accepted');
 });
 
-test('who offers again, or to a site that pays them already, hears where that stands, and a stranger hears nothing of it', async () => {
+test('a repeated offer names the existing one to its parties alone', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   const stranger = await fixture.newCaller();
   const pushy = await fixture.newAccount(stranger, 'Pushy');
@@ -106,7 +106,7 @@ test('who offers again, or to a site that pays them already, hears where that st
   expect(JSON.stringify(asStranger)).not.toMatch(/offer_|already/);
 });
 
-test('an offer is answered by the party that did not open it, and once', async () => {
+test('only the other party answers an offer, and once', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
   expect(outcome(await fixture.accept(owner, offer.id))).toBe('not_yours_to_answer');
@@ -119,7 +119,7 @@ test('an offer is answered by the party that did not open it, and once', async (
   }
 });
 
-test('an offer is over after 14 days for every reader, though nobody has written it down', async () => {
+test('an offer expires after 14 days for every reader, before any write', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
   fixture.skip(14 * dayMs - 60_000);
@@ -136,7 +136,7 @@ test('an offer is over after 14 days for every reader, though nobody has written
   expect(outcome(await fixture.offerFromSite(owner, site.id, account.id))).toBe('open');
 });
 
-test('the opener takes an offer back, the other declines it, and then nobody accepts it', async () => {
+test('a withdrawn or declined offer cannot be accepted', async () => {
   for (const who of ['opener', 'other'] as const) {
     const { owner, payee, site, account } = await fixture.newPair();
     const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
@@ -151,7 +151,7 @@ test('the opener takes an offer back, the other declines it, and then nobody acc
   }
 });
 
-test('no mail is sent about an offer: it is counted, listed, and waits in the inbox', async () => {
+test('offers send no mail: they are counted, listed, and in the inbox', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   const mails = async () => (await fixture.deps.em().execute('select id from mail')).length;
   const before = await mails();
@@ -166,7 +166,7 @@ test('no mail is sent about an offer: it is counted, listed, and waits in the in
   expect(await mails()).toBe(before);
 });
 
-describe('who is not a party', () => {
+describe('a stranger', () => {
   test('does not see an offer, and a collaborator has no part in it', async () => {
     const { owner, payee, site, account } = await fixture.newPair();
     const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
@@ -185,7 +185,7 @@ describe('who is not a party', () => {
     expect(outcome(await fixture.end(helper, site.id))).toBe('owner_only');
   });
 
-  test('cannot tell a site that takes money from one that has an offer to answer', async () => {
+  test('cannot tell a site with payments from one with an offer', async () => {
     const [one, two] = [await fixture.newPair(), await fixture.newPair()];
     answered(await fixture.offerFromSite(one.owner, one.site.id, one.account.id));
     answered(await fixture.attach(two.owner, two.site.id, (await fixture.newAccount(two.owner)).id));
@@ -198,7 +198,7 @@ describe('who is not a party', () => {
     expect(second).toEqual(first);
   });
 
-  test('names no site of ours, an own one, or an account that is not there: the offer is refused', async () => {
+  test('cannot offer to unknown, own or missing parties', async () => {
     const { owner, payee, site, account } = await fixture.newPair();
     for (const host of ['nobody.example.com', `no-such-site.${fixture.config.baseDomain}`, '::', 'x y']) {
       expect(outcome(await fixture.offerFromAccount(payee, account.id, host))).toBe('invalid_payout_offer');
@@ -213,7 +213,7 @@ describe('who is not a party', () => {
   });
 });
 
-test('an archived site neither opens, takes nor accepts an offer, and no offer of it waits', async () => {
+test('an archived site neither opens nor accepts offers', async () => {
   const { owner, payee, site, account } = await fixture.newPair();
   const offer = answered(await fixture.offerFromAccount(payee, account.id, fixture.hostOf(site)));
   answered(await owner.call('POST', `/v1/sites/${site.id}/archive`));
@@ -236,7 +236,7 @@ test('an account opens as many offers at a time as its cap', async () => {
   expect(told).toEqual([...Array(limit).fill('open'), 'plan_limit']);
 });
 
-test('a call that is repeated under its key answers the offer that it made', async () => {
+test('a repeated call returns the offer that it created', async () => {
   const { owner, site, account } = await fixture.newPair();
   const ask = () =>
     owner.call('POST', `/v1/sites/${site.id}/payout-offers`, {

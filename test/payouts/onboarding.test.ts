@@ -30,7 +30,7 @@ async function complete(page: string): Promise<string> {
   return pathOf(answer.headers.get('location') ?? 'http://nowhere/');
 }
 
-test('each opening of the link mints a fresh page of the provider, and when it is completed the account takes money', async () => {
+test('each opening of the link creates a new page, and completion activates the account', async () => {
   const { path, read, link } = await newConnected();
   expect(Date.parse(link.expires_at)).toBeGreaterThan(fixture.clock.now().getTime() + 23 * 3600_000);
   const [one, two] = [await visit(path), await visit(path)];
@@ -51,7 +51,7 @@ test('each opening of the link mints a fresh page of the provider, and when it i
   expect(await read()).toMatchObject({ status: 'ready', currency: 'EUR', waiting_for: [] });
 });
 
-test('who only looks at the link makes no account there: it is told what the link is for', async () => {
+test('viewing the link creates no account, and explains its purpose', async () => {
   const { path, read } = await newConnected();
   const count = () => [...fixture.stub.stub.objects.values()].filter((one) => one.byPlatform).length;
   const before = count();
@@ -81,7 +81,7 @@ test('an account with its owner’s own key is refused onboarding', async () => 
   });
 });
 
-test('a link is over after a day, when another takes its place, and when the account is removed', async () => {
+test('a link ends after a day, when replaced, and when the account is removed', async () => {
   const { owner, id, path } = await newConnected();
   const later = pathOf(answered(await onboard(owner, id)).url);
   expect((await visit(path)).status).toBe(404);
@@ -97,7 +97,7 @@ test('a link is over after a day, when another takes its place, and when the acc
   expect((await visit('/connect/frc_nothing')).status).toBe(404);
 });
 
-test('the link is shown to who asked, to a repetition of the call too, and stands in no row', async () => {
+test('the link is returned to its creator, also on repetition, and is in no row', async () => {
   const { owner, id } = await newConnected();
   const [one, two] = [
     answered(await onboard(owner, id, { 'idempotency-key': 'same' })),
@@ -110,7 +110,7 @@ test('the link is shown to who asked, to a repetition of the call too, and stand
   expect(JSON.stringify(fixture.logged)).not.toContain(pathOf(one.url).split('/').at(-1));
 });
 
-test('where the provider does not answer, the page says so in our words, and the link stays good', async () => {
+test('without the provider, the page says so in our words, and the link stays valid', async () => {
   const { path, read } = await newConnected();
   fixture.stub.knobs.turnAway = 1;
   const away = await visit(path);
@@ -121,7 +121,7 @@ test('where the provider does not answer, the page says so in our words, and the
   expect(await read()).toMatchObject({ status: 'pending' });
 });
 
-test('openings at the same moment make one account there', async () => {
+test('concurrent openings create one provider account', async () => {
   const { path } = await newConnected();
   const count = () => [...fixture.stub.stub.objects.values()].filter((one) => one.byPlatform).length;
   const before = count();
@@ -130,7 +130,7 @@ test('openings at the same moment make one account there', async () => {
   expect(count()).toBe(before + 1);
 });
 
-test('a stranger neither makes a link nor is told of the account', async () => {
+test('a stranger neither creates a link nor learns of the account', async () => {
   const { id } = await newConnected();
   expect(outcome(await onboard(await fixture.newCaller(), id))).toBe('not_found');
 });

@@ -30,7 +30,7 @@ async function newOffer(name: string) {
   return { owner, payee, site, offer, account: id };
 }
 
-test('an owner sees whose offer it is, and accepts it with a button', async () => {
+test('an owner sees an offer’s origin, and accepts it with a button', async () => {
   const { owner, payee, site, offer } = await newOffer('The <bakery>');
   const page = await owner.browser.open('/account');
   for (const part of ['Payout offers', act.hostOf(site), 'The &#60;bakery&#62;', 'Accept only if you know them']) {
@@ -42,7 +42,7 @@ test('an owner sees whose offer it is, and accepts it with a button', async () =
   expect(answered(await act.agreement(owner, site.id)).status).toBe('standing');
 });
 
-test('an owner declines an offer with a button, and a button without his form does nothing', async () => {
+test('an owner declines an offer by its own form alone', async () => {
   const { owner, payee, offer } = await newOffer('Bakery');
   const page = await owner.browser.open('/account');
   const action = formsOf(page).find(({ inside }) => inside.includes('>Accept<'))?.action ?? '';
@@ -54,7 +54,7 @@ test('an owner declines an offer with a button, and a button without his form do
   expect((await act.read(payee, offer.id)).body.status).toBe('withdrawn');
 });
 
-test('an owner sees his payout accounts, what each waits for, and the sites that pay into it', async () => {
+test('an owner sees their payout accounts, what each waits for, and its sites', async () => {
   const owner = await signedIn();
   expect((await owner.browser.open('/account')).text).not.toContain('Payouts');
   const { id } = answered(await act.add(owner, { name: 'My bank', rail: 'connect' }));

@@ -29,7 +29,7 @@ const openOffers = (siteId: string) =>
   fixture.deps.em().execute(`select id from payout_offer where site_id = ? and status = 'open'`, [siteId]);
 
 test(
-  'of many openings and acceptances on one site at the same moment come one agreement and one answer each',
+  'many concurrent offers and acceptances on a site make one agreement',
   async () => {
     const { owner, payee, site, account } = await fixture.newPair();
     const seen = new Set<string>();
@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  'of many acceptances of one offer at the same moment one makes the agreement, the others are told so',
+  'of many concurrent acceptances one makes the agreement',
   async () => {
     const { owner, payee, site, account } = await fixture.newPair();
     const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
@@ -81,7 +81,7 @@ test(
 );
 
 test(
-  'payments that are opened while the account is attached and offered hinder nobody and are faulty by nobody',
+  'payments opened during attaching and offering neither block nor fail',
   async () => {
     const { owner, site, payee, account } = await fixture.newPair();
     const own = await fixture.newAccount(owner);
@@ -100,7 +100,7 @@ test(
 );
 
 test(
-  'an acceptance against a taking back, an attaching and a removal: all agree on what came of it',
+  'acceptance, withdrawal, attaching and removal agree on the result',
   async () => {
     const won: string[] = [];
     const { owner, payee } = await fixture.newPair();
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  'of different payout accounts on one site at the same moment one lands, and the others are told in our words',
+  'of concurrent attachments of different accounts one succeeds, and the others say so',
   async () => {
     const { owner, payee, account } = await fixture.newPair();
     const own = [await fixture.newAccount(owner), await fixture.newAccount(owner)];

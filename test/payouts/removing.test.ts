@@ -35,7 +35,7 @@ async function newPayer() {
   return { owner, site, account, payment, open, pay, statusOf };
 }
 
-test('a payout account that is removed has its pages closed before its key is destroyed, in whatever hurry the caller is', async () => {
+test('removing a payout account closes its pages before it destroys the key', async () => {
   const { owner, account, open, pay, statusOf } = await newPayer();
   const headers = { prefer: 'respond-async' };
   expect(outcome(await owner.call('DELETE', `${fixture.accounts}/${account.id}`, { headers }))).toBe('gone');
@@ -46,7 +46,7 @@ test('a payout account that is removed has its pages closed before its key is de
   expect(row.sealedKey).toBe(null);
 }, 30_000);
 
-test('what is opened while a removal waits for a page to be closed is over with it', async () => {
+test('a page opened during a removal ends with it', async () => {
   const { owner, site, account, pay } = await newPayer();
   fixture.stub.knobs.turnAway = 1;
   const removal = owner.call('DELETE', `${fixture.accounts}/${account.id}`);
@@ -62,7 +62,7 @@ test('what is opened while a removal waits for a page to be closed is over with 
 }, 30_000);
 
 test.each(['ends', 'is removed'])(
-  'a payment that is being opened while its account %s is over with that',
+  'a payment being opened while its account %s ends with it',
   async (way) => {
     const { owner, site, account } = await newPayer();
     const actor = { accountId: owner.accountId, tokenId: '' } as never;
@@ -86,7 +86,7 @@ test.each(['ends', 'is removed'])(
   30_000,
 );
 
-test('an agreement that ends has the pages of its site closed', async () => {
+test('an agreement that ends closes its site’s pages', async () => {
   const { owner, site, pay, statusOf, open } = await newPayer();
   expect(outcome(await fixture.end(owner, site.id))).toBe('ended');
   expect(await statusOf()).toBe('expired');
@@ -104,14 +104,14 @@ test('an agreement that ends has the pages of its site closed', async () => {
   expect(await pay()).toBe(410);
 }, 30_000);
 
-test('a payment whose agreement is over leads nowhere, though nobody came to end it', async () => {
+test('a payment without an agreement redirects nowhere, before any cleanup', async () => {
   const { site, open } = await newPayer();
   const id = (await agreementOf(fixture.deps.em(), site))?.id ?? '';
   await endAgreements(fixture.deps.em(), { id }, { by: 'site', now: fixture.clock.now() });
   expect((await open()).status).toBe(410);
 }, 30_000);
 
-test('where the provider does not answer, the key is destroyed all the same', async () => {
+test('without the provider, the key is destroyed all the same', async () => {
   const { owner, account } = await newPayer();
   fixture.stub.knobs.turnAway = 1;
   const person = { accountId: owner.accountId, tokenId: '' } as never;

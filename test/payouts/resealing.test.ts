@@ -41,7 +41,7 @@ async function clear() {
   await fixture.deps.em().execute('delete from mail; delete from payout_account');
 }
 
-test('what was sealed before there were versions, and under each of them, opens; and all of it is sealed under the newest by one command', async () => {
+test('one command re-encrypts all values of earlier versions under the newest key', async () => {
   const [oldest, older] = [await fill(ringOf(), 3), await fill(ringOf(first), 2)];
   const ring = ringOf(first, second);
   expect([await read(oldest.id, ring), await read(older.id, ring)]).toMatchObject([
@@ -77,7 +77,7 @@ test('what was sealed before there were versions, and under each of them, opens;
   await clear();
 });
 
-test('re-sealing that is broken off goes on where it was, and writes over nothing that moved meanwhile', async () => {
+test('interrupted re-encryption continues, and overwrites no newer value', async () => {
   await fill(ringOf(), 250);
   const { id } = await fill(ringOf(), 0);
   const em = fixture.deps.em();
@@ -106,7 +106,7 @@ test('re-sealing that is broken off goes on where it was, and writes over nothin
   await clear();
 });
 
-test('what is under a lost key stays as it is, and is counted', async () => {
+test('values under a lost key stay unchanged, and are counted', async () => {
   const { id, key } = await fill(ringOf(first), 2);
   const em = fixture.deps.em();
   expect(await reencrypt(em, ringOf(second))).toMatchObject({
@@ -119,7 +119,7 @@ test('what is under a lost key stays as it is, and is counted', async () => {
   await clear();
 });
 
-test('every column that is sealed is known to the command', async () => {
+test('every encrypted column is known to the command', async () => {
   const columns: { name: string }[] = await fixture.deps.em().execute(
     `select table_name || '.' || column_name as name from information_schema.columns
      where table_schema = 'public' and data_type = 'bytea' and (column_name like '%sealed%' or column_name like '%\\_key')`,
@@ -130,7 +130,7 @@ test('every column that is sealed is known to the command', async () => {
   expect(columns.map(({ name }) => name).sort()).toEqual([...known, ...others].sort());
 });
 
-test('sealing keys are given once each and long enough, and a fault says none of them', () => {
+test('sealing keys are unique and long enough, and faults reveal none', () => {
   const secret = 'a secret that nobody is to read in a fault';
   for (const keys of [
     secret,

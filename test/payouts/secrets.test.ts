@@ -32,7 +32,7 @@ const spellings = (key: string) => [
   Buffer.from(key).toString('base64').slice(0, -4),
 ];
 
-test('a key stands in no row, log or error in clear, and only its last four characters are shown', async () => {
+test('a key is encrypted in rows, logs and errors, and its last four characters shown', async () => {
   const owner = await fixture.newCaller();
   const [key, next, bad] = [newKey(), newKey(), newKey('revoked')];
   const refused = `sk_test_${'unrestricted'.repeat(3)}`;
@@ -65,7 +65,7 @@ test('a key stands in no row, log or error in clear, and only its last four char
   expect(shown.key_last_four).toBe('next');
 });
 
-test('a copy of the database opens no key without the sealing key, though the secret of the installation is known', async () => {
+test('a copy of the database decrypts no key without the sealing key', async () => {
   const owner = await fixture.newCaller();
   const key = newKey();
   const { id } = answered(await fixture.add(owner, { secret_key: key }));
@@ -86,7 +86,7 @@ test('a copy of the database opens no key without the sealing key, though the se
   expect((told as AppError).nextAction).toContain(`${id}/key`);
 });
 
-test('a sealed key that is moved to another account does not open there', async () => {
+test('an encrypted key moved to another account does not decrypt', async () => {
   const owner = await fixture.newCaller();
   const [one, two] = [await fixture.newAccount(owner), await fixture.newAccount(owner)];
   const em = fixture.deps.em();
@@ -98,7 +98,7 @@ test('a sealed key that is moved to another account does not open there', async 
   expect(() => credentialsOf(fixture.deps, moved)).toThrow(/can no longer decrypt/);
 });
 
-test('an owner whose key cannot be read any more is told so, and a new key mends it', async () => {
+test('an owner with an undecryptable key is told so, and a new key repairs it', async () => {
   const owner = await fixture.newCaller();
   const key = newKey();
   const { id } = answered(await fixture.add(owner, { secret_key: key }));

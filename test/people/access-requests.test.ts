@@ -25,7 +25,7 @@ async function asked(email: string, more: Record<string, unknown> = {}) {
   };
 }
 
-test('an agent asks, the owner types its code, and the agent gets a token that works', async () => {
+test('an agent requests access, the owner enters its code, and the token works', async () => {
   const { email, accountId } = await fixture.newOwner();
   const request = await asked(email, { agent_name: 'Site builder' });
   expect(request).toMatchObject({ status: 'pending', interval_seconds: 5 });
@@ -71,7 +71,7 @@ test('of 1,000 concurrent redemptions over two processes exactly one gets the to
   expect((await callWith(fixture.url, won[0]?.body.access_token)('GET', '/v1/account')).status).toBe(200);
 }, 120_000);
 
-test('the owner refuses without a code, and the agent is told', async () => {
+test('the owner denies without a code, and the agent is told', async () => {
   const { email } = await fixture.newOwner();
   const request = await asked(email);
   expect((await request.deny()).text).toContain('Access refused');
@@ -81,7 +81,7 @@ test('the owner refuses without a code, and the agent is told', async () => {
   expect(await outcome(request)).toBe('access_denied');
 });
 
-test('a request runs out after 15 minutes, for agent and owner alike', async () => {
+test('a request expires after 15 minutes, for agent and owner', async () => {
   const { email } = await fixture.newOwner();
   const request = await asked(email);
   const browser = fixture.browser();
@@ -97,7 +97,7 @@ test('a request runs out after 15 minutes, for agent and owner alike', async () 
   expect(await outcome(request)).toBe('expired');
 });
 
-test('what was approved can be redeemed for 15 minutes more', async () => {
+test('an approval can be redeemed for another 15 minutes', async () => {
   const { email } = await fixture.newOwner();
   const [kept, lost] = [await asked(email), await asked((await fixture.newOwner()).email)];
   fixture.skip(minutes(14));
@@ -132,7 +132,7 @@ test('a wrong secret, and the secret of another request, are not found', async (
   expect(await outcome(mine)).toBe('pending');
 });
 
-test('a new request for an address takes the place of the open one, also when both come at once', async () => {
+test('a new request for an address replaces the open one, also concurrently', async () => {
   const { email } = await fixture.newOwner();
   const first = await asked(email);
   const next = await asked(email);
@@ -144,7 +144,7 @@ test('a new request for an address takes the place of the open one, also when bo
   expect(outcomes.filter((one) => one === 'expired')).toHaveLength(19);
 });
 
-test('an address without an account gets the same answers and the same mail as one with', async () => {
+test('unknown addresses get the same responses and mail as known ones', async () => {
   const known = (await fixture.newOwner()).email;
   const unknown = fixture.newAddress();
   const [one, other] = [await fixture.ask(known), await fixture.ask(unknown)];
@@ -158,7 +158,7 @@ test('an address without an account gets the same answers and the same mail as o
   expect(polls[0]?.body.status).toBe(polls[1]?.body.status);
 });
 
-test('an approval for an address without an account is signin_unavailable where no account is opened', async () => {
+test('an approval without an account is signin_unavailable if sign-up is closed', async () => {
   const request = await asked(fixture.newAddress());
   expect((await request.approve()).text).toContain('There is no account for this address yet');
   for (let n = 0; n < 2; n++) {
@@ -167,7 +167,7 @@ test('an approval for an address without an account is signin_unavailable where 
   }
 });
 
-test('where sign-up is open, the first approval opens the account and the next one finds it', async () => {
+test('with open sign-up, the first approval creates the account, and the next finds it', async () => {
   const open = await createPeopleFixture({ FRONTAGE_SIGNUP: 'open' });
   try {
     const accounts: string[] = [];
@@ -187,7 +187,7 @@ test('where sign-up is open, the first approval opens the account and the next o
   }
 });
 
-test('an account that has as many tokens as it may gets none, and the approval stays good', async () => {
+test('an account at its limit of tokens gets none, and the approval stays valid', async () => {
   const { email, accountId } = await fixture.newOwner();
   const em = fixture.deps.em();
   await em.execute(

@@ -10,7 +10,7 @@ import { createPeopleFixture } from './fixture.ts';
 const change = (call: Call, body: unknown) => call('PATCH', '/v1/account', { body });
 const read = async (call: Call) => (await call('GET', '/v1/account')).body;
 
-test('without mail the call is auth_disabled, and an operator’s command changes the address', async () => {
+test('without mail the call is auth_disabled, and an operator changes the address', async () => {
   const silent = await createPeopleFixture({ FRONTAGE_SMTP_URL: '' });
   try {
     const { accountId } = await silent.newOwner();

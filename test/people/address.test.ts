@@ -21,7 +21,7 @@ async function confirm(email: string) {
   return browser.press(await browser.open(await fixture.linkTo(email, 'address-confirmation')), 'Use this address');
 }
 
-test('the name changes at once, and the answer says what changed', async () => {
+test('the name changes at once, and the response lists the changes', async () => {
   const { call } = await newCaller();
   const { status, body } = await change(call, { name: ' The bakery ' });
   expect([status, body.changed, body.pending, body.account.name]).toEqual([200, ['name'], null, 'The bakery']);
@@ -29,7 +29,7 @@ test('the name changes at once, and the answer says what changed', async () => {
   expect((await read(call)).name).toBe('The bakery');
 });
 
-test('a new address is in force only once it is confirmed, and the old one is told both times', async () => {
+test('a new address needs confirmation, and the old one is notified twice', async () => {
   const { call, email } = await newCaller();
   const next = fixture.newAddress();
   const { body } = await change(call, { name: 'Renamed', email: next.toUpperCase() });
@@ -44,7 +44,7 @@ test('a new address is in force only once it is confirmed, and the old one is to
   expect((await fixture.lettersTo(email))[0]?.subject).toBe('Your account has a new e-mail address');
 });
 
-test('opening the link confirms nothing, in no way a scanner has', async () => {
+test('no way in which scanners open the link confirms it', async () => {
   const { call, email } = await newCaller();
   const next = fixture.newAddress();
   await change(call, { email: next });
@@ -54,7 +54,7 @@ test('opening the link confirms nothing, in no way a scanner has', async () => {
   expect(await read(call)).toMatchObject({ email, pending_email: next });
 });
 
-test('what asks for no change is nothing_to_update', async () => {
+test('an empty change is nothing_to_update', async () => {
   const { call, email } = await newCaller();
   const { name } = await read(call);
   for (const body of [{}, { name }, { email }, { name, email: email.toUpperCase() }]) {
@@ -82,7 +82,7 @@ test.each([
   expect([answer.status, errorOf(answer).code]).toEqual([400, code]);
 });
 
-test('the address of another account is email_taken at the call', async () => {
+test('another account’s address is email_taken at the call', async () => {
   const { call } = await newCaller();
   const other = await fixture.newOwner();
   const answer = await change(call, { name: 'Not this', email: other.email });
@@ -90,7 +90,7 @@ test('the address of another account is email_taken at the call', async () => {
   expect((await read(call)).name).not.toBe('Not this');
 });
 
-test('who has an account cannot be found out by trying address after address', async () => {
+test('trying addresses does not reveal accounts', async () => {
   const strict = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
   try {
     const { call } = await strict.newCaller();
@@ -105,7 +105,7 @@ test('who has an account cannot be found out by trying address after address', a
   }
 });
 
-test('many accounts together write to one new address no oftener than one does', async () => {
+test('many accounts together mail one new address no more often than one', async () => {
   const strict = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
   try {
     const callers = await Promise.all(Array.from({ length: 7 }, () => strict.newCaller()));
@@ -117,7 +117,7 @@ test('many accounts together write to one new address no oftener than one does',
   }
 });
 
-test('of two accounts that want one address, the first to confirm gets it, and the other is told at confirmation', async () => {
+test('of two accounts that want one address, the first to confirm gets it', async () => {
   const [one, two] = [await newCaller(), await newCaller()];
   const next = fixture.newAddress();
   await change(one.call, { email: next });
@@ -137,7 +137,7 @@ test('of two accounts that want one address, the first to confirm gets it, and t
   expect(accounts.map(({ pending_email }) => pending_email)).toEqual([null, null]);
 });
 
-test('a later change takes the place of one that waits, and the present address withdraws it', async () => {
+test('a later change replaces a pending one, and the present address cancels it', async () => {
   const { call, email } = await newCaller();
   const [first, second] = [fixture.newAddress(), fixture.newAddress()];
   await change(call, { email: first });
@@ -167,7 +167,7 @@ test('a link confirms once, and for a day', async () => {
   expect(first).not.toBe(email);
 });
 
-test('what was sent to the old address is good for nothing once it has changed', async () => {
+test('mails to the old address are invalid once it has changed', async () => {
   const { call, email } = await newCaller();
   const browser = fixture.browser();
   const link = async () => {
@@ -186,7 +186,7 @@ test('what was sent to the old address is good for nothing once it has changed',
   expect(errorOf(await fixture.redeem(asked.body)).code).toBe('expired');
 });
 
-test('an account may ask for five changes in an hour', async () => {
+test('an account may request five address changes an hour', async () => {
   const strict = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
   try {
     const { accountId } = await strict.newOwner();
@@ -201,7 +201,7 @@ test('an account may ask for five changes in an hour', async () => {
   }
 });
 
-test('changes, confirmations, sign-ins and approvals of one account at once end without a failure of ours', async () => {
+test('concurrent changes, confirmations, sign-ins and approvals of an account do not fail', async () => {
   const { call, email } = await newCaller();
   const browser = fixture.browser();
   for (let round = 0; round < 4; round++) {

@@ -16,7 +16,7 @@ async function asked(more: Record<string, unknown> = {}) {
 const statusOf = async (id: string) => (await fixture.deps.em().findOneOrFail(AccessRequest, id)).status;
 const sameOrigin = { 'sec-fetch-site': 'same-origin', origin: fixture.config.baseUrl };
 
-test('neither the mail nor the page holds the code, and both say who asks and from where', async () => {
+test('neither mail nor page contains the code, and both name the requester', async () => {
   const { email, link, user_code } = await asked({ agent_name: 'Tinker & <Sons>' });
   const [letter] = await fixture.lettersTo(email);
   const page = await fixture.browser().open(link);
@@ -28,7 +28,7 @@ test('neither the mail nor the page holds the code, and both say who asks and fr
   for (const text of [letter?.text, page.text]) expect(text).toContain('127.0.0.1');
 });
 
-test('a scanner that opens the link in every way, without the cookies of a browser, answers nothing', async () => {
+test('a scanner without cookies answers nothing', async () => {
   const { id, link, user_code } = await asked();
   const page = await fixture.browser().open(link);
   const fields = formsOf(page)[0]?.fields ?? {};
@@ -57,7 +57,7 @@ test.each([
   ['a published site of the platform', { 'sec-fetch-site': 'same-site', origin: 'http://shop.sites.localhost:4480' }],
   ['an old browser on another site', { origin: 'https://evil.example' }],
   ['a page without an origin', { origin: 'null' }],
-])('a form that comes from %s answers nothing, with the cookie and the form’s own token', async (_what, headers) => {
+])('a form that comes from %s is refused, even with cookie and token', async (_what, headers) => {
   const { id, link } = await asked();
   const browser = fixture.browser();
   const fields = formsOf(await browser.open(link))[0]?.fields;
@@ -66,7 +66,7 @@ test.each([
   expect(await statusOf(id)).toBe('pending');
 });
 
-test('a form’s token is good for the browser alone that it was shown to', async () => {
+test('a form’s token is valid in its own browser alone', async () => {
   const { id, link } = await asked();
   const [mine, other] = [fixture.browser(), fixture.browser()];
   const theirs = formsOf(await other.open(link))[0]?.fields;
@@ -75,7 +75,7 @@ test('a form’s token is good for the browser alone that it was shown to', asyn
   expect(await statusOf(id)).toBe('pending');
 });
 
-test('after five wrong codes the request is expired, however many are tried at once and wherever', async () => {
+test('five wrong codes expire the request, also concurrently', async () => {
   const { id, link, user_code, secret } = await asked();
   const browsers = [newBrowser(fixture.url), newBrowser(second.url)];
   const pages = await Promise.all(browsers.map((browser) => browser.open(link)));
@@ -94,7 +94,7 @@ test('after five wrong codes the request is expired, however many are tried at o
   expect(errorOf(await fixture.redeem({ id, secret })).code).toBe('expired');
 }, 60_000);
 
-test('the owner is told how many tries are left, and a code is read as people write it', async () => {
+test('the owner sees the tries left, and codes may be typed loosely', async () => {
   const { id, link, user_code } = await asked();
   const browser = fixture.browser();
   const wrong = await browser.press(await browser.open(link), 'Give access', { code: 'nope' });
@@ -104,14 +104,14 @@ test('the owner is told how many tries are left, and a code is read as people wr
   expect(await statusOf(id)).toBe('approved');
 });
 
-test('the code of one request approves no other', async () => {
+test('a code approves its own request alone', async () => {
   const [mine, other] = [await asked(), await asked()];
   const browser = fixture.browser();
   await browser.press(await browser.open(mine.link), 'Give access', { code: other.user_code });
   expect([await statusOf(mine.id), await statusOf(other.id)]).toEqual(['pending', 'pending']);
 });
 
-test('a link is good for one answer', async () => {
+test('a link accepts one answer', async () => {
   const { id, link, user_code } = await asked();
   const browser = fixture.browser();
   const page = await browser.open(link);
@@ -123,7 +123,7 @@ test('a link is good for one answer', async () => {
 });
 
 test.each(['x', `fra_${'A'.repeat(43)}`, '%00', '..%2f..', 'x'.repeat(3000)])(
-  'the link /access/%s is nobody’s',
+  'the link /access/%s is not found',
   async (link) => {
     const browser = fixture.browser();
     expect((await browser.open(`/access/${link}`)).status).toBeGreaterThanOrEqual(400);
@@ -135,7 +135,7 @@ test.each(['x', `fra_${'A'.repeat(43)}`, '%00', '..%2f..', 'x'.repeat(3000)])(
   },
 );
 
-test('pages are kept by no cache, framed by no page, and tell no one where they were', async () => {
+test('pages are not cached or framed, and send no referrer', async () => {
   const { link } = await asked();
   const { headers } = await fixture.browser().open(link);
   expect(headers.get('cache-control')).toBe('no-store');

@@ -23,7 +23,7 @@ test.each([
   expect([answer.status, errorOf(answer).code]).toEqual([400, code]);
 });
 
-test('the way an address is written makes no other address of it', async () => {
+test('spellings of one address count as one', async () => {
   const { email } = await fixture.newOwner();
   const first = await fixture.ask(email);
   expect((await fixture.ask(` ${email.toUpperCase()} `)).status).toBe(200);
@@ -45,7 +45,7 @@ test('without email sign-in both calls and all pages answer auth_disabled', asyn
   }
 });
 
-test('an address is asked five times in an hour at most, over all processes', async () => {
+test('an address receives at most five requests an hour, over all processes', async () => {
   const strict = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
   const other = await strict.start();
   try {

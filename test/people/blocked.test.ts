@@ -13,7 +13,7 @@ const block = ({ accountId }: { accountId: string }) => blockAccount(fixture.dep
 const unblock = ({ accountId }: { accountId: string }) => unblockAccount(fixture.deps.em(), fixture, accountId);
 const kindsTo = async (email: string) => (await fixture.lettersTo(email)).map(({ kind }) => kind);
 
-test('a browser that is signed in is told the reason on every page, may sign out, and is in again afterwards', async () => {
+test('a blocked owner sees the reason on every page, and may sign out', async () => {
   const owner = await fixture.newSignedIn();
   const wish = fixture.question((await fixture.register()).body.client_id, pkce().challenge);
   await block(owner);
@@ -30,7 +30,7 @@ test('a browser that is signed in is told the reason on every page, may sign out
   expect((await owner.browser.press(account, 'Sign out')).url).toBe('/signin');
 });
 
-test('who asks to sign in sees what everybody sees; the mail has the reason and no link, and no second account comes of it', async () => {
+test('a blocked person’s sign-in looks the same, and the mail has the reason', async () => {
   const owner = await fixture.newOwner();
   await block(owner);
   const browser = fixture.browser();
@@ -52,7 +52,7 @@ test('who asks to sign in sees what everybody sees; the mail has the reason and 
   expect((await fixture.redeem(asked.body)).body.status).toBe('pending');
 });
 
-test('links that went out before sign nobody in, let no agent in, and change no address', async () => {
+test('links sent before a block do nothing', async () => {
   const owner = await fixture.newOwner();
   const browser = fixture.browser();
   await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
@@ -76,7 +76,7 @@ test('links that went out before sign nobody in, let no agent in, and change no 
   expect((await browser.press(await browser.open(link), 'Sign in')).status).toBe(200);
 });
 
-test('a change of address that waits is not confirmed meanwhile', async () => {
+test('a pending address change is not confirmed during a block', async () => {
   const owner = await fixture.newSignedIn();
   const other = fixture.newAddress();
   const asked = (await fixture.ask(owner.email)).body;
@@ -101,7 +101,7 @@ test('a change of address that waits is not confirmed meanwhile', async () => {
   expect(await confirm()).toBe(200);
 });
 
-test('a connector gets no token and renews none, and goes on with what it held', async () => {
+test('an OAuth client gets and renews no token during a block, and continues afterwards', async () => {
   const owner = await fixture.newSignedIn();
   const [first, second] = [await fixture.approve(owner.browser), await fixture.approve(owner.browser)];
   const { body: tokens } = await fixture.exchange(first);

@@ -19,7 +19,7 @@ async function signedIn() {
   return { ...owner, token: secret, tokenId: token.id, call: callWith(fixture.url, secret), browser };
 }
 
-test('the owner sees sites, open requests and tokens, and nothing of anybody else', async () => {
+test('the owner sees their own sites, requests and tokens alone', async () => {
   const [owner, stranger] = [await signedIn(), await signedIn()];
   const site = await createSite({ ...owner, call: owner.call }, { title: 'The <bakery>' });
   const hidden = await createSite({ ...stranger, call: stranger.call }, { title: 'A florist' });
@@ -55,7 +55,7 @@ test('the owner sees how many comments are open on each site', async () => {
   expect(await shown()).toBe('1 open comment');
 });
 
-test('the owner reads why a site was taken off the web', async () => {
+test('the owner reads why a site was blocked', async () => {
   const owner = await signedIn();
   const site = await createSite({ ...owner, call: owner.call });
   await blockSite(fixture.deps.em(), fixture.clock, site.id, 'It asks for <passwords>.');
@@ -64,7 +64,7 @@ test('the owner reads why a site was taken off the web', async () => {
   );
 });
 
-test('tokens past their time are not on the page, however many there were', async () => {
+test('expired tokens are not on the page', async () => {
   const owner = await signedIn();
   const expiresAt = new Date(fixture.clock.now().getTime() + 60_000);
   await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Short-lived', expiresAt });
@@ -73,7 +73,7 @@ test('tokens past their time are not on the page, however many there were', asyn
   expect((await owner.browser.open('/account')).text).not.toContain('Short-lived');
 });
 
-test('a token is revoked by its button, at once on every process', async () => {
+test('a button revokes a token at once on every process', async () => {
   const owner = await signedIn();
   const elsewhere = callWith(second.url, owner.token);
   expect((await elsewhere('GET', '/v1/account')).status).toBe(200);
@@ -83,7 +83,7 @@ test('a token is revoked by its button, at once on every process', async () => {
   expect((await elsewhere('GET', '/v1/account')).status).toBe(401);
 });
 
-test('an address of a page that names nothing is not found, whatever it holds', async () => {
+test('an unknown page is not found, whatever its address contains', async () => {
   const owner = await signedIn();
   await fixture.ask(owner.email);
   const page = await owner.browser.open('/account');
@@ -94,7 +94,7 @@ test('an address of a page that names nothing is not found, whatever it holds', 
   }
 });
 
-test('an open request is approved and refused on the page too, with the code alone', async () => {
+test('an open request is approved or denied on the page, with its code alone', async () => {
   const owner = await signedIn();
   const { body: first } = await fixture.ask(owner.email);
   const wrong = await owner.browser.press(await owner.browser.open('/account'), 'Give access', { code: 'BBBBBBBB' });
@@ -106,7 +106,7 @@ test('an open request is approved and refused on the page too, with the code alo
   expect((await fixture.redeem(next)).body.error.code).toBe('access_denied');
 });
 
-test('what is another owner’s is not found, whatever of its ids is known', async () => {
+test('another owner’s data is not found, even with known ids', async () => {
   const [owner, stranger] = [await signedIn(), await signedIn()];
   const { body } = await fixture.ask(stranger.email);
   const fields = formsOf(await owner.browser.open('/account'))[0]?.fields;
@@ -124,7 +124,7 @@ test('what is another owner’s is not found, whatever of its ids is known', asy
   expect((await fixture.redeem(body)).body.status).toBe('pending');
 });
 
-test('without a session every page of the owner leads to signing in, and no button does anything', async () => {
+test('without a session every owner page leads to sign-in, and no button works', async () => {
   const owner = await signedIn();
   const page = await owner.browser.open('/account');
   const path = formsOf(page).find(({ action }) => action.includes('/revoke'))?.action ?? '';
@@ -138,7 +138,7 @@ test('without a session every page of the owner leads to signing in, and no butt
   expect((await owner.call('GET', '/v1/account')).status).toBe(200);
 });
 
-test('a button pressed by another site does nothing', async () => {
+test('a button pressed from another site does nothing', async () => {
   const owner = await signedIn();
   const page = await owner.browser.open('/account');
   const form = formsOf(page).find(({ action }) => action.includes('/revoke'));
@@ -155,7 +155,7 @@ test('a button pressed by another site does nothing', async () => {
   expect((await owner.call('GET', '/v1/account')).status).toBe(200);
 });
 
-test('a bearer token opens no page, and a session’s cookie no call', async () => {
+test('a bearer token opens no page, and a session cookie no call', async () => {
   const owner = await signedIn();
   const cookie = [...owner.browser.cookies].map((pair) => pair.join('=')).join('; ');
   expect((await fixture.anyone('GET', '/v1/account', { headers: { cookie } })).status).toBe(401);

@@ -89,7 +89,7 @@ async function rows(): Promise<string> {
   return JSON.stringify(texts);
 }
 
-test('tokens, links, codes and cookies stand in no log, no workflow history, no error and no row', async () => {
+test('tokens, links, codes and cookies are in no log, history, error or row', async () => {
   const request = await grantAccess();
   const { body } = await redeem(request);
   keep(body.access_token);
@@ -122,7 +122,7 @@ test('tokens, links, codes and cookies stand in no log, no workflow history, no 
   expect(kept.some((bytes) => bytes.includes(request.id))).toBe(true);
 });
 
-test('the workflow of a request ends with it, and says how', async () => {
+test('a request’s workflow ends with it, and says how', async () => {
   await fixture.deps.em().execute('update account set email = ? where id = ?', [email, accountId]);
   const request = await grantAccess();
   const { body } = await redeem(request);
@@ -132,7 +132,7 @@ test('the workflow of a request ends with it, and says how', async () => {
   expect(await handle.result()).toEqual({ status: 'redeemed' });
 });
 
-test('what fails unexpectedly half-way tells no secret either', async () => {
+test('an unexpected failure reveals no secret', async () => {
   const em = fixture.deps.em();
   const request = await grantAccess();
   const { browser, page } = await signIn();

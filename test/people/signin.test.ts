@@ -33,7 +33,7 @@ test('a mailed link and one button sign a browser in, on every process', async (
   expect((await other.open('/account')).text).toContain(email);
 });
 
-test('the session’s cookie is for this host alone and out of the reach of scripts', async () => {
+test('the session cookie is for this host alone, and hidden from scripts', async () => {
   const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   const page = await browser.open(link);
@@ -51,7 +51,7 @@ test('the session’s cookie is for this host alone and out of the reach of scri
   expect(cookie).not.toContain('Domain');
 });
 
-test('opening a link signs nobody in, in no way a scanner has', async () => {
+test('no way in which scanners open a link signs in', async () => {
   const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   for (const method of ['GET', 'HEAD', 'POST', 'PUT']) {
@@ -66,7 +66,7 @@ test('opening a link signs nobody in, in no way a scanner has', async () => {
   expect((await browser.press(await browser.open(link), 'Sign in')).url).toBe('/account');
 });
 
-test('another browser needs the code that stands where the link was asked for', async () => {
+test('another browser needs the code shown at the request', async () => {
   const { email } = await fixture.newOwner();
   const { sent, link } = await linkFor(email);
   const phone = fixture.browser();
@@ -77,7 +77,7 @@ test('another browser needs the code that stands where the link was asked for', 
   expect([account.url, account.status]).toEqual(['/account', 200]);
 });
 
-test('five wrong codes end a link, for the right code and the right browser too', async () => {
+test('five wrong codes end a link, for any code and browser', async () => {
   const { email } = await fixture.newOwner();
   const { browser, sent, link } = await linkFor(email);
   const thief = fixture.browser();
@@ -88,7 +88,7 @@ test('five wrong codes end a link, for the right code and the right browser too'
   expect((await browser.open(link)).text).toContain('This link has expired');
 });
 
-test('a link signs in once, also when its button is pressed many times at once', async () => {
+test('a link signs in once, also under concurrent clicks', async () => {
   const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   const page = await browser.open(link);
@@ -103,7 +103,7 @@ test('a link signs in once, also when its button is pressed many times at once',
   expect((await browser.open(link)).status).toBe(410);
 });
 
-test('a link is over after 15 minutes, and a session after 14 days', async () => {
+test('a link expires after 15 minutes, and a session after 14 days', async () => {
   const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   await browser.press(await browser.open(link), 'Sign in');
@@ -117,7 +117,7 @@ test('a link is over after 15 minutes, and a session after 14 days', async () =>
   expect((await browser.open('/account')).url).toBe('/signin');
 });
 
-test('signing out ends the session for the cookie’s copies too', async () => {
+test('signing out ends the session for copied cookies too', async () => {
   const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   const account = await browser.press(await browser.open(link), 'Sign in');
@@ -127,7 +127,7 @@ test('signing out ends the session for the cookie’s copies too', async () => {
   expect((await copy.open('/account')).url).toBe('/signin');
 });
 
-test('known and unknown addresses see the same, and the unknown one learns it by mail alone', async () => {
+test('known and unknown addresses see the same page', async () => {
   const known = (await fixture.newOwner()).email;
   const unknown = fixture.newAddress();
   const pages = await Promise.all([known, unknown].map((email) => askIn(fixture.browser(), email)));
@@ -140,7 +140,7 @@ test('known and unknown addresses see the same, and the unknown one learns it by
   expect([letter?.subject, letter?.link]).toEqual(['There is no account for this address', '']);
 });
 
-test('where sign-up is open, the button opens the account', async () => {
+test('with open sign-up, the button creates the account', async () => {
   const open = await createPeopleFixture({ FRONTAGE_SIGNUP: 'open' });
   try {
     const browser = open.browser();
@@ -154,7 +154,7 @@ test('where sign-up is open, the button opens the account', async () => {
 });
 
 test.each(['', 'owner', 'Owner <owner@example.com>', 'a@example.com, b@example.com', '"><script>@example.com'])(
-  'the address %j is asked for again',
+  'the address %j is requested again',
   async (email) => {
     const page = await askIn(fixture.browser(), email);
     expect([page.status, page.text]).toEqual([400, expect.stringContaining('Enter a complete e-mail address')]);
@@ -178,7 +178,7 @@ test('an address is mailed five links in an hour at most', async () => {
   }
 });
 
-test('a form that is no form is told so on a page', async () => {
+test('a malformed form gets an error page', async () => {
   for (const [type, body] of [
     ['application/json', '{}'],
     ['text/plain', 'email=a@example.com'],

@@ -17,7 +17,7 @@ const count = async (table: string) => {
   return Number(row?.n);
 };
 
-test('tokens are forgotten a month after they have ended, and those that go on are not', async () => {
+test('tokens are deleted a month after their end', async () => {
   const owner = await fixture.newCaller();
   const issue = async (more: object = {}) =>
     (await owner.call('POST', '/v1/tokens', { body: { name: 'T', ...more } })).body.id;
@@ -37,7 +37,7 @@ test('tokens are forgotten a month after they have ended, and those that go on a
   expect(await left()).toEqual([kept, later].sort());
 });
 
-test('mails, links, requests and changes of address are forgotten a month after they are over, but for what a record still shows', async () => {
+test('mails, links, requests and address changes are deleted after a month, unless referenced', async () => {
   const ask = people(fixture);
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);

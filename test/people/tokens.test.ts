@@ -55,14 +55,14 @@ async function statementOfLookup(call: ReturnType<typeof callWith>): Promise<str
   return lookups[0] ?? '';
 }
 
-test('no code compares a token: the look-up is the whole check', () => {
+test('tokens are compared by the indexed lookup alone', () => {
   const root = join(import.meta.dirname, '../..');
   const files = ['api/plugins/bearer.ts', ...globSync('api/tokens/*.ts', { cwd: root })];
   for (const file of files)
     expect(readFileSync(join(root, file), 'utf8')).not.toMatch(/timingSafeEqual|\.equals\(|hash\s*[!=]==/);
 });
 
-test('a token that is revoked is good for nothing at once, on every process', async () => {
+test('a revoked token is invalid at once, on every process', async () => {
   const { accountId } = await fixture.newOwner();
   const issue = () => issueToken(fixture.deps.em(), fixture.clock, accountId, { name: 'laptop' });
   const [kept, lost] = [await issue(), await issue()];

@@ -36,7 +36,7 @@ const cases = steps.flatMap((activity) =>
 );
 
 test.each(cases)(
-  '$activity $fault: rows and repositories tell of one',
+  '$activity $fault: rows and repositories are those of one run',
   { timeout: 60_000 },
   async ({ activity, fault }) => {
     fixture.around.set(activity, activityFaults[fault]);

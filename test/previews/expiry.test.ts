@@ -36,7 +36,7 @@ async function withWork(): Promise<{ site: Site; address: string; tip: string }>
   return { site, address: body.address, tip };
 }
 
-test('a draft is marked 14 days after its last build, for every reader at that moment, and removed a week later', async () => {
+test('a draft expires 14 days after its last build, and is removed a week later', async () => {
   const { site, address, tip } = await withWork();
   await fixture.skip(10 * dayMs);
   const { body: rebuilt } = await fixture.build(site, 1);
@@ -70,7 +70,7 @@ test('a draft is marked 14 days after its last build, for every reader at that m
   expect(await fixture.repositories.head(site.id, 'source', 'preview/1')).toBe(tip);
 });
 
-test('a slot that ran out is built anew on another host, and the old one stays closed', async () => {
+test('an expired slot is built again on another host, and the old one stays closed', async () => {
   const { site, address } = await withWork();
   await fixture.skip(15 * dayMs);
   const { body } = await fixture.build(site, 1);
@@ -82,7 +82,7 @@ test('a slot that ran out is built anew on another host, and the old one stays c
   await expect.poll(async () => (await fixture.visit(body.address, '/a')).status).toBe(200);
 });
 
-test('a removal that no workflow has written down is swept', async () => {
+test('the sweep records a removal that no workflow recorded', async () => {
   const { site } = await withWork();
   const [id = ''] = await idsOf(site);
   await workflowOf(id).terminate('a test');
@@ -93,7 +93,7 @@ test('a removal that no workflow has written down is swept', async () => {
   expect(await fixture.deps.em().execute(removed, [id])).toEqual([{ done: true }]);
 });
 
-test('an archived site shows no draft, builds none, and takes up again where it was', async () => {
+test('an archived site shows and builds no draft, and continues when unarchived', async () => {
   const { site, address } = await withWork();
   const release = fixture.copying.hold();
   await fixture.write(site, 'preview/1', { 'b.html': 'x' });
@@ -111,7 +111,7 @@ test('an archived site shows no draft, builds none, and takes up again where it 
   await expect.poll(async () => (await fixture.visit(address, '/a')).status).toBe(200);
 });
 
-describe('a build that outlasts the draft before it', () => {
+describe('a build that outlasts the previous draft', () => {
   /** A slot that is built again on its last day; the build ends after `days`, before which `meanwhile` happens. */
   async function outlasting(days: number, meanwhile: (site: Site, id: string) => Promise<unknown> = async () => {}) {
     const { site, address } = await withWork();
@@ -128,7 +128,7 @@ describe('a build that outlasts the draft before it', () => {
     return { site, address, slot: (await fixture.read(site, 1)).body };
   }
 
-  test('by hours has its 14 days where the slot was', async () => {
+  test('by hours gets its 14 days in the same slot', async () => {
     const { slot, address } = await outlasting(0.2);
     expect(slot).toMatchObject({ status: 'draft', address });
     const left = new Date(slot.expires_at).getTime() - fixture.clock.now().getTime();
@@ -143,7 +143,7 @@ describe('a build that outlasts the draft before it', () => {
   test.each([
     ['that nobody has written down', undefined],
     ['that is written down', writtenDown],
-  ])('by the removal %s begins anew on another host', async (_, meanwhile) => {
+  ])('by the removal %s starts on another host', async (_, meanwhile) => {
     const { site, slot, address } = await outlasting(8, meanwhile);
     expect(slot).toMatchObject({ status: 'draft' });
     expect(slot.address).not.toBe(address);
@@ -154,7 +154,7 @@ describe('a build that outlasts the draft before it', () => {
     expect((await workflowOf(present).describe()).status.name).toBe('RUNNING');
   });
 
-  test('gives way to a draft that was asked for after the removal', async () => {
+  test('yields to a draft requested after the removal', async () => {
     const { slot, site } = await outlasting(8, async (site, id) => {
       await writtenDown(site, id);
       await fixture.write(site, 'preview/1', { 'a.html': '<body>Latest work</body>' });

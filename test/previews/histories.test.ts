@@ -42,7 +42,7 @@ function handsOn(site: Site): Hands {
   };
 }
 
-test('in random histories no work is lost without discard, and slots, drafts and the site agree with git', async () => {
+test('random histories lose no work, and slots, drafts and site agree with git', async () => {
   const property = fc.asyncProperty(history(14), async (steps) => {
     const site = await fixture.newSite();
     await run(handsOn(site), site.id, steps);

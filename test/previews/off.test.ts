@@ -29,13 +29,13 @@ async function codesWith(env: Record<string, string>) {
   }
 }
 
-test('without previews every call is preview_disabled, whatever it carries', async () => {
+test('without previews every call is preview_disabled', async () => {
   const { on, codes } = await codesWith({ FRONTAGE_PREVIEWS: 'off' });
   expect(on).toBe(false);
   expect(codes).toEqual(calls.map(() => 'preview_disabled'));
 });
 
-test('without builds drafts are read, published and cleared, and none is built', async () => {
+test('without builds drafts are read, published and cleared, and not built', async () => {
   const { on, codes } = await codesWith({ FRONTAGE_SANDBOX: 'off' });
   expect(on).toBe(true);
   expect(codes[1]).toBe('publish_disabled');

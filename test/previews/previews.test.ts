@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 describe('a slot', () => {
-  test('is empty, holds a draft of the site, then of its own work, and is cleared', async () => {
+  test('is empty, has a draft of the site, then of its own work, and is cleared', async () => {
     const site = await fixture.newSite();
     expect((await fixture.read(site, 1)).body).toEqual({
       slot: 1,
@@ -47,7 +47,7 @@ describe('a slot', () => {
     expect(again.body.address).not.toBe(built.address);
   });
 
-  test('is one of those the plan has, which are listed with what is in each', async () => {
+  test('is one of the plan’s slots, which are listed with their contents', async () => {
     const site = await fixture.newSite();
     await fixture.build(site, 3);
     const { body } = await fixture.owner.call('GET', `/v1/sites/${site.id}/previews`);
@@ -72,7 +72,7 @@ describe('a slot', () => {
     }
   });
 
-  test('that is empty has nothing to act on: slot_empty', async () => {
+  test('that is empty is slot_empty for every action', async () => {
     const site = await fixture.newSite();
     for (const act of [fixture.update, fixture.publish, fixture.clear]) {
       const answer = await act(site, 2);
@@ -80,7 +80,7 @@ describe('a slot', () => {
     }
   });
 
-  test('whose first draft is being built says so, holds none yet (preview_empty), and can be cleared', async () => {
+  test('whose first draft is building says so (preview_empty), and can be cleared', async () => {
     const site = await fixture.newSite();
     const release = fixture.copying.hold();
     const asked = await fixture.owner.call('POST', path(site, 1), { headers: { prefer: 'respond-async' } });
@@ -96,7 +96,7 @@ describe('a slot', () => {
     expect(body.items[0]).toMatchObject({ kind: 'preview', status: 'cancelled' });
   });
 
-  test('without a branch of its own has nothing to update or publish: slot_not_branched', async () => {
+  test('without its own branch is slot_not_branched for update and publish', async () => {
     const site = await fixture.newSite();
     await fixture.build(site, 1);
     for (const act of [fixture.update, fixture.publish]) {
@@ -105,7 +105,7 @@ describe('a slot', () => {
     }
   });
 
-  test('whose build fails says why, and goes on serving the draft before', async () => {
+  test('whose build fails says why, and keeps serving the previous draft', async () => {
     const site = await fixture.newSite();
     const { body: built } = await fixture.build(site, 1);
     await fixture.write(site, 'preview/1', { 'src/pages/broken.html': 'x' });
@@ -124,7 +124,7 @@ describe('a slot', () => {
     expect((await fixture.build(site, 1)).body.failed_deployment_id).toBe(null);
   });
 
-  test('is built once for calls at once, and a newer commit takes the place of what is being built', async () => {
+  test('is built once for concurrent calls, and a newer commit supersedes the build', async () => {
     const site = await fixture.newSite();
     const release = fixture.copying.hold();
     const async = { headers: { prefer: 'respond-async' } };
@@ -143,7 +143,7 @@ describe('a slot', () => {
 });
 
 describe('clearing', () => {
-  test('work that is not on the site is preview_holds_work, and goes with discard', async () => {
+  test('unpublished work is preview_holds_work without discard', async () => {
     const site = await fixture.newSite();
     const tip = await fixture.write(site, 'preview/1', { 'a.html': page('Work') });
     await fixture.build(site, 1);
@@ -156,7 +156,7 @@ describe('clearing', () => {
     expect(errorOf(await fixture.clear(site, 1)).code).toBe('slot_empty');
   });
 
-  test('so is work that was pushed and never built', async () => {
+  test('also work that was pushed and never built', async () => {
     const site = await fixture.newSite();
     const tip = await fixture.write(site, 'preview/1', { 'unbuilt.html': 'x' });
     const kept = await fixture.clear(site, 1);

@@ -18,7 +18,7 @@ const manifestOf = async (id: string) => {
 };
 
 describe('publishing a slot', () => {
-  test('puts its work on main of both repositories, and the bytes live that were built before, without drafts', async () => {
+  test('puts its work on main of both repositories, and its build live, without drafts', async () => {
     const site = await fixture.newSite();
     await fixture.publishSite(site);
     const source = await fixture.write(site, 'preview/2', { 'new.html': page('Ours') });
@@ -48,7 +48,7 @@ describe('publishing a slot', () => {
     expect(errorOf(await fixture.publish(site, 2)).code).toBe('slot_not_branched');
   });
 
-  test('is draft_behind when the site has moved, even where it would merge; an update brings it in', async () => {
+  test('is draft_behind if the site has moved, until an update merges it', async () => {
     const site = await fixture.newSite();
     await fixture.write(site, 'preview/1', { 'ours.html': page('Ours') });
     await fixture.build(site, 1);
@@ -67,7 +67,7 @@ describe('publishing a slot', () => {
     for (const name of ['ours', 'theirs']) expect((await fixture.visit(site, `/${name}`)).status).toBe(200);
   });
 
-  test('of a site that has another name since is draft_behind: its pages name the old one', async () => {
+  test('of a renamed site is draft_behind: its pages contain the old name', async () => {
     const site = await fixture.newSite();
     await fixture.write(site, 'preview/1', { 'ours.html': page('Ours') });
     await fixture.build(site, 1);
@@ -77,7 +77,7 @@ describe('publishing a slot', () => {
     expect((await fixture.publish(site, 1)).body.status).toBe('live');
   });
 
-  test('under one Idempotency-Key is one, and so is a build', async () => {
+  test('under one Idempotency-Key runs once, and so does a build', async () => {
     const site = await fixture.newSite();
     await fixture.write(site, 'preview/1', { 'a.html': page('Once') });
     const headers = { prefer: 'wait=50', 'idempotency-key': 'one' };
@@ -92,7 +92,7 @@ describe('publishing a slot', () => {
     expect(body.items.map(({ status }: { status: string }) => status)).toEqual(['live', 'ready']);
   });
 
-  test('leaves a push of later than the draft in the slot', async () => {
+  test('leaves later pushes in the slot', async () => {
     const site = await fixture.newSite();
     const built = await fixture.write(site, 'preview/1', { 'a.html': page('Built') });
     await fixture.build(site, 1);
@@ -105,7 +105,7 @@ describe('publishing a slot', () => {
 });
 
 describe('an update', () => {
-  test('of files that both changed is draft_conflict, names them, and moves nothing in either repository', async () => {
+  test('with conflicting files is draft_conflict, names them, and moves nothing', async () => {
     const site = await fixture.newSite();
     await fixture.write(site, 'main', { 'same.html': 'old' });
     await fixture.write(site, 'main', { 'posts/same.md': 'old' }, 'content');
@@ -126,7 +126,7 @@ describe('an update', () => {
     expect(errorOf(await fixture.update(site, 1)).message).toContain('same.html, src/content/posts/same.md');
   });
 
-  test('that would leave more than a site may hold is refused by the rule of a push', async () => {
+  test('beyond a site’s limits is refused by the rule of a push', async () => {
     const files = (name: string) => Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`${name}${n}.html`, 'x']));
     const small = await createPreviewFixture({ limits: { site_files: 24 } });
     try {

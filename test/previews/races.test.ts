@@ -66,7 +66,7 @@ test.each(['source', 'content'] as const)(
   },
 );
 
-test('a kill between the two repositories is made good, also where others have built upon the first', async () => {
+test('a kill between the two repositories is repaired, also under later commits', async () => {
   const { site, tips } = await prepared();
   const [before] = await heads(site);
   const answer = await publishWhile(site, 1, async () => {
@@ -83,7 +83,7 @@ test('a kill between the two repositories is made good, also where others have b
   });
 });
 
-test.each(['site', 'posts'])('a publish of the %s that is accepted after it has its work', async (scope) => {
+test.each(['site', 'posts'])('a publish of the %s that is accepted after it includes its work', async (scope) => {
   const { site, tips } = await prepared();
   const { promise, resolve } = Promise.withResolvers<{ body: { id: string } }>();
   const answer = await publishWhile(site, 1, async () => {
@@ -98,7 +98,7 @@ test.each(['site', 'posts'])('a publish of the %s that is accepted after it has 
   expect([body.source_commit, body.content_commit]).toEqual(tips);
 });
 
-test('a restore that is accepted after it wins, and the work stays in the slot', async () => {
+test('a restore accepted after it wins, and the work stays in the slot', async () => {
   const { site, first, tips } = await prepared();
   const answer = await publishWhile(site, 1, () => fixture.owner.call('POST', `/v1/deployments/${first.id}/restore`));
   expect([answer.status, answer.body]).toMatchObject([200, { status: 'superseded', superseded_by: first.id }]);
@@ -107,7 +107,7 @@ test('a restore that is accepted after it wins, and the work stays in the slot',
   expect((await fixture.read(site, 1)).body).toMatchObject({ status: 'draft', holds_work: true });
 });
 
-test('clearing the slot meanwhile needs discard, and takes nothing from what was promised', async () => {
+test('clearing the slot meanwhile needs discard, and loses no promised work', async () => {
   const { site, tips } = await prepared();
   const refused: unknown[] = [];
   const answer = await publishWhile(site, 1, async () => {
@@ -121,7 +121,7 @@ test('clearing the slot meanwhile needs discard, and takes nothing from what was
   expect((await fixture.read(site, 1)).body).toMatchObject({ status: 'empty', holds_work: false });
 });
 
-test('work that is pushed and built meanwhile stays in the slot, and is published after it', async () => {
+test('later work stays in the slot, and is published afterwards', async () => {
   const { site, tips } = await prepared();
   const answer = await publishWhile(site, 1, async () => {
     await fixture.write(site, 'preview/1', { 'later.html': 'x' });
@@ -144,7 +144,7 @@ test('archiving the site ends it, and the work stays in the slot', async () => {
   expect(await heads(site)).toEqual(tips);
 });
 
-test('of two slots at once one is published, and the other keeps its work', async () => {
+test('of two concurrent slots one is published, and the other keeps its work', async () => {
   const { site } = await prepared(1);
   await fill(site, 2);
   const answers = await Promise.all([fixture.publish(site, 1), fixture.publish(site, 2)]);
@@ -156,7 +156,7 @@ test('of two slots at once one is published, and the other keeps its work', asyn
   expect((await fixture.read(site, lost)).body).toMatchObject({ holds_work: true, behind: true });
 });
 
-test('the same publish asked for many times at once is one', async () => {
+test('a publish repeated concurrently runs once', async () => {
   const { site } = await prepared();
   const answers = await Promise.all(Array.from({ length: 6 }, () => fixture.publish(site, 1)));
   const ids = answers.flatMap(({ status, body }) => (status === 200 ? [body.id] : []));
@@ -165,7 +165,7 @@ test('the same publish asked for many times at once is one', async () => {
   expect(new Set([...refused, 'slot_not_branched'])).toEqual(new Set(['slot_not_branched']));
 });
 
-test('what has lost its workflow is begun again or failed, and the slot says so', async () => {
+test('a build or publish without a workflow is restarted or failed, visibly in the slot', async () => {
   const em = fixture.deps.em();
   const release = fixture.copying.hold();
   const site = await fixture.newSite();
@@ -182,7 +182,7 @@ test('what has lost its workflow is begun again or failed, and the slot says so'
   expect((await fixture.build(site, 1)).body.status).toBe('draft');
 });
 
-test('a draft whose site is archived while it is built is not kept', async () => {
+test('a draft whose site is archived during its build is not stored', async () => {
   const site = await fixture.newSite();
   fixture.around.set('buildSite', async (act) => {
     await fixture.owner.call('POST', `/v1/sites/${site.id}/archive`);

@@ -9,7 +9,7 @@ import { path } from './fixture.ts';
 const fixture = await createFixture();
 afterAll(() => fixture.close());
 
-test('a slot that is read while its build ends is as it was before or as it is after', async () => {
+test('a slot read at the end of its build is consistent', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner, { template: 'blank' });
   const begun = await owner.call('POST', path(site, 1), { headers: { prefer: 'respond-async' } });

@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture?.close());
 
-test('its host is of 130 random bits, and no site can be called so', async () => {
+test('a preview host has 130 random bits, and cannot be a site’s name', async () => {
   expect(new URL(address).hostname).toMatch(/^p--[0-9a-hjkmnp-tv-z]{26}\./);
   const { body } = await fixture.owner.call('POST', '/v1/sites', {
     body: { name: new URL(address).hostname.split('.')[0], title: 'T' },
@@ -42,7 +42,7 @@ test('its host is of 130 random bits, and no site can be called so', async () =>
   expect((await fixture.visit(other, '/')).status).toBe(404);
 });
 
-test('each page carries the bar that says it is a draft, at its end, with a way to the live site', async () => {
+test('each page ends with a bar that says it is a draft and links to the live site', async () => {
   const { text, headers } = await fixture.visit(address, '/', { headers: { 'accept-encoding': 'br, gzip' } });
   expect(text).toMatch(/<h1>Shop<\/h1><frontage-draft>.*<\/frontage-draft><\/body><\/html>$/s);
   expect(text).toContain('Draft in preview 4, not published.');
@@ -62,7 +62,7 @@ test.each(['/', '/style.css', '/nowhere', '/nowhere.png', '/old', '/call', '/blo
   },
 );
 
-test('other files are served as the site would, and so are redirects, of the call and of the version', async () => {
+test('other files and redirects are served as on the site', async () => {
   const style = await fixture.visit(address, '/style.css');
   expect([style.text, style.headers['content-type']]).toEqual(['h1 { color: red }', 'text/css; charset=utf-8']);
   const found = async (at: string) => {
@@ -74,9 +74,7 @@ test('other files are served as the site would, and so are redirects, of the cal
   expect(await found('/blog')).toEqual([308, '/blog/']);
 });
 
-test('its host is told to no other site by a picture, a link or a form, and a script’s call says where it comes from', async ({
-  skip,
-}) => {
+test('a preview’s host is hidden from other sites, except in a script’s own calls', async ({ skip }) => {
   skip(!browser, 'no Chromium');
   const heard: { url: string; referer: string | undefined; origin: string | undefined }[] = [];
   const other = createServer(({ url = '', headers: { referer, origin } }, answer) => {
@@ -118,7 +116,7 @@ test('its host is told to no other site by a picture, a link or a form, and a sc
   }
 });
 
-test('the site itself carries neither bar nor word to search engines', async () => {
+test('the live site has neither the bar nor a word against indexing', async () => {
   const site = await fixture.newSite();
   await fixture.write(site, 'main', { 'index.html': '<body>Live</body>' });
   await fixture.publishSite(site);
@@ -129,9 +127,7 @@ test('the site itself carries neither bar nor word to search engines', async () 
   expect(headers['referrer-policy']).toBeUndefined();
 });
 
-test('in a browser the site’s style does not reach the bar, it lets clicks through, and its link leads to the live site', async ({
-  skip,
-}) => {
+test('the site’s style does not reach the bar, and clicks pass through it', async ({ skip }) => {
   skip(!browser, 'no Chromium');
   const style =
     '<style>* { color: red !important; font-size: 90px !important; pointer-events: auto !important }</style>';

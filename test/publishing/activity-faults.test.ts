@@ -237,8 +237,12 @@ test('every activity has its entry', () => {
 const cases = Object.entries(entries).flatMap(([activity, run]) =>
   Object.keys(activityFaults).map((fault) => ({ activity, fault: fault as ActivityFault, run })),
 );
-test.each(cases)('$activity $fault: the rows tell of one', { timeout: 60_000 }, async ({ activity, fault, run }) => {
-  around.set(activity, activityFaults[fault]);
-  await run();
-  expect(around.size).toBe(0);
-});
+test.each(cases)(
+  '$activity $fault: the rows are those of one run',
+  { timeout: 60_000 },
+  async ({ activity, fault, run }) => {
+    around.set(activity, activityFaults[fault]);
+    await run();
+    expect(around.size).toBe(0);
+  },
+);

@@ -31,14 +31,14 @@ const leave = async (siteId: string, words: string, asked = {}) =>
   (await open(siteId, asked)).onCache?.(Readable.from([Buffer.from(words)]));
 const newSite = () => `site_${randomUUID().replaceAll('-', '')}`;
 
-test('a site gets what its own live build left, and no other site does', async () => {
+test('a site gets its own live build’s cache, and no other’s', async () => {
   const [mine, other] = [newSite(), newSite()];
   await leave(mine, 'poison');
   expect(await read(mine)).toBe('poison');
   expect(await read(other)).toBeUndefined();
 });
 
-test('another image, and a build without cache, get none', async () => {
+test('another image, or a build without cache, gets none', async () => {
   const site = newSite();
   await leave(site, 'of this image');
   expect(await read(site, { image: 'next' })).toBeUndefined();
@@ -47,7 +47,7 @@ test('another image, and a build without cache, get none', async () => {
 });
 
 test.each(['superseded', 'cancelled', 'failed', 'ready'])(
-  'what a build left whose deployment is %s is not kept',
+  'the cache of a deployment that is %s is discarded',
   async (status) => {
     const site = newSite();
     await leave(site, 'of the live version');
@@ -56,7 +56,7 @@ test.each(['superseded', 'cancelled', 'failed', 'ready'])(
   },
 );
 
-test('a cache that breaks off leaves the earlier one, and nothing aside', async () => {
+test('an interrupted cache keeps the previous one, and leaves nothing', async () => {
   const site = newSite();
   await leave(site, 'whole');
   const { onCache } = await open(site);

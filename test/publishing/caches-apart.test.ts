@@ -14,7 +14,7 @@ const poisoning = (words: string) => `
   ${words && `fs.mkdirSync(folder, { recursive: true }); fs.writeFileSync(found, ${JSON.stringify(words)});`}
   export default {};`;
 
-describe.skipIf(engineMissing)('the caches of builds', () => {
+describe.skipIf(engineMissing)('build caches', () => {
   let fixture: Fixture;
   let worker: Awaited<ReturnType<typeof startWorker>>;
   let owner: Caller;
@@ -51,7 +51,7 @@ describe.skipIf(engineMissing)('the caches of builds', () => {
     return /FOUND (.*)/.exec(log.text)?.[1];
   }
 
-  test('another site never meets what an evil commit left, its own next build does, and a build anew ends that', {
+  test('poisoned caches never reach another site, and no-cache clears them', {
     timeout: 400_000,
   }, async () => {
     const [mine, theirs] = [await createSite(owner, { template: 'blank' }), await createSite(neighbour)];

@@ -27,7 +27,7 @@ test.each([
   ['a.mdx', '+++\ndraft = \n+++\n'],
   ['a.json', '{'],
   ['a.toml', '= 1'],
-])('%s with %j cannot be told, and is never published for that', (path, text) => {
+])('%s with %j is ambiguous, and never published', (path, text) => {
   expect(() => isDraft(path, text)).toThrow(UnreadableFrontMatter);
 });
 

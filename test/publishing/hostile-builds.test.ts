@@ -8,7 +8,7 @@ import { createNamespace, startWorker } from '#test/stack/worker.ts';
 
 type Worker = Awaited<ReturnType<typeof startWorker>>;
 
-describe.skipIf(engineMissing)('a hostile site', () => {
+describe.skipIf(engineMissing)('a hostile build', () => {
   let fixture: Fixture;
   let owner: Caller;
   let worker: Worker;
@@ -72,7 +72,7 @@ describe.skipIf(engineMissing)('a hostile site', () => {
       error: { code: 'build_failed', message: expect.stringContaining('mine') },
     },
   ];
-  test('is told what it did, once, and in plain words', { timeout: 240_000 }, async () => {
+  test('gets one plain message about its fault', { timeout: 240_000 }, async () => {
     const answers = await Promise.all(refused.map(({ files }) => publish(files)));
     for (const [at, { what, error }] of refused.entries()) {
       expect({ what, ...answers[at]?.error }).toMatchObject({ what, ...error, retryable: false });
@@ -81,7 +81,7 @@ describe.skipIf(engineMissing)('a hostile site', () => {
     }
   });
 
-  test('that never ends is ended at its time, with the log as far as it came, and the next one goes live', {
+  test('that never ends is stopped at its time limit with its log, and the next goes live', {
     timeout: 240_000,
   }, async () => {
     limits.build_seconds = 5;

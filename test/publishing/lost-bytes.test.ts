@@ -9,7 +9,7 @@ const fixture = await createFixture();
 afterAll(() => fixture.close());
 const owner = await fixture.newCaller();
 
-test('a restore of a version whose bytes are lost is unarchived_content and names the file, and what is live stays', async () => {
+test('restoring a version with lost bytes is unarchived_content with the file, and changes nothing', async () => {
   const site = await createSite(owner);
   const old = await fixture.publish(site.id, owner.accountId, { 'index.html': 'the old page', 'same.txt': 'same' });
   const live = await fixture.publish(site.id, owner.accountId, { 'index.html': 'the new page', 'same.txt': 'same' });
@@ -20,7 +20,7 @@ test('a restore of a version whose bytes are lost is unarchived_content and name
   expect((await owner.call('GET', `/v1/sites/${site.id}`)).body.live_deployment_id).toBe(live);
 });
 
-test('a list of files that the store does not give is a storage_error that may pass', async () => {
+test('an unreadable manifest is a temporary storage_error', async () => {
   const site = await createSite(owner);
   const id = await fixture.publish(site.id, owner.accountId, { 'index.html': 'a page of its own' });
   const { manifestSha256 } = await fixture.deps.em().findOneOrFail(Deployment, { id });

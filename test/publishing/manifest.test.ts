@@ -4,7 +4,7 @@ import { diffManifests, parseManifest, renderManifest } from '#providers/manifes
 
 const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-test('a manifest is the same bytes whatever the order of its files, and comes back as it was', () => {
+test('a manifest is independent of file order, and is read back unchanged', () => {
   const files = [
     { path: 'b.html', sha256: sha(Buffer.from('b')), bytes: 1 },
     { path: 'a}\n{.html', sha256: sha(Buffer.from('a')), bytes: 1, encodings: ['br' as const] },

@@ -77,7 +77,7 @@ test('an accepted publish is a row and a message in one transaction, sent once',
   ]);
 });
 
-test('an unfinished publish without a workflow is started again, one whose workflow ended is failed', async () => {
+test('an unfinished publish without a workflow is restarted, one with an ended workflow is failed', async () => {
   const lost = await accept(await newSite());
   await deps.em().nativeUpdate(OutboxEntry, { workflowId: workflowIds.publishSite(lost) }, { sentAt: clock.now() });
   const dead = await accept(await newSite());
@@ -92,7 +92,7 @@ test('an unfinished publish without a workflow is started again, one whose workf
   expect(await reconciling.reconcileDeployments()).toEqual({ restarted: 0, failed: 0 });
 });
 
-test('a scan whose workflow was lost is started again, with a line for the request that it was for; one that runs is nothing', async () => {
+test('a scan with a lost workflow is restarted with its request’s id, a running one is not', async () => {
   const id = await accept(await newSite());
   await claimBuild(deps.em(), clock, id);
   await built(id);
@@ -112,7 +112,7 @@ test('a scan whose workflow was lost is started again, with a line for the reque
   expect(told).toEqual([]);
 });
 
-test('a site has one build at a time, in the order of acceptance, and repeating a claim changes nothing', async () => {
+test('a site builds one publish at a time in order, and a repeated claim changes nothing', async () => {
   const site = await newSite();
   const first = await accept(site);
   expect(await claimBuild(deps.em(), clock, first)).toEqual({ turn: 'build' });
@@ -123,7 +123,7 @@ test('a site has one build at a time, in the order of acceptance, and repeating 
   expect(await claimBuild(deps.em(), clock, second)).toEqual({ turn: 'build' });
 });
 
-test('posts wait behind a site and are built on what that made live', async () => {
+test('posts wait for a site’s publish, and are built on its result', async () => {
   const site = await newSite();
   const whole = await accept(site);
   await deps.em().nativeUpdate(Deployment, { id: whole }, { sourceCommit: 'b'.repeat(40) });
@@ -136,7 +136,7 @@ test('posts wait behind a site and are built on what that made live', async () =
   expect((await read(posts)).sourceCommit).toBe('b'.repeat(40));
 });
 
-test('a whole site takes the place of the posts that wait, and posts never that of a site', async () => {
+test('a publish of the site supersedes waiting posts, and never the reverse', async () => {
   const site = await newSite();
   await claimBuild(deps.em(), clock, await accept(site));
   const posts = await accept(site, 'posts');
@@ -161,7 +161,7 @@ test('what was accepted before a restore cannot go live after it', async () => {
   expect((await read(old)).status).toBe('live');
 });
 
-test('of fifty racing to go live exactly the one with the last ticket is live in the end', async () => {
+test('of fifty racing to go live the one with the last ticket wins', async () => {
   const site = await newSite();
   const ids: string[] = [];
   for (let n = 0; n < 50; n++) {
@@ -175,7 +175,7 @@ test('of fifty racing to go live exactly the one with the last ticket is live in
   expect((await deps.em().findOneOrFail(Site, { id: site })).liveDeploymentId).toBe(ids.at(-1));
 });
 
-test('a failure whose words no database takes is kept with those words made storable', async () => {
+test('a failure message that the database refuses is stored in cleaned form', async () => {
   const id = await accept(await newSite());
   const error = { code: 'build_failed', message: `cut \uD83D and \0`, retryable: false } as const;
   expect(await settle(deps.em(), clock, id, { status: 'failed', error })).toBe(true);

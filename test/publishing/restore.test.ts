@@ -82,7 +82,7 @@ async function siteWithVersions(count: number): Promise<Version[]> {
   return versions;
 }
 
-test('a restore that something newer overtakes is superseded, and what is live stays', async () => {
+test('a restore overtaken by a newer version is superseded', async () => {
   const [first, second] = await siteWithVersions(2);
   if (!first || !second) throw new Error('no versions');
   const overtaken: Deps = {
@@ -108,7 +108,7 @@ test('a restore that something newer overtakes is superseded, and what is live s
   expect((await deps.em().findOneOrFail(Deployment, { id: second.id })).status).toBe('live');
 });
 
-test('a version whose bytes are lost is not restored, and the first lost file is named', async () => {
+test('a version with lost bytes is not restored, and the first lost file is named', async () => {
   const [first] = await siteWithVersions(2);
   if (!first) throw new Error('no version');
   await rm(blobPath(deps.config.storeDir as string, first.file));
@@ -116,7 +116,7 @@ test('a version whose bytes are lost is not restored, and the first lost file is
   await expect(restore(deps.em(), deps, actor, first.id)).rejects.toMatchObject(refusal);
 });
 
-test('a list of files that the store does not give is a storage error that may pass', async () => {
+test('an unreadable manifest is a temporary storage error', async () => {
   const [first] = await siteWithVersions(1);
   if (!first) throw new Error('no version');
   await rm(blobPath(deps.config.storeDir as string, first.manifest));

@@ -4,7 +4,7 @@ import { faultOf } from './fault.ts';
 
 const origin = 'http://shop.sites.test';
 
-test('_redirects is lines of path, target and status, with remarks', () => {
+test('_redirects has lines of path, target and status, with comments', () => {
   const file =
     '\uFEFF# moved\r\n/a   /b\r\n\n/c\thttps://x.example/ 302 # temporary\n/d /e#part 308\n/gone 410\n/f/* /g/:splat 301!\n';
   expect(parseRedirectsFile(Buffer.from(file), origin)).toEqual([
@@ -29,7 +29,7 @@ test.each([
   expect(faultOf(() => parseRedirectsFile(Buffer.from(file), origin))).toContain(words);
 });
 
-test('a file that is no text, or too large, is refused', () => {
+test('a binary or oversized file is refused', () => {
   expect(faultOf(() => parseRedirectsFile(Buffer.from([0xff, 0xfe]), origin))).toContain('is not text in UTF-8');
   expect(faultOf(() => parseRedirectsFile(Buffer.alloc(5 * 1024 * 1024, '#'), origin))).toContain(
     'is larger than 4 MiB',

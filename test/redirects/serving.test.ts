@@ -32,7 +32,7 @@ async function expectSent(site: { name: string }, path: string, status: number, 
   await expect.poll(seen, { interval: 10 }).toEqual({ status, location });
 }
 
-test('redirects are set as a whole, read back, and in effect on every edge within a second', async () => {
+test('redirects are set as a whole, read back, and active on every edge within a second', async () => {
   const site = await newSite();
   expect((await owner.call('GET', `/v1/sites/${site.id}/redirects`)).body).toEqual({ rules: [] });
   const rules = [
@@ -65,7 +65,7 @@ test('redirects are set as a whole, read back, and in effect on every edge withi
   expect((await fixture.visit(site.name, '/old')).text).toBe('the old page');
 });
 
-test('a page that is gone answers 410 with a page, and a picture with a line', async () => {
+test('a removed page returns 410 with a page, and a picture with a line', async () => {
   const site = await newSite();
   await set(site, [
     { from: '/old', status: 410 },
@@ -78,7 +78,7 @@ test('a page that is gone answers 410 with a page, and a picture with a line', a
   expect((await fixture.visit(site.name, '/pictures/a.png')).text).toBe('This page is gone.\n');
 });
 
-test('the rules of the call come before those of the deployment, and these before files', async () => {
+test('the API’s rules precede the deployment’s, and these precede files', async () => {
   const site = await newSite({ ...pages, _redirects: '/old /new 302\n/a/* /new?from=:splat 307\n' });
   await expectSent(site, '/old', 302, '/new');
   await expectSent(site, '/a/b', 307, '/new?from=b');
@@ -101,14 +101,14 @@ test('_redirects is not served as a file, and belongs to its deployment', async 
   await expectSent(site, '/set', 301, '/new');
 });
 
-test('two lists that only together lead in a circle send nobody around', async () => {
+test('two lists that only together loop redirect nobody endlessly', async () => {
   const site = await newSite({ ...pages, _redirects: '/new /old 301' });
   await set(site, [{ from: '/old', to: '/new', status: 301 }]);
   await until(async () => (await fixture.visit(site.name, '/new')).status === 200);
   expect((await fixture.visit(site.name, '/old')).status).toBe(200);
 });
 
-test('an edge that starts without the database knows the redirects: they are in its file', async () => {
+test('an edge that starts without the database has the redirects from its file', async () => {
   const file = join(fixture.config.dataDir, 'sites.json');
   const redirectsSha256 = 'a'.repeat(64);
   const row = { id: 'site_1', name: 'shop', status: 'active' as const, manifestSha256: null, redirectsSha256 };
@@ -137,7 +137,7 @@ test.each([
   [[{ to: '/b', status: 301 }], 'rules.0.from'],
   ['all', 'rules'],
   [Array.from({ length: 2_001 }, (_, n) => ({ from: `/${n}`, to: '/x', status: 301 })), 'the limit is 2000'],
-])('rules that cannot be used are invalid_redirects, and none is kept', async (rules, words) => {
+])('rules that cannot be used are invalid_redirects, and none is stored', async (rules, words) => {
   const site = await createSite(owner);
   await set(site, [{ from: '/kept', to: '/x', status: 301 }]);
   const answer = await set(site, rules);
@@ -147,7 +147,7 @@ test.each([
   expect(body.rules.map(({ from }: { from: string }) => from)).toEqual(['/kept']);
 });
 
-test('a site takes 2,000 redirects, and an archived one none', async () => {
+test('a site accepts 2,000 redirects, and an archived one none', async () => {
   const site = await newSite();
   const rules = Array.from({ length: 2_000 }, (_, n) => ({ from: `/p/${n}`, to: `/q/${n}`, status: 301 }));
   expect((await set(site, rules)).status).toBe(200);
@@ -157,13 +157,13 @@ test('a site takes 2,000 redirects, and an archived one none', async () => {
   expect((await owner.call('GET', `/v1/sites/${site.id}/redirects`)).body.rules).toHaveLength(2_000);
 });
 
-test('the redirects of a site are its own: another account finds none', async () => {
+test('a site’s redirects are invisible to other accounts', async () => {
   const site = await createSite(owner);
   const read = await stranger.call('GET', `/v1/sites/${site.id}/redirects`);
   expect([errorOf(read).code, errorOf(await set(site, [], stranger)).code]).toEqual(['not_found', 'not_found']);
 });
 
-test('a path made of two thousand folders is answered as any other', async () => {
+test('a path of two thousand folders is answered as any other', async () => {
   const site = await newSite();
   await set(site, [{ from: '/a/a/a/*', to: '/new', status: 301 }]);
   await expectSent(site, `/${'a/'.repeat(2_000)}`, 301, '/new');

@@ -44,7 +44,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
   afterAll(() => sandbox?.close());
   const slow = { timeout: 120_000 };
 
-  test.skipIf(missing)('the next build of a site finds its pictures done, and is the same', slow, async () => {
+  test.skipIf(missing)('a site’s next build reuses its pictures, with the same output', slow, async () => {
     const first = await buildAndKeep(sandbox, withPhoto);
     expect(first.outcome).toEqual({ status: 'built' });
     const next = await buildAndKeep(sandbox, withPhoto, { cache: Readable.from([first.kept as Buffer]) });
@@ -52,7 +52,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(next.files).toEqual(first.files);
   });
 
-  test.skipIf(missing)('a cache that cannot be read is none', slow, async () => {
+  test.skipIf(missing)('an unreadable cache is ignored', slow, async () => {
     for (const spoilt of [Buffer.alloc(4_096, 'x'), (await buildAndKeep(sandbox, withPhoto)).kept?.subarray(0, 700)]) {
       const { outcome, log } = await build(sandbox, withPhoto, { cache: Readable.from([spoilt as Buffer]) });
       expect(outcome).toEqual({ status: 'built' });
@@ -60,7 +60,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     }
   });
 
-  test.skipIf(missing)('links and pipes in the caches stay behind', slow, async () => {
+  test.skipIf(missing)('links and pipes in caches are dropped', slow, async () => {
     const hostile = siteThatRuns(
       `import fs from 'node:fs'; import { execPath } from 'node:process';
        fs.mkdirSync('/tmp/cache/astro/x', { recursive: true });
@@ -73,7 +73,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(names.join()).not.toContain('link');
   });
 
-  test.skipIf(missing)('a failed build leaves nothing, and is never handed over', slow, async () => {
+  test.skipIf(missing)('a failed build leaves no cache', slow, async () => {
     let handedOver = false;
     const onBuilt = async () => {
       handedOver = true;
@@ -83,7 +83,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect([kept, handedOver]).toEqual([undefined, false]);
   });
 
-  test.skipIf(missing)('a file that the site has already is named and does not come again', slow, async () => {
+  test.skipIf(missing)('a file that the site already has is named and not sent again', slow, async () => {
     const files = site({ 'src/pages/other.astro': '<h1>Other</h1>' });
     const first = await build(sandbox, files);
     const other = first.files.get('other/index.html') as Buffer;
@@ -115,7 +115,7 @@ async function passed(entries: TarEntry[]) {
   return { ended, kept: await kept?.catch((error) => error) };
 }
 
-test('caches are packed anew, without what their writer said of them', async () => {
+test('caches are repacked without their writer’s metadata', async () => {
   const { ended, kept } = await passed([{ name: 'cache/astro/a.json', content: '{}', mode: 0o4777, uid: 0 }, end]);
   expect(ended).toBeUndefined();
   expect(await namesIn(kept)).toEqual(['file astro/a.json']);
@@ -127,23 +127,23 @@ test.each<TarEntry>([
   { name: 'dist/index.html', content: 'x' },
   { name: 'cache/link', type: 'symlink', linkname: '/etc/passwd' },
   { name: 'cache/device', type: 'character-device' },
-])('a cache with $name is no cache, and what was taken of it is not kept', async (hostile) => {
+])('a cache with $name is discarded completely', async (hostile) => {
   const { ended, kept } = await passed([{ name: 'cache/good', content: 'x' }, hostile, end]);
   expect(ended).toBeInstanceOf(Error);
   expect(kept).toBeInstanceOf(Error);
 });
 
-test('a cache that is refused at its first entry was never handed on, and ends no process', async () => {
+test('a cache refused at its first entry is not passed on, and ends no process', async () => {
   const { ended, kept } = await passed([{ name: 'cache/../../passwd', content: 'x' }, end]);
   expect([ended instanceof Error, kept]).toEqual([true, undefined]);
 });
 
-test('a cache that breaks off before its end is none', async () => {
+test('a truncated cache is discarded', async () => {
   const { ended, kept } = await passed([{ name: 'cache/good', content: 'x' }]);
   expect([ended instanceof Error, kept instanceof Error]).toEqual([true, true]);
 });
 
-test('a hash that was not offered gets at nobody’s bytes', async () => {
+test('an unoffered hash gives access to nobody’s bytes', async () => {
   const tar = tarOf([{ name: 'held.json', content: JSON.stringify([['dist/stolen', 'a'.repeat(64)]]) }, built]);
   const named: unknown[] = [];
   const held = Promise.resolve(new Map([['b'.repeat(64), 1]]));

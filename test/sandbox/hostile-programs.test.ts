@@ -56,7 +56,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
   }
 
   test.skipIf(missing)(
-    'each hostile program comes to its end, and the site beside it to its own',
+    'each hostile program ends, and the site beside it builds',
     {
       timeout: 120_000 + runs.length * 20_000,
     },

@@ -26,7 +26,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
   }, 300_000);
   afterAll(() => sandbox?.close());
 
-  test.skipIf(missing)('a build that never ends is ended at its time', async () => {
+  test.skipIf(missing)('an endless build is stopped at its time limit', async () => {
     const started = performance.now();
     const { outcome } = await build(sandbox, siteThatRuns('for (;;);'), { limits: { timeoutMs: 2_000 } });
     expect(outcome).toMatchObject({
@@ -38,7 +38,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  test.skipIf(missing)('a build that eats memory fails for that, not for its time', async () => {
+  test.skipIf(missing)('a build that exhausts memory fails for that reason, not for time', async () => {
     const hog = siteThatRuns('const all = []; for (;;) all.push(Buffer.alloc(16 * 1048576, 1));');
     const { outcome } = await build(sandbox, hog, { limits: { memoryBytes: 300 * 1_048_576 } });
     expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(/memory limit .*300 MiB/) });
@@ -51,7 +51,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(/ENOSPC|memory/) });
   });
 
-  test.skipIf(missing)('processes that multiply are held, and none outlives the build', async () => {
+  test.skipIf(missing)('fork bombs are limited, and no process outlives the build', async () => {
     const mark = `bomb-${kind}-${process.pid}`;
     const bomb = siteThatRuns(`import { spawn } from 'node:child_process';
       const code = 'setInterval(() => {}, 1e6); "${mark}"'; let failed = 0;
@@ -65,7 +65,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect((await build(sandbox, site())).outcome).toEqual({ status: 'built' });
   });
 
-  test.skipIf(missing)('endless words are cut at the cap and counted', async () => {
+  test.skipIf(missing)('an endless log is cut at its limit and counted', async () => {
     const talker = siteThatRuns(
       `import fs from 'node:fs'; for (;;) try { fs.writeSync(1, 'blah blah '.repeat(6000)); } catch {}`,
     );
@@ -127,7 +127,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     },
   ];
   test.skipIf(missing).for(casesIn(kind, heaps))(
-    '$what is over the plan, and the message names the cap',
+    '$what exceeds the plan, and the message names the limit',
     async ({ code, says }) => {
       const limits = { outputFilesMax: 50, fileBytesMax: 1_000_000, outputBytesMax: 3_000_000 };
       const { outcome, log } = await build(sandbox, siteThatWrites(code), { limits });
@@ -136,7 +136,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     },
   );
 
-  test.skipIf(missing)('no network is there, not even this machine', async () => {
+  test.skipIf(missing)('builds have no network, not even to this machine', async () => {
     const host = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1');
     await once(host, 'listening');
     const { port } = host.address() as { port: number };
@@ -157,7 +157,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     });
   });
 
-  test.skipIf(missing)('nothing of the host can be read: environment, processes, files', async () => {
+  test.skipIf(missing)('builds read nothing of the host: environment, processes, files', async () => {
     process.env.FRONTAGE_SECRET_PROBE = `probe-${process.pid}-secret`;
     const probe = siteThatWrites(`
       const see = (path) => { try { return fs.readFileSync(path, 'latin1'); } catch (e) { return e.code; } };
@@ -187,7 +187,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(seen.write).not.toContain('WRITTEN');
   });
 
-  test.skipIf(missing)('site code that reaches for the way out delivers no file of its own making', async () => {
+  test.skipIf(missing)('site code that writes to the output channel delivers no file', async () => {
     const forger = siteThatWrites(`
       const name = Buffer.alloc(512); name.write('../../evil.html'); 
       for (const fd of [1, 2]) try { fs.writeSync(fd, name); } catch {}
@@ -198,7 +198,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     if (outcome.status === 'failed') expect(outcome.code).toBe('build_failed');
   });
 
-  test.skipIf(missing)('two builds at once do not see each other', async () => {
+  test.skipIf(missing)('concurrent builds do not see each other', async () => {
     const watcher = (name: string) =>
       siteThatWrites(`
         fs.writeFileSync('/tmp/mark-${name}', ''); fs.writeFileSync('/site/mark-${name}', '');

@@ -17,7 +17,7 @@ import { workflowBundle } from '#worker/bundle.ts';
 import { dataDir, engine, engineMissing } from './fixture.ts';
 import { toTar } from './tar.ts';
 
-test('an image that stands is found at once', { timeout: 300_000 }, async () => {
+test('an existing image is found at once', { timeout: 300_000 }, async () => {
   const made = await makeImageFolder(dataDir, () => {});
   const lines: string[] = [];
   expect(await makeImageFolder(dataDir, (line) => lines.push(line))).toEqual(made);
@@ -25,7 +25,7 @@ test('an image that stands is found at once', { timeout: 300_000 }, async () => 
   expect(lines).toEqual([]);
 });
 
-test('a maker that is killed half-way leaves nothing that is taken for an image', { timeout: 300_000 }, async () => {
+test('a killed image build leaves nothing that looks like an image', { timeout: 300_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'frontage-image-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const script = `
@@ -77,7 +77,7 @@ describe.skipIf(engineMissing)('a container engine', () => {
       .flatMap(({ RepoTags }) => RepoTags ?? [])
       .sort();
 
-  test('is rid of images of a week ago, but the one that is used now and those that containers use', async () => {
+  test('removes images of a week ago, except those in use', async () => {
     const ages = { now: 30, held: 20, old: 8, young: 6 };
     for (const [tag, days] of Object.entries(ages)) {
       const loaded = await docker.loadImage(imageOf(`${repository}:${tag}`, tag, daysAgo(days)));
@@ -94,7 +94,7 @@ describe.skipIf(engineMissing)('a container engine', () => {
   });
 });
 
-test('the bundle of the workflows is kept with the one before it, and no others', { timeout: 120_000 }, async () => {
+test('the workflow bundle is kept with the previous one alone', { timeout: 120_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'frontage-bundle-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const cache = join(folder, 'cache');
@@ -113,7 +113,7 @@ test('the bundle of the workflows is kept with the one before it, and no others'
   expect((await workflowBundle(folder, logger)).code).toBe(one.code);
 });
 
-test('after a step back to an earlier version, the one that is being replaced stays', async () => {
+test('after a downgrade the replaced version stays', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'frontage-versions-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   for (const [at, name] of ['v1', 'v2', 'v3'].entries()) {
@@ -124,7 +124,7 @@ test('after a step back to an earlier version, the one that is being replaced st
   expect((await readdir(folder)).sort()).toEqual(['v1', 'v3']);
 });
 
-test('what a killed maker left is gone after an hour, and what is being made stays', async () => {
+test('a killed build’s leftovers are removed after an hour, a running one’s are not', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'frontage-versions-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   for (const name of ['sites.json', 'sites.json.old', 'sites.json.new']) await writeFile(join(folder, name), '');

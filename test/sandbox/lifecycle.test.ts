@@ -28,7 +28,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
   }, 300_000);
   afterAll(() => sandbox?.close());
 
-  test.skipIf(missing)('an aborted build ends within two seconds, with the reason, and leaves nothing', async () => {
+  test.skipIf(missing)('an aborted build ends within two seconds with the reason, and leaves nothing', async () => {
     const aborted = async () => {
       const abort = new AbortController();
       const { ended } = await buildUntil(sandbox, waits, 'I am waiting', { signal: abort.signal });
@@ -43,13 +43,13 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(await quickest(2_000, aborted)).toBeLessThan(2_000);
   });
 
-  test.skipIf(missing)('a build that is aborted before it starts never starts', async () => {
+  test.skipIf(missing)('a build aborted before its start never starts', async () => {
     const signal = AbortSignal.abort(new Error('too late'));
     await expect(build(sandbox, site(), { signal })).rejects.toThrow('too late');
     expect(await listContainers(owner)).toEqual([]);
   });
 
-  test.skipIf(missing)('a new attempt ends what an earlier one left of the same deployment', async () => {
+  test.skipIf(missing)('a new attempt removes what an earlier one of its deployment left', async () => {
     const deploymentId = newDeployment();
     const other = await buildUntil(sandbox, waits, 'I am waiting', { signal: AbortSignal.timeout(60_000) });
     const { ended } = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId, attempt: 1 });
@@ -63,7 +63,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     await other.ended.catch(() => {});
   });
 
-  test.skipIf(missing)('a sweep removes what nobody waits for, of this installation alone', async () => {
+  test.skipIf(missing)('removing orphan builds removes only this installation’s unwanted ones', async () => {
     const foreign = await openKind(kind);
     const kept = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_kept' });
     const orphan = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_orphan' });
@@ -79,13 +79,13 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     await foreign.close();
   });
 
-  test.skipIf(missing)('who cannot take a file gets his own error back, and the build is gone', async () => {
+  test.skipIf(missing)('a failing file consumer gets its own error, and the build is removed', async () => {
     const onFile = async () => Promise.reject(new Error('the store is full'));
     await expect(build(sandbox, site(), { onFile })).rejects.toThrow('the store is full');
     expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
   });
 
-  test.skipIf(missing)('a source that breaks off is no fault of the site', async () => {
+  test.skipIf(missing)('a broken source is not the site’s fault', async () => {
     const source = Readable.from(
       (async function* () {
         yield Buffer.alloc(100);
@@ -100,11 +100,11 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
 const quiet = { info: () => {}, warn: () => {} };
 const options = { dataDir, owner: newOwner(), log: quiet, onProgress: () => {} };
 
-test('off means no sandbox', async () => {
+test('off opens no sandbox', async () => {
   expect(await openSandbox({ ...options, mode: 'off', dockerHost: '' })).toBeUndefined();
 });
 
-test.skipIf(!engine)('an engine is taken first, and one that is too old is named in the log', async () => {
+test.skipIf(!engine)('an engine is preferred, and an outdated one is logged', async () => {
   const warnings: string[] = [];
   const log = { info: () => {}, warn: (text: string) => void warnings.push(text) };
   const dockerHost = process.env.DOCKER_HOST ?? '';
@@ -113,13 +113,13 @@ test.skipIf(!engine)('an engine is taken first, and one that is too old is named
   if (Number(version.split('.')[0]) < 29) expect(warnings.join()).toContain(version);
 });
 
-test.skipIf(kinds[1].missing)('bubblewrap stands in where no engine answers', { timeout: 60_000 }, async () => {
+test.skipIf(kinds[1].missing)('bubblewrap is used if no engine responds', { timeout: 60_000 }, async () => {
   const found = await openSandbox({ ...options, mode: 'auto', dockerHost: 'unix:///nowhere/docker.sock' });
   expect(found).toMatchObject({ kind: 'bubblewrap' });
   await found?.close();
 });
 
-test('a named engine that does not answer is an error, never another sandbox', async () => {
+test('a named engine that does not respond is an error, never another sandbox', async () => {
   const asked = openSandbox({ ...options, mode: 'docker', dockerHost: 'unix:///nowhere/docker.sock' });
   await expect(asked).rejects.toThrow('No container engine is responding.');
 });

@@ -21,7 +21,7 @@ async function read(entries: TarEntry[], limits = roomy) {
   return { verdict, files };
 }
 
-test('regular files come out in their order, one at a time', async () => {
+test('regular files are read in order, one at a time', async () => {
   let open = 0;
   const seen: string[] = [];
   const tar = tarOf([
@@ -86,7 +86,7 @@ function claiming(header: Buffer, bytes: number): Buffer {
   return changed;
 }
 
-test('headers that can be nothing of ours are the site’s doing: nobody builds it again for them', async () => {
+test('malformed headers are the site’s fault, without a retry', async () => {
   const strange = await buffer(tarOf([{ name: 'dist/a', content: 'a', pax: { size: 'much' } }]));
   const endless = claiming(strange.subarray(0, 512), 8 ** 11 - 1);
   for (const forged of [strange, endless, Buffer.alloc(1_024, 'z')]) {
@@ -95,7 +95,7 @@ test('headers that can be nothing of ours are the site’s doing: nobody builds 
   }
 });
 
-test('headers without end are not read to their end', async () => {
+test('endless headers are not read to their end', async () => {
   const { promise: ended, resolve } = Promise.withResolvers<number>();
   const record = await buffer(tarOf([{ name: 'dist/a', content: '', pax: { words: 'y'.repeat(900) } }]));
   const headers = record.subarray(0, record.length - 3 * 512);
@@ -113,7 +113,7 @@ test('headers without end are not read to their end', async () => {
   expect(await ended).toBeLessThan(2_000_000);
 });
 
-test('many small files, and one of any size, need no more than their own room', async () => {
+test('many small files or one of any size need bounded memory', async () => {
   const many = Array.from({ length: 1_900 }, (_, n) => ({ name: `dist/${'long/'.repeat(150)}${n}`, content: 'x' }));
   const large = { name: 'dist/large', content: 'x'.repeat(9_000_000) };
   expect((await read([...many, large])).files).toHaveLength(1_901);
@@ -127,7 +127,7 @@ test('the same path twice is refused', async () => {
   await expect(twice).rejects.toMatchObject({ code: 'build_failed', message: expect.stringContaining('twice') });
 });
 
-test('each cap is held, and the message names it', async () => {
+test('each limit is enforced, and the message names it', async () => {
   const files = ['a', 'b', 'c'].map((name) => ({ name: `dist/${name}`, content: 'x'.repeat(1_000) }));
   const folders = ['a', 'b', 'c'].map((name) => ({ name: `dist/${name}`, type: 'directory' as const }));
   const refusal = (message: RegExp) => ({ code: 'plan_limit', message: expect.stringMatching(message) });
@@ -147,7 +147,7 @@ test('each cap is held, and the message names it', async () => {
   });
 });
 
-test('an output that breaks off is no output, and its last file never looks whole', async () => {
+test('a truncated output is no output, and its last file is never complete', async () => {
   const whole = await buffer(tarOf([{ name: 'dist/a', content: 'x'.repeat(5_000) }]));
   const opened = Promise.withResolvers<void>();
   const cut = Readable.from(
@@ -165,7 +165,7 @@ test('an output that breaks off is no output, and its last file never looks whol
   expect(came).toBe('broken');
 });
 
-test('an output that ends well but without a verdict is no output', async () => {
+test('an output without a verdict is no output', async () => {
   const reading = readOutput(
     tarOf([{ name: 'dist/a', content: 'a' }]),
     roomy,
@@ -174,12 +174,12 @@ test('an output that ends well but without a verdict is no output', async () => 
   await expect(reading).rejects.toThrow('without a result');
 });
 
-test('a verdict of another shape is refused', async () => {
+test('a malformed verdict is refused', async () => {
   const reading = readOutput(tarOf([{ name: 'verdict.json', content: '{"status":"live"}' }]), roomy, async () => {});
   await expect(reading).rejects.toMatchObject({ code: 'build_failed' });
 });
 
-test('nonsense in place of a tar is the fault of the site', async () => {
+test('an output that is not a tar is the site’s fault', async () => {
   const nonsense = Readable.from([Buffer.alloc(2_048, 'nonsense')]);
   await expect(readOutput(nonsense, roomy, async () => {})).rejects.toMatchObject({ code: 'build_failed' });
 });

@@ -14,7 +14,7 @@ async function treeOf(name: string, posts: boolean): Promise<Map<string, Buffer>
   return new Map([...template.source, ...(posts ? content : [])]);
 }
 
-test('the starters are those that the tests build', async () => {
+test('the tests build all starters', async () => {
   expect((await listTemplates()).map(({ name }) => name)).toEqual(names);
   expect(await readTemplate('../sandbox', { title: 'x' })).toBeUndefined();
 });
@@ -48,7 +48,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     },
   );
 
-  test.skipIf(missing)('the address of the platform wins over the one in the configuration', async () => {
+  test.skipIf(missing)('the platform’s address overrides the configured one', async () => {
     const tree = site({
       'astro.config.mjs': "export default { site: 'https://elsewhere.example', outDir: '/tmp/elsewhere' };",
       'src/pages/index.astro': '<p>{Astro.site.href}</p>',
@@ -130,7 +130,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
   );
 });
 
-test('a build without protection, for who asks for it in those words, gives the same files', {
+test('an explicitly unprotected build gives the same files', {
   timeout: 60_000,
 }, async () => {
   const sandbox = await openUnprotectedSandbox({ dataDir, owner: newOwner(), onProgress: () => {} });

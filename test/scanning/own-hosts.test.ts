@@ -52,7 +52,7 @@ const ends = {
 };
 
 test.each(Object.keys(ends) as (keyof typeof ends)[])(
-  'a password for a domain that was the site’s own is flagged once that is %s',
+  'a password form for a former domain of the site is flagged once it is %s',
   async (end) => {
     const owner = await fixture.newCaller();
     const site = await createSite(owner);
@@ -68,7 +68,7 @@ test.each(Object.keys(ends) as (keyof typeof ends)[])(
   },
 );
 
-test('rules that lead from a page to a foreign host are flagged when a call sets them, and no others', async () => {
+test('redirects from a page to a foreign host are flagged when set, and no others', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const domain = await attached(owner, site);
@@ -84,7 +84,7 @@ test('rules that lead from a page to a foreign host are flagged when a call sets
   ]);
 });
 
-test('rules that a version brings are flagged when it is published', async () => {
+test('a version’s redirects are flagged when published', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const files = { 'index.html': '<p>x', _redirects: '/ https://evil.example/ 302' };

@@ -29,7 +29,7 @@ const show = ({ accountId }: Caller, { id }: { id: string }, files: Record<strin
   fixture.publish(id, accountId, files);
 const untilScanned = (id: string) => expect.poll(() => scanned(id), soon).toBeInstanceOf(Date);
 
-test('what is published is live first and flagged within seconds, once for each file and kind', async () => {
+test('a published version is live first and flagged within seconds, once for each file and kind', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const id = await fixture.upload(owner, site, { 'index.html': form(), 'in/index.html': form(), 'fine.html': '<p>x' });
@@ -50,7 +50,7 @@ test('what is published is live first and flagged within seconds, once for each 
   expect((await owner.call('GET', `/v1/deployments/${id}`)).text).not.toContain('flag');
 });
 
-test('what was dismissed does not come again for the same bytes, and does for others; what has not changed is not read', async () => {
+test('dismissed flags stay dismissed for the same bytes, and unchanged files are not read', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   await untilScanned(await show(owner, site, { 'index.html': form() }));
@@ -72,7 +72,7 @@ test('what was dismissed does not come again for the same bytes, and does for ot
   expect((await fixture.operate('flags', 'list', '--all', '--site', site.id)).items).toMatchObject([{ open: false }]);
 });
 
-test('its own domains, the platform’s forms and its own address are no other places', async () => {
+test('own domains, the platform’s forms and the own address are not foreign', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const own = [site.address, '/in', `http://${site.name}.sites.localhost/x`].map(
@@ -83,7 +83,7 @@ test('its own domains, the platform’s forms and its own address are no other p
   expect(await fixture.flagsOf(site)).toEqual([]);
 });
 
-test('a sketch is scanned too, and a restore is not once more', async () => {
+test('a sketch is scanned, and a restore is not scanned again', async () => {
   const owner = await fixture.newCaller();
   const body = { title: 'S', directions: [{ name: 'One', html: form() }] };
   const { id } = (await owner.call('POST', '/v1/sketches', { body })).body;
@@ -106,7 +106,7 @@ test('a sketch is scanned too, and a restore is not once more', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test('one that was lost is started again, and one site raises no more flags than somebody can read', async () => {
+test('a lost scan is restarted, and a site’s number of flags is bounded', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const many = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`${n}.html`, form(String(n))]));
@@ -128,7 +128,7 @@ test('one that was lost is started again, and one site raises no more flags than
   expect(await count()).toBe(101);
 });
 
-test('decoys hide nothing: what is worse is flagged, in the same version or a later one', async () => {
+test('decoys do not hide worse content, in the same version or a later one', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const leads = '<meta http-equiv="refresh" content="0;url=https://evil.example/">';
@@ -151,7 +151,7 @@ test('decoys hide nothing: what is worse is flagged, in the same version or a la
   expect(await fixture.deps.em().count(Flag, { site: site.id, path: '5.html', deployment: id })).toBe(1);
 });
 
-test('what could not be read is not held to be known, and a version whose list is missing is tried again', async () => {
+test('unread files are not known, and a version with a lost manifest is retried', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const { store } = fixture.deps;
@@ -174,7 +174,7 @@ test('what could not be read is not held to be known, and a version whose list i
   ]);
 });
 
-test('one that no try could read is flagged as a whole, once, and read with the next version', async () => {
+test('an unreadable version is flagged once, and read with the next', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   around.set('scanFiles', () => Promise.reject(ApplicationFailure.nonRetryable('the last try')));
@@ -185,7 +185,7 @@ test('one that no try could read is flagged as a whole, once, and read with the 
   expect((await fixture.flagsOf(site)).map(({ path }: { path: string }) => path)).toEqual(['/', 'index.html']);
 });
 
-test('a process scans one thing at a time: the next waits and is scanned then', async () => {
+test('a process runs one scan at a time, and the next one waits', async () => {
   const owner = await fixture.newCaller();
   const [one, other] = [await createSite(owner), await createSite(owner)];
   const { scanFiles } = scanningActivities(fixture.deps);

@@ -26,7 +26,7 @@ function scannedOf(asks: readonly string[]): string[] {
   return order;
 }
 
-test('of three versions of one account and one of another, the other’s comes after at most one', () => {
+test('accounts take turns: another account’s version waits for at most one', () => {
   expect(scannedOf(['a1', 'a2', 'a3', 'b1'])).toEqual(['a1', 'b1', 'a2', 'a3']);
   expect(
     scannedOf(['a1', 'a2', 'a3', 'b1', 'b2', 'c1'])
@@ -36,7 +36,7 @@ test('of three versions of one account and one of another, the other’s comes a
   ).toEqual(['a', 'b', 'c']);
 });
 
-test('who no longer asks holds nobody up', () => {
+test('a cancelled waiter blocks nobody', () => {
   let ms = 0;
   const turns = createFairQueue(() => ms);
   expect([turns.take('a1', 'a'), turns.take('b1', 'b'), turns.take('a2', 'a')]).toEqual([true, false, false]);

@@ -21,7 +21,7 @@ const show = (body: unknown, caller = owner) => caller.call('POST', '/v1/sketche
 const labelOf = (url: string) => new URL(url).hostname.split('.')[0] ?? '';
 const visit = (url: string, path = '/') => fixture.visit(labelOf(url), path);
 
-test('each direction is on a host of its own that nobody can guess, and one page shows them all', async () => {
+test('each sketch is on its own secret host, and one page shows them all', async () => {
   const { status, body } = await show({
     title: 'A bakery',
     directions: [direction('Warm', 'Serif, & cream.'), direction('Cool <b>')],
@@ -39,7 +39,7 @@ test('each direction is on a host of its own that nobody can guess, and one page
   for (const label of labels.slice(1)) expect(all.text).toContain(`src="//${label}.${fixture.config.baseDomain}/"`);
 });
 
-test('no page of a sketch is found by searchers, kept, or lets anything run or be sent', async () => {
+test('sketch pages are not indexed or cached, and run and send nothing', async () => {
   const { body } = await show({ title: 'T', directions: [direction('One')] });
   for (const url of [body.url, body.directions[0].url]) {
     const { headers } = await visit(url);
@@ -58,7 +58,7 @@ test('no page of a sketch is found by searchers, kept, or lets anything run or b
   expect((await visit(body.directions[0].url, '/robots.txt')).status).toBe(404);
 });
 
-test('a sketch that is taken down is gone at once, on every host of it', async () => {
+test('a removed sketch is gone at once, on every host', async () => {
   const { body } = await show({ title: 'T', directions: [direction('One'), direction('Two')] });
   const urls = [body.url, ...body.directions.map(({ url }: { url: string }) => url)];
   for (const url of urls) expect((await visit(url)).status).toBe(200);
@@ -68,7 +68,7 @@ test('a sketch that is taken down is gone at once, on every host of it', async (
   expect((await owner.call('DELETE', `/v1/sketches/${body.id}`)).body).toEqual(down.body);
 });
 
-test('a sketch is its account’s own: another one finds none', async () => {
+test('a sketch is invisible to other accounts', async () => {
   const { body } = await show({ title: 'T', directions: [direction('One')] });
   expect(errorOf(await stranger.call('DELETE', `/v1/sketches/${body.id}`)).code).toBe('not_found');
   expect((await visit(body.url)).status).toBe(200);
@@ -91,7 +91,7 @@ test.each([
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_sketches']);
 });
 
-test('a repeated call shows the same sketch, and 50 are shown at most', async () => {
+test('a repeated call returns the same sketch, and 50 are listed at most', async () => {
   const caller = await fixture.newCaller();
   const body = { title: 'T', directions: [direction('One')] };
   const once = () => caller.call('POST', '/v1/sketches', { body, headers: { 'idempotency-key': 'the-same' } });
@@ -111,7 +111,7 @@ test('a repeated call shows the same sketch, and 50 are shown at most', async ()
   expect((await show(body, caller)).status).toBe(200);
 });
 
-test('where no sketches are hosted the calls say so before they look at anything', async () => {
+test('without sketch hosting the calls say so before validation', async () => {
   const off = await createApiFixture({ FRONTAGE_SKETCHES: 'off' });
   try {
     const caller = await off.newCaller();
@@ -127,7 +127,7 @@ test('where no sketches are hosted the calls say so before they look at anything
   }
 });
 
-test('hosts that look like a sketch’s and are none are answered as unknown', async () => {
+test('hosts that resemble a sketch’s are unknown', async () => {
   for (const label of [
     's--',
     `s--${'0'.repeat(26)}`,
@@ -140,40 +140,37 @@ test('hosts that look like a sketch’s and are none are answered as unknown', a
   }
 });
 
-test.skipIf(!browser)(
-  'in a browser no script runs, and the directions stand side by side on a desktop and one below the other on a phone',
-  async () => {
-    const directions = [direction('Warm', 'Serif and cream.'), direction('Cool', 'Slate and air.'), direction('Loud')];
-    const { body } = await show({ title: 'A bakery on the corner', directions });
-    const chrome = await chromium.launch({
-      executablePath: browser ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.localhost 127.0.0.1'],
-    });
-    const at = (url: string) => `http://${new URL(url).hostname}:${fixture.port}/`;
-    try {
-      const page = await chrome.newPage({ viewport: { width: 1280, height: 900 } });
-      await page.goto(at(body.directions[0].url));
-      await page.getByText('press').click();
-      expect(await page.title()).toBe('Warm');
-      expect(page.url()).toBe(at(body.directions[0].url));
-      await page.goto(at(body.url));
-      const places = async () => {
-        const frames = page.locator('iframe');
-        const boxes = [];
-        for (let n = 0; n < 3; n++) {
-          await frames.nth(n).scrollIntoViewIfNeeded();
-          await page.frameLocator(`iframe >> nth=${n}`).getByRole('heading').waitFor();
-          boxes.push(await page.locator('.view').nth(n).boundingBox());
-        }
-        return boxes.map((box) => ({ x: Math.round(box?.x ?? 0), width: Math.round(box?.width ?? 0) }));
-      };
-      expect(new Set((await places()).map(({ x }) => x)).size).toBe(3);
-      await page.setViewportSize({ width: 390, height: 844 });
-      expect(new Set((await places()).map(({ x }) => x)).size).toBe(1);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      for (const frame of page.frames().slice(1)) expect(await frame.title()).not.toBe('ran');
-    } finally {
-      await chrome.close();
-    }
-  },
-);
+test.skipIf(!browser)('no script runs, and sketches are side by side on desktops and stacked on phones', async () => {
+  const directions = [direction('Warm', 'Serif and cream.'), direction('Cool', 'Slate and air.'), direction('Loud')];
+  const { body } = await show({ title: 'A bakery on the corner', directions });
+  const chrome = await chromium.launch({
+    executablePath: browser ?? '',
+    args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.localhost 127.0.0.1'],
+  });
+  const at = (url: string) => `http://${new URL(url).hostname}:${fixture.port}/`;
+  try {
+    const page = await chrome.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(at(body.directions[0].url));
+    await page.getByText('press').click();
+    expect(await page.title()).toBe('Warm');
+    expect(page.url()).toBe(at(body.directions[0].url));
+    await page.goto(at(body.url));
+    const places = async () => {
+      const frames = page.locator('iframe');
+      const boxes = [];
+      for (let n = 0; n < 3; n++) {
+        await frames.nth(n).scrollIntoViewIfNeeded();
+        await page.frameLocator(`iframe >> nth=${n}`).getByRole('heading').waitFor();
+        boxes.push(await page.locator('.view').nth(n).boundingBox());
+      }
+      return boxes.map((box) => ({ x: Math.round(box?.x ?? 0), width: Math.round(box?.width ?? 0) }));
+    };
+    expect(new Set((await places()).map(({ x }) => x)).size).toBe(3);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(new Set((await places()).map(({ x }) => x)).size).toBe(1);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    for (const frame of page.frames().slice(1)) expect(await frame.title()).not.toBe('ran');
+  } finally {
+    await chrome.close();
+  }
+});

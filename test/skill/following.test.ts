@@ -69,7 +69,7 @@ const run = (...args: string[]): Promise<Ran> =>
     execFile(process.execPath, [client, ...args], options, ended).stdin?.end();
   });
 
-test('a preview shows the log of its build, says where it is shown, and keeps JSON to itself', async () => {
+test('a preview prints its build log and address, and JSON separately', async () => {
   const { exit, out, err } = await run('preview', 'site_x');
   expect([exit, err]).toEqual([0, 'building pages\n✓ Preview slot 1 is at http://p--x.localhost\n']);
   expect(out).toContain('http://p--x.localhost');
@@ -77,14 +77,14 @@ test('a preview shows the log of its build, says where it is shown, and keeps JS
   expect([program.exit, JSON.parse(program.out).status, program.err]).toEqual([0, 'draft', '']);
 });
 
-test('a preview that does not build ends with its log, the reason and 1', async () => {
+test('a failed preview ends with its log, the reason and exit code 1', async () => {
   const error = { code: 'build_failed', message: 'It does not build.', retryable: false, detail: 'building pages' };
   answers['GET /v1/deployments/dep_x'] = json({ ...deployment('failed'), error });
   const { exit, out, err } = await run('preview', 'site_x');
   expect([exit, out, err]).toEqual([1, '', 'building pages\n✗ It does not build. (build_failed)\n']);
 });
 
-test('on a terminal the seconds of a preview are shown until there is more to show', async ({ skip }) => {
+test('a terminal shows a preview’s elapsed seconds until there is output', async ({ skip }) => {
   skip(!existsSync('/usr/bin/script'), 'no script(1), which makes a terminal');
   let follower: ServerResponse | undefined;
   answers['GET /v1/deployments/dep_x/log'] = (_request, response) => {
@@ -107,7 +107,7 @@ test('on a terminal the seconds of a preview are shown until there is more to sh
   );
 });
 
-test('a gap in the network ends neither a publish nor what it has shown: it goes on after the last piece', {
+test('a network gap ends neither a publish nor its output, which continues after the last part', {
   timeout: 30_000,
 }, async () => {
   const after: unknown[] = [];
@@ -128,7 +128,7 @@ test('a gap in the network ends neither a publish nor what it has shown: it goes
   expect(after).toEqual([undefined, ...Array(7).fill('0')]);
 });
 
-test('what has parts is read line by line, and what is wrong in a published site is said', async () => {
+test('log parts are printed by line, with the published site’s warnings', async () => {
   const setup = [{ type: 'A', name: 'shop.example', value: '192.0.2.1' }];
   answers['GET /v1/domains/dom_x'] = json({
     id: 'dom_x',
@@ -154,7 +154,7 @@ test('what has parts is read line by line, and what is wrong in a published site
   expect((await run('publish', 'site_x')).err).toContain('! /about/: Its link to /nothing/ leads nowhere.\n');
 });
 
-test('a refusal while it follows ends it at once, and says how to look again', async () => {
+test('a refusal while following ends it at once, with the command to check again', async () => {
   answers['GET /v1/deployments/dep_x/log'] = json(
     { error: { code: 'not_found', message: 'No.', retryable: false } },
     404,
@@ -164,7 +164,7 @@ test('a refusal while it follows ends it at once, and says how to look again', a
   expect(heard.filter((call) => call.includes('/log'))).toHaveLength(1);
 });
 
-test('what waits on a person ends with 4, and what goes on by itself with 3', async () => {
+test('waiting for a person exits with 4, unfinished work with 3', async () => {
   const domain = (waiting_on: string | null) => json({ id: 'dom_x', waiting_on, next_action: 'Set it.' });
   for (const who of ['owner', 'operator', 'platform', null]) answers[`GET /v1/domains/${who}`] = domain(who);
   const account = { id: 'pout_x', status: 'pending', next_action: 'Open it.' };
@@ -184,7 +184,7 @@ test('what waits on a person ends with 4, and what goes on by itself with 3', as
   expect(exits).toEqual([4, 4, 4, 3, 3, 3, 0]);
 });
 
-test('its version is its hash: sent with each call, and held against what is served', async () => {
+test('the client’s version is its hash, sent with each call and compared', async () => {
   const sha256 = createHash('sha256').update(readFileSync(client)).digest('hex');
   const version = sha256.slice(0, 12);
   const serve = (of: string) => json({ version: 'v', files: [{ path: 'bin/frontage.mjs', bytes: 1, sha256: of }] });
@@ -199,7 +199,7 @@ test('its version is its hash: sent with each call, and held against what is ser
   expect(await run('--version')).toMatchObject({ exit: 0, err: expect.stringContaining('Cannot tell') });
 });
 
-test('a tree is written as it is listed, and no page of it without an end', async () => {
+test('a tree is written as listed, and no truncated page', async () => {
   answers['GET /skill/'] = json({ version: 'v', files: [{ path: 'SKILL.md', bytes: 2, sha256: 'other' }] });
   answers['GET /skill/SKILL.md'] = (_request, response) => response.end('hi');
   const torn = await run('skill', '--into', 'tree');

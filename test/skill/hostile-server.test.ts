@@ -76,7 +76,7 @@ function run(args: string[], { input = '', path = process.env.PATH } = {}): Prom
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through.
 const commanding = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-test('a redirect is not followed: neither the token nor a body goes to another server', async () => {
+test('no redirect is followed: token and body stay on the server', async () => {
   for (const status of [301, 302, 303, 307, 308])
     for (const method of ['GET /v1/site.list', 'POST /v1/auth/requests']) {
       answers[method] = (_request, response) => response.writeHead(status, { location: `${elsewhere.url}/take` }).end();
@@ -89,13 +89,13 @@ test('a redirect is not followed: neither the token nor a body goes to another s
   expect(heard).toEqual([]);
 });
 
-test('a token of the environment goes to the server that it is of, not wherever a command leads', async () => {
+test('a token from the environment goes to its own server alone', async () => {
   await run(['site', 'list', '--url', elsewhere.url]);
   expect(heard.map(({ url }) => url)).toContain('/v1/site.list');
   expect(heard.map(({ headers }) => headers.authorization)).not.toContain(`Bearer ${token}`);
 });
 
-test('names, errors, logs, help and codes command no terminal and turn no line around', async () => {
+test('server texts and codes send no control characters to the terminal', async () => {
   const words = 'a\u001b]0;owned\u0007\u009b2J\u202eb\r\n';
   answers['GET /v1/site.list'] = send({ items: [{ id: words, name: words, [words]: words }], next_cursor: words });
   const refusal = { code: words, message: words, retryable: false, next_action: words, detail: words };
@@ -125,7 +125,7 @@ test('names, errors, logs, help and codes command no terminal and turn no line a
   }
 });
 
-test('an answer without an end is given up, and one that is no JSON is said to be none', async () => {
+test('an endless response is aborted, and a non-JSON one is reported', async () => {
   const chunk = Buffer.alloc(1024 * 1024, 0x20);
   answers['GET /v1/site.list'] = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -144,7 +144,7 @@ test('an answer without an end is given up, and one that is no JSON is said to b
   });
 });
 
-test('a skill whose paths lead out of the folder is not written', async () => {
+test('a skill with paths outside the folder is not written', async () => {
   for (const path of ['../out.md', '/etc/frontage-out.md', 'a/../../out.md']) {
     answers['GET /skill/'] = send({ version: 'v', files: [{ path, bytes: 1, sha256: '' }] });
     expect(await run(['skill', '--into', 'skill'])).toMatchObject({
@@ -156,7 +156,7 @@ test('a skill whose paths lead out of the folder is not written', async () => {
   expect(existsSync('/etc/frontage-out.md')).toBe(false);
 });
 
-test('what a shell completes holds no command of the server’s', async () => {
+test('shell completion executes nothing from the server', async () => {
   answers['GET /openapi.json'] = send(
     description('site.list', '$(touch owned).x', 'a"; touch owned; ".x', 'x.`touch owned`', 'x.y z'),
   );
@@ -167,7 +167,7 @@ test('what a shell completes holds no command of the server’s', async () => {
   }
 });
 
-test('a clone takes repositories of that server alone, and git is told no token', async () => {
+test('a clone uses that server’s repositories alone, and git gets no token', async () => {
   const bin = join(home, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'git'), `#!/bin/sh\nprintf '%s\\n' "$@" >> ${join(home, 'argv')}\n`, { mode: 0o755 });
@@ -199,7 +199,7 @@ test('a clone takes repositories of that server alone, and git is told no token'
   expect(readFileSync(join(home, 'argv'), 'utf8')).not.toContain(token);
 });
 
-test('git is given a password for that server’s repositories alone', async () => {
+test('git gets a password for that server’s repositories alone', async () => {
   const asked = (url: string, path: string) => {
     const { protocol, host } = new URL(url);
     return run(['git-credential', 'get'], { input: `protocol=${protocol.slice(0, -1)}\nhost=${host}\npath=${path}\n` });
@@ -213,14 +213,14 @@ test('git is given a password for that server’s repositories alone', async () 
   expect(heard).toEqual([]);
 });
 
-test('an address that is none is not opened', async () => {
+test('an invalid address is not opened', async () => {
   for (const address of ['file:///etc/passwd', '--help', 'http://x/$(touch owned)', 'javascript:alert(1)']) {
     answers['GET /v1/sites/site_x'] = send({ id: 'site_x', name: 'x', address });
     expect(await run(['open', 'site_x'])).toMatchObject({ exit: 1, out: '' });
   }
 });
 
-test('the file with the token is its owner’s alone, also where it was open before', async () => {
+test('the token file is private, even if it was readable before', async () => {
   mkdirSync(join(home, 'frontage'));
   const file = join(home, 'frontage', 'config.json');
   writeFileSync(file, '{"servers": null}');

@@ -34,7 +34,7 @@ const textOf = async (call: typeof anyone) => {
 const everything = await loadSkillTree({ baseUrl: 'https://api.example.com', isOn: () => true });
 const markdown = [...everything.files.values()].filter(({ path }) => path.endsWith('.md'));
 
-test('the tree is listed, and each file reads as listed, with a token and without', async () => {
+test('the tree is listed, and each file matches, with and without a token', async () => {
   const listed = await listOf(agent.call, '/v1/skill');
   expect(await listOf()).toEqual(listed);
   expect(listed.map(({ path }) => path)).toEqual(
@@ -56,7 +56,7 @@ test('the tree is listed, and each file reads as listed, with a token and withou
   }
 });
 
-test('its version is in the account, and changes with any byte', async () => {
+test('the tree’s version is in the account, and changes with any byte', async () => {
   const { version } = (await agent.call('GET', '/v1/skill')).body;
   expect((await agent.call('GET', '/v1/account')).body.skill).toBe(version);
   const elsewhere = await loadSkillTree({ baseUrl: 'https://other.example.com', isOn: () => true });

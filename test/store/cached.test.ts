@@ -51,7 +51,7 @@ const bytesHeld = async () => {
   return (await Promise.all(sizes)).reduce((sum, one) => sum + (one ? one.blocks * 512 : 0), 0);
 };
 
-test('what was read once comes from this machine when the store is gone: whole, streamed, by ranges, compressed', async () => {
+test('cached files are read without the store: whole, streamed, by range, compressed', async () => {
   const { sha256 } = await far.put(text, { compress: true });
   const large = await far.put(randomBytes(3 * mebibyte));
   const content = (await far.readAll(large.sha256)) as Buffer;
@@ -80,7 +80,7 @@ test('what was read once comes from this machine when the store is gone: whole, 
   }
 });
 
-test('a file is brought here once, however many ask for it at once', async () => {
+test('concurrent reads fetch a file once', async () => {
   const { sha256 } = await far.put(randomBytes(2 * mebibyte));
   const store = open();
   const all = await Promise.all(Array.from({ length: 30 }, () => read(store, sha256)));
@@ -93,7 +93,7 @@ test('a file is brought here once, however many ask for it at once', async () =>
     ).toBe(sha256);
 });
 
-test('what the store does not have is not there, and is asked for again', async () => {
+test('a missing file is absent, and queried again', async () => {
   const content = randomBytes(2000);
   const absent = createHash('sha256').update(content).digest('hex');
   const store = open();
@@ -103,7 +103,7 @@ test('what the store does not have is not there, and is asked for again', async 
   expect(await store.readAll(absent)).toEqual(content);
 });
 
-test('three processes that fill one folder stay within its bound at every moment, and answer with the right bytes', async () => {
+test('three processes sharing a folder stay within its limit, with correct bytes', async () => {
   const bytesMax = 3 * mebibyte;
   const blobs: string[] = [];
   for (let n = 0; n < 150; n++) blobs.push((await far.put(randomBytes(Math.floor(1 + ((n * 7919) % 120_000))))).sha256);
@@ -137,7 +137,7 @@ test('three processes that fill one folder stay within its bound at every moment
   expect(await readdir(dir)).not.toContain('left.part');
 }, 60_000);
 
-test('what was asked for last is what stays', async () => {
+test('the most recently used files stay', async () => {
   let now = Date.now();
   const clock = { now: () => new Date(now) };
   const store = open({ bytesMax: 4 * mebibyte, clock });
@@ -152,7 +152,7 @@ test('what was asked for last is what stays', async () => {
   expect((await readdir(dir)).length).toBeLessThan(45);
 });
 
-test('a file larger than a share of the bound passes through', async () => {
+test('a file larger than its share is not cached', async () => {
   const { sha256 } = await far.put(randomBytes(2 * mebibyte));
   const store = open({ bytesMax: 4 * mebibyte });
   expect((await read(store, sha256))?.length).toBe(2 * mebibyte);
@@ -160,7 +160,7 @@ test('a file larger than a share of the bound passes through', async () => {
   expect(await readdir(dir).catch(() => [])).toEqual([]);
 });
 
-test('a kept file that a loss of power or a failing disk spoilt is never given, and brought anew', async () => {
+test('a corrupt cached file is never returned, and fetched again', async () => {
   const content = randomBytes(300_000);
   const other = randomBytes(300_000);
   const { sha256 } = await far.put(content);
@@ -193,7 +193,7 @@ test('a kept file that a loss of power or a failing disk spoilt is never given, 
   expect((await read(open(), sha256))?.equals(content)).toBe(true);
 });
 
-test('bytes that come wrong are not kept', async () => {
+test('wrong bytes are not cached', async () => {
   const { sha256 } = await far.put(randomBytes(5000));
   const wrong: Store = {
     ...far,
@@ -209,7 +209,7 @@ test('bytes that come wrong are not kept', async () => {
   expect((await read(open(), sha256))?.equals((await far.readAll(sha256)) as Buffer)).toBe(true);
 });
 
-test('a disk that takes nothing keeps nobody from an answer', async () => {
+test('a full disk does not prevent responses', async () => {
   await writeFile(dir, 'a file where the folder should be');
   const { sha256 } = await far.put(text, { compress: true });
   const store = open();

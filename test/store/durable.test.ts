@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-test('what another process put is synced by a flush that names it, with its variants and its folders', async () => {
+test('a flush syncs another process’s file with its variants and folders', async () => {
   const { sha256, encodings } = await createDiskStore(dir).put(page, { compress: true });
   expect(encodings).toEqual(['br', 'gzip']);
   const other = createDiskStore(dir);
@@ -40,7 +40,7 @@ test('what another process put is synced by a flush that names it, with its vari
   expect(new Set(synced)).toEqual(new Set([path, `${path}.br`, `${path}.gz`, ...folders]));
 });
 
-test('a name under which nothing is held keeps no flush from its end', async () => {
+test('a flush ignores a missing name', async () => {
   const { sha256 } = await createDiskStore(dir).put(page);
   const other = createDiskStore(dir);
   await other.flush(['0'.repeat(64), sha256]);

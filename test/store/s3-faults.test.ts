@@ -48,7 +48,7 @@ async function overWire(timeouts?: Timeouts) {
 }
 const bucketOf = ({ dir }: Place) => dir.slice(s3.dir.length + 1).split('/')[0] as string;
 
-test('of twenty who write one name at once where nothing is, one does, in parts or whole', async () => {
+test('of twenty concurrent writers of one new name one wins, in parts or whole', async () => {
   const bucket = openBucket({ ...s3.address, bucket: bucketOf(place), prefix: '' });
   const parts = (n: number) => Readable.from([Buffer.alloc(5 * mebibyte, n), Buffer.from(`end ${n}`)]);
   for (const put of [
@@ -65,7 +65,7 @@ test('of twenty who write one name at once where nothing is, one does, in parts 
   expect(await place.leftAside()).toEqual([]);
 });
 
-test('what is held is not sent again, whoever puts it', async () => {
+test('stored bytes are not sent again', async () => {
   const content = randomBytes(20 * mebibyte);
   const { sha256 } = await store.put(content);
   const path = blobPath(place.dir, sha256);
@@ -75,7 +75,7 @@ test('what is held is not sent again, whoever puts it', async () => {
   expect((await stat(path)).ino).toBe(before.ino);
 });
 
-test('a large file goes in parts, comes back whole and by ranges, and leaves nothing aside', async () => {
+test('a large file is sent in parts, read whole and by range, and leaves nothing', async () => {
   const content = randomBytes(21 * mebibyte + 5);
   const blob = await store.put(streamed(content));
   expect(blob).toEqual({ sha256: sha(content), bytes: content.length, encodings: [] });
@@ -88,7 +88,7 @@ test('a large file goes in parts, comes back whole and by ranges, and leaves not
   expect(await place.leftAside()).toEqual([]);
 });
 
-test('kept bytes of any length come back as they were, and one that breaks off leaves the earlier', async () => {
+test('named files of any length are read back, and an interrupted write keeps the earlier one', async () => {
   for (const bytes of [0, 1, 8 * mebibyte - 1, 8 * mebibyte, 17 * mebibyte]) {
     const content = randomBytes(bytes);
     await store.caches.put('site', streamed(content));
@@ -107,7 +107,7 @@ test('kept bytes of any length come back as they were, and one that breaks off l
   expect(await place.leftAside()).toEqual([]);
 });
 
-test('a server that is killed while it is written to and read from loses nothing that it took', async () => {
+test('a server killed during reads and writes loses nothing it accepted', async () => {
   const contents = Array.from({ length: 60 }, () => randomBytes(40_000));
   const large = randomBytes(30 * mebibyte);
   const first = await store.put(contents[0] as Buffer);
@@ -128,7 +128,7 @@ test('a server that is killed while it is written to and read from loses nothing
   expect(await store.readAll(first.sha256)).toEqual(contents[0]);
 });
 
-test('a reading whose connection breaks off goes on where it was', async () => {
+test('an interrupted read continues where it was', async () => {
   const content = randomBytes(6 * mebibyte);
   const { sha256 } = await store.put(content);
   const over = await overWire();
@@ -142,7 +142,7 @@ test('a reading whose connection breaks off goes on where it was', async () => {
   }
 });
 
-test('a server that hangs is given up within the bound, and asked again when it is back', async () => {
+test('a hanging server times out, and is used again when it is back', async () => {
   const content = randomBytes(3 * mebibyte);
   const { sha256 } = await store.put(content);
   const over = await overWire({ idle: 150, ask: 600, send: 900 });
@@ -168,7 +168,7 @@ test('a server that hangs is given up within the bound, and asked again when it 
   }
 });
 
-test('bytes that the server changed are given to nobody as a whole, and the audit names them', async () => {
+test('altered bytes are never returned whole, and the audit names them', async () => {
   const text = Buffer.from('<p>the same words again</p>\n'.repeat(40_000));
   const blob = await store.put(text, { compress: true });
   for (const encoding of ['identity', 'br', 'gzip'] as const) {
@@ -190,7 +190,7 @@ test('bytes that the server changed are given to nobody as a whole, and the audi
   expect(found).toEqual([{ sha256: blob.sha256, sound: false }]);
 });
 
-test('a server without room refuses, and nothing has the name', async ({ onTestFinished }) => {
+test('a full server refuses, and the name stays absent', async ({ onTestFinished }) => {
   const full = await startS3({ wrap: 'ulimit -f 2048;' });
   onTestFinished(() => full.remove());
   const there = await openBucketPlace(full);
@@ -204,7 +204,7 @@ test('a server without room refuses, and nothing has the name', async ({ onTestF
   expect((await cramped.readAll(small.sha256))?.length).toBe(1000);
 });
 
-test('uploads that were killed half-way are given up after a day', async () => {
+test('abandoned uploads are aborted after a day', async () => {
   const bucket = openBucket({ ...s3.address, bucket: bucketOf(place), prefix: '' });
   const held = new Promise<never>(() => {});
   let isSent = false;
@@ -221,7 +221,7 @@ test('uploads that were killed half-way are given up after a day', async () => {
   expect(await place.leftAside()).toEqual([]);
 });
 
-test('a bucket that is not there, and a key that is not ours, are faults of the store and not absent files', async () => {
+test('a missing bucket or a wrong key is a fault, not an absent file', async () => {
   const options = { spoolDir: `${place.dir}/../../spool` };
   const elsewhere = createS3Store({ ...s3.address, bucket: 'nobody-made-it', prefix: '' }, options);
   const credentials = { accessKeyId: 'frontage', secretAccessKey: 'of somebody else' };

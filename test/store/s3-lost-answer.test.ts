@@ -15,7 +15,7 @@ const answers = {
   'DELETE uploadId': [404, fault('NoSuchUpload')],
 } as const;
 
-test('what was taken though its answer was lost is there, and its upload is not missed', async ({ onTestFinished }) => {
+test('a write whose response was lost is stored, and its upload is not left', async ({ onTestFinished }) => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://s3').searchParams;

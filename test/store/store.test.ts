@@ -30,7 +30,7 @@ describe.each(kinds)('a store $name', (kind) => {
     return content ? await buffer(content) : undefined;
   }
 
-  test('bytes come back under their hash, streamed or whole', async () => {
+  test('bytes are read back under their hash, streamed or whole', async () => {
     for (const content of [randomBytes(10), randomBytes(3_000_000), Buffer.alloc(0)]) {
       const whole = await store.put(content);
       const streamed = await store.put(Readable.from([content.subarray(0, 7), content.subarray(7)]));
@@ -40,7 +40,7 @@ describe.each(kinds)('a store $name', (kind) => {
     }
   });
 
-  test('what compresses is kept compressed beside, once, and says so when it is put again', async () => {
+  test('compressible files have stored variants, and report them when put again', async () => {
     const first = await store.put(Readable.from([text]), { compress: true });
     expect(first.encodings).toEqual(['br', 'gzip']);
     expect(await store.put(text, { compress: true })).toEqual(first);
@@ -49,7 +49,7 @@ describe.each(kinds)('a store $name', (kind) => {
     expect((await store.put(randomBytes(5000), { compress: true })).encodings).toEqual([]);
   });
 
-  test('a file too large to compress in memory is kept as it is', async () => {
+  test('a file too large to compress in memory is stored plain', async () => {
     const large = Buffer.alloc(9 * 1024 * 1024, 'large ');
     const half = large.length / 2;
     const kept = await store.put(Readable.from([large.subarray(0, half), large.subarray(half)]), { compress: true });
@@ -57,13 +57,13 @@ describe.each(kinds)('a store $name', (kind) => {
     expect((await read(kept.sha256))?.equals(large)).toBe(true);
   });
 
-  test('the same bytes put fifty times at once are held once, and nothing is left aside', async () => {
+  test('the same bytes put fifty times concurrently are stored once, without leftovers', async () => {
     const puts = await Promise.all(Array.from({ length: 50 }, () => store.put(text, { compress: true })));
     expect(new Set(puts.map((put) => put.sha256)).size).toBe(1);
     expect(await place.leftAside()).toEqual([]);
   });
 
-  test('a stream that breaks off leaves no blob', async () => {
+  test('an interrupted stream leaves no blob', async () => {
     const broken = Readable.from(
       (async function* () {
         yield Buffer.from('half');
@@ -74,7 +74,7 @@ describe.each(kinds)('a store $name', (kind) => {
     expect((await store.sizes([sha(Buffer.from('half'))])).size).toBe(0);
   });
 
-  test('what is not held is not there, and what is no hash is refused', async () => {
+  test('a missing blob is absent, and an invalid hash is refused', async () => {
     const absent = sha(Buffer.from('absent'));
     expect(await store.read(absent)).toBeUndefined();
     expect(await store.readAll(absent)).toBeUndefined();
@@ -82,7 +82,7 @@ describe.each(kinds)('a store $name', (kind) => {
     await expect(store.read('../../etc/passwd')).rejects.toThrow('not a SHA-256');
   });
 
-  test('the audit names the blob whose bytes are not what its name says', async () => {
+  test('the audit names blobs with wrong bytes', async () => {
     const sound = await store.put(Buffer.from('sound'));
     const spoilt = await store.put(Buffer.from('spoilt'));
     await writeFile(blobPath(place.dir, spoilt.sha256), 'other bytes');
@@ -96,7 +96,7 @@ describe.each(kinds)('a store $name', (kind) => {
     );
   });
 
-  test('what rotted at the same length is written anew by a restore, with its variants', async () => {
+  test('a restore rewrites corrupt bytes of the same length, with variants', async () => {
     const { sha256, bytes } = await store.put(text, { compress: true });
     const backup = await kinds[0]?.open();
     if (!backup) throw new Error('there is no disk');
@@ -120,7 +120,7 @@ describe.each(kinds)('a store $name', (kind) => {
     const age = (folder: string, name: string, written: number, asked = written) =>
       place.age(join(place.dir, folder, name), now - written * day, now - asked * day);
 
-    test('takes what was neither written nor asked for within its time, and nothing else', async () => {
+    test('removes what was neither written nor used within its time', async () => {
       for (const name of ['old', 'new']) for (const kind of ['scratch', 'caches'] as const) await put(kind, name);
       await put('caches', 'asked-for');
       const blob = await store.put(text, { compress: true });
@@ -139,11 +139,11 @@ describe.each(kinds)('a store $name', (kind) => {
       expect(await store.sweep()).toBe(0);
     });
 
-    test('finds nothing where nothing was ever kept', async () => {
+    test('finds nothing in an empty store', async () => {
       expect(await store.sweep()).toBe(0);
     });
 
-    test('by many processes at once, beside writers, fails nobody and takes nothing that is fresh', async () => {
+    test('by many processes beside writers fails nobody and removes nothing fresh', async () => {
       const stores = Array.from({ length: 4 }, () => place.openStore());
       for (let n = 0; n < 20; n++) {
         await put('scratch', `old-${n}`);
@@ -158,7 +158,7 @@ describe.each(kinds)('a store $name', (kind) => {
       for (const { sha256 } of await Promise.all(blobs)) expect(await read(sha256)).toBeDefined();
     });
 
-    test('leaves a snapshot whole for whoever has begun to read it', async () => {
+    test('keeps a snapshot for a reader that has begun', async () => {
       await put('scratch', 'snapshot');
       await age('scratch', 'snapshot', 2);
       const reading = await store.scratch.read('snapshot');

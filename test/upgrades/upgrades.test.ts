@@ -28,14 +28,14 @@ useDatabaseClient((opened, its) => {
   database = its;
 });
 
-test('from each release to the next, and from the last to this checkout, all that the one before relies on stays', async () => {
+test('from each release to the next, everything that the earlier relies on stays', async () => {
   const states = [...versions.map(release), await describeRelease(database.url)];
   const faults = states.slice(1).flatMap((state, n) => faultsBetween(states[n] ?? [], state));
   expect(faults.filter((fault) => !(fault in reviewed))).toEqual([]);
   expect(Object.keys(reviewed).filter((fault) => !faults.includes(fault))).toEqual([]);
 });
 
-test('a record of a release names its tables, its functions, its histories and its migrations', () => {
+test('a release’s record names its tables, functions, histories and migrations', () => {
   expect(versions).toContain('0.1.0');
   for (const version of versions) {
     const lines = release(version).join('\n');
@@ -63,7 +63,7 @@ async function faultsOf(statements: string[]): Promise<Map<string, string[]>> {
   return faults;
 }
 
-test('what takes something from the release before, or asks more of it, is told', async () => {
+test('removals and new demands on the previous release are reported', async () => {
   await client.query(`
     create table old (id text primary key, name text not null, size integer not null default 0, note text, kind text check (kind in ('a', 'b')));
     create function old_one(text) returns text language sql as 'select $1'`);
@@ -98,7 +98,7 @@ test('what takes something from the release before, or asks more of it, is told'
       ]);
 });
 
-test('what only adds is no fault, and neither is taking away what the release before does not use', async () => {
+test('additions, and removals of unused parts, are no faults', async () => {
   await client.query(`create table kept (id text primary key, kind text, constraint kinds check (kind in ('a', 'b')))`);
   const adding = await faultsOf([
     'alter table kept add note text',
@@ -114,7 +114,7 @@ test('what only adds is no fault, and neither is taking away what the release be
   expect(faultsBetween(before, await describeRelease(database.url))).toEqual([]);
 });
 
-test('a history that a release kept is neither taken away nor recorded anew', () => {
+test('a release’s recorded history is neither removed nor recorded again', () => {
   const before = ['history a.binpb 1234', 'history b.binpb 5678'];
   expect(faultsBetween(before, ['history a.binpb 9999'])).toEqual([
     'history a.binpb 1234 is gone or another',
@@ -122,7 +122,7 @@ test('a history that a release kept is neither taken away nor recorded anew', ()
   ]);
 });
 
-test('a migration that a release has is neither edited, renamed nor put behind another', () => {
+test('a released migration is neither edited, renamed nor moved', () => {
   const before = ['migration 001 first aaaa', 'migration 002 second bbbb'];
   const faultsOfList = (...after: string[]) => faultsBetween(before, after);
   expect(faultsOfList(...before, 'migration 003 third cccc')).toEqual([]);
@@ -135,12 +135,12 @@ test('a migration that a release has is neither edited, renamed nor put behind a
   ]);
 });
 
-test('every file of a migration stands in the list of those that are run', () => {
+test('every migration file is in the list', () => {
   const files = readdirSync(join(import.meta.dirname, '../../db/migrations')).map((name) => name.replace(/\.ts$/, ''));
   expect([...knownMigrations].sort()).toEqual(files.sort());
 });
 
-test('the record of a release is not written anew by mistake', async () => {
+test('a release’s record is not overwritten by mistake', async () => {
   const script = join(import.meta.dirname, '../../tools/scripts/record-release.ts');
   const ran = promisify(execFile)(process.execPath, [script]);
   await expect(ran).rejects.toMatchObject({

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => connection?.close());
 
-test('a step that a worker does not know keeps its few tries for a worker that does', async () => {
+test('an unknown activity keeps its attempts for a worker that knows it', async () => {
   const native = await NativeConnection.connect({ address: temporalAddress() });
   const worker = await Worker.create({
     connection: native,
@@ -47,7 +47,7 @@ test('a step that a worker does not know keeps its few tries for a worker that d
   await native.close();
 });
 
-test('the worker that starts last has its schedules and no others of ours, and leaves those of others and a pause', async () => {
+test('the last worker to start sets the schedules, and keeps foreign ones and pauses', async () => {
   const action = { type: 'startWorkflow', workflowType: 'reconcile', taskQueue: 'platform' } as const;
   for (const scheduleId of ['schedule:of-another-release', 'of-somebody-else'])
     await temporal.schedule.create({ scheduleId, spec: { intervals: [{ every: '30 days' }] }, action });

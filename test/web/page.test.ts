@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { html } from '#web/html.ts';
 import { writePage } from '#web/page.ts';
 
-test('what is put into a template can not become markup, in text or in an attribute', () => {
+test('values in a template cannot become markup, in text or in attributes', () => {
   const hostile = `"><script>alert(1)</script>'&\``;
   const { markup } = html`<p title="${hostile}">${hostile}</p>`;
   expect(markup.replace(/^<p title="|">|<\/p>$/g, '')).not.toMatch(/[<>"'`]/);
   expect(markup).toContain('&#60;script&#62;');
 });
 
-test('HTML and lists of it are put in as they are, and absent values are nothing', () => {
+test('HTML and lists of it are inserted unchanged, and absent values are empty', () => {
   const items = ['a', '<b>'].map((text) => html`<li>${text}</li>`);
   expect(html`<ul>${items}${null}${undefined}${false}${0}</ul>`.markup).toBe(
     '<ul><li>a</li><li>&#60;b&#62;</li>0</ul>',
