@@ -102,7 +102,7 @@ function readTo(to: string, hasSplat: boolean): { to: string } | { fault: string
     return { fault: 'redirects to a URL that begins with //, which is a different host without a scheme' };
   const isPath = to.startsWith('/');
   if (!isPath && !/^https?:\/\//i.test(to))
-    return { fault: 'redirects to something other than a path on the site or an http:// or https:// URL' };
+    return { fault: 'redirects neither to a path on the site nor to an http:// or https:// URL' };
   const url = URL.parse(to, isPath ? 'http://site.invalid' : undefined);
   if (!url || url.username || url.password) return { fault: 'redirects to a URL that cannot be parsed' };
   try {

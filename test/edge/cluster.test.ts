@@ -89,7 +89,7 @@ test('a process that dies is restarted, and visitors are served meanwhile', asyn
   expect(await serves()).toBe(true);
   child.kill('SIGTERM');
   await exit;
-  expect(await log).toContain('an edge process died');
+  expect(await log).toContain('an edge process exited unexpectedly');
 });
 
 test.each([1, 2])('%i process(es): a port in use is reported, and the edge ends', async (processes) => {

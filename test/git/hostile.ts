@@ -34,7 +34,7 @@ const badPath = (path: string, says: RegExp, names = path): HostilePush => ({
   names,
   code: 'invalid_path',
 });
-const dotGit = (path: string) => badPath(path, /treats? as the folder \.git/, shown(path));
+const dotGit = (path: string) => badPath(path, /treats? as the \.git folder/, shown(path));
 const crossing = (path: string, code: ErrorCode | null = 'crosses_repositories'): HostilePush => ({
   brings: JSON.stringify(path),
   files: [{ path, bytes: 'x' }],

@@ -67,7 +67,7 @@ test('contents are returned completely in the requested order', async () => {
   }
   expect(read).toEqual(['', large[0], 'a\nb\0c\n', '', 0, 'a\nb\0c\n']);
   const stray = repositories.readBlobs(siteId, 'source', ['f'.repeat(40)]);
-  await expect(stray[Symbol.asyncIterator]().next()).rejects.toThrow(/not a file of this repository/);
+  await expect(stray[Symbol.asyncIterator]().next()).rejects.toThrow(/not a file in this repository/);
 });
 
 test('a commit moves a branch only from its parent', async () => {

@@ -181,7 +181,7 @@ test('altered bytes are never returned whole, and the audit names them', async (
     let bytes = 0;
     stream?.on('data', (chunk: Buffer) => (bytes += chunk.length));
     await expect(new Promise((ended, failed) => stream?.once('end', ended).once('error', failed))).rejects.toThrow(
-      'are not what',
+      'do not match its hash',
     );
     expect(bytes).toBeLessThan(other.length);
   }

@@ -164,7 +164,7 @@ test('a database with the migrations from before 0.1.0 is refused and left uncha
   const before = await describeRelease(database.url);
   const refused = migrate(database.url);
   await expect(refused).rejects.toBeInstanceOf(IncompatibleDatabase);
-  await expect(refused).rejects.toThrow('with that older version, export each site with `frontage-admin site export');
+  await expect(refused).rejects.toThrow('With the older version, export each site with `frontage-admin site export');
   expect(await describeRelease(database.url)).toEqual(before);
   const { rows } = await client.query('select name from mikro_orm_migrations order by id');
   expect(rows.map(({ name }) => name)).toEqual(['2026-11-21-initial', '2026-11-21-mail']);
