@@ -17,7 +17,6 @@ const long: Record<string, string> = {
   'activities/scanning/page.ts scanPage': 'one pass over a page, with its state in local variables',
   'activities/scanning/version.ts scanVersion': 'one pass over a version, within one budget of time and bytes',
   'api/deployments/warnings/page.ts readPage': 'the callbacks of one parser share its state',
-  'api/domains/setup-instructions.ts setupInstructions': 'a table: what to set up, by mode and state',
   'edge/http/listener.ts listen': 'a factory: returns the server it starts',
   'edge/http/request.ts readFields': 'one pass over the raw fields, on the path of every request',
   'edge/http/tls.ts listenTls': 'a factory: returns the server it starts',
