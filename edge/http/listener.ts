@@ -1,6 +1,5 @@
 /** The edge's HTTP server: time-outs of slow clients, the access log, and shutdown. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { PageViews } from '#edge/analytics/page-views.ts';
 import type { Edge } from '#edge/edge.ts';
@@ -10,6 +9,7 @@ import type { ChallengeResponder } from './acme-challenges.ts';
 import { createFastPath, type FastPath, type OnSent } from './fast-path.ts';
 import type { ResponseMetrics } from './metrics.ts';
 import { respondOverNodeHttp } from './node-http.ts';
+import { bind } from './port-binding.ts';
 import { type ProxyProtocolOptions, readProxyHeaders } from './proxy-protocol.ts';
 import { listenTls, type TlsOptions } from './tls.ts';
 
@@ -48,64 +48,26 @@ type Options = {
 
 /** Listens on the port, or on a free one for 0. */
 export async function listen(edge: Edge, options: Options): Promise<Listener> {
-  const {
-    host,
-    port,
-    baseUrl = '',
-    clock = systemClock,
-    sharesPort = false,
-    accessLog,
-    pageViews,
-    metrics,
-    challenges,
-    proxyProtocol,
-    stalledMs = 60_000,
-    closeWithinMs = 10_000,
-  } = options;
+  const { host, port, sharesPort = false, accessLog, pageViews, metrics, proxyProtocol } = options;
+  const { baseUrl = '', clock = systemClock, stalledMs = 60_000, closeWithinMs = 10_000 } = options;
   const onSentByHttp = sentListener(undefined, pageViews, metrics);
-  const handlers = { edge, reviews: createReviews({ edge, baseUrl }), challenges };
+  const handlers = { edge, reviews: createReviews({ edge, baseUrl }), challenges: options.challenges };
   let closing = false;
-  const server = createServer(
-    {
-      maxHeaderSize: 16 * 1024,
-      headersTimeout: 10_000,
-      requestTimeout: 20_000,
-      keepAliveTimeout: 30_000,
-      connectionsCheckingInterval: 2_000,
-      noDelay: true,
-    },
-    (req, res) => {
-      if (closing) res.shouldKeepAlive = false;
-      if (accessLog) logWhenDone(accessLog, req, res);
-      void respondOverNodeHttp(handlers, req, res, onSentByHttp);
-    },
-  );
-  server.timeout = stalledMs;
-  // A client may half-close after its request: by default Node drops the response. Undocumented, and as old as Node's HTTP.
-  Object.assign(server, { httpAllowHalfOpen: true });
-  const sent = sentListener(accessLog, pageViews, metrics);
-  const fastPath = installFastPath(server, edge, clock, sent, accessLog !== undefined || metrics !== undefined);
-  if (proxyProtocol) readProxyHeaders(server, proxyProtocol, true);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port, backlog: 1024, reusePort: sharesPort }, resolve);
+  const server = createHttpServer(stalledMs, (req, res) => {
+    if (closing) res.shouldKeepAlive = false;
+    if (accessLog) logWhenDone(accessLog, req, res);
+    void respondOverNodeHttp(handlers, req, res, onSentByHttp);
   });
+  const onSent = sentListener(accessLog, pageViews, metrics);
+  const fastPath = installFastPath(server, edge, clock, onSent, accessLog !== undefined || metrics !== undefined);
+  if (proxyProtocol) readProxyHeaders(server, proxyProtocol, true);
+  const boundPort = await bind(server, { host, port, sharesPort });
   // HTTP/1.1 over TLS uses the same server and time-outs.
   const acceptHttp1 = fastPath.accept;
-  const tls =
-    options.tls &&
-    (await listenTls(options.tls, {
-      host,
-      sharesPort,
-      handlers,
-      acceptHttp1,
-      onSent: sent,
-      closeWithinMs,
-      stalledMs,
-      proxyProtocol,
-    }));
+  const within = { host, sharesPort, handlers, acceptHttp1, onSent, closeWithinMs, stalledMs, proxyProtocol };
+  const tls = options.tls && (await listenTls(options.tls, within));
   return {
-    port: (server.address() as AddressInfo).port,
+    port: boundPort,
     tlsPort: tls?.port,
     drain() {
       closing = true;
@@ -116,6 +78,25 @@ export async function listen(edge: Edge, options: Options): Promise<Listener> {
       await Promise.all([closeServer(server, fastPath, closeWithinMs), tls?.close()]);
     },
   };
+}
+
+/** Node's own server. Closes a connection whose client sends a request too slowly, or reads nothing for `stalledMs`. */
+function createHttpServer(stalledMs: number, onRequest: RequestListener): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: 10_000,
+      requestTimeout: 20_000,
+      keepAliveTimeout: 30_000,
+      connectionsCheckingInterval: 2_000,
+      noDelay: true,
+    },
+    onRequest,
+  );
+  server.timeout = stalledMs;
+  // A client may half-close after its request: by default Node drops the response. Undocumented, and as old as Node's HTTP.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  return server;
 }
 
 /** Every connection starts on the fast path. Node's own listener gets those that leave it. */

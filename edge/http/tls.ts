@@ -1,6 +1,6 @@
 /** TLS 1.2 and 1.3 with HTTP/2 or HTTP/1.1 (ALPN, RFC 7301). HTTP/1.1 uses the plain server and its fast path, HTTP/2 Node's. */
-import type { AddressInfo, Socket } from 'node:net';
-import { createServer, type SecureContext, type TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
+import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Clock } from '#runtime/clock.ts';
 import type { EncryptionKeys } from '#runtime/encryption.ts';
@@ -9,6 +9,7 @@ import type { CertificatesDatabase } from './certificates-database.ts';
 import type { OnSent } from './fast-path.ts';
 import { createHttp2 } from './http2.ts';
 import type { RequestHandlers } from './node-http.ts';
+import { bind } from './port-binding.ts';
 import { applyVisitorAddress, type ProxyProtocolOptions, readProxyHeaders } from './proxy-protocol.ts';
 import { rotateTicketKeys, sessionSeconds } from './ticket-keys.ts';
 
@@ -39,19 +40,8 @@ const handshakeTimeoutMs = 10_000;
 
 /** Listens on the port, or on a free one for 0. */
 export async function listenTls(options: TlsOptions, within: ListenContext) {
-  const { certificates, port, handshakeMs = handshakeTimeoutMs } = options;
   const http2 = createHttp2(within.handlers, within.onSent, within.stalledMs);
-  const server = createServer({
-    ...tlsSettings,
-    honorCipherOrder: true,
-    ALPNProtocols: ['h2', 'http/1.1'],
-    SNICallback: (servername, done) => selectContext(certificates, servername, done),
-    handshakeTimeout: handshakeMs,
-    sessionTimeout: sessionSeconds,
-    // Equal in every process, because they accept each other's tickets.
-    sessionIdContext: 'frontage edge',
-    noDelay: true,
-  });
+  const server = createTlsServer(options);
   const from = within.proxyProtocol && readProxyHeaders(server, within.proxyProtocol, false);
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -71,12 +61,9 @@ export async function listenTls(options: TlsOptions, within: ListenContext) {
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   const tickets = rotateTicketKeys(server, options);
   await tickets.ready;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host: within.host, port, backlog: 1024, reusePort: within.sharesPort }, resolve);
-  });
+  const port = await bind(server, { host: within.host, port: options.port, sharesPort: within.sharesPort });
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       http2.end();
@@ -87,6 +74,20 @@ export async function listenTls(options: TlsOptions, within: ListenContext) {
       clearTimeout(end);
     },
   };
+}
+
+function createTlsServer({ certificates, handshakeMs = handshakeTimeoutMs }: TlsOptions): Server {
+  return createServer({
+    ...tlsSettings,
+    honorCipherOrder: true,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    SNICallback: (servername, done) => selectContext(certificates, servername, done),
+    handshakeTimeout: handshakeMs,
+    sessionTimeout: sessionSeconds,
+    // Equal in every process, because they accept each other's tickets.
+    sessionIdContext: 'frontage edge',
+    noDelay: true,
+  });
 }
 
 type Done = (err: Error | null, context?: SecureContext) => void;
