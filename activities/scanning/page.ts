@@ -46,48 +46,60 @@ type ScanOptions = {
   frames?: { left: number };
 };
 
-export async function scanPage(content: AsyncIterable<Buffer>, reader: ScanOptions): Promise<ScannedPage> {
-  const { beat, isXml = false, frames = { left: framesMax } } = reader;
-  const page: ScannedPage = {
-    base: undefined,
-    forms: [],
-    hasPassword: false,
-    hasField: false,
-    refreshes: [],
-    script: noScript(),
-    scripts: [],
-    labelText: '',
-    seedPhrase: false,
-    whole: true,
-  };
-  const reading = createPageParser(page, isXml);
+export async function scanPage(content: AsyncIterable<Buffer>, options: ScanOptions): Promise<ScannedPage> {
+  const { beat, isXml = false, frames = { left: framesMax } } = options;
+  const page = emptyPage();
+  const parser = createPageParser(page, isXml);
   const hides = isXml ? createHiddenMarkupDetector() : () => false;
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   for await (const chunk of content) {
     decoder ??= new TextDecoder(charsetOf(chunk));
-    for (let at = 0; at < chunk.length && reading.depth() <= depthMax; at += sliceBytes) {
+    for (let at = 0; at < chunk.length && parser.depth() <= depthMax; at += sliceBytes) {
       await othersTurn();
       beat();
       const text = decoder.decode(chunk.subarray(at, at + sliceBytes), { stream: true });
       if (hides(text)) page.whole = false;
-      reading.write(text);
+      parser.write(text);
     }
-    if (reading.depth() > depthMax) break;
+    if (parser.depth() > depthMax) break;
   }
-  if (reading.depth() > depthMax) page.whole = false;
-  reading.end();
-  for (const inner of reading.frames) {
+  if (parser.depth() > depthMax) page.whole = false;
+  parser.end();
+  await addFrames(page, parser.frames, { beat, frames });
+  return page;
+}
+
+const emptyPage = (): ScannedPage => ({
+  base: undefined,
+  forms: [],
+  hasPassword: false,
+  hasField: false,
+  refreshes: [],
+  script: noScript(),
+  scripts: [],
+  labelText: '',
+  seedPhrase: false,
+  whole: true,
+});
+
+/** Scans the frames of a page, given by their `srcdoc`, and adds them to it. */
+async function addFrames(
+  page: ScannedPage,
+  sources: readonly string[],
+  { beat, frames }: Required<Pick<ScanOptions, 'beat' | 'frames'>>,
+): Promise<void> {
+  for (const source of sources) {
     if (frames.left === 0) {
       page.whole = false;
-      break;
+      return;
     }
     frames.left -= 1;
-    async function* one() {
-      yield Buffer.from(inner);
-    }
-    join(page, await scanPage(one(), { beat, frames }));
+    join(page, await scanPage(oneChunk(source), { beat, frames }));
   }
-  return page;
+}
+
+async function* oneChunk(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
 }
 
 /** A byte order mark overrides every other declaration of the encoding. */

@@ -38,33 +38,11 @@ export const keyOf = ({ sha256, path }: ManifestFile): string => `${sha256} ${pa
 
 /** `whole`: every file was scanned. Otherwise `found` names what is missing. */
 export async function scanVersion(store: Reads, version: ScanInput) {
-  const { files, place, beat, elapsed = () => performance.now() } = version;
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  const scripts = new Map<string, ScriptFacts | undefined>();
+  const { beat, elapsed = () => performance.now() } = version;
+  const scanFile = createFileScanner(store, version, elapsed);
   const found: Found[] = [];
   const end = elapsed() + versionMs;
   let [bytes, read, whole] = [0, 0, true];
-
-  async function scriptOf({ sha256 }: ManifestFile, beat: () => void): Promise<ScriptFacts | undefined> {
-    if (scripts.has(sha256)) return scripts.get(sha256);
-    const content = await store.read(sha256);
-    const facts = content && (await scanScript(content, beat));
-    scripts.set(sha256, facts);
-    return facts;
-  }
-
-  async function judge(file: ManifestFile): Promise<Finding[] | undefined> {
-    const address = new URL(encodeURI(file.path.toWellFormed()).replace(/^\/*/, '/'), place.address);
-    const at = { ...place, address };
-    const beats = withTimeLimit(fileMs, elapsed, beat);
-    if (file.path === redirectsFile) return await findInRedirects(store, file, place);
-    if (!isScript(file.path)) {
-      return await scanPageFile(store, file, { at, byPath, beat: beats, scriptOf: (one) => scriptOf(one, beats) });
-    }
-    const facts = await scriptOf(file, beats);
-    return facts && findInScript(facts, at);
-  }
-
   for (const file of filesToScan(version)) {
     beat();
     bytes += file.bytes;
@@ -77,7 +55,7 @@ export async function scanVersion(store: Reads, version: ScanInput) {
       whole = false;
       break;
     }
-    const findings = await judge(file).catch((error: unknown) => {
+    const findings = await scanFile(file).catch((error: unknown) => {
       if (error instanceof ScanTimeout) return [tooLong];
       throw error;
     });
@@ -90,6 +68,35 @@ export async function scanVersion(store: Reads, version: ScanInput) {
 
 const tooLong: Finding = { kind: 'unread', excerpt: 'exceeds the time limit for a scan' };
 const missing: Finding = { kind: 'unread', excerpt: 'its contents are missing from the store' };
+
+/**
+ * Returns a function that scans one file of the version: its findings, or undefined if its bytes are missing. It reads a
+ * script only once.
+ */
+function createFileScanner(store: Reads, { files, place, beat }: ScanInput, elapsed: () => number) {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const scripts = new Map<string, ScriptFacts | undefined>();
+
+  async function scriptOf({ sha256 }: ManifestFile, beat: () => void): Promise<ScriptFacts | undefined> {
+    if (scripts.has(sha256)) return scripts.get(sha256);
+    const content = await store.read(sha256);
+    const facts = content && (await scanScript(content, beat));
+    scripts.set(sha256, facts);
+    return facts;
+  }
+
+  return async (file: ManifestFile): Promise<Finding[] | undefined> => {
+    const address = new URL(encodeURI(file.path.toWellFormed()).replace(/^\/*/, '/'), place.address);
+    const at = { ...place, address };
+    const beats = withTimeLimit(fileMs, elapsed, beat);
+    if (file.path === redirectsFile) return await findInRedirects(store, file, place);
+    if (!isScript(file.path)) {
+      return await scanPageFile(store, file, { at, byPath, beat: beats, scriptOf: (one) => scriptOf(one, beats) });
+    }
+    const facts = await scriptOf(file, beats);
+    return facts && findInScript(facts, at);
+  };
+}
 
 /** New files first, then known pages if scripts have changed, because a page is judged together with its scripts. */
 function filesToScan({ files, earlier }: ScanInput): ManifestFile[] {
