@@ -14,7 +14,6 @@ const isListOrFactory = /^(open|create|connect|start)[A-Z]|(Routes?|Pages|Activi
 const long: Record<string, string> = {
   'api/app.ts buildApp': 'the sitemap: every address of the API in one place',
   'api/app.ts json': 'the sitemap: every address of the API in one place',
-  'api/deployments/warnings/page.ts readPage': 'the callbacks of one parser share its state',
   'edge/http/request.ts readFields': 'one pass over the raw fields, on the path of every request',
   'git/serve.ts serveGit': 'one exchange, whose ends clean up in order',
   'operator/backups/repository.ts bucketRepository': 'a factory: returns a repository in a bucket',

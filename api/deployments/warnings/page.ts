@@ -39,15 +39,39 @@ const leading: Record<string, readonly string[]> = {
 
 /** Reads up to 1 MiB of the page. */
 export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFacts> {
-  const facts: PageFacts = {
-    hasTitle: false,
-    imagesWithoutAlt: 0,
-    links: new Set(),
-    actions: new Set(),
-    forms: new Set(),
-    base: undefined,
-    whole: true,
-  };
+  const facts = noFacts();
+  const parser = createPageParser(facts);
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > bytesMax || parser.depth() > depthMax) {
+      facts.whole = false;
+      break;
+    }
+    // In pieces, so that depth is checked and other work runs in the middle of a large page.
+    for (let at = 0; at < chunk.length && parser.depth() <= depthMax; at += 16_384) {
+      await othersTurn();
+      parser.write(decoder.decode(chunk.subarray(at, at + 16_384), { stream: true }));
+    }
+  }
+  if (facts.whole && parser.depth() <= depthMax) parser.end();
+  else facts.whole = false;
+  return facts;
+}
+
+const noFacts = (): PageFacts => ({
+  hasTitle: false,
+  imagesWithoutAlt: 0,
+  links: new Set(),
+  actions: new Set(),
+  forms: new Set(),
+  base: undefined,
+  whole: true,
+});
+
+/** A parser that adds to `facts`. */
+function createPageParser(facts: PageFacts) {
   const inside = { depth: 0, title: false, drawing: 0 };
   const parser = new Parser(
     {
@@ -55,12 +79,7 @@ export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFact
         inside.depth += 1;
         if (name === 'svg') inside.drawing += 1;
         if (name === 'title' && inside.drawing === 0) inside.title = true;
-        if (name === 'base' && facts.base === undefined && attributes.href) facts.base = attributes.href;
-        if (name === 'img' && attributes.alt === undefined && !isHidden(attributes)) facts.imagesWithoutAlt += 1;
-        for (const link of linksOf(name, attributes)) if (facts.links.size < linksMax) facts.links.add(link);
-        const { form, action = name === 'form' ? undefined : attributes.formaction } = attributes;
-        if (/^(form|button|input)$/.test(name)) addUpTo(facts.actions, action);
-        if (name === 'frontage-form') addUpTo(facts.forms, form);
+        addElement(facts, name, attributes);
       },
       ontext(text) {
         if (inside.title && text.trim() !== '') facts.hasTitle = true;
@@ -73,23 +92,20 @@ export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFact
     },
     { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
   );
-  const decoder = new TextDecoder();
-  let bytes = 0;
-  for await (const chunk of content) {
-    bytes += chunk.length;
-    if (bytes > bytesMax || inside.depth > depthMax) {
-      facts.whole = false;
-      break;
-    }
-    // In pieces, so that depth is checked and other work runs in the middle of a large page.
-    for (let at = 0; at < chunk.length && inside.depth <= depthMax; at += 16_384) {
-      await othersTurn();
-      parser.write(decoder.decode(chunk.subarray(at, at + 16_384), { stream: true }));
-    }
-  }
-  if (facts.whole && inside.depth <= depthMax) parser.end();
-  else facts.whole = false;
-  return facts;
+  return {
+    depth: () => inside.depth,
+    write: (text: string) => parser.write(text),
+    end: () => parser.end(),
+  };
+}
+
+function addElement(facts: PageFacts, name: string, attributes: Record<string, string>): void {
+  if (name === 'base' && facts.base === undefined && attributes.href) facts.base = attributes.href;
+  if (name === 'img' && attributes.alt === undefined && !isHidden(attributes)) facts.imagesWithoutAlt += 1;
+  for (const link of linksOf(name, attributes)) if (facts.links.size < linksMax) facts.links.add(link);
+  const { form, action = name === 'form' ? undefined : attributes.formaction } = attributes;
+  if (/^(form|button|input)$/.test(name)) addUpTo(facts.actions, action);
+  if (name === 'frontage-form') addUpTo(facts.forms, form);
 }
 
 function addUpTo(all: Set<string>, address: string | undefined): void {
