@@ -18,7 +18,6 @@ const long: Record<string, string> = {
   'git/serve.ts serveGit': 'one exchange, whose ends clean up in order',
   'operator/backups/repository.ts bucketRepository': 'a factory: returns a repository in a bucket',
   'providers/sandbox/image/runner/supervisor.mjs supervise': 'one build, whose ends clean up in order',
-  'web/overlay/loader.js start': 'one script of a page, whose state is local to it',
   'web/mails/layout.ts writeHtml': 'a template: the HTML of every mail',
 };
 

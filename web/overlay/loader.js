@@ -15,24 +15,13 @@ function start(frameUrl) {
   const root = host('frontage-overlay', windowStyle);
   const pinRoot = host('frontage-pins', pinStyle);
   const isOurs = (/** @type {Node} */ node) => root.host === node || pinRoot.host === node;
-  const frame = document.createElement('iframe');
-  frame.title = 'Comments on this page';
-  // Above the bar of a preview.
-  if (document.querySelector('frontage-draft'))
-    /** @type {HTMLElement} */ (root.host).style.setProperty('--below', '34px');
-  frame.className = 'pill';
-  frame.src = frameUrl.href;
-  root.append(frame);
-  let endPicking = () => {};
+  const frame = addFrame(root, frameUrl);
   let page = location.pathname;
-  let shots = 0;
 
-  /**
-   * @param {object} message
-   * @param {Transferable[]} transferred
-   */
+  /** @type {Tell} */
   const tell = (message, transferred = []) =>
     frame.contentWindow?.postMessage({ frontage: message }, frameUrl.origin, transferred);
+  const picker = createPicker(root, { frame, isOurs, tell });
   const pins = createPins(pinRoot, {
     isOurs,
     onOpen: (n) => tell({ type: 'opened', n }),
@@ -54,20 +43,46 @@ function start(frameUrl) {
     },
     pins: ({ list, active }) => pins.set(Array.isArray(list) ? list : [], active),
     show: ({ n }) => pins.show(n),
-    pick: () => {
-      endPicking();
-      endPicking = startPicking(root, {
-        isOurs,
-        onPick: (element, point) => void picked(element, point),
-        onCancel: () => tell({ type: 'cancelled' }),
-      });
-    },
-    stop: () => endPicking(),
+    pick: picker.start,
+    stop: picker.stop,
     go: ({ page: to }) => {
       if (/^\/(?![/\\])/.test(to)) location.assign(to);
     },
     leave: () => location.assign(`/.frontage/leave?to=${encodeURIComponent(location.pathname)}`),
   };
+
+  addEventListener('message', ({ source, origin, data }) => {
+    if (source !== frame.contentWindow || origin !== frameUrl.origin) return;
+    const message = data?.frontage;
+    if (message && Object.hasOwn(handlers, message.type)) handlers[message.type]?.(message);
+  });
+}
+
+/**
+ * @param {ShadowRoot} root
+ * @param {URL} url
+ */
+function addFrame(root, url) {
+  const frame = document.createElement('iframe');
+  frame.title = 'Comments on this page';
+  // Above the bar of a preview.
+  if (document.querySelector('frontage-draft'))
+    /** @type {HTMLElement} */ (root.host).style.setProperty('--below', '34px');
+  frame.className = 'pill';
+  frame.src = url.href;
+  root.append(frame);
+  return frame;
+}
+
+/**
+ * Lets the reviewer choose a place, and sends the frame its position and picture.
+ * @typedef {(message: object, transferred?: Transferable[]) => void} Tell
+ * @param {ShadowRoot} root
+ * @param {{ frame: HTMLIFrameElement, isOurs: import('./place.js').IsOurs, tell: Tell }} options
+ */
+function createPicker(root, { frame, isOurs, tell }) {
+  let endPicking = () => {};
+  let shots = 0;
 
   /**
    * @param {Element} element
@@ -83,11 +98,17 @@ function start(frameUrl) {
     tell({ type: 'picture', shot, ...picture }, picture.bytes ? [picture.bytes] : []);
   }
 
-  addEventListener('message', ({ source, origin, data }) => {
-    if (source !== frame.contentWindow || origin !== frameUrl.origin) return;
-    const message = data?.frontage;
-    if (message && Object.hasOwn(handlers, message.type)) handlers[message.type]?.(message);
-  });
+  return {
+    start() {
+      endPicking();
+      endPicking = startPicking(root, {
+        isOurs,
+        onPick: (element, point) => void picked(element, point),
+        onCancel: () => tell({ type: 'cancelled' }),
+      });
+    },
+    stop: () => endPicking(),
+  };
 }
 
 /**
