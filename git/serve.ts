@@ -45,53 +45,69 @@ const graceMs = 2000;
 /** The response, in chunks. Stops git and its children when the reader disconnects or the client is silent. */
 export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | string> {
   const git = await start(exchange);
-  const stop = (reason: string) => {
+  const timers = startTimers(exchange, (reason) => {
     git.stop();
     exchange.body.destroy(new Error(reason));
-  };
-  let isWorking = false;
-  const { idleMs, workMs, slowMs, bytesPerSecondMin, askMs } = exchange.timeouts;
-  const abandon = (reason: string) => {
-    stop(reason);
-    exchange.disconnect();
-  };
-  const timer = setTimeout(() => abandon('the client sent nothing for too long'), idleMs);
-  // The hook checks the access of a received push again.
-  const ask = async () => isWorking || (await exchange.isStillAllowed()) || abandon('the access was revoked');
-  const asking = setInterval(() => void ask().catch(() => {}), askMs);
-  const began = performance.now();
-  let bytes = 0;
-  const moved = (chunk: Buffer) => {
-    timer.refresh();
-    bytes += chunk.length;
-    const patienceMs = slowMs + (bytes / bytesPerSecondMin) * 1000;
-    if (performance.now() - began > patienceMs) abandon('the client is too slow');
-  };
+  });
   const isLarge = { value: false };
-  const fed = writeBody(exchange, git, moved, isLarge).then(() => {
-    if (exchange.service !== 'git-receive-pack') return;
-    isWorking = true;
-    clearTimeout(timer);
+  const fed = writeBody(exchange, git, timers.moved, isLarge).then(() => {
+    if (exchange.service === 'git-receive-pack') timers.received();
   });
   fed.catch(() => git.stop());
-  const work = fed.then(() => (isWorking ? setTimeout(() => stop('the push took too long'), workMs) : undefined));
-  work.catch(() => {});
   try {
     for await (const chunk of git.stdout.iterator({ destroyOnReturn: false })) {
       if (!isLarge.value) yield chunk as Buffer;
       // Counted only after the reader has received it.
-      if (!isWorking) moved(chunk as Buffer);
+      timers.moved(chunk as Buffer);
     }
     await fed;
     const { status, stderr: words } = await git.exited;
     if (isLarge.value) yield fatalAnswer(exchange.tooLarge, 'Refused. Nothing has changed.');
     else if (status !== 0) throw new Error(`${exchange.service} exited with status ${status}: ${words}`);
   } finally {
-    clearTimeout(timer);
-    clearInterval(asking);
-    work.then(clearTimeout, () => {});
+    timers.clear();
     git.stop();
   }
+}
+
+/** Enforces the time-outs of an exchange: those of the client until a push is received, then that of git's work. */
+function startTimers(exchange: Exchange, stop: (reason: string) => void) {
+  const { idleMs, workMs, slowMs, bytesPerSecondMin, askMs } = exchange.timeouts;
+  const began = performance.now();
+  let bytes = 0;
+  let [isReceived, isOver] = [false, false];
+  let work: NodeJS.Timeout | undefined;
+  const abandon = (reason: string) => {
+    stop(reason);
+    exchange.disconnect();
+  };
+  const idle = setTimeout(() => abandon('the client sent nothing for too long'), idleMs);
+  // The hook checks the access of a received push again.
+  const ask = async () => isReceived || (await exchange.isStillAllowed()) || abandon('the access was revoked');
+  const asking = setInterval(() => void ask().catch(() => {}), askMs);
+  return {
+    /** The client has sent or read these bytes. */
+    moved(chunk: Buffer): void {
+      if (isReceived) return;
+      idle.refresh();
+      bytes += chunk.length;
+      const patienceMs = slowMs + (bytes / bytesPerSecondMin) * 1000;
+      if (performance.now() - began > patienceMs) abandon('the client is too slow');
+    },
+    /** The whole push is received. */
+    received(): void {
+      isReceived = true;
+      clearTimeout(idle);
+      // The body may end after the exchange.
+      if (!isOver) work = setTimeout(() => stop('the push took too long'), workMs);
+    },
+    clear(): void {
+      isOver = true;
+      clearTimeout(idle);
+      clearInterval(asking);
+      clearTimeout(work);
+    },
+  };
 }
 
 /**
