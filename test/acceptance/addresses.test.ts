@@ -1,4 +1,4 @@
-/** No visitor's address is anywhere on disk: searched for in everything that a whole system has written. */
+/** No visitor's address is in any file that a whole system has written. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Publishes and restores by the API while visitors ask: every answer is one version's, whole. */
+/** Publishes and restores by the API during visits: every response is complete and from one version. */
 import { expect, test } from 'vitest';
 import { faultOf, sha256, startProbing } from '#test/edge/prober.ts';
 import { useStack } from '#test/stack/stack.ts';

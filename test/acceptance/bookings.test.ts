@@ -1,4 +1,4 @@
-/** From an owner's timetable to a visitor's mail: a seat booked in a browser on a published site, and cancelled by the mailed link. */
+/** From an owner's timetable to a visitor's mail: a seat booked in a browser, and cancelled by the mailed link. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-/** A visitor in a real browser on a published site: the form is sent, the owner's mail arrives, and what is no visitor is refused. */
+/** A visitor in a real browser on a published site: the form is sent, the owner's mail arrives, and robots are refused. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** An agent that was told an address and nothing else makes a site for its owner by tools alone: `/llms.txt` leads it to `/mcp`. */
+/** An agent that knows only an address creates its owner's site with MCP tools alone: `/llms.txt` names `/mcp`. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Agent } from '#test/mcp/fixture.ts';
 import { type Owner, useStack } from '#test/stack/stack.ts';
 import { findPebble } from '#tools/local/services/pebble.ts';
 import { findPowerDns } from '#tools/local/services/powerdns.ts';
-import { type Connector, connectAs } from './connector.ts';
+import { connectAs, type OauthClient } from './oauth-client.ts';
 import { expectPage, page } from './story.ts';
 
 const stack = useStack();
@@ -19,7 +19,7 @@ const pictures = process.env.FRONTAGE_PICTURES;
 
 let chrome: Browser;
 let owner: Owner;
-let connector: Connector;
+let client: OauthClient;
 let agent: Agent;
 let siteId = '';
 /** All that it knows comes from here. */
@@ -34,7 +34,7 @@ beforeAll(async () => {
   owner = await stack.openOwner();
 });
 afterAll(async () => {
-  await connector?.close();
+  await client?.close();
   await chrome?.close();
 });
 
@@ -77,7 +77,7 @@ test('the owner grants access: from the client to the e-mailed link, the consent
   tab.on('console', (message) => {
     if (/Content Security Policy/.test(message.text())) stopped.push(message.text());
   });
-  connector = await connectAs('Claude', mcpUrl, async (address) => {
+  client = await connectAs('Claude', mcpUrl, async (address) => {
     await tab.goto(address.href);
     await picture(tab, 'sign-in');
     await tab.fill('input[name=email]', owner.email);
@@ -93,7 +93,7 @@ test('the owner grants access: from the client to the e-mailed link, the consent
     await tab.waitForSelector('text=You are back at your program');
   });
   expect(stopped).toEqual([]);
-  agent = connector.agent;
+  agent = client.agent;
   expect((await agent.call('account_read')).body.email).toBe(owner.email);
   await tab.goto(`${stack.baseUrl}/account`);
   expect(await tab.textContent('main')).toContain('Claude');

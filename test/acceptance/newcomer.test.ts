@@ -1,4 +1,4 @@
-/** An agent that was told an address and nothing else makes a site for its owner, with the terminal client and git alone. */
+/** An agent that knows only an address creates its owner's site with the terminal client and git alone. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** An owner's own domain, from the call that brings it to a page in a browser: over the wire alone. */
+/** An owner's domain, from the call that adds it to a page in a browser, over HTTP alone. */
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** The main job, over the wire alone: a site is made, cloned, changed, pushed, published, visited, broken, mended and restored. */
+/** The main use, over HTTP alone: a site is created, cloned, changed, pushed, published, visited, broken, fixed and restored. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

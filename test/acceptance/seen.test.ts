@@ -1,4 +1,4 @@
-/** What an operator sees of one publish, from its call to its build, over the wire and in the logs of real processes. */
+/** An operator's view of one publish, from its call to its build: logs, traces and metrics of real processes. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What the acceptance tests of publishing do again and again, over the wire alone. */
+/** Common steps of the acceptance tests of publishing. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A machine of an agent's own: the terminal client as the service serves it, git, and nothing else. */
+/** An agent's machine with the served terminal client and git alone. */
 import { type ExecFileException, execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What is a view and what is not, who is a visitor, and what is told of both. */
+/** Page views and visitors: which requests count, and what is recorded of them. */
 
 import { afterAll, expect, test } from 'vitest';
 import { createReferrers } from '#edge/analytics/referrers.ts';

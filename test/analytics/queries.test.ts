@@ -1,4 +1,4 @@
-/** The call: periods, holes, refusals, and the same answer before and after what is old was rolled up. */
+/** The analytics call: periods, gaps, refusals, and equal results before and after rolling up. */
 import { afterAll, expect, test } from 'vitest';
 import { rollUpViews } from '#db/analytics/roll-up.ts';
 import { createFixture, errorOf } from '#test/api/fixture.ts';

@@ -1,4 +1,4 @@
-/** How long a year of a busy site takes to read. */
+/** The time to read a year of a busy site. */
 import { hash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { addToSketch, newSketch, writeSketch } from '#db/analytics/hyperloglog.ts';

@@ -1,4 +1,4 @@
-/** Calls that a process has taken and not answered yet. */
+/** Calls that a process has received and not answered yet. */
 import { begin } from '#api/idempotency.ts';
 import { concurrentReplays } from '#api/replay-waiters.ts';
 import type { Caller, Fixture } from './fixture.ts';

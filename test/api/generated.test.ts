@@ -1,4 +1,4 @@
-/** Requests made from our own description, thousands of them, each answer held against that description. */
+/** Thousands of requests generated from our own description; each response is compared with it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Calls under an `Idempotency-Key` that failed, whose answer was lost, or that are waited for. */
+/** Calls with an `Idempotency-Key` that failed, whose response was lost, or that are still running. */
 import { afterAll, expect, test, vi } from 'vitest';
 import { free, keep, renew } from '#api/idempotency.ts';
 import { waitersMax } from '#api/replay-waiters.ts';

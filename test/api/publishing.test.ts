@@ -1,4 +1,4 @@
-/** Publishes as the API takes them, where no worker runs. */
+/** Publishes as the API accepts them, without a worker. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { streamLog } from '#api/deployments/log.ts';

@@ -1,4 +1,4 @@
-/** Input made from the OpenAPI document: bodies that fit it, and bodies that do not in every way we can think of. */
+/** Input generated from the OpenAPI document: valid bodies, and bodies that are invalid in many ways. */
 
 export type Schema = {
   type?: string | string[];

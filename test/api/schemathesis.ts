@@ -1,4 +1,4 @@
-/** Schemathesis, which makes requests from our own description and holds each answer against it. */
+/** Schemathesis: it generates requests from our own description and compares each response with it. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Backups while people work, each restored elsewhere: what was acknowledged before one began is in it. */
+/** Backups under load, each restored elsewhere: everything acknowledged before its start is in it. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createFixture, type Fixture, openFolder, openInstallation } from './fixture.ts';
 import { type Load, openLoad } from './load.ts';

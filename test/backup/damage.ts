@@ -1,4 +1,4 @@
-/** What happens to files on disks. */
+/** Typical damage to files on disks. */
 import { readFile, writeFile } from 'node:fs/promises';
 
 /** Flips one bit in the middle of a file. Answers what mends it. */

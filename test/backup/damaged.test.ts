@@ -1,4 +1,4 @@
-/** What a backup does where something of the installation, or of the place, is not as it was. */
+/** Backups of a damaged installation, or in a damaged backup repository. */
 import { chmod, mkdir, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';

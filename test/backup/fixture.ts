@@ -1,4 +1,4 @@
-/** An installation that is backed up, empty ones to restore into, and places for backups. */
+/** An installation that is backed up, empty ones to restore into, and backup repositories. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

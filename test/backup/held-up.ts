@@ -1,4 +1,4 @@
-/** Processes that are held up at a moment of their work in a place of backups. */
+/** Processes that are paused at a chosen moment of their work in a backup repository. */
 import type { BackupRepository } from '#operator/backups/repository.ts';
 
 /** A promise and what settles it, for a process that is held up. */

@@ -1,4 +1,4 @@
-/** People at work, and a book of what they were promised: every answer that said that something is kept, and when. */
+/** Load with a record of promises: every response that confirmed stored data, with its time. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What comes back from the past, and what of it may not go on. */
+/** What a restore brings back, and what of it must not continue. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { queueMail } from '#db/mail/queue.ts';
 import { newId } from '#runtime/ids.ts';

@@ -1,4 +1,4 @@
-/** Backups that are removed from a place: what is left is whole, whoever else works there and whenever somebody is killed. */
+/** Removing backups leaves the others complete, despite concurrent work and kills. */
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

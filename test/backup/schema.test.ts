@@ -1,4 +1,4 @@
-/** What the schema must be like, so that a backup is whole without anybody thinking of it. */
+/** Properties of the schema that keep backups complete. */
 import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { workflowRegistry } from '#db/workflow-registry.ts';

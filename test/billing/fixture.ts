@@ -1,4 +1,4 @@
-/** A platform that sells plans, a stand-in for who takes the money, and a worker that follows what is bought. */
+/** A platform that sells plans, a stub of the payment provider, and a worker that follows subscriptions. */
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

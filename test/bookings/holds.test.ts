@@ -1,4 +1,4 @@
-/** Seats that are held for who has yet to pay, before anybody opens a page to pay on: by the rule itself, and not over the wire. */
+/** Seats held until payment, before any page is opened: tested by the rule itself, not over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBooking } from '#api/bookings/creation.ts';
 import { siteOf } from '#api/bookings/offers.ts';

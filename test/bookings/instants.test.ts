@@ -1,4 +1,4 @@
-/** Edges of what is judged: the very millisecond at which a hold is over, midnight, and the key of the hash. */
+/** Boundaries: the exact end of a hold, midnight, and the key of the hash. */
 import { afterAll, expect, test } from 'vitest';
 import { createBooking, visitorHash } from '#api/bookings/creation.ts';
 import { siteOf } from '#api/bookings/offers.ts';

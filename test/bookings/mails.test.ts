@@ -1,4 +1,4 @@
-/** What visitors and owners are told, and the link that cancels; with a worker and a mail server. */
+/** Mails to visitors and owners, and the cancellation link, with a worker and a mail server. */
 import ICAL from 'ical.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Booking } from '#db/bookings/booking.ts';

@@ -1,4 +1,4 @@
-/** The database's own guard: seats are never oversold, whatever code writes the rows, and at whatever isolation. */
+/** The database's own guard: seats are never oversold, whatever code writes the rows, at any isolation level. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';

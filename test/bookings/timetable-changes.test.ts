@@ -1,4 +1,4 @@
-/** A timetable that is changed, closed or given up while its seats are taken: every booking stands on what was declared, or was refused. */
+/** A timetable changed or closed while seats are booked: every booking fits what was declared, or is refused. */
 import { afterAll, expect, test } from 'vitest';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { createBookingFixture } from './fixture.ts';

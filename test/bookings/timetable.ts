@@ -1,4 +1,4 @@
-/** What a site declares, in tests. */
+/** A site's declared timetable, for tests. */
 
 /** Open all day, every day, for as long as is asked about. */
 export const daily = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00' }];

@@ -1,4 +1,4 @@
-/** Random timetables, zones and bookings, with a liking for days on which clocks change. */
+/** Random timetables, zones and bookings, mostly on days of clock changes. */
 import fc from 'fast-check';
 import { dateOf } from '#rules/bookings/dates.ts';
 import { offsetPeriods } from '#rules/bookings/time-zones.ts';

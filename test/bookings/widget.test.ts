@@ -1,4 +1,4 @@
-/** The widget in a real browser, on a page of the site's own origin. `FRONTAGE_PICTURES=<folder>` keeps pictures of it. */
+/** The widget in a real browser, on a page of the site's own origin. `FRONTAGE_PICTURES=<folder>` saves screenshots. */
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

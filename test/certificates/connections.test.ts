@@ -1,4 +1,4 @@
-/** Connections over TLS that mean harm: hosts that the certificate shown is not for, requests behind requests, and clients without haste. */
+/** Hostile TLS connections: hosts without this certificate, smuggled requests, and slow clients. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';

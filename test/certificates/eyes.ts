@@ -1,4 +1,4 @@
-/** Sees what an authority would: a page at an edge, or a record on our name server. */
+/** The authority's view: a page at an edge, or a record on our name server. */
 
 import { challengePath, probeHttp } from '#providers/acme/http-probe.ts';
 import { challengeName } from '#rules/dns/challenges.ts';

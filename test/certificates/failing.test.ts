@@ -1,4 +1,4 @@
-/** What stands in the way of a certificate, at every step: it is waited out, told in our words, and nothing is ordered twice. */
+/** Obstacles to a certificate at every step: each is waited out and explained, and nothing is ordered twice. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';

@@ -1,4 +1,4 @@
-/** A fixture whose authority refuses and fails as a test wants, and whose clock can be put ahead. */
+/** A fixture whose authority refuses and fails on demand, and whose clock can be advanced. */
 import { type Seen, startTestAuthority } from './authority.ts';
 import { lookFor } from './eyes.ts';
 import { createFixture } from './fixture.ts';

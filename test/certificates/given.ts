@@ -1,4 +1,4 @@
-/** Certificates that stand in rows as if they had been got, for tests of what serves them. */
+/** Rows of existing certificates, for tests of serving them. */
 import { X509Certificate } from 'node:crypto';
 import { encrypt } from '#runtime/encryption.ts';
 import { newId } from '#runtime/ids.ts';

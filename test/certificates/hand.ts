@@ -1,4 +1,4 @@
-/** A worker's hand, as a process that can be killed: brings on every domain that is due, and ends when none is. */
+/** A worker process that can be killed: it renews every due domain, and exits when none is due. */
 import pino from 'pino';
 import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Certificate } from '#db/certificates/certificate.ts';

@@ -1,4 +1,4 @@
-/** What a handshake costs, and what it takes. */
+/** Handshakes: their cost, and what they accept. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** HTTP/2 on the edge: the same answers as HTTP/1.1, and no more memory or patience for who abuses it. */
+/** HTTP/2 on the edge: the same responses as HTTP/1.1, with limits on memory and time. */
 import { execFile } from 'node:child_process';
 import { constants } from 'node:http2';
 import { homedir } from 'node:os';

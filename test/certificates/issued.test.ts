@@ -1,4 +1,4 @@
-/** What an authority gives is looked at before visitors see it, and two clocks that disagree cost it no orders. */
+/** An issued certificate is checked before it is served, and differing clocks cause no orders. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { type Seen, startTestAuthority, type TestAuthority } from './authority.ts';

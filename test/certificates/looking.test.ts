@@ -1,4 +1,4 @@
-/** Our own look, before an order is opened: what is missing is waited for, and the authority hears nothing of it. */
+/** Our own check before an order: missing records are waited for without an order. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Certificate } from '#db/certificates/certificate.ts';

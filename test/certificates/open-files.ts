@@ -1,4 +1,4 @@
-/** What this process holds open of a folder: an answer that is given up leaves none of its files behind. */
+/** The open files of this process in a folder: an aborted response leaves none. */
 import { readdirSync, readlinkSync } from 'node:fs';
 
 export function openFilesOf(folder: string): string[] {

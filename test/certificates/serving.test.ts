@@ -1,4 +1,4 @@
-/** What the edge answers under TLS, and where it sends those who come without. */
+/** Responses of the edge over TLS, and redirects of plain HTTP. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clearCertificate } from '#db/certificates/transitions.ts';
 import type { CertificatesDatabase } from '#edge/http/certificates-database.ts';

@@ -1,4 +1,4 @@
-/** A site whose own script is written to attack: it sees what its page sees, and does what any page can do. */
+/** A site whose own script attacks the overlay, with everything that a page can do. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   bakery,

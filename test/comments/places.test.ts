@@ -1,4 +1,4 @@
-/** Where a pin stands after the page was built anew. */
+/** The place of a pin after the page was rebuilt. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   bakery,

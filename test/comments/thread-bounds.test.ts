@@ -1,4 +1,4 @@
-/** How much a thread takes, and that what is said in it is said once. */
+/** Limits of a thread, and that each comment is stored once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeThreadStatus, replyTo } from '#api/comments/rules.ts';
 import { newId } from '#runtime/ids.ts';

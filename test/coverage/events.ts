@@ -1,4 +1,4 @@
-/** Every mail that goes out, and what is read instead of one. */
+/** Every mail that is sent, and its replacement if mail is off. */
 import { rowsOf } from './row.ts';
 
 export const events = [

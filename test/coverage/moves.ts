@@ -1,4 +1,4 @@
-/** Every move from one state to another, and what comes with it. */
+/** Every state transition, and its effects. */
 import { rowsOf } from './row.ts';
 
 export const moves = [

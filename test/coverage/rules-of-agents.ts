@@ -1,4 +1,4 @@
-/** What holds for agents: the journeys that they make, the client, the skill, tools, and what operators see of them. */
+/** Rules for agents: their journeys, the client, the skill, tools, and what operators see of them. */
 import { rowsOf } from './row.ts';
 
 export const rulesOfAgents = rowsOf('rule', 'agents', {

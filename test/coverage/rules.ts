@@ -1,4 +1,4 @@
-/** What holds for calls, the source and access, beside the calls themselves. */
+/** Rules for calls, the source and access. */
 import { rowsOf } from './row.ts';
 import { rulesOfAgents } from './rules-of-agents.ts';
 

@@ -1,4 +1,4 @@
-/** Locks of a session: one at a time, here and in other processes, and none outlives its connection. */
+/** Advisory locks of a session: one holder at a time over all processes, and none outlives its connection. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AdvisoryLocks, openAdvisoryLocks } from '#db/advisory-lock.ts';
 import { createFixture, type Fixture } from '#test/api/fixture.ts';

@@ -1,4 +1,4 @@
-/** Migrations beside a release that answers visitors. */
+/** Migrations beside a release that serves visitors. */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { knownMigrations, migrate } from '#db/migrate.ts';

@@ -1,4 +1,4 @@
-/** Listening goes on through whatever the database does, and says so once. */
+/** Listening continues through every database failure, and logs each once. */
 import { createServer, type Server, type Socket } from 'node:net';
 import pg from 'pg';
 import pino from 'pino';

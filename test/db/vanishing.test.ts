@@ -1,4 +1,4 @@
-/** A database that is gone without a word: what was asked over its connections ends, and what comes after goes over new ones. */
+/** A database that disappears silently: running queries fail, and later ones use new connections. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { statementMs } from '#db/connections.ts';
 import { type EntityManager, type MikroORM, openOrm } from '#db/orm.ts';

@@ -1,4 +1,4 @@
-/** Which site is served on a domain, and what stops one. */
+/** The site that a domain serves, and what stops it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { originsOf } from '#api/visitors/origins.ts';
 import { Domain, DomainTombstone } from '#db/domains/domain.ts';

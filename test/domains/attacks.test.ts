@@ -1,4 +1,4 @@
-/** Who wants a name that is not theirs, or to spoil one: what they bring changes nothing for whoever holds it. */
+/** Attempts to take or damage a foreign name: they change nothing for its holder. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';

@@ -1,4 +1,4 @@
-/** How the DNS is asked: an answer, none, and "could not ask" are three things. */
+/** DNS queries distinguish found, absent and unknown. */
 import { createSocket } from 'node:dgram';
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet } from 'dns-packet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Whose a name is: one account holds it, by proof alone, and nobody else gets anything of it. */
+/** Ownership of a name: one account holds it, by proof alone. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Domain, DomainTombstone } from '#db/domains/domain.ts';
 import { type Answer, createSite, errorOf } from '#test/api/fixture.ts';

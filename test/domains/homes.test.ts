@@ -1,4 +1,4 @@
-/** What a site calls itself: the address that its pages name, to visitors and to search engines. */
+/** A site's canonical address, for visitors and search engines. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';

@@ -1,4 +1,4 @@
-/** What people and programs send as the name of a domain, and is none. */
+/** Inputs for the name of a domain that are not names. */
 export const badNames = [
   '',
   ' ',

@@ -1,4 +1,4 @@
-/** A domain from the call that brings it to the moment that it leads here, in both modes, over the wire. */
+/** A domain from the call that adds it until it points here, in both modes, over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { certificateActivities } from '#activities/certificates.ts';
 import { domainActivities } from '#activities/domains.ts';

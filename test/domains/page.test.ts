@@ -1,4 +1,4 @@
-/** The owner's page says of each domain what it is and what is to be set, as the form of a registrar asks for it. */
+/** The owner's page shows each domain's status and records, as a registrar's form needs them. */
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { callWith, createSite } from '#test/api/fixture.ts';

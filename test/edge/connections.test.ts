@@ -1,4 +1,4 @@
-/** Connections that mean harm: requests smuggled behind others, hosts that are forged, and clients without haste. */
+/** Hostile connections: smuggled requests, forged hosts, and slow clients. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

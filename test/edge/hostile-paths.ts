@@ -1,4 +1,4 @@
-/** Paths that mean harm, by what is wrong with them. None of them is a file of the shops. */
+/** Hostile paths by kind. None is a file of the test sites. */
 
 export const climbs = [
   '/..',

@@ -1,4 +1,4 @@
-/** Payers, robots and owners who do what nobody meant them to. */
+/** Payers, robots and owners who misuse payments. */
 import { expect, test } from 'vitest';
 import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { Payment } from '#db/payments/payment.ts';

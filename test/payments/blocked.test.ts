@@ -1,4 +1,4 @@
-/** Money on pages that were open when a person stopped a site or an account: none of it stays with who was stopped. */
+/** Charges on pages that were open when a site or an account was blocked: all are refunded. */
 import { describe, expect, test } from 'vitest';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Booking } from '#db/bookings/booking.ts';

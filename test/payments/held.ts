@@ -1,4 +1,4 @@
-/** Seats that are held for who has yet to pay, and the mails about them. */
+/** Seats held until payment, and the mails about them. */
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter } from '#db/mail/queue.ts';
 import { timetable } from '#test/bookings/timetable.ts';

@@ -1,4 +1,4 @@
-/** Bookings whose money comes late, and those that are cancelled: a seat or the money back, and everybody is told what is so. */
+/** Bookings with late charges, and cancelled ones: a seat or a refund, and correct mails. */
 import { describe, expect, test } from 'vitest';
 import { checkLedger } from '#activities/ledger.ts';
 import { Booking } from '#db/bookings/booking.ts';

@@ -1,4 +1,4 @@
-/** What the ledger check cannot mend: flagged until it is seen to be in order, and told to an operator with what to do. */
+/** Findings that the ledger check cannot repair: flagged for the operator until resolved. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';

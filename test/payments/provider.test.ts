@@ -1,4 +1,4 @@
-/** The provider of payments as we speak to it, against the stand-in; each request is held to the vendor's own mock. */
+/** Our use of the payment provider, against the stub and the vendor's own mock. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Money that goes back, over the wire. */
+/** Refunds, over HTTP. */
 import { describe, expect, test } from 'vitest';
 import { checkLedger } from '#activities/ledger.ts';
 import { giveBackCharge, refundActivities } from '#activities/payments/refunds.ts';

@@ -1,4 +1,4 @@
-/** A whole journey of money, with what goes wrong on the way: then everything that is kept and told is searched for what was secret in it. */
+/** A whole history of payments with faults: afterwards everything stored and logged is searched for secrets. */
 import protos from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Booking } from '#db/bookings/booking.ts';

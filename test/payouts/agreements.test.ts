@@ -1,4 +1,4 @@
-/** Which payout account a site pays into, and how that ends. */
+/** The payout account of a site, and how an agreement ends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorOf } from '#test/api/fixture.ts';
 import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** What the provider says of an account is asked for again: when it is read, by schedule, and when a message says that it moved. */
+/** The provider's status of an account is queried on reads, by schedule, and on messages. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { payoutActivities } from '#activities/payouts.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';

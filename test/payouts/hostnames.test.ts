@@ -1,4 +1,4 @@
-/** By what a payout owner names a site. */
+/** The hostnames by which a payout owner names a site. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';

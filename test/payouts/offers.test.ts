@@ -1,4 +1,4 @@
-/** Who agrees with whom where a site's money lands, and who cannot. */
+/** Offers between sites and payout accounts: who may make and accept them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Caller, errorOf, limitsIn } from '#test/api/fixture.ts';
 import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** Money on the owner's page: what waits for an answer, and where it lands. */
+/** Offers and payout accounts on the owner's page. */
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { callWith } from '#test/api/fixture.ts';

@@ -1,4 +1,4 @@
-/** Where money is to land no more, nobody pays any more: pages that are open are closed while there is still a key. */
+/** Removing a payout account closes open pages while its key still exists. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPayment } from '#api/payments/rules.ts';
 import { removePayoutAccount } from '#api/payouts/removal.ts';

@@ -1,4 +1,4 @@
-/** From one sealing key to the next: everything opens on the way, nothing is lost, and what is lost is said. */
+/** From one sealing key to the next: everything stays readable, and losses are reported. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Where a key of an owner stands, and where it does not. */
+/** Where an owner's key is stored, and where it is not. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { credentialsOf } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';

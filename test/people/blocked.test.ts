@@ -1,4 +1,4 @@
-/** What signs in, or would, for an account that a person of the platform has stopped. */
+/** Sign-in for a blocked account. */
 import { afterAll, expect, test } from 'vitest';
 import { Account } from '#db/accounts/account.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';

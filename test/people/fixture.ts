@@ -1,4 +1,4 @@
-/** The API with mail switched on and nobody to send it: what was queued is opened and read here. */
+/** The API with mail enabled and no sender: queued mails are read here. */
 import { openAccount } from '#api/accounts/rules.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter } from '#db/mail/queue.ts';

@@ -1,4 +1,4 @@
-/** What people leave behind is forgotten; nobody sends here. */
+/** Expired rows of people are deleted; no mail is sent. */
 import { afterAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { Mail } from '#db/mail/mail.ts';

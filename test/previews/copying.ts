@@ -1,4 +1,4 @@
-/** A sandbox in which building is copying: the output is the source, file by file. What the real one does is shown in test/sandbox. */
+/** A sandbox that copies the source to the output, file by file. test/sandbox tests the real ones. */
 
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';

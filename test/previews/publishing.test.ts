@@ -1,4 +1,4 @@
-/** What becomes of a slot's work, with builds that copy: it is published, and brought up to date. */
+/** Publishing and updating a slot's work, with builds that copy. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorOf } from '#test/api/fixture.ts';
 import { createPreviewFixture, draftPost, type PreviewFixture, page, path } from './fixture.ts';

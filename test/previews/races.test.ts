@@ -1,4 +1,4 @@
-/** What comes between a slot's publish and the moment when its work is brought onto the site. */
+/** Events between a slot's publish and its effect on the site. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { errorOf } from '#test/api/fixture.ts';

@@ -1,4 +1,4 @@
-/** What is seen at the address of a draft. */
+/** Responses at the address of a draft. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** What a build leaves for the next one, between the sandbox and the store. */
+/** Build caches between the sandbox and the store. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What builds leave for later ones, over the wire: it reaches the next build of the same site, and nobody else. */
+/** Build caches, over HTTP: they reach the next build of the same site, and nobody else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { type Caller, createFixture, createSite, type Fixture } from '#test/api/fixture.ts';

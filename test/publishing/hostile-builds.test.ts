@@ -1,4 +1,4 @@
-/** Hostile sites over the wire: what their owners are told, and that the next publish of the same worker goes live. */
+/** Hostile builds over HTTP: their owners' errors, and that the worker's next publish goes live. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withoutControlCharacters } from '#providers/sandbox/log.ts';
 import type { ErrorBody } from '#runtime/errors.ts';

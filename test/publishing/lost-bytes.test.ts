@@ -1,4 +1,4 @@
-/** What callers are told where bytes are gone from the store. */
+/** Responses to callers when bytes are missing from the store. */
 import { rm } from 'node:fs/promises';
 import { afterAll, expect, test } from 'vitest';
 import { Deployment } from '#db/deployments/deployment.ts';

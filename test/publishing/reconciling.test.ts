@@ -1,4 +1,4 @@
-/** Rows held against workflows, with a real database and a real workflow engine that no worker serves. */
+/** Rows compared with workflows, with a real database and a real Temporal without workers. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '#activities/reconciliation.ts';

@@ -1,4 +1,4 @@
-/** Workflows that began under an earlier version of the code go on under this one. */
+/** Workflows that began under an earlier version of the code continue under this one. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protos from '@temporalio/proto';

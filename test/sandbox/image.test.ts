@@ -1,4 +1,4 @@
-/** What is made once for each version of the platform, and what becomes of those of earlier versions. */
+/** Files that are built once for each version of the platform, and the removal of earlier versions. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';

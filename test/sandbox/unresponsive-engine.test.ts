@@ -1,4 +1,4 @@
-/** An engine that has lost sight of a container answers everything but its removal. */
+/** An engine that has lost track of a container responds to everything but its removal. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What of a page is flagged, and what is not: bad pages in the ways that hide them, and good ones that look like them. */
+/** Flagged and unflagged content: bad pages in disguise, and good ones that resemble them. */
 import { describe, expect, test } from 'vitest';
 import { bad, good, scan } from './corpus.ts';
 import { readTemplate, templateNames } from './templates.ts';

@@ -1,4 +1,4 @@
-/** What is a site's own place at the moment of a scan, and what leads away from it by rules that a call sets. */
+/** A site's own hosts at the time of a scan, and redirects away from it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';

@@ -1,4 +1,4 @@
-/** Whose turn a scan is: who publishes much waits behind who publishes little. */
+/** The order of scans: accounts take turns. */
 import { expect, test } from 'vitest';
 import { createFairQueue, waiterTtlMs } from '#activities/scanning/fair-queue.ts';
 

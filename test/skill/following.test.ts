@@ -1,4 +1,4 @@
-/** The terminal client while it follows what lasts: over gaps in the network, with the log, and with the right word at the end. */
+/** The terminal client while it follows long work: network gaps, the log, and the right ending. */
 import { type ExecFileException, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The terminal client before a server that means it ill: what it prints, where its token goes, what it writes and starts. */
+/** The terminal client against a hostile server: what it prints, sends, writes and starts. */
 import { type ExecFileException, execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

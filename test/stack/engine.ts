@@ -1,4 +1,4 @@
-/** A container engine of one's own, to be killed: the one that the tests share is nobody's to end. */
+/** A container engine of the test's own, which may be killed; the shared one may not. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

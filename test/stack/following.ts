@@ -1,4 +1,4 @@
-/** How a client goes on where a call's wait for a build ended early, because the process that waited was told to end: it asks. */
+/** A client whose call ended early because its process shut down: it polls. */
 
 import { catalog, type ErrorCode } from '#runtime/errors.ts';
 import type { Answer } from '#tools/local/client.ts';

@@ -1,4 +1,4 @@
-/** A receiver of traces: takes OTLP over HTTP as JSON (opentelemetry-proto, `ExportTraceServiceRequest`) and keeps what it was told. */
+/** A trace collector: accepts OTLP over HTTP as JSON (opentelemetry-proto, `ExportTraceServiceRequest`) and stores it. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Holds what is said to be quick to its time on a machine that does other things too. */
+/** Checks a time limit on a busy machine, by the fastest of several runs. */
 
 /**
  * Acts until it took less than the goal, five times at most, and answers the least that it took, in milliseconds. A machine in need is slow now

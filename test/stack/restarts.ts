@@ -1,4 +1,4 @@
-/** Restarts of random processes, as a careful operator makes them: one of a kind at a time, and the next when that one is ready. */
+/** Restarts of random processes, one of a kind at a time, each after the previous one is ready. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Member, Several } from './several.ts';
 

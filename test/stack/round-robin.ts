@@ -1,4 +1,4 @@
-/** A front that hands each connection to the next process that says it is ready, and looks at nothing in it. */
+/** A TCP load balancer: passes each connection to the next ready process. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** Several of each, as processes of their own on a store in a bucket, behind fronts that share out connections and look at nothing in them. */
+/** Several processes of each kind, on a store in a bucket, behind TCP load balancers. */
 import { join } from 'node:path';
 import { openBucketPlace } from '#test/store/kinds.ts';
 import { startS3 } from '#test/store/s3-server.ts';

@@ -1,4 +1,4 @@
-/** A way to the database on which a cable can be pulled: connections that stand stay open, and nothing passes over them any more. */
+/** A proxy to the database that can fall silent: connections stay open, and nothing passes. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** The running system for acceptance tests, which know it over the wire alone. */
+/** The running system for acceptance tests, which use it over the network alone. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';

@@ -1,4 +1,4 @@
-/** Waits for a state and never for a time: looks again until it is there, and fails with what it saw last. */
+/** Polls until a state is reached, and fails with the last one seen. */
 export async function until<T>(
   look: () => Promise<T> | T,
   there: (seen: T) => boolean,

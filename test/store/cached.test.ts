@@ -1,4 +1,4 @@
-/** What an edge keeps of a store that is elsewhere: within its bound, and never a wrong byte. */
+/** An edge's cache of a remote store: within its limit, and never a wrong byte. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

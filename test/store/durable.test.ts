@@ -1,4 +1,4 @@
-/** What is synced before it is acknowledged: by name, whichever process wrote it. */
+/** Data synced before it is acknowledged, by name, whichever process wrote it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

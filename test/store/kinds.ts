@@ -1,4 +1,4 @@
-/** The places that a store can be in, with the hands to look behind it. */
+/** The kinds of stores, and access to what is behind them. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A store in a bucket whose server dies, hangs, is full, gives other bytes than it took, or is asked by many at once. */
+/** A store in a bucket whose server dies, hangs, is full, returns wrong bytes, or has many concurrent clients. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';

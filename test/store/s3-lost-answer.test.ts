@@ -1,4 +1,4 @@
-/** A server that took a large file, whose answer to that was lost, and that is strict when it is asked again. */
+/** A server that accepted a large file, whose response was lost, and that is strict on the retry. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** A wire between a client and a server that can be cut, and that can go dead. */
+/** A connection between client and server that can be cut or fall silent. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** Telemetry that is off costs nothing. */
+/** Disabled telemetry costs nothing. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

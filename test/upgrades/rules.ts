@@ -1,4 +1,4 @@
-/** What of the next release's shape the release before it could not live with. */
+/** Schema changes that the previous release could not work with. */
 
 type Column = { type: string; isNullable: boolean; isRequired: boolean };
 

@@ -1,4 +1,4 @@
-/** A migration works with the release before it: that one runs on beside the new database until each of its processes was replaced. */
+/** A migration works with the previous release, whose processes run until they are replaced. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

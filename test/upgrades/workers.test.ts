@@ -1,4 +1,4 @@
-/** Workers of two releases beside each other, and what the last one to start leaves standing. */
+/** Workers of two releases side by side, and the schedules that the last one leaves. */
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** Makes the sandbox's image known to a container engine, without a registry where that is possible. */
+/** Adds the sandbox's image to a container engine, without a registry if possible. */
 import { spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import type Docker from 'dockerode';
@@ -9,8 +9,8 @@ const label = 'frontage.image';
 const keptSeconds = 7 * 24 * 3600;
 
 /**
- * Answers the image's id and its tag, made first where the engine lacks it. The tag appears only on a whole image; two
- * makers at once make the same one twice.
+ * Returns the image's id and its tag, and builds the image if the engine lacks it. The tag is set only on a complete image; two concurrent
+ * builds create the same image twice.
  */
 export async function makeDockerImage(
   docker: Docker,
@@ -29,7 +29,7 @@ export async function makeDockerImage(
   return { id, tag };
 }
 
-/** Removes images of a week ago, but this one, that no container uses. Younger ones may be another installation's. */
+/** Removes other images that are older than a week and unused. Younger ones may belong to another installation. */
 export async function removeEarlierImages(docker: Docker, tag: string): Promise<void> {
   const { SystemTime } = await docker.info();
   const before = new Date(SystemTime).getTime() / 1000 - keptSeconds;

@@ -18,16 +18,16 @@ import { addSystem, nodeBinary } from './system.ts';
 const run = promisify(execFile);
 const here = import.meta.dirname;
 
-/** Takes one line for people who wait. */
+/** Receives progress as lines of text. */
 export type Progress = (line: string) => void;
 
 const own = ['package.json', 'package-lock.json'];
 const folders = ['runner', 'rehearsal'];
 
-/** What goes into the image, by its path in this folder. */
+/** The files of the image, by their paths in this folder. */
 export const imageParts = [...own, ...folders.flatMap(listFiles)];
 
-/** What a sandbox runs. By SIGUSR1 site code could let it be debugged, and give it orders. */
+/** The command of a sandbox. With SIGUSR1, site code could open the supervisor's debugger and control it. */
 export const runnerCommand = ['node', '--disable-sigusr1', '/opt/frontage/runner/supervisor.mjs'];
 const makers = ['image.ts', 'system.ts', 'Dockerfile'];
 
@@ -45,8 +45,8 @@ export async function imageId(): Promise<string> {
 }
 
 /**
- * Answers the image's folder, made first where it is missing. It is made aside and renamed, so a killed maker leaves
- * nothing that could be taken for it, and of two at once the later one throws its own away.
+ * Returns the image's folder, and creates it if it is missing. It is built under another name and renamed, so a killed process leaves no
+ * incomplete image. Of two concurrent builds, the later one is discarded.
  */
 export async function makeImageFolder(dataDir: string, onProgress: Progress): Promise<{ id: string; path: string }> {
   const id = await imageId();
@@ -89,7 +89,7 @@ async function fill(folder: string, onProgress: Progress): Promise<void> {
   await run('chmod', ['-R', 'a+rX,go-w', folder]);
 }
 
-/** Install scripts stay off: none of the packages needs one, and this runs as the platform's user. */
+/** Without install scripts: no package needs one, and they would run as the platform's user. */
 async function installPackages(folder: string): Promise<void> {
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--include=optional', '--prefix', folder];
   await run('npm', ['ci', ...flags], { cwd: folder, maxBuffer: 16 * 1024 * 1024 }).catch((cause) => {

@@ -1,4 +1,4 @@
-/** The part of a root file system that comes from this machine: Node, the libraries it loads, and a few files of /etc. */
+/** The part of a root file system that is copied from this machine: Node, its libraries, and a few files of /etc. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const certificates = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
 
-/** The binary of the npm package `node`, which needs few libraries; else the one we run under. */
+/** The binary of the npm package `node`, which needs few libraries; otherwise the binary of this process. */
 export function nodeBinary(): string {
   try {
     const { resolve } = createRequire(import.meta.url);
@@ -20,7 +20,7 @@ export function nodeBinary(): string {
   }
 }
 
-/** Completes the folder, which already holds `opt/frontage`, to a root file system. No shell, no tools: Node alone. */
+/** Makes the folder, which already contains `opt/frontage`, a root file system: Node only, without a shell or tools. */
 export async function addSystem(folder: string): Promise<void> {
   for (const name of ['usr/bin', 'etc/ssl/certs', 'proc', 'dev', 'tmp', 'site']) {
     await mkdir(join(folder, name), { recursive: true });
@@ -36,11 +36,11 @@ export async function addSystem(folder: string): Promise<void> {
   await writeFile(join(folder, 'etc/hosts'), '127.0.0.1 localhost\n::1 localhost\n');
   const bundle = certificates.find((path) => existsSync(path));
   if (bundle) await copyFile(bundle, join(folder, 'etc/ssl/certs/ca-certificates.crt'));
-  // Some loaders look in /lib64, some in /usr/lib: one of each, whatever the machine's layout.
+  // Some loaders search /lib64, some /usr/lib: provide both, whatever the machine's layout.
   if (!existsSync(join(folder, 'lib64'))) await symlink('lib', join(folder, 'lib64'));
 }
 
-/** What Node and each native package load from this machine. Lists of Node alone lack librt and libresolv. */
+/** The libraries that Node and each native package load. Node's own list lacks librt and libresolv. */
 async function listLibraries(folder: string): Promise<Set<string>> {
   const packages = join(folder, 'opt/frontage/node_modules');
   const entries = await readdir(packages, { recursive: true, withFileTypes: true });

@@ -1,4 +1,4 @@
-/** What a campaign of kills works on: a system with an engine of its own, one site, and a book of what was promised. */
+/** The system that a campaign of kills runs on: its own container engine, one site, and a record of promises. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** One kill: a publish, a restore or a push is brought to an edge, a process is killed there, and all is waited for again. */
+/** One kill: a publish, restore or push is stopped at a chosen moment, a process is killed, and recovery is awaited. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';

@@ -1,4 +1,4 @@
-/** One kill while a slot is published or its time runs out; then all is waited for again. */
+/** One kill while a slot is published or expires, and the recovery. */
 import { expect } from 'vitest';
 import { visit } from '#test/stack/stack.ts';
 import { committed, hold, type SlotEdge, withClient } from './edges.ts';

@@ -1,4 +1,4 @@
-/** A visitor who never rests: fifty times a second he reads several addresses, and notes what no visitor may ever see. */
+/** A visitor that reads several addresses fifty times a second, and records responses that no visitor may see. */
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** One site with everybody around it who may ask for something. */
+/** One site with every kind of caller. */
 
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Domain } from '#db/domains/domain.ts';

@@ -1,4 +1,4 @@
-/** Who there is around a site, and what each of them is told by a call of each rule. */
+/** The callers of a site, and the response that each gets under each rule. */
 
 export type Who =
   | 'no token'

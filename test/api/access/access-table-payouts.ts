@@ -1,4 +1,4 @@
-/** Who may make the calls of payouts. */
+/** The access rules of payout calls. */
 import type { Entry } from './access-table.ts';
 
 export const payoutCalls: Record<string, Entry> = {

@@ -1,4 +1,4 @@
-/** The access check: every route of the API, for everybody who may ask. */
+/** The access check: every route of the API, for every kind of caller. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorOf } from '#test/api/fixture.ts';
 import { routesOf } from '#test/api/samples.ts';

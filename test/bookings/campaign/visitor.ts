@@ -1,4 +1,4 @@
-/** A process full of visitors: each asks for one seat, again under the same key where no answer came, and reports what it was told. */
+/** A process with many visitors: each books one seat, retries under the same key, and reports its response. */
 import { randomUUID } from 'node:crypto';
 
 export type Orders = {

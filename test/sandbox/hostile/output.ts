@@ -1,4 +1,4 @@
-/** Programs whose output and words are not what they should be. */
+/** Programs with malformed output and logs. */
 import { type HostileProgram, runs, writes } from './program.ts';
 
 export const output: HostileProgram[] = [

@@ -1,4 +1,4 @@
-/** All hostile programs: what each does, and the ends it may come to. */
+/** All hostile programs, and their possible outcomes. */
 import { outside, verdicts } from './escapes.ts';
 import { caches, log, output } from './output.ts';
 import { memory, processes, time } from './resources.ts';

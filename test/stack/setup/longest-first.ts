@@ -1,4 +1,4 @@
-/** In which order test files begin. */
+/** The order in which test files start. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Those that take minutes: begun as their size has it, the last of them runs alone when all else is done. */

@@ -1,4 +1,4 @@
-/** A connector as an owner meets it: the SDK's client, its way through the owner's mail and browser, and the tools that it gets. */
+/** An OAuth client as an owner meets it: the SDK's client, the sign-in by mail and browser, and the tools it gets. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
@@ -9,7 +9,7 @@ import { type Agent, agentOf, type Called } from '#test/mcp/fixture.ts';
 import { underWay } from '#test/stack/following.ts';
 import { until } from '#test/stack/until.ts';
 
-export type Connector = {
+export type OauthClient = {
   agent: Agent;
   tokens(): OAuthTokens | undefined;
   close(): Promise<void>;
@@ -20,7 +20,7 @@ export async function connectAs(
   name: string,
   mcpUrl: string,
   browse: (address: URL) => Promise<void>,
-): Promise<Connector> {
+): Promise<OauthClient> {
   const answers: URL[] = [];
   const listener = createServer((request, response) => {
     answers.push(new URL(request.url ?? '/', 'http://127.0.0.1'));
