@@ -16,7 +16,6 @@ const long: Record<string, string> = {
   'api/app.ts json': 'the sitemap: every address of the API in one place',
   'edge/http/request.ts readFields': 'one pass over the raw fields, on the path of every request',
   'operator/backups/repository.ts bucketRepository': 'a factory: returns a repository in a bucket',
-  'providers/sandbox/image/runner/supervisor.mjs supervise': 'one build, whose ends clean up in order',
   'web/mails/layout.ts writeHtml': 'a template: the HTML of every mail',
 };
 

@@ -61,6 +61,17 @@ function startFramework(...args) {
   return { child, stdin, report };
 }
 
+/**
+ * Unpacks the cache and the source, and completes the source. Returns the state of the cache.
+ * @param {ReturnType<typeof readParts>} parts
+ */
+async function unpackSite(parts) {
+  const given = await takeCache(parts.cache, cacheDir);
+  await unpack(parts.source, root);
+  await furnish();
+  return given;
+}
+
 /** Adds the platform's packages to the source, and its frozen files if the source lacks them. */
 async function furnish() {
   for (const name of ['package.json', 'package-lock.json']) {
@@ -177,11 +188,7 @@ async function supervise(isRehearsing) {
   };
   try {
     await mkdir(cacheDir);
-    await timed(ms, 'unpack', async () => {
-      given = await takeCache(parts.cache, cacheDir);
-      await unpack(parts.source, root);
-      await furnish();
-    });
+    given = await timed(ms, 'unpack', () => unpackSite(parts));
     await timed(ms, 'build', () => runFramework(framework, exit, { root, cacheDir, siteUrl }));
     // Before the files and caches: on a shared connection it would otherwise queue behind output that is not read yet.
     endLog();
