@@ -5,9 +5,10 @@
 
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { type Caps, capsOf, type PlanContext } from '#rules/caps.ts';
+import { type Caps, capsOf } from '#rules/caps.ts';
 import type { LimitName } from '#rules/limits.ts';
 import type { Role } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 
 export type Cap = {
@@ -27,10 +28,10 @@ export type Cap = {
 /** Throws `plan_limit` when the limit is reached. Call it in the transaction that adds an item. */
 export async function countWithinLimit(
   tx: EntityManager,
-  deps: PlanContext,
+  deps: Pick<Deps, 'clock' | 'config'>,
   { limit, accountId, by, count, what, holder = 'this account', nextAction }: Cap,
 ): Promise<void> {
-  const caps = capsOf(deps, await lockAccount(tx, accountId), by);
+  const caps = capsOf(deps.config, await lockAccount(tx, accountId), deps.clock.now(), by);
   if ((await count()) < caps.limits[limit]) return;
   throw errors.plan_limit(overCap(caps, { limit, what, holder }), {
     nextAction: `${nextAction} ${caps.lift(limit)}`,

@@ -122,7 +122,7 @@ async function open(
   const { site, by } = await access();
   if (!(await deps.repositories.exists(address.siteId, address.repository))) throw noRepository();
   const place = deps.repositories.place(address.siteId, address.repository);
-  return { place, address, access, caps: capsOf(deps, site, by) };
+  return { place, address, access, caps: capsOf(deps.config, site, deps.clock.now(), by) };
 }
 
 async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {

@@ -2,8 +2,6 @@
  * The plan of an account and its limits. Deadlines are applied when reading: an expired grant or a long overdue payment
  * has no effect.
  */
-import type { Clock } from '#runtime/clock.ts';
-import type { Config } from '#runtime/config.ts';
 import type { LimitName, Limits } from './limits.ts';
 import type { Catalog, Plan } from './plans.ts';
 
@@ -14,17 +12,17 @@ type Subscriptions = { paid: HeldPlan | null; granted: HeldPlan | null };
 /** An account or one of its sites. Its `Subscriptions` are JSON. */
 export type PlanSubject = { subscriptions?: string | null | undefined };
 
-export type PlanContext = { config: Pick<Config, 'plans' | 'plan' | 'billing'>; clock: Clock };
+/** The catalog, the name of the default plan, and the billing provider, absent where nothing is metered. */
+export type PlanConfig = { plans: Catalog; plan: string; billing?: unknown };
 
 /**
  * The larger of the paid and the granted plan, otherwise the first of the catalog. Without billing, every account has
  * the default plan.
  */
-export function planOf({ config, clock }: PlanContext, subject: PlanSubject): Plan {
-  const { plans } = config;
-  if (!config.billing) return planNamed(plans, config.plan) ?? plans[0];
+export function planOf({ plans, plan, billing }: PlanConfig, subject: PlanSubject, now: Date): Plan {
+  if (!billing) return planNamed(plans, plan) ?? plans[0];
   const { paid, granted } = subscriptionsOf(subject);
-  const held = [paid, granted].map((one) => (one && isInForce(one, clock.now()) ? one.plan : undefined));
+  const held = [paid, granted].map((one) => (one && isInForce(one, now) ? one.plan : undefined));
   return plans.findLast(({ name }) => held.includes(name)) ?? plans[0];
 }
 
@@ -41,17 +39,17 @@ export function planNamed(plans: Catalog, name: string): Plan | undefined {
   return plans.find((plan) => plan.name === name);
 }
 
-export function limitsOf(deps: PlanContext, subject: PlanSubject): Limits {
-  return planOf(deps, subject).limits;
+export function limitsOf(config: PlanConfig, subject: PlanSubject, now: Date): Limits {
+  return planOf(config, subject, now).limits;
 }
 
 export type PlanStatus = 'free' | 'granted' | 'active' | 'past_due';
 
 /** The origin of the plan. Without billing there is none. */
-export function planStatusOf(deps: PlanContext, subject: PlanSubject): PlanStatus {
-  if (!deps.config.billing) return 'active';
-  const { name } = planOf(deps, subject);
-  const has = (held: HeldPlan | null) => held?.plan === name && isInForce(held, deps.clock.now());
+export function planStatusOf(config: PlanConfig, subject: PlanSubject, now: Date): PlanStatus {
+  if (!config.billing) return 'active';
+  const { name } = planOf(config, subject, now);
+  const has = (held: HeldPlan | null) => held?.plan === name && isInForce(held, now);
   const { paid, granted } = subscriptionsOf(subject);
   if (has(paid)) return paid?.until === null ? 'active' : 'past_due';
   return has(granted) ? 'granted' : 'free';
@@ -67,9 +65,14 @@ export type Caps = {
 };
 
 /** `by` is the caller: a collaborator is subject to the limits of the site’s owner, who alone can raise them. */
-export function capsOf(deps: PlanContext, subject: PlanSubject, by: 'owner' | 'collaborator' = 'owner'): Caps {
-  const { billing, plans } = deps.config;
-  const { name: plan, limits } = planOf(deps, subject);
+export function capsOf(
+  config: PlanConfig,
+  subject: PlanSubject,
+  now: Date,
+  by: 'owner' | 'collaborator' = 'owner',
+): Caps {
+  const { billing, plans } = config;
+  const { name: plan, limits } = planOf(config, subject, now);
   const words = by === 'owner' ? ownerRemedy : collaboratorRemedy;
   return {
     limits,

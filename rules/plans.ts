@@ -2,8 +2,6 @@
  * The catalog of plans: prices, features and limits. It is the only source of prices; the billing provider is never
  * queried for one.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { amountFault } from './currencies.ts';
 import { type LimitName, limitNames } from './limits.ts';
@@ -38,17 +36,8 @@ export type Catalog = readonly [Plan, ...Plan[]];
 
 const catalogSchema = z.array(planSchema).min(1);
 
-/** The project's own catalog. */
-export const ownCatalog = join(import.meta.dirname, 'plans.json');
-
-/** Reads a catalog. Throws with all its faults, one per line. */
-export function readPlans(path: string): { plans: Catalog } | { faults: string[] } {
-  let content: unknown;
-  try {
-    content = JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return { faults: [`${path} is not a readable JSON file`] };
-  }
+/** Validates a catalog. Returns all its faults if it has any. */
+export function validatePlans(content: unknown): { plans: Catalog } | { faults: string[] } {
   const parsed = catalogSchema.safeParse(content);
   if (!parsed.success)
     return { faults: parsed.error.issues.map((issue) => `${where(content, issue.path)}${issue.message}`) };

@@ -1,13 +1,13 @@
 /** The only reader of the environment. It reports all problems at once, and returns a frozen configuration. */
 
 import { readFileSync } from 'node:fs';
-import { ownCatalog, readPlans } from '#rules/plans.ts';
 import { domainsConfig } from './config/domains.ts';
 import { edgesConfig } from './config/edges.ts';
 import { featuresConfig, signInConfig } from './config/features.ts';
 import { installationConfig } from './config/installation.ts';
 import { moneyConfig } from './config/money.ts';
 import { operationConfig } from './config/operation.ts';
+import { ownCatalog, readPlans } from './config/plans.ts';
 import { storageConfig, workersConfig } from './config/workers.ts';
 import { requirements } from './settings/requirements.ts';
 import { settings } from './settings.ts';

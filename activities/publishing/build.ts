@@ -103,7 +103,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
         attempt: info.attempt,
         source,
         siteUrl: deployment.siteUrl,
-        limits: buildLimits(limitsOf(deps, deployment.site)),
+        limits: buildLimits(limitsOf(deps.config, deployment.site, deps.clock.now())),
         signal: cancellationSignal,
         onLog: job.log.write,
         ...outputHandlers(deps, deployment, job),
@@ -123,7 +123,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
 /** A limit error says who can raise the limit. */
 function failureOf(deps: BuilderDeps, { site, createdBy }: Deployment, { code, message, limit }: FailedBuild) {
   const by = site.account.id === createdBy.id ? 'owner' : 'collaborator';
-  const lift = limit ? ` ${capsOf(deps, site, by).lift(limit)}` : '';
+  const lift = limit ? ` ${capsOf(deps.config, site, deps.clock.now(), by).lift(limit)}` : '';
   return ApplicationFailure.nonRetryable(message + lift, code);
 }
 

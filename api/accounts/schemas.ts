@@ -4,9 +4,9 @@ import { type PayoutsOfAccount, payoutsSchema, payoutsView } from '#api/payouts/
 import { moment, plainName } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { EmailChange } from '#db/accounts/email-change.ts';
-import { limitsOf, type PlanContext, planOf, planStatusOf } from '#rules/caps.ts';
+import { limitsOf, planOf, planStatusOf } from '#rules/caps.ts';
 import { type LimitName, type Limits, limitNames } from '#rules/limits.ts';
-import type { Config } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
 import type { Usage } from './rules.ts';
 
 const limitSchema = z.object({
@@ -61,7 +61,7 @@ export const accountChangedSchema = z.object({
 type AccountContext = {
   usage: Usage;
   pending: EmailChange | null;
-  deps: PlanContext & { config: Config };
+  deps: Pick<Deps, 'clock' | 'config'>;
   builders: boolean;
   payouts: PayoutsOfAccount;
   skill: string;
@@ -80,7 +80,7 @@ export function accountView(
     pending_email: pending?.email ?? null,
     created_at: account.createdAt,
     counts: { sites: usage.sites, archived_sites: usage.archivedSites, domains: usage.domains },
-    limits: limitsView(limitsOf(deps, account), {
+    limits: limitsView(limitsOf(deps.config, account, deps.clock.now()), {
       sites: { used: usage.sites },
       tokens: { used: usage.tokens },
       files_per_day: { used: usage.files.used, resets_at: usage.files.resetsAt },
@@ -89,8 +89,8 @@ export function accountView(
     }),
     billing: {
       enabled: config.billing !== undefined,
-      plan: planOf(deps, account).name,
-      status: planStatusOf(deps, account),
+      plan: planOf(deps.config, account, deps.clock.now()).name,
+      status: planStatusOf(deps.config, account, deps.clock.now()),
     },
     payouts: payoutsView(payouts, config),
     domain_onboarding: { modes: config.domains.modes },

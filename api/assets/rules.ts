@@ -45,7 +45,7 @@ export async function putAsset(
   requireName(rulesFor(deps, site, 'source', by), path);
   const known = await fileAt(deps, site, path);
   if (expected !== undefined && !(await matches(deps, site, known, expected))) throw changed(path);
-  const caps = capsOf(deps, site, by);
+  const caps = capsOf(deps.config, site, deps.clock.now(), by);
   const tooLarge = () => exceedsFileLimit(path, caps);
   await using file = await receiveUpload(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge });
   return await storeAsset(em, deps, site, {

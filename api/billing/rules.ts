@@ -90,7 +90,8 @@ async function takePage(deps: Deps, accountId: string, plan: Plan): Promise<Bill
   return await deps.em().transactional(async (tx) => {
     const current = await lockAccount(tx, accountId);
     const paid = await currentSubscription(tx, accountId);
-    if (planOf(deps, current).name === plan.name || paid?.plan === plan.name) throw hasIt(plan, paid !== null);
+    if (planOf(deps.config, current, deps.clock.now()).name === plan.name || paid?.plan === plan.name)
+      throw hasIt(plan, paid !== null);
     const open = await openCheckoutOf(tx, accountId);
     return open ?? addCheckout(tx, deps.clock, tx.getReference(Account, accountId), plan.name);
   });

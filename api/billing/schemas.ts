@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { BillingSubscription, PlanGrant } from '#db/billing/subscription.ts';
-import { type PlanContext, type PlanStatus, planOf, planStatusOf } from '#rules/caps.ts';
+import { type PlanStatus, planOf, planStatusOf } from '#rules/caps.ts';
 import { limitNames } from '#rules/limits.ts';
 import type { Plan } from '#rules/plans.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 const planSchema = z
   .object({
@@ -70,12 +71,12 @@ export type Standings = {
 };
 
 export function billingView(
-  deps: PlanContext,
+  deps: Pick<Deps, 'clock' | 'config'>,
   account: Account,
   { paid, grant, open }: Standings,
 ): z.output<typeof billingSchema> {
-  const plan = planOf(deps, account);
-  const status = planStatusOf(deps, account);
+  const plan = planOf(deps.config, account, deps.clock.now());
+  const status = planStatusOf(deps.config, account, deps.clock.now());
   const isOpen = open !== null && open.checkoutEndsAt > deps.clock.now();
   return {
     plan: plan.name,

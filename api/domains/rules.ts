@@ -15,7 +15,6 @@ import { syncZone } from '#db/domains/zones.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { observeDns } from '#providers/dns/observation.ts';
-import type { PlanContext } from '#rules/caps.ts';
 import { evaluate, expectedRecords } from '#rules/dns/evaluation.ts';
 import { isWithin, type Name, readName } from '#rules/dns/names.ts';
 import type { DomainMode } from '#rules/states.ts';
@@ -138,7 +137,7 @@ async function requireNotStopped(tx: EntityManager, accountId: string, name: Nam
   });
 }
 
-async function requireRoom(tx: EntityManager, deps: PlanContext, accountId: string): Promise<void> {
+async function requireRoom(tx: EntityManager, deps: Pick<Deps, 'clock' | 'config'>, accountId: string): Promise<void> {
   await countWithinLimit(tx, deps, {
     limit: 'domains',
     accountId,

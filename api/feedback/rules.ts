@@ -77,7 +77,7 @@ function requireSizes(message: string, context: string | null): void {
 }
 
 async function requireRoom(tx: EntityManager, deps: Deps, accountId: string): Promise<void> {
-  const limit = limitsOf(deps, await lockAccount(tx, accountId)).feedback_per_day;
+  const limit = limitsOf(deps.config, await lockAccount(tx, accountId), deps.clock.now()).feedback_per_day;
   const now = deps.clock.now();
   const { day, resetsAt } = dayOf(now);
   const filed = await tx.count(Feedback, { account: accountId, createdAt: { $gte: new Date(`${day}T00:00:00Z`) } });

@@ -29,7 +29,7 @@ export async function nameFiles(
 ): Promise<string[]> {
   const deployment = await loadDeployment(em, actor, deploymentId);
   requireOpenUpload(deployment, deps.clock.now());
-  const caps = capsOf(deps, deployment.site, roleOf(deployment.site, actor));
+  const caps = capsOf(deps.config, deployment.site, deps.clock.now(), roleOf(deployment.site, actor));
   const bytesOf = validateFiles(files, caps);
   const known = await knownBlobsOf(em, deps, actor, deployment.site, [...bytesOf.keys()]);
   for (const [sha256, bytes] of known) {

@@ -32,7 +32,13 @@ export async function startUpload(
   return await em.transactional(async (tx) => {
     const upload = { id, siteUrl, createdBy: actor.accountId, uploadEndsAt: endsAt };
     const locked = await lockChangeable(tx, siteId);
-    return await acceptUpload(tx, deps, locked, upload, limitsOf(deps, locked).uploads_under_way);
+    return await acceptUpload(
+      tx,
+      deps,
+      locked,
+      upload,
+      limitsOf(deps.config, locked, deps.clock.now()).uploads_under_way,
+    );
   });
 }
 

@@ -34,7 +34,7 @@ export async function placePhoto(
   requireName(rulesFor(deps, site, 'source', by), path);
   const photo = await loadPhoto(em, deps, photo_id);
   const known = await fileAt(deps, site, path);
-  const caps = capsOf(deps, site, by);
+  const caps = capsOf(deps.config, site, deps.clock.now(), by);
   const body = await requireLibrary(deps).file(photo).catch(throwCatalogError);
   const tooLarge = () => exceedsFileLimit(path, caps);
   await using file = await receiveUpload(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge }).catch((error) =>

@@ -49,7 +49,10 @@ function readingRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params, query }) => {
       const site = await loadSite(em, actor, params.id);
-      const numbers = Array.from({ length: limitsOf(deps, site).preview_slots }, (_, at) => at + 1);
+      const numbers = Array.from(
+        { length: limitsOf(deps.config, site, deps.clock.now()).preview_slots },
+        (_, at) => at + 1,
+      );
       const { rows, next_cursor } = await page(
         config.secret,
         ['previews', site.id],

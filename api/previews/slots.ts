@@ -9,7 +9,7 @@ import { previewIn } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import type { Repositories } from '#providers/repositories.ts';
-import { capsOf, limitsOf, type PlanContext } from '#rules/caps.ts';
+import { capsOf, limitsOf } from '#rules/caps.ts';
 import { draftStatusAt, isSettled, type Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -39,8 +39,8 @@ export type Slot = {
 export const branchOf = (slot: number): string => `preview/${slot}`;
 
 /** The slot number in a path, for a build. Throws `invalid_slot`. */
-export function readSlot(deps: PlanContext, site: Site, by: Role, text: string): number {
-  const { limits, lift } = capsOf(deps, site, by);
+export function readSlot(deps: Pick<Deps, 'clock' | 'config'>, site: Site, by: Role, text: string): number {
+  const { limits, lift } = capsOf(deps.config, site, deps.clock.now(), by);
   const slot = numberOf(text);
   if (slot >= 1 && slot <= limits.preview_slots) return slot;
   throw errors.invalid_slot(`This site’s preview slots are numbered 1 to ${limits.preview_slots}.`, {
@@ -51,7 +51,7 @@ export function readSlot(deps: PlanContext, site: Site, by: Role, text: string):
 /** The same for an existing slot: a smaller plan does not remove a slot that is in use. */
 export async function slotNumber(em: EntityManager, deps: Deps, site: Site, by: Role, text: string): Promise<number> {
   const slot = numberOf(text);
-  const isBeyond = slot > limitsOf(deps, site).preview_slots;
+  const isBeyond = slot > limitsOf(deps.config, site, deps.clock.now()).preview_slots;
   if (isBeyond && (await previewIn(em, deps.clock.now(), site.id, slot))) return slot;
   return readSlot(deps, site, by, text);
 }

@@ -18,7 +18,7 @@ export type DailyQuota = {
 export function openDailyQuota(em: EntityManager, deps: Deps, site: Site, by: Role): DailyQuota {
   const { clock, log } = deps;
   const { day, resetsAt } = dayOf(clock.now());
-  const { limits, lift } = capsOf(deps, site, by);
+  const { limits, lift } = capsOf(deps.config, site, deps.clock.now(), by);
   const limit = limits.files_per_day;
   const accountId = site.account.id;
   let reserved = 0;
@@ -50,7 +50,7 @@ export async function requireDailyQuota(
   deps: Pick<Deps, 'clock' | 'config'>,
   site: Site,
 ): Promise<void> {
-  const limit = limitsOf(deps, site).files_per_day;
+  const limit = limitsOf(deps.config, site, deps.clock.now()).files_per_day;
   const { used, resetsAt } = await quotaUsage(em, deps.clock, site.account.id);
   if (used >= limit) throw quotaUsedUp(limit, resetsAt, deps.clock.now());
 }

@@ -30,7 +30,7 @@ export async function receiveFile(
   const off = missing(deps.config, 'files');
   if (off) throw off;
   requireOpen(opened, deps.clock.now());
-  const bytesMax = Math.min(opened.link.maxFileBytes, limitsOf(deps, opened.site).file_bytes);
+  const bytesMax = Math.min(opened.link.maxFileBytes, limitsOf(deps.config, opened.site, deps.clock.now()).file_bytes);
   const tooLarge = () => errors.plan_limit(`This file is larger than the limit of ${sizeWords(bytesMax)}.`);
   await using file = await receiveUpload(deps, body, { bytesMax, tooLarge });
   if (file.bytes === 0) throw errors.invalid_file('This file is empty.');

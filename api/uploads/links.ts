@@ -38,7 +38,7 @@ export async function createLink(
 ): Promise<UploadLink> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  const { limits, lift } = capsOf(deps, site, roleOf(site, actor));
+  const { limits, lift } = capsOf(deps.config, site, deps.clock.now(), roleOf(site, actor));
   const maxFileBytes = input.max_file_bytes ?? limits.file_bytes;
   if (maxFileBytes > limits.file_bytes) {
     throw errors.invalid_upload(`max_file_bytes is larger than the limit of ${limits.file_bytes} bytes for one file.`, {

@@ -57,7 +57,7 @@ function showLink(deps: Deps, opened: HeldLink, results: UploadResult[] = []): W
     if (results.length === 0 || !(error instanceof AppError)) throw error;
     return closedPage('Thank you', error.message, results);
   }
-  const fileBytesMax = Math.min(link.maxFileBytes, limitsOf(deps, site).file_bytes);
+  const fileBytesMax = Math.min(link.maxFileBytes, limitsOf(deps.config, site, deps.clock.now()).file_bytes);
   return uploadPage({
     siteTitle: site.title,
     filesLeft: link.maxFiles - link.filesTaken,

@@ -82,7 +82,7 @@ function start(tx: EntityManager, { clock, config }: AcceptanceDeps, deployment:
  */
 export async function requirePublishRate(tx: EntityManager, deps: AcceptanceDeps, site: Site): Promise<void> {
   const owner = await lockAccount(tx, site.account.id);
-  const limit = limitsOf(deps, owner).publishes_per_hour;
+  const limit = limitsOf(deps.config, owner, deps.clock.now()).publishes_per_hour;
   await requireBelowHourlyLimit(deps.clock, {
     limit,
     message: `The owner has reached the limit of ${limit} publishes and previews per hour.`,

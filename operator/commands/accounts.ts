@@ -36,7 +36,10 @@ export const accountCommands = {
         ...(after === undefined ? {} : { id: { $lt: after } }),
       };
       const accounts = await em.find(Account, where, { orderBy: { id: 'desc' }, limit: rowsToRead });
-      return pageOf(accounts, (account) => ({ ...shown(account), plan: planOf(deps, account).name }));
+      return pageOf(accounts, (account) => ({
+        ...shown(account),
+        plan: planOf(deps.config, account, deps.clock.now()).name,
+      }));
     },
   }),
   'account show': command({
@@ -118,8 +121,8 @@ async function show({ em, ...deps }: Given, which: Which) {
   ];
   return {
     ...shown(account),
-    plan: planOf(deps, account).name,
-    plan_status: planStatusOf(deps, account),
+    plan: planOf(deps.config, account, deps.clock.now()).name,
+    plan_status: planStatusOf(deps.config, account, deps.clock.now()),
     sites: sites.map(({ id, name, status, blockReason }) => ({ id, name, status, blocked: blockReason ?? null })),
     domains: domains.map(({ id, name, status }) => ({ id, name, status })),
     tokens: tokens.map(({ id, name, createdAt, lastUsedAt, expiresAt }) => {

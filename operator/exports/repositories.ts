@@ -28,7 +28,7 @@ export async function validateRepositories(
   { document, path }: Unpacked,
   { dir, subscriptions }: { dir: string; subscriptions: string | null },
 ): Promise<void> {
-  const { limits, lift } = capsOf(deps, { subscriptions });
+  const { limits, lift } = capsOf(deps.config, { subscriptions }, deps.clock.now());
   // The archive may contain platform files of another release.
   const platform = new Map([...platformFiles().keys()].map((name) => [name, anyBytes]));
   for (const repository of kinds) {

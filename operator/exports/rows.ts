@@ -1,10 +1,12 @@
 /** The rows of an imported site. */
+
 import type pg from 'pg';
 import { overCap } from '#api/limits.ts';
 import { subscriptionsSql } from '#db/accounts/subscription-sql.ts';
 import { enqueueStart } from '#db/resume-workflows.ts';
-import { capsOf, type PlanContext } from '#rules/caps.ts';
+import { capsOf } from '#rules/caps.ts';
 import type { Clock } from '#runtime/clock.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { refused } from './archive-reader.ts';
 import { ExportFault, type RowTable, rowSchemas, type SiteDocument, siteColumns } from './document.ts';
 
@@ -65,7 +67,11 @@ const owned: Record<RowTable, 'site_id' | 'account_id' | undefined> = {
 };
 
 /** Inserts the rows in the client's transaction. Throws ExportFault if they violate a constraint. */
-export async function writeRows(client: pg.ClientBase, deps: PlanContext, taken: Taken): Promise<void> {
+export async function writeRows(
+  client: pg.ClientBase,
+  deps: Pick<Deps, 'clock' | 'config'>,
+  taken: Taken,
+): Promise<void> {
   try {
     await requireSiteLimit(client, deps, taken);
     await writeSite(client, deps.clock, taken);
@@ -90,7 +96,7 @@ export async function writeRows(client: pg.ClientBase, deps: PlanContext, taken:
 /** Enforces the limit on active sites. Locks the account until the transaction ends. */
 async function requireSiteLimit(
   client: pg.ClientBase,
-  deps: PlanContext,
+  deps: Pick<Deps, 'clock' | 'config'>,
   { document, accountId }: Taken,
 ): Promise<void> {
   if (document.site.archived_at) return;
@@ -98,7 +104,7 @@ async function requireSiteLimit(
     `select ${subscriptionsSql('account.id')} as subscriptions from account where id = $1 for no key update`,
     [accountId],
   );
-  const caps = capsOf(deps, accounts[0]);
+  const caps = capsOf(deps.config, accounts[0], deps.clock.now());
   const { rows: counted } = await client.query(
     `select count(*)::int as sites from site where account_id = $1 and status = 'active'`,
     [accountId],

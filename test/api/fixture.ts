@@ -112,7 +112,7 @@ export function withLimits(config: Config, limits: Partial<Limits>): Config {
 }
 
 /** The limits of everybody, where nothing is metered. */
-export const limitsIn = (config: Config): Limits => limitsOf({ config, clock: systemClock }, {});
+export const limitsIn = (config: Config): Limits => limitsOf(config, {}, systemClock.now());
 
 /** Calls with a token, or without one. */
 export function callWith(base: string, token?: string): Call {
