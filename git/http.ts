@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Place } from '#providers/repositories/git.ts';
 import { sweepRepository } from '#providers/repositories/leftovers.ts';
-import { type Caps, capsOf } from '#rules/caps.ts';
+import { type PlanLimits, planLimitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import {
@@ -84,9 +84,9 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         });
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
-        const { place, address, access, caps } = await open(deps, request, 'git-receive-pack');
+        const { place, address, access, planLimits } = await open(deps, request, 'git-receive-pack');
         await sweepRepository(place.dir);
-        const push = pushOf(deps, { access, caps, platform, place, address, body: bodyOf(request), times });
+        const push = pushOf(deps, { access, planLimits, platform, place, address, body: bodyOf(request), times });
         return answer(slots, address, request, reply, push);
       });
     },
@@ -113,7 +113,7 @@ async function open(
   deps: GitDeps,
   request: FastifyRequest<Named>,
   service: Service,
-): Promise<{ place: Place; address: Address; caps: Caps; access: PushContext['access'] }> {
+): Promise<{ place: Place; address: Address; planLimits: PlanLimits; access: PushContext['access'] }> {
   if (!deps.repositories) throw new GitRefusal(503, 'This installation has no git repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
@@ -122,7 +122,7 @@ async function open(
   const { site, by } = await access();
   if (!(await deps.repositories.exists(address.siteId, address.repository))) throw noRepository();
   const place = deps.repositories.place(address.siteId, address.repository);
-  return { place, address, access, caps: capsOf(deps.config, site, deps.clock.now(), by) };
+  return { place, address, access, planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by) };
 }
 
 async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {
@@ -148,7 +148,7 @@ function bodyOf(request: FastifyRequest): Readable {
 type PushContext = {
   /** Checks the access again. Throws a GitRefusal. */
   access: () => Promise<unknown>;
-  caps: Caps;
+  planLimits: PlanLimits;
   platform: ReadonlyMap<string, string>;
   place: Place;
   address: Address;
@@ -158,7 +158,7 @@ type PushContext = {
 
 function pushOf(
   deps: GitDeps,
-  { access, caps: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: PushContext,
+  { access, planLimits: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: PushContext,
 ): Request {
   const decide = async ({ quarantine, updates }: Push): Promise<string[]> => {
     // The upload may have taken minutes, and the access may have been revoked meanwhile.

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isFrozen, isHarmful, isWithin, printable, sourceFault } from '#providers/paths.ts';
 import type { Difference, TreeEntry } from '#providers/repositories/objects.ts';
-import type { Caps } from '#rules/caps.ts';
+import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Repository } from '#rules/states.ts';
 import type { ErrorCode } from '#runtime/errors.ts';
 import { acceptsName, formatFault, placeOf } from './rules/formats.ts';
@@ -22,7 +22,10 @@ export type Violation = { code: ErrorCode; path: string | null; what: string; re
  * What files are validated against: their repository, the limits, and the platform's own files by blob id. The id is
  * `anyBytes` if another release may have written the file.
  */
-export type Rules = { repository: Repository; platform: ReadonlyMap<string, string> } & Pick<Caps, 'limits' | 'lift'>;
+export type Rules = { repository: Repository; platform: ReadonlyMap<string, string> } & Pick<
+  PlanLimits,
+  'limits' | 'lift'
+>;
 
 /** The git blob id of these bytes. */
 export function blobId(bytes: Uint8Array): string {
@@ -75,11 +78,11 @@ function checkDifference(rules: Rules, difference: Difference, bytes: number): V
     return refuse('invalid_file', path, 'is not a regular file', 'Replace it with a regular file.');
   }
   if (bytes > rules.limits.file_bytes) {
-    const cap = `is larger than ${megabytes(rules.limits.file_bytes)}, the limit for one file`;
+    const fault = `is larger than ${megabytes(rules.limits.file_bytes)}, the limit for one file`;
     return refuse(
       'plan_limit',
       path,
-      cap,
+      fault,
       `Make the file smaller, or remove it from the site. ${rules.lift('file_bytes')}`,
     );
   }

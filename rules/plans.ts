@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { amountFault } from './currencies.ts';
-import { type LimitName, limitNames } from './limits.ts';
+import { type LimitName, limitNames } from './limit-names.ts';
 
 /** A plan with this feature cannot be sold: the service connects domains but does not register them. */
 export const registeredDomain = 'domain';

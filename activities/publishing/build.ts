@@ -9,8 +9,8 @@ import { storeDraft } from '#db/previews/transitions.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, BuildTimes } from '#providers/sandbox/sandbox.ts';
-import { capsOf, limitsOf } from '#rules/caps.ts';
-import type { Limits } from '#rules/limits.ts';
+import type { Limits } from '#rules/limit-names.ts';
+import { limitsOf, planLimitsOf } from '#rules/plan-limits.ts';
 import { isSettled } from '#rules/states.ts';
 import { countBuild } from '#runtime/telemetry/metrics.ts';
 import { withSpan } from '#runtime/telemetry/spans.ts';
@@ -123,7 +123,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
 /** A limit error says who can raise the limit. */
 function failureOf(deps: BuilderDeps, { site, createdBy }: Deployment, { code, message, limit }: FailedBuild) {
   const by = site.account.id === createdBy.id ? 'owner' : 'collaborator';
-  const lift = limit ? ` ${capsOf(deps.config, site, deps.clock.now(), by).lift(limit)}` : '';
+  const lift = limit ? ` ${planLimitsOf(deps.config, site, deps.clock.now(), by).lift(limit)}` : '';
   return ApplicationFailure.nonRetryable(message + lift, code);
 }
 

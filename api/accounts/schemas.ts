@@ -4,8 +4,8 @@ import { type PayoutsOfAccount, payoutsSchema, payoutsView } from '#api/payouts/
 import { moment, plainName } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { EmailChange } from '#db/accounts/email-change.ts';
-import { limitsOf, planOf, planStatusOf } from '#rules/caps.ts';
-import { type LimitName, type Limits, limitNames } from '#rules/limits.ts';
+import { type LimitName, type Limits, limitNames } from '#rules/limit-names.ts';
+import { limitsOf, planOf, planStatusOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { Usage } from './rules.ts';
 

@@ -12,7 +12,7 @@ import type { Site } from '#db/sites/site.ts';
 import { placeOf } from '#git/rules/formats.ts';
 import { contentFolder, printable } from '#providers/paths.ts';
 import type { TreeEntry } from '#providers/repositories.ts';
-import { type Caps, capsOf } from '#rules/caps.ts';
+import { type PlanLimits, planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -45,9 +45,9 @@ export async function putAsset(
   requireName(rulesFor(deps, site, 'source', by), path);
   const known = await fileAt(deps, site, path);
   if (expected !== undefined && !(await matches(deps, site, known, expected))) throw changed(path);
-  const caps = capsOf(deps.config, site, deps.clock.now(), by);
-  const tooLarge = () => exceedsFileLimit(path, caps);
-  await using file = await receiveUpload(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge });
+  const planLimits = planLimitsOf(deps.config, site, deps.clock.now(), by);
+  const tooLarge = () => exceedsFileLimit(path, planLimits);
+  await using file = await receiveUpload(deps, body, { bytesMax: planLimits.limits.file_bytes, tooLarge });
   return await storeAsset(em, deps, site, {
     actor,
     path,
@@ -168,10 +168,10 @@ export function requireAssetPath(path: string, folders = ['src/assets/', 'public
   });
 }
 
-export function exceedsFileLimit(path: string, { limits, lift }: Caps): AppError {
+export function exceedsFileLimit(path: string, { limits, lift }: PlanLimits): AppError {
   const bytesMax = limits.file_bytes;
-  const cap = bytesMax >= 1_048_576 ? `${Math.floor(bytesMax / 1_048_576)} MiB` : `${bytesMax} bytes`;
-  return errors.plan_limit(`${printable(path)} is larger than ${cap}, the limit for one file.`, {
+  const size = bytesMax >= 1_048_576 ? `${Math.floor(bytesMax / 1_048_576)} MiB` : `${bytesMax} bytes`;
+  return errors.plan_limit(`${printable(path)} is larger than ${size}, the limit for one file.`, {
     nextAction: `Reduce its size and send it again. ${lift('file_bytes')}`,
   });
 }

@@ -6,7 +6,7 @@ import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import { PlanGrant } from '#db/billing/subscription.ts';
 import { currentSubscription, planGrantOf } from '#db/billing/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { planNamed } from '#rules/caps.ts';
+import { planNamed } from '#rules/plan-limits.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { errors } from '#runtime/errors.ts';

@@ -18,7 +18,7 @@ import {
 import type { EntityManager } from '#db/orm.ts';
 import { digestOf } from '#providers/billing.ts';
 import { PaymentsFault, providerError } from '#providers/payments.ts';
-import { planNamed, planOf } from '#rules/caps.ts';
+import { planNamed, planOf } from '#rules/plan-limits.ts';
 import type { Plan } from '#rules/plans.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { BillingSubscription, PlanGrant } from '#db/billing/subscription.ts';
-import { type PlanStatus, planOf, planStatusOf } from '#rules/caps.ts';
-import { limitNames } from '#rules/limits.ts';
+import { limitNames } from '#rules/limit-names.ts';
+import { type PlanStatus, planOf, planStatusOf } from '#rules/plan-limits.ts';
 import type { Plan } from '#rules/plans.ts';
 import type { Deps } from '#runtime/deps.ts';
 

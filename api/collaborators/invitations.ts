@@ -5,7 +5,7 @@ import { readAddress } from '#api/addresses.ts';
 import { lockAddress } from '#api/auth/rate-limits.ts';
 import { wholly } from '#api/invitations/rules.ts';
 import type { WholeInvitation } from '#api/invitations/schemas.ts';
-import { countWithinLimit } from '#api/limits.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';

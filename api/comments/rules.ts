@@ -1,7 +1,7 @@
 /** Comment threads: opened, answered, resolved and reopened, by an agent or by a person in a browser. */
 import { LockMode } from '@mikro-orm/core';
 import { findSite, loadSite, type Person, requireActive, roleOf } from '#api/access.ts';
-import { countWithinLimit } from '#api/limits.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import { CommentMessage } from '#db/comments/comment-message.ts';
 import { CommentThread } from '#db/comments/comment-thread.ts';

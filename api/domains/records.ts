@@ -1,7 +1,7 @@
 /** Records in a zone that the platform hosts. Records of an unproved domain are published once it is proved. */
 
 import type { Person } from '#api/access.ts';
-import { countWithinLimit } from '#api/limits.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { type Domain, DomainRecord } from '#db/domains/domain.ts';
 import { lockDomain } from '#db/domains/transitions.ts';
 import { lockZone, writeZone } from '#db/domains/zones.ts';

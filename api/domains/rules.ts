@@ -1,7 +1,7 @@
 /** Domains of an account: adding, checking and removing them. */
 import { randomBytes } from 'node:crypto';
 import { type Person, requireNotBlocked } from '#api/access.ts';
-import { countWithinLimit } from '#api/limits.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { isNameBlocked, isOwnedByAnother } from '#db/domains/ownership.ts';
 import {

@@ -6,7 +6,7 @@ import { dayOf } from '#db/accounts/daily-quota.ts';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import { Feedback } from '#db/feedback/feedback.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { limitsOf } from '#rules/caps.ts';
+import { limitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';

@@ -1,8 +1,8 @@
 /** Forms: created, changed, closed and deleted by accounts that may act on their site. */
 import { LockMode } from '@mikro-orm/core';
 import { type Actor, findSite, loadSite, lockChangeable, requireChangeable, roleOf } from '#api/access.ts';
-import { countWithinLimit } from '#api/limits.ts';
 import { notifyAddress, notifyOptions, readNotifyTo } from '#api/notify-to.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { Form, type FormField } from '#db/forms/form.ts';
 import { countSubmissions, namesAnswered, removeForm } from '#db/forms/submissions.ts';
 import type { EntityManager } from '#db/orm.ts';

@@ -1,7 +1,7 @@
 /** The recipient's side of invitations: reading and accepting them. */
 import { LockMode } from '@mikro-orm/core';
 import type { Person } from '#api/access.ts';
-import { countWithinLimit } from '#api/limits.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';

@@ -5,7 +5,7 @@ import { hashArray, textArray } from '#db/arrays.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { printable } from '#providers/paths.ts';
-import { type Caps, capsOf } from '#rules/caps.ts';
+import { type PlanLimits, planLimitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { knownBlobsOf } from './known-blobs.ts';
@@ -29,8 +29,8 @@ export async function nameFiles(
 ): Promise<string[]> {
   const deployment = await loadDeployment(em, actor, deploymentId);
   requireOpenUpload(deployment, deps.clock.now());
-  const caps = capsOf(deps.config, deployment.site, deps.clock.now(), roleOf(deployment.site, actor));
-  const bytesOf = validateFiles(files, caps);
+  const planLimits = planLimitsOf(deps.config, deployment.site, deps.clock.now(), roleOf(deployment.site, actor));
+  const bytesOf = validateFiles(files, planLimits);
   const known = await knownBlobsOf(em, deps, actor, deployment.site, [...bytesOf.keys()]);
   for (const [sha256, bytes] of known) {
     if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
@@ -47,7 +47,7 @@ export async function nameFiles(
     for (const [sha256, { bytes }] of named) {
       if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
     }
-    await requireOutputLimits(tx, caps, deploymentId, files);
+    await requireOutputLimits(tx, planLimits, deploymentId, files);
     // Bytes for an earlier part may have arrived after the blobs were looked up.
     await insertFiles(tx, deploymentId, files, (sha256) => !known.has(sha256) && !named.get(sha256)?.came);
   });
@@ -77,7 +77,7 @@ export async function missingOf(em: EntityManager, deploymentId: string, limit =
 }
 
 /** Validates the files of one call on their own. Returns the length of each hash. */
-function validateFiles(files: readonly NamedFile[], { limits, lift }: Caps): Map<string, number> {
+function validateFiles(files: readonly NamedFile[], { limits, lift }: PlanLimits): Map<string, number> {
   if (files.length === 0) throw invalid('The manifest is empty.');
   if (files.length > filesAtOnceMax) {
     throw invalid(
@@ -133,7 +133,7 @@ async function namedHashes(
 
 async function requireOutputLimits(
   tx: EntityManager,
-  { limits, lift }: Caps,
+  { limits, lift }: PlanLimits,
   deploymentId: string,
   files: readonly NamedFile[],
 ): Promise<void> {

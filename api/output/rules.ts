@@ -10,7 +10,7 @@ import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { printable } from '#providers/paths.ts';
 import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file.ts';
 import type { Encoding } from '#providers/store/store.ts';
-import { limitsOf } from '#rules/caps.ts';
+import { limitsOf } from '#rules/plan-limits.ts';
 import { isRestorable } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';

@@ -1,8 +1,8 @@
 /** Creation of offers, by the owner of a site or of a payout account. */
 
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
-import { countWithinLimit } from '#api/limits.ts';
 import { loadPayoutAccount } from '#api/payouts/rules.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { siteServedOn } from '#db/domains/hostnames.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockParties, startOffer, withdrawOffers } from '#db/payouts/offer-transitions.ts';

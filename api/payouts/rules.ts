@@ -1,7 +1,7 @@
 /** Payout accounts of their owner. Keys are encrypted before they are stored, and no response contains one. */
 
 import type { Person } from '#api/access.ts';
-import { countWithinLimit } from '#api/limits.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { encryptKey, lockPayoutAccount } from '#db/payouts/credentials.ts';

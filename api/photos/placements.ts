@@ -9,7 +9,7 @@ import { requireName } from '#api/source/validation.ts';
 import { Asset } from '#db/assets/asset.ts';
 import { Photo } from '#db/assets/photo.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { capsOf } from '#rules/caps.ts';
+import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -34,11 +34,11 @@ export async function placePhoto(
   requireName(rulesFor(deps, site, 'source', by), path);
   const photo = await loadPhoto(em, deps, photo_id);
   const known = await fileAt(deps, site, path);
-  const caps = capsOf(deps.config, site, deps.clock.now(), by);
+  const planLimits = planLimitsOf(deps.config, site, deps.clock.now(), by);
   const body = await requireLibrary(deps).file(photo).catch(throwCatalogError);
-  const tooLarge = () => exceedsFileLimit(path, caps);
-  await using file = await receiveUpload(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge }).catch((error) =>
-    throwBrokenPhoto(error, body.errored),
+  const tooLarge = () => exceedsFileLimit(path, planLimits);
+  await using file = await receiveUpload(deps, body, { bytesMax: planLimits.limits.file_bytes, tooLarge }).catch(
+    (error) => throwBrokenPhoto(error, body.errored),
   );
   const creditPath = creditPathOf(path);
   const asset = await storeAsset(em, deps, site, {

@@ -7,7 +7,7 @@ import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { listOf, page, pageQuery } from '#api/pages.ts';
 import { failure, waitForDeployment } from '#api/publishing/waiting.ts';
 import { idParams } from '#api/schemas.ts';
-import { limitsOf } from '#rules/caps.ts';
+import { limitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { updateSlot } from './merges.ts';
 import { buildDraft, clearSlot, publishSlot } from './rules.ts';

@@ -9,7 +9,7 @@ import { previewIn } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import type { Repositories } from '#providers/repositories.ts';
-import { capsOf, limitsOf } from '#rules/caps.ts';
+import { limitsOf, planLimitsOf } from '#rules/plan-limits.ts';
 import { draftStatusAt, isSettled, type Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -40,7 +40,7 @@ export const branchOf = (slot: number): string => `preview/${slot}`;
 
 /** The slot number in a path, for a build. Throws `invalid_slot`. */
 export function readSlot(deps: Pick<Deps, 'clock' | 'config'>, site: Site, by: Role, text: string): number {
-  const { limits, lift } = capsOf(deps.config, site, deps.clock.now(), by);
+  const { limits, lift } = planLimitsOf(deps.config, site, deps.clock.now(), by);
   const slot = numberOf(text);
   if (slot >= 1 && slot <= limits.preview_slots) return slot;
   throw errors.invalid_slot(`This site’s preview slots are numbered 1 to ${limits.preview_slots}.`, {

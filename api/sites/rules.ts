@@ -2,7 +2,7 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireChangeable, requireNotBlocked, requireOwner } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
-import { countWithinLimit } from '#api/limits.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { revokeReviewsOf } from '#api/review-links/links.ts';
 import { Account } from '#db/accounts/account.ts';
 import { expireHolds } from '#db/bookings/holds.ts';

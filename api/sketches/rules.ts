@@ -1,7 +1,7 @@
 /** Sketches: served on unguessable hosts until they are deleted. */
 import type { z } from 'zod';
 import type { Actor } from '#api/access.ts';
-import { countWithinLimit } from '#api/limits.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startScan } from '#db/scanning/transitions.ts';

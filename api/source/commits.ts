@@ -10,7 +10,7 @@ import type { Site } from '#db/sites/site.ts';
 import { isCounted } from '#git/rules/formats.ts';
 import { type Rules, readPlatformFiles } from '#git/rules.ts';
 import type { Repositories } from '#providers/repositories.ts';
-import { capsOf } from '#rules/caps.ts';
+import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource, Repository, Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -46,7 +46,7 @@ export function requireRepositories(deps: Pick<Deps, 'config' | 'repositories'>)
 
 /** The rules of a site with its owner's limits; `by` is the caller's role. */
 export function rulesFor(deps: Pick<Deps, 'clock' | 'config'>, site: Site, repository: Repository, by: Role): Rules {
-  const { limits, lift } = capsOf(deps.config, site, deps.clock.now(), by);
+  const { limits, lift } = planLimitsOf(deps.config, site, deps.clock.now(), by);
   return { repository, limits, lift, platform: readPlatformFiles() };
 }
 

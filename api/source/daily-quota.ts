@@ -3,7 +3,7 @@
 import { dayOf, quotaUsage, returnQuota, useQuota } from '#db/accounts/daily-quota.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
-import { capsOf, limitsOf } from '#rules/caps.ts';
+import { limitsOf, planLimitsOf } from '#rules/plan-limits.ts';
 import type { Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -18,7 +18,7 @@ export type DailyQuota = {
 export function openDailyQuota(em: EntityManager, deps: Deps, site: Site, by: Role): DailyQuota {
   const { clock, log } = deps;
   const { day, resetsAt } = dayOf(clock.now());
-  const { limits, lift } = capsOf(deps.config, site, deps.clock.now(), by);
+  const { limits, lift } = planLimitsOf(deps.config, site, deps.clock.now(), by);
   const limit = limits.files_per_day;
   const accountId = site.account.id;
   let reserved = 0;

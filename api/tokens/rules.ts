@@ -1,7 +1,7 @@
 /** Bearer tokens of an account: creation, reading, revocation. */
 
 import type { Actor } from '#api/access.ts';
-import { countWithinLimit } from '#api/limits.ts';
+import { countWithinLimit } from '#api/plan-limits.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';

@@ -8,7 +8,7 @@ import { receiveUpload, storeBlob, type UploadStream } from '#api/source/upload-
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { assetExtensions } from '#git/rules/formats.ts';
-import { limitsOf } from '#rules/caps.ts';
+import { limitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 import { type HeldLink, releaseFile, requireOpen, requireStillOpen, reserveFile } from './links.ts';

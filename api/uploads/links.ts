@@ -7,7 +7,7 @@ import { UploadLink } from '#db/assets/upload-link.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
-import { capsOf } from '#rules/caps.ts';
+import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -38,7 +38,7 @@ export async function createLink(
 ): Promise<UploadLink> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  const { limits, lift } = capsOf(deps.config, site, deps.clock.now(), roleOf(site, actor));
+  const { limits, lift } = planLimitsOf(deps.config, site, deps.clock.now(), roleOf(site, actor));
   const maxFileBytes = input.max_file_bytes ?? limits.file_bytes;
   if (maxFileBytes > limits.file_bytes) {
     throw errors.invalid_upload(`max_file_bytes is larger than the limit of ${limits.file_bytes} bytes for one file.`, {

@@ -8,7 +8,7 @@ import type { Api } from '#api/api.ts';
 import { missing } from '#api/capabilities.ts';
 import { sendError } from '#api/plugins/errors.ts';
 import { fileOf, readFiles } from '#api/plugins/file-body.ts';
-import { limitsOf } from '#rules/caps.ts';
+import { limitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 import type { WrittenPage } from '#web/page.ts';

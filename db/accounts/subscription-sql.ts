@@ -1,13 +1,13 @@
 /** SQL expressions for the plans and the block of an account, so that checking a limit needs no query of its own. */
 
 import type { EntityManager } from '#db/orm.ts';
-import type { PlanSubject } from '#rules/caps.ts';
+import type { PlanSubject } from '#rules/plan-limits.ts';
 import { subscriptionsInForce } from '#rules/states.ts';
 
 const inForce = subscriptionsInForce.map((status) => `'${status}'`).join(', ');
 
 /**
- * SQL for the `Subscriptions` (rules/caps.ts), as JSON text, of the account whose id is `account`, an SQL expression.
+ * SQL for the `Subscriptions` (rules/plan-limits.ts), as JSON text, of the account whose id is `account`, an SQL expression.
  */
 export function subscriptionsSql(account: string): string {
   return `jsonb_build_object(

@@ -8,7 +8,7 @@ import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
-import { limitsOf } from '#rules/caps.ts';
+import { limitsOf } from '#rules/plan-limits.ts';
 import { publishKinds } from '#rules/states.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';

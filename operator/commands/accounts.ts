@@ -9,7 +9,7 @@ import { PlanGrant } from '#db/billing/subscription.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
-import { planOf, planStatusOf } from '#rules/caps.ts';
+import { planOf, planStatusOf } from '#rules/plan-limits.ts';
 import { errors } from '#runtime/errors.ts';
 import { command, type Given, UsageError } from './command.ts';
 import { listed, pageOf, rowsToRead } from './listing.ts';

@@ -12,7 +12,7 @@ import { missingCommits, type Refs, unpack, writeRefs } from '#operator/backups/
 import { writeCommit } from '#providers/repositories/commits.ts';
 import { walkTree } from '#providers/repositories/objects.ts';
 import { openRepositories } from '#providers/repositories.ts';
-import { capsOf } from '#rules/caps.ts';
+import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
@@ -28,7 +28,7 @@ export async function validateRepositories(
   { document, path }: Unpacked,
   { dir, subscriptions }: { dir: string; subscriptions: string | null },
 ): Promise<void> {
-  const { limits, lift } = capsOf(deps.config, { subscriptions }, deps.clock.now());
+  const { limits, lift } = planLimitsOf(deps.config, { subscriptions }, deps.clock.now());
   // The archive may contain platform files of another release.
   const platform = new Map([...platformFiles().keys()].map((name) => [name, anyBytes]));
   for (const repository of kinds) {

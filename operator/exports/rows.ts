@@ -1,10 +1,10 @@
 /** The rows of an imported site. */
 
 import type pg from 'pg';
-import { overCap } from '#api/limits.ts';
+import { limitReachedMessage } from '#api/plan-limits.ts';
 import { subscriptionsSql } from '#db/accounts/subscription-sql.ts';
 import { enqueueStart } from '#db/resume-workflows.ts';
-import { capsOf } from '#rules/caps.ts';
+import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { refused } from './archive-reader.ts';
@@ -104,16 +104,16 @@ async function requireSiteLimit(
     `select ${subscriptionsSql('account.id')} as subscriptions from account where id = $1 for no key update`,
     [accountId],
   );
-  const caps = capsOf(deps.config, accounts[0], deps.clock.now());
+  const planLimits = planLimitsOf(deps.config, accounts[0], deps.clock.now());
   const { rows: counted } = await client.query(
     `select count(*)::int as sites from site where account_id = $1 and status = 'active'`,
     [accountId],
   );
-  if (counted[0].sites < caps.limits.sites) return;
+  if (counted[0].sites < planLimits.limits.sites) return;
   const remedy = deps.config.billing
     ? 'Archive one of the account’s sites, or grant the account a larger plan with plan grant.'
     : 'Archive one of the account’s sites.';
-  throw new ExportFault(`${overCap(caps, { limit: 'sites', what: 'sites' })} ${remedy}`);
+  throw new ExportFault(`${limitReachedMessage(planLimits, { limit: 'sites', what: 'sites' })} ${remedy}`);
 }
 
 async function writeSite(client: pg.ClientBase, clock: Clock, taken: Taken): Promise<void> {

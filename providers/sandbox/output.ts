@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Extract, extract } from 'tar-stream';
 import { z } from 'zod';
 import { outputFault } from '#providers/paths.ts';
-import type { LimitName } from '#rules/limits.ts';
+import type { LimitName } from '#rules/limit-names.ts';
 import { type Entry, passCache } from './cache.ts';
 import type { BuildLimits, BuildRequest, BuildTimes } from './sandbox.ts';
 
@@ -161,8 +161,8 @@ function count(path: string, bytes: number, tally: OutputTally, limits: BuildLim
     );
   }
   if (tally.bytes > limits.outputBytesMax) {
-    const cap = inMegabytes(limits.outputBytesMax);
-    throw new OutputRefused('plan_limit', `The built site exceeds the size limit for a site (${cap}).`, 'site_bytes');
+    const size = inMegabytes(limits.outputBytesMax);
+    throw new OutputRefused('plan_limit', `The built site exceeds the size limit for a site (${size}).`, 'site_bytes');
   }
 }
 

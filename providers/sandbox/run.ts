@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LimitName } from '#rules/limits.ts';
+import type { LimitName } from '#rules/limit-names.ts';
 import { passLog, withoutControlCharacters } from './log.ts';
 import { ConsumerFailed, type Output, OutputRefused, openOutput } from './output.ts';
 import type { BuildOutcome, BuildRequest, BuildTimes } from './sandbox.ts';

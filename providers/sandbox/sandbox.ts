@@ -1,7 +1,7 @@
 /** The interface of a sandbox: it builds one site once. Its input and its output are hostile. */
 
 import type { Readable } from 'node:stream';
-import type { LimitName } from '#rules/limits.ts';
+import type { LimitName } from '#rules/limit-names.ts';
 
 export type BuildLimits = {
   /**

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openAccount } from '#api/accounts/rules.ts';
-import { limitNames } from '#rules/limits.ts';
+import { limitNames } from '#rules/limit-names.ts';
 import { createFixture, createSite } from './fixture.ts';
 
 const fixture = await createFixture({

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { limitNames } from '#rules/limits.ts';
+import { limitNames } from '#rules/limit-names.ts';
 import type { Plan } from '#rules/plans.ts';
 import { readConfig } from '#runtime/config.ts';
 import { callWith, createFixture, createSite } from '#test/api/fixture.ts';

@@ -8,7 +8,7 @@ import { issueToken } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Repositories } from '#providers/repositories.ts';
-import type { Limits } from '#rules/limits.ts';
+import type { Limits } from '#rules/limit-names.ts';
 import type { GitAccess, Repository } from '#rules/states.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createDeps, type Deps } from '#runtime/deps.ts';

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Repositories } from '#providers/repositories.ts';
-import type { Limits } from '#rules/limits.ts';
+import type { Limits } from '#rules/limit-names.ts';
 import { type Answer, type Caller, createFixture, createSite, errorOf } from '#test/api/fixture.ts';
 
 const run = promisify(execFile);

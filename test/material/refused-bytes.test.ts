@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { sweep } from '#api/sweeps.ts';
-import type { Limits } from '#rules/limits.ts';
+import type { Limits } from '#rules/limit-names.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import * as sample from '#test/git/samples.ts';
 import { createMaterial, type Material } from './fixture.ts';

@@ -6,7 +6,7 @@ import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
 import type { Change } from '#providers/repositories.ts';
-import type { Limits } from '#rules/limits.ts';
+import type { Limits } from '#rules/limit-names.ts';
 import type { Repository } from '#rules/states.ts';
 import { type Caller, createFixture, createSite } from '#test/api/fixture.ts';
 import { type Ask, ask } from '#test/edge/fixture.ts';

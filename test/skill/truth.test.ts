@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '#api/capabilities.ts';
-import { limitNames } from '#rules/limits.ts';
+import { limitNames } from '#rules/limit-names.ts';
 import { catalog } from '#runtime/errors.ts';
 import { bundleClient } from '#skill/client-bundle.ts';
 import { loadSkillTree } from '#skill/tree.ts';

@@ -50,7 +50,7 @@ The environment variables of every process, and the keys that encrypt stored sec
 
 Any of these settings can be read from a file: \`FRONTAGE_SECRET_FILE=/run/secrets/frontage_secret\`. A process does not start if both are set.`;
 
-const closing = `The limits of each plan are in \`rules/plans.json\` (or the file that \`FRONTAGE_PLANS\` names); their names are in \`rules/limits.ts\`. \`npm start\` also reads \`FRONTAGE_POSTGRES_PORT\`, \`FRONTAGE_TEMPORAL_PORT\`, \`FRONTAGE_TEMPORAL_UI_PORT\`, and the other ports in \`tools/local/named-ports.ts\`.
+const closing = `The limits of each plan are in \`rules/plans.json\` (or the file that \`FRONTAGE_PLANS\` names); their names are in \`rules/limit-names.ts\`. \`npm start\` also reads \`FRONTAGE_POSTGRES_PORT\`, \`FRONTAGE_TEMPORAL_PORT\`, \`FRONTAGE_TEMPORAL_UI_PORT\`, and the other ports in \`tools/local/named-ports.ts\`.
 
 \`npm start\` migrates the database before it starts the other processes. On your own installation, run \`frontage-admin database migrate\` first. It is safe to run it on several machines at the same time.
 

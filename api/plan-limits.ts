@@ -5,13 +5,13 @@
 
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { type Caps, capsOf } from '#rules/caps.ts';
-import type { LimitName } from '#rules/limits.ts';
+import type { LimitName } from '#rules/limit-names.ts';
+import { type PlanLimits, planLimitsOf } from '#rules/plan-limits.ts';
 import type { Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 
-export type Cap = {
+export type CountedLimit = {
   limit: LimitName;
   /** The account whose plan has the limit: the caller's, or that of the site's owner. */
   accountId: string;
@@ -29,19 +29,19 @@ export type Cap = {
 export async function countWithinLimit(
   tx: EntityManager,
   deps: Pick<Deps, 'clock' | 'config'>,
-  { limit, accountId, by, count, what, holder = 'this account', nextAction }: Cap,
+  { limit, accountId, by, count, what, holder = 'this account', nextAction }: CountedLimit,
 ): Promise<void> {
-  const caps = capsOf(deps.config, await lockAccount(tx, accountId), deps.clock.now(), by);
-  if ((await count()) < caps.limits[limit]) return;
-  throw errors.plan_limit(overCap(caps, { limit, what, holder }), {
-    nextAction: `${nextAction} ${caps.lift(limit)}`,
+  const planLimits = planLimitsOf(deps.config, await lockAccount(tx, accountId), deps.clock.now(), by);
+  if ((await count()) < planLimits.limits[limit]) return;
+  throw errors.plan_limit(limitReachedMessage(planLimits, { limit, what, holder }), {
+    nextAction: `${nextAction} ${planLimits.lift(limit)}`,
   });
 }
 
 /** The message for a reached limit. */
-export function overCap(
-  { limits, plan }: Pick<Caps, 'limits' | 'plan'>,
-  { limit, what, holder = 'this account' }: Pick<Cap, 'limit' | 'what' | 'holder'>,
+export function limitReachedMessage(
+  { limits, plan }: Pick<PlanLimits, 'limits' | 'plan'>,
+  { limit, what, holder = 'this account' }: Pick<CountedLimit, 'limit' | 'what' | 'holder'>,
 ): string {
   return `${plan} has a limit of ${limits[limit]} ${what}, and ${holder} has reached it.`;
 }

@@ -2,7 +2,7 @@
  * The plan of an account and its limits. Deadlines are applied when reading: an expired grant or a long overdue payment
  * has no effect.
  */
-import type { LimitName, Limits } from './limits.ts';
+import type { LimitName, Limits } from './limit-names.ts';
 import type { Catalog, Plan } from './plans.ts';
 
 /** A plan, and when it ends; `until` is null where it does not. */
@@ -56,7 +56,7 @@ export function planStatusOf(config: PlanConfig, subject: PlanSubject, now: Date
 }
 
 /** The limits of an account, and the words for a caller that reaches one. */
-export type Caps = {
+export type PlanLimits = {
   limits: Limits;
   /** "The plan", or "The free plan" if there are several. */
   plan: string;
@@ -65,12 +65,12 @@ export type Caps = {
 };
 
 /** `by` is the caller: a collaborator is subject to the limits of the site’s owner, who alone can raise them. */
-export function capsOf(
+export function planLimitsOf(
   config: PlanConfig,
   subject: PlanSubject,
   now: Date,
   by: 'owner' | 'collaborator' = 'owner',
-): Caps {
+): PlanLimits {
   const { billing, plans } = config;
   const { name: plan, limits } = planOf(config, subject, now);
   const words = by === 'owner' ? ownerRemedy : collaboratorRemedy;
