@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { byId, listOf, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, page, pageQuery } from '#api/pagination.ts';
 import { fileOf, readFiles } from '#api/plugins/file-body.ts';
 import { idParams } from '#api/schemas.ts';
 import { contentTypeOf } from '#providers/media-types.ts';

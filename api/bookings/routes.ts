@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { notifyAddress, notifyOptions } from '#api/notify-to.ts';
-import { byId, listOf, newestFirst, page } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Booking } from '#db/bookings/booking.ts';

@@ -1,7 +1,7 @@
 import type { Loaded } from '@mikro-orm/core';
 import { z } from 'zod';
 import { fieldAnswer, fieldList } from '#api/forms/fields.ts';
-import { pageQuery } from '#api/pages.ts';
+import { pageQuery } from '#api/pagination.ts';
 import { payUrl } from '#api/payments/schemas.ts';
 import { moment, plainName } from '#api/schemas.ts';
 import type { Booking } from '#db/bookings/booking.ts';

@@ -4,7 +4,7 @@ import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { wholly } from '#api/invitations/rules.ts';
 import { invitationInput, siteInvitationSchema, siteInvitationView } from '#api/invitations/schemas.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import type { Deps } from '#runtime/deps.ts';

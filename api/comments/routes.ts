@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { byId, listOf, newestFirst, page } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { CommentThread } from '#db/comments/comment-thread.ts';
 import type { Deps } from '#runtime/deps.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery } from '#api/pages.ts';
+import { pageQuery } from '#api/pagination.ts';
 import { moment, sinceQuery } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { CommentThread } from '#db/comments/comment-thread.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { findDeployment, loadDeployment, loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { filesAtOnceMax, missingOf } from '#api/output/manifest.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { isStillGood } from '#api/plugins/bearer.ts';
 import { idParams } from '#api/schemas.ts';
 import { Deployment } from '#db/deployments/deployment.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
-import { listOf, page, pageQuery } from '#api/pages.ts';
+import { listOf, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { addRecord, loadManaged, loadRecord, recordsOf, recordView, removeRecord } from './records.ts';

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { loadUntil } from '#db/notifications.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { notifyAddress, notifyOptions } from '#api/notify-to.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Form } from '#db/forms/form.ts';
 import { countSubmissions } from '#db/forms/submissions.ts';

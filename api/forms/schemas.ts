@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery } from '#api/pages.ts';
+import { pageQuery } from '#api/pagination.ts';
 import { moment } from '#api/schemas.ts';
 import type { Form } from '#db/forms/form.ts';
 import type { Submission } from '#db/forms/submission.ts';

@@ -1,6 +1,6 @@
 /** A form's submissions for its owner: in pages, and as one file. */
 import { Readable } from 'node:stream';
-import { byId, type Page, type PageQuery, page } from '#api/pages.ts';
+import { byId, type Page, type PageQuery, page } from '#api/pagination.ts';
 import type { Form, FormField } from '#db/forms/form.ts';
 import { Submission } from '#db/forms/submission.ts';
 import type { EntityManager } from '#db/orm.ts';

@@ -1,5 +1,5 @@
 import type { Api } from '#api/api.ts';
-import { listOf, page } from '#api/pages.ts';
+import { listOf, page } from '#api/pagination.ts';
 import { recheckAuthorization } from '#api/plugins/bearer.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { InboxItem } from './item.ts';

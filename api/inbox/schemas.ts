@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery } from '#api/pages.ts';
+import { pageQuery } from '#api/pagination.ts';
 import { moment, sinceQuery } from '#api/schemas.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';

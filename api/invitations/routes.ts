@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import type { Deps } from '#runtime/deps.ts';

@@ -10,7 +10,7 @@ import {
   ReadResourceRequestSchema,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import { pageItems } from '#api/pages.ts';
+import { pageItems } from '#api/pagination.ts';
 import own from '#package.json' with { type: 'json' };
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';

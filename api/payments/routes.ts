@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { byId, listOf, newestFirst, page } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Payment } from '#db/payments/payment.ts';
 import type { Deps } from '#runtime/deps.ts';

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';

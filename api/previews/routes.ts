@@ -4,7 +4,7 @@ import { loadDeployment, loadSite, roleOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { deploymentSchema, deploymentView } from '#api/deployments/schemas.ts';
 import { warningsPart } from '#api/deployments/warnings/rules.ts';
-import { listOf, page, pageQuery } from '#api/pages.ts';
+import { listOf, page, pageQuery } from '#api/pagination.ts';
 import { failure, waitForDeployment } from '#api/publishing/waiting.ts';
 import { idParams } from '#api/schemas.ts';
 import { limitsOf } from '#rules/plan-limits.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { loadSite, sitesOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { openCommentsOf } from '#api/comments/counts.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { page } from '#api/pages.ts';
+import { page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';

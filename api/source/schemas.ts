@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf, pageQuery } from '#api/pages.ts';
+import { listOf, pageQuery } from '#api/pagination.ts';
 import { moment } from '#api/schemas.ts';
 import type { GitCredential } from '#db/auth/git-credential.ts';
 import type { Repository } from '#rules/states.ts';

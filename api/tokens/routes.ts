@@ -1,5 +1,5 @@
 import type { Api } from '#api/api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Token } from '#db/auth/token.ts';
 import type { Deps } from '#runtime/deps.ts';

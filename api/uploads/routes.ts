@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { UploadLink } from '#db/assets/upload-link.ts';
 import type { Deps } from '#runtime/deps.ts';

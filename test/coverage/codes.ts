@@ -16,7 +16,7 @@ const publishing = rowsOf('code', 'publish', {
   not_found: ['api/errors', 'an unknown address is not_found'],
   invalid_json: ['api/errors', 'a body of %s is invalid_json'],
   body_too_large: ['api/errors', 'a body over 1 MiB is body_too_large'],
-  invalid_cursor: ['api/pages', 'of another list, or of another account is invalid_cursor'],
+  invalid_cursor: ['api/pagination', 'of another list, or of another account is invalid_cursor'],
   invalid_limit: ['api/errors', 'GET %s is %s'],
   invalid_scope: ['acceptance/publishing', 'posts need a live site, and an unknown scope is refused'],
   nothing_to_update: ['api/sites', 'title and name change, and the address with the name'],

@@ -10,7 +10,10 @@ export const endpoints = [
     'DELETE /v1/tokens/{id}': ['api/tokens', 'a token is renamed, and revoked at once'],
     'GET /v1/templates': ['api/sites', 'every listed template creates a site'],
     'POST /v1/sites': ['api/sites', 'a new site has its address, both repositories with the template, and nothing'],
-    'GET /v1/sites': ['api/pages', 'pages contain every site once, newest first, even if a site is added meanwhile'],
+    'GET /v1/sites': [
+      'api/pagination',
+      'pages contain every site once, newest first, even if a site is added meanwhile',
+    ],
     'GET /v1/sites/{id}': ['api/sites', 'a site lists its unpublished changes'],
     'PATCH /v1/sites/{id}': ['api/sites', 'title and name change, and the address with the name'],
     'POST /v1/sites/{id}/archive': ['api/sites', 'an archived site can be read and unarchived, and keeps its name'],

@@ -5,7 +5,7 @@ export const limits = [
   ...rowsOf('limit', 'publish', {
     'a body is at most 1 MiB': ['api/errors', 'a body over 1 MiB is body_too_large, and one of 1 MiB is read'],
     'a list takes a limit of 1 to 200': ['api/errors', 'GET %s is %s'],
-    'a list holds 50 items unless asked': ['api/pages', 'a list has 50 items by default'],
+    'a list holds 50 items unless asked': ['api/pagination', 'a list has 50 items by default'],
     'the account answer reports every cap of the catalog': ['api/account', 'the account contains its usage, limits'],
     'sites of an account': ['api/sites', 'the cap on sites holds under concurrent calls, and archived sites do not'],
     'tokens of an account': ['api/tokens', 'the cap on tokens holds under concurrent calls, and ignores revoked and'],

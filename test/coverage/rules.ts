@@ -13,8 +13,14 @@ export const rules = [
     'every call under /v1 asks for a token': ['api/hostile', '%s requires a token before anything else'],
     'no call answers an unexpected failure to wrong input': ['api/hostile', 'none of these requests failed'],
     'a body is read by its schema, and an unknown field refused': ['api/hostile', '%s rejects bodies that do not'],
-    'a list answers next_cursor until its end': ['api/pages', 'pages contain every site once, newest first, even if a'],
-    'a cursor opens its own list of its own account alone': ['api/pages', 'a cursor that was altered, of another list'],
+    'a list answers next_cursor until its end': [
+      'api/pagination',
+      'pages contain every site once, newest first, even if a',
+    ],
+    'a cursor opens its own list of its own account alone': [
+      'api/pagination',
+      'a cursor that was altered, of another list',
+    ],
     'deployments come newest first': ['acceptance/publishing', 'deployments are listed newest first, in pages'],
     'an id is no credential: a site of another account is not found': ['api/sites', 'a site is invisible to other'],
     'a deployment of another account is not found': ['acceptance/publishing', "another account's deployment is not"],
