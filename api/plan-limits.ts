@@ -3,7 +3,7 @@
  * last place.
  */
 
-import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { LimitName } from '#rules/limit-names.ts';
 import { type PlanLimits, planLimitsOf } from '#rules/plan-limits.ts';

@@ -2,7 +2,7 @@
 
 import { missing } from '#api/capabilities.ts';
 import { Account } from '#db/accounts/account.ts';
-import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import { PlanGrant } from '#db/billing/subscription.ts';
 import { currentSubscription, planGrantOf } from '#db/billing/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';

@@ -3,7 +3,7 @@
 import type { Person } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
 import { Account } from '#db/accounts/account.ts';
-import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import { closeCheckout, querySubscription } from '#db/billing/provider-queries.ts';
 import type { BillingSubscription } from '#db/billing/subscription.ts';
 import {

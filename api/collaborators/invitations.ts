@@ -7,7 +7,7 @@ import { wholly } from '#api/invitations/rules.ts';
 import type { WholeInvitation } from '#api/invitations/schemas.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
-import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { signalInvitation } from '#db/collaborators/invitation-expiry.ts';

@@ -3,7 +3,7 @@
 import type { Actor } from '#api/access.ts';
 import { Account } from '#db/accounts/account.ts';
 import { dayOf } from '#db/accounts/daily-quota.ts';
-import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import { Feedback } from '#db/feedback/feedback.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { limitsOf } from '#rules/plan-limits.ts';

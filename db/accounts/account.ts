@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { subscriptionsSql } from './subscription-sql.ts';
+import { subscriptionsSql } from './account-sql.ts';
 
 /** An account, which owns sites and everything else. `email` is stored in lower case. */
 export const Account = defineEntity({

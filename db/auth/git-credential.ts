@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
-import { blockReasonSql } from '#db/accounts/subscription-sql.ts';
+import { blockReasonSql } from '#db/accounts/account-sql.ts';
 import { Site } from '#db/sites/site.ts';
 import type { GitAccess, Repository } from '#rules/states.ts';
 

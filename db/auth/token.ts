@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
-import { blockReasonSql } from '#db/accounts/subscription-sql.ts';
+import { blockReasonSql } from '#db/accounts/account-sql.ts';
 
 /** A bearer token, stored as the SHA-256 of its secret. The secret is shown once. */
 export const Token = defineEntity({

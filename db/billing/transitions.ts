@@ -3,7 +3,7 @@
  * to a query: a webhook only triggers a query.
  */
 
-import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import {

@@ -3,7 +3,7 @@
  * started.
  */
 import { Account } from '#db/accounts/account.ts';
-import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';

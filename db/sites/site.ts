@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
-import { subscriptionsSql } from '#db/accounts/subscription-sql.ts';
+import { subscriptionsSql } from '#db/accounts/account-sql.ts';
 import type { SiteStatus } from '#rules/states.ts';
 
 /**

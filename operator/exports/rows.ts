@@ -2,7 +2,7 @@
 
 import type pg from 'pg';
 import { limitReachedMessage } from '#api/plan-limits.ts';
-import { subscriptionsSql } from '#db/accounts/subscription-sql.ts';
+import { subscriptionsSql } from '#db/accounts/account-sql.ts';
 import { enqueueStart } from '#db/resume-workflows.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { Clock } from '#runtime/clock.ts';

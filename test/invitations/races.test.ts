@@ -1,7 +1,7 @@
 /** Calls at the same moment. `FRONTAGE_LONG=1` runs the full numbers: 1,000 invitations, 500 acceptances against withdrawals. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { type Answer, type Caller, errorOf, type Fixture, limitsIn } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';

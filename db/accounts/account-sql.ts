@@ -1,7 +1,5 @@
 /** SQL expressions for the plans and the block of an account, so that checking a limit needs no query of its own. */
 
-import type { EntityManager } from '#db/orm.ts';
-import type { PlanSubject } from '#rules/plan-limits.ts';
 import { subscriptionsInForce } from '#rules/states.ts';
 
 const inForce = subscriptionsInForce.map((status) => `'${status}'`).join(', ');
@@ -20,17 +18,4 @@ export function subscriptionsSql(account: string): string {
 /** SQL for the reason of an account's block; null if it is not blocked. `account` is an SQL expression for its id. */
 export function blockReasonSql(account: string): string {
   return `(select stopped.block_reason from account stopped where stopped.id = ${account})`;
-}
-
-/**
- * Locks the account until the transaction ends, so that everything that counts against its limits is serialised.
- * Returns its plans. `no key update` does not block rows that only reference the account, such as a deployment on
- * another owner's site: two accounts that work on each other's sites would deadlock.
- */
-export async function lockAccount(tx: EntityManager, accountId: string): Promise<PlanSubject> {
-  const [row] = await tx.execute<{ subscriptions: string | null }[]>(
-    `select ${subscriptionsSql('account.id')} as subscriptions from account where id = ? for no key update`,
-    [accountId],
-  );
-  return { subscriptions: row?.subscriptions };
 }
