@@ -58,7 +58,7 @@ import { decorateReservedIds, idempotency } from './plugins/idempotency.ts';
 import { bodyBytesMax, readJson } from './plugins/json.ts';
 import { describeApi, serveDescription } from './plugins/openapi.ts';
 import { preferWaiting } from './plugins/prefer.ts';
-import { limitAddresses, limitTokens, shareLimits } from './plugins/rate-limit.ts';
+import { limitClients, limitTokens, shareLimits } from './plugins/rate-limit.ts';
 import { takeRawBodies } from './plugins/raw-body.ts';
 import { requestContext, requestIds } from './plugins/request-context.ts';
 import { logRequests } from './plugins/request-log.ts';
@@ -94,13 +94,13 @@ export async function buildApp(deps: Deps): Promise<Api> {
   const operations = collectOperations(app);
 
   await app.register(async function git(scope: Api) {
-    limitAddresses(scope, deps, 'git');
+    limitClients(scope, deps, 'git');
     gitRoutes(scope, deps);
   });
 
   await app.register(async function browser(scope: Api) {
     await serveBrowsers(scope, deps);
-    limitAddresses(scope, deps, 'pages');
+    limitClients(scope, deps, 'pages');
     requireCapabilities(scope, deps);
     signinPages(scope, deps);
     accessPages(scope, deps);
@@ -148,7 +148,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     });
 
     await scope.register(async function pages(scope: Api) {
-      limitAddresses(scope, deps, 'pages');
+      limitClients(scope, deps, 'pages');
       await serveDescription(scope);
       skillPages(scope, deps, skill);
     });
@@ -163,19 +163,19 @@ export async function buildApp(deps: Deps): Promise<Api> {
 
     await scope.register(async function signIn(scope: Api) {
       useEntityManager(scope, deps);
-      limitAddresses(scope, deps, 'signIn');
+      limitClients(scope, deps, 'signIn');
       requireCapabilities(scope, deps);
       routeDefaults(scope);
       authRoutes(scope, deps);
     });
 
     await scope.register(async function links(scope: Api) {
-      limitAddresses(scope, deps, 'uploads');
+      limitClients(scope, deps, 'uploads');
       uploadPageRoutes(scope, deps);
     });
 
     await scope.register(async function widgets(scope: Api) {
-      limitAddresses(scope, deps, 'offers');
+      limitClients(scope, deps, 'offers');
       widgetRoutes(scope);
     });
 
@@ -185,14 +185,14 @@ export async function buildApp(deps: Deps): Promise<Api> {
       preflightRoutes(scope);
 
       await scope.register(async function offers(scope: Api) {
-        limitAddresses(scope, deps, 'offers');
+        limitClients(scope, deps, 'offers');
         requireCapabilities(scope, deps);
         routeDefaults(scope);
         offeringRoutes(scope, deps);
       });
 
       await scope.register(async function bookings(scope: Api) {
-        limitAddresses(scope, deps, 'bookings');
+        limitClients(scope, deps, 'bookings');
         requireCapabilities(scope, deps);
         idempotency(scope, deps, visitorsOf);
         routeDefaults(scope);
@@ -201,7 +201,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     });
 
     await scope.register(async function reviews(scope: Api) {
-      limitAddresses(scope, deps, 'reviews');
+      limitClients(scope, deps, 'reviews');
       await reviewPages(scope, deps);
       await scope.register(async function overlay(scope: Api) {
         requireReview(scope, deps);
@@ -211,7 +211,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     });
 
     await scope.register(async function thumbs(scope: Api) {
-      limitAddresses(scope, deps, 'thumbs');
+      limitClients(scope, deps, 'thumbs');
       requireCapabilities(scope, deps);
       thumbRoutes(scope, deps);
     });

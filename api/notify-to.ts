@@ -8,7 +8,7 @@ import { Collaborator } from '#db/collaborators/collaborator.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { AppError, errors } from '#runtime/errors.ts';
-import { readAddress } from './addresses.ts';
+import { readEmail } from './email-addresses.ts';
 
 /**
  * Tables with a `site_id` and a `notify_collaborator_id`, by their names in responses. Each has this constraint:
@@ -82,7 +82,7 @@ export async function notifiedOf(
 
 function plainAddress(text: string): string {
   try {
-    return readAddress(text);
+    return readEmail(text);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     throw errors.invalid_notify_to('notify_to is not a valid e-mail address.', {

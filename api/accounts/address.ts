@@ -1,8 +1,8 @@
 /** Changing an account's address: requested, then confirmed with a link that is sent to the new address. */
 
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { readAddress } from '#api/addresses.ts';
 import { limitMails, lockAddress } from '#api/auth/rate-limits.ts';
+import { readEmail } from '#api/email-addresses.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
@@ -115,7 +115,7 @@ export async function confirmChange(em: EntityManager, deps: Deps, secret: strin
 
 /** Changes an account's address for an operator. Throws `invalid_email`, `not_found`, `email_taken`. */
 export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, accountId: string, email: string) {
-  const address = readAddress(email);
+  const address = readEmail(email);
   if ((await em.count(Account, { id: accountId })) === 0) throw errors.not_found('No account has this id.');
   try {
     return await em.transactional(async (tx) => {

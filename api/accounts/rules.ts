@@ -2,7 +2,7 @@
 
 import { type FilterQuery, LockMode } from '@mikro-orm/core';
 import type { Actor } from '#api/access.ts';
-import { readAddress } from '#api/addresses.ts';
+import { readEmail } from '#api/email-addresses.ts';
 import { usableTokens } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
 import { quotaUsage } from '#db/accounts/daily-quota.ts';
@@ -23,7 +23,7 @@ export async function openAccount(
   clock: Deps['clock'],
   { email, name }: { email: string; name: string },
 ): Promise<Account> {
-  const address = readAddress(email);
+  const address = readEmail(email);
   // Concurrent calls create one account.
   await em.execute(
     `insert into account (id, name, email, created_at) values (?, ?, ?, ?) on conflict (email) do nothing`,
@@ -45,7 +45,7 @@ export async function changeAccount(
   actor: Actor,
   { name, email }: AccountChange,
 ): Promise<{ account: Account; changed: Change[] }> {
-  const address = email === undefined ? undefined : readAddress(email);
+  const address = email === undefined ? undefined : readEmail(email);
   if (address !== undefined && !deps.config.mail) throw noConfirmation();
   const outcome = await em.transactional(async (tx) => {
     const account = await tx.findOneOrFail(Account, actor.accountId, {

@@ -1,7 +1,7 @@
 /** Browser pages without a session: signing in, and answering an access request from its mailed link. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readAddress } from '#api/addresses.ts';
 import type { Api } from '#api/api.ts';
+import { readEmail } from '#api/email-addresses.ts';
 import { sourcesBeyond, whereTo } from '#api/oauth/pending-request.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { startSession } from '#api/plugins/session.ts';
@@ -112,7 +112,7 @@ export function accessPages(app: Api, deps: Deps): void {
 
 function plainAddress(typed: string): string | undefined {
   try {
-    return readAddress(typed);
+    return readEmail(typed);
   } catch (error) {
     if (error instanceof AppError) return undefined;
     throw error;

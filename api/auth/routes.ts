@@ -1,5 +1,5 @@
-import { readAddress } from '#api/addresses.ts';
 import type { Api } from '#api/api.ts';
+import { readEmail } from '#api/email-addresses.ts';
 import { idParams } from '#api/schemas.ts';
 import { tokenView } from '#api/tokens/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -30,7 +30,7 @@ the same whether or not the address has an account. A new request for an address
     },
     async ({ em, body, ip }) => {
       const { request, secret, userCode } = await askForAccess(em, deps, {
-        email: readAddress(body.email),
+        email: readEmail(body.email),
         agentName: body.agent_name,
         accountName: body.account_name,
         askedFrom: ip,

@@ -1,6 +1,6 @@
 /** Validation of a visitor's name, address and answers. */
 
-import { isPlainAddress } from '#api/addresses.ts';
+import { isPlainEmail } from '#api/email-addresses.ts';
 import { validateValues } from '#api/forms/values.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { SubmittedValue } from '#db/forms/submission.ts';
@@ -24,7 +24,7 @@ export function readVisitor(
   const given = new Map(Object.entries(intake).map(([name, answer]) => [name, [answer].flat().map(textOf)]));
   const { values, faults } = validateValues(service.intake, given, { keepUnknown: false });
   const said = [
-    ...(isPlainAddress(email) ? [] : ['Enter a valid e-mail address, such as name@example.com.']),
+    ...(isPlainEmail(email) ? [] : ['Enter a valid e-mail address, such as name@example.com.']),
     ...faults.map(({ name, message }) =>
       service.intake.some((field) => field.name === name) ? message : `${name}: ${message}`,
     ),

@@ -1,8 +1,8 @@
 /** The owner's side of invitations: creating, reading, withdrawing them. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
-import { readAddress } from '#api/addresses.ts';
 import { lockAddress } from '#api/auth/rate-limits.ts';
+import { readEmail } from '#api/email-addresses.ts';
 import { wholly } from '#api/invitations/rules.ts';
 import type { WholeInvitation } from '#api/invitations/schemas.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
@@ -39,7 +39,7 @@ export async function inviteCollaborator(
 ): Promise<WholeInvitation> {
   const seen = await loadOwnSite(em, actor, siteId);
   requireActive(seen);
-  const email = readAddress(input.email);
+  const email = readEmail(input.email);
   return await em
     .transactional(async (tx) => {
       // Locks the site before the account, as a publish does; the other order could deadlock.

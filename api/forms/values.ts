@@ -1,6 +1,6 @@
 /** Validates a visitor's answers against the form's fields. Pure; all input is untrusted. */
 
-import { isPlainAddress } from '#api/addresses.ts';
+import { isPlainEmail } from '#api/email-addresses.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { SubmittedValue } from '#db/forms/submission.ts';
 import { lengthOf } from './fields.ts';
@@ -74,7 +74,7 @@ function faultOf({ kind, options = [] }: FormField, text: string): string | unde
     return 'this must be a single line of text.';
   switch (kind) {
     case 'email':
-      return isPlainAddress(text) ? undefined : 'please enter an e-mail address, such as name@example.com.';
+      return isPlainEmail(text) ? undefined : 'please enter an e-mail address, such as name@example.com.';
     case 'tel':
       return isTelephone(text) ? undefined : 'please enter a telephone number.';
     case 'url':

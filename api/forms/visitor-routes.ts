@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { forEver, sendFile } from '#api/plugins/page-files.ts';
-import { type AddressLimiter, limiterOfAddresses } from '#api/plugins/rate-limit.ts';
+import { type ClientLimiter, clientLimiter } from '#api/plugins/rate-limit.ts';
 import { routeDefaults } from '#api/plugins/route-defaults.ts';
 import { limitBodyTime } from '#api/plugins/sockets.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
@@ -30,7 +30,7 @@ export async function visitorFormRoutes(app: Api, deps: Deps): Promise<void> {
   app.setErrorHandler((error, request, reply) =>
     respondInvalid(deps, request, reply, error, { form: undefined, given: new Map() }),
   );
-  const reads = limiterOfAddresses(app, deps, 'formReads');
+  const reads = clientLimiter(app, deps, 'formReads');
   fileRoutes(app);
   pageRoutes(app, deps, reads);
   await app.register(async function described(scope: Api) {
@@ -55,7 +55,7 @@ function fileRoutes(app: Api): void {
   });
 }
 
-function pageRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
+function pageRoutes(app: Api, deps: Deps, limit: ClientLimiter): void {
   app.get(
     '/f/:form_id/embed.html',
     { config: { operation: 'form.embed' }, schema: { hide: true, params: formParams } },
@@ -76,8 +76,8 @@ function pageRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
   }
 }
 
-function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
-  const challenges = limiterOfAddresses(app, deps, 'challenges');
+function describeRoutes(app: Api, deps: Deps, limit: ClientLimiter): void {
+  const challenges = clientLimiter(app, deps, 'challenges');
   app.get(
     '/f/:form_id',
     {
@@ -120,7 +120,7 @@ function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
 }
 
 function sendRoute(app: Api, deps: Deps): void {
-  const limit = limiterOfAddresses(app, deps, 'forms');
+  const limit = clientLimiter(app, deps, 'forms');
   app.post(
     '/f/:form_id',
     {
@@ -177,7 +177,7 @@ async function visit(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
-  limit: AddressLimiter | undefined,
+  limit: ClientLimiter | undefined,
 ): Promise<Visited> {
   const em = deps.em();
   const { form_id: formId } = request.params as z.output<typeof formParams>;

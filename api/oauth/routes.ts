@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { useEntityManager } from '#api/plugins/bearer.ts';
 import { requireCapabilities } from '#api/plugins/capability.ts';
-import { limitAddresses } from '#api/plugins/rate-limit.ts';
+import { limitClients } from '#api/plugins/rate-limit.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { resourceFault } from './authorization-request.ts';
 import { type Client, readClient, registerClient } from './clients.ts';
@@ -39,7 +39,7 @@ export function clientPreflights(scope: Api): void {
 export function metadataRoutes(scope: Api, deps: Deps): void {
   const { config } = deps;
   openToPages(scope);
-  limitAddresses(scope, deps, 'pages');
+  limitClients(scope, deps, 'pages');
   requireCapabilities(scope, deps);
   const caching = { 'cache-control': 'public, max-age=300' };
   for (const path of resourcePaths) {
@@ -54,7 +54,7 @@ export function metadataRoutes(scope: Api, deps: Deps): void {
 
 export function registrationRoutes(scope: Api, deps: Deps): void {
   openToPages(scope);
-  limitAddresses(scope, deps, 'registrations');
+  limitClients(scope, deps, 'registrations');
   requireCapabilities(scope, deps);
   answerFaults(scope, 'invalid_client_metadata');
   scope.post('/oauth/register', options('oauth.register'), async ({ body }, reply) => {
@@ -80,7 +80,7 @@ export async function tokenEndpoints(scope: Api, deps: Deps): Promise<void> {
   scope.removeAllContentTypeParsers();
   await scope.register(formBody, { bodyLimit: 16_384 });
   useEntityManager(scope, deps);
-  limitAddresses(scope, deps, 'oauth');
+  limitClients(scope, deps, 'oauth');
   requireCapabilities(scope, deps);
   answerFaults(scope, 'invalid_request');
 

@@ -55,7 +55,7 @@ export function limitTokens(scope: Api, { config }: Deps): void {
 }
 
 /** Limits requests per client address, under a name. */
-export function limitAddresses(scope: Api, { config }: Deps, name: keyof typeof perMinute): void {
+export function limitClients(scope: Api, { config }: Deps, name: keyof typeof perMinute): void {
   const max = Math.ceil(perMinute[name] * config.rateScale);
   scope.addHook(
     'onRequest',
@@ -63,10 +63,10 @@ export function limitAddresses(scope: Api, { config }: Deps, name: keyof typeof 
   );
 }
 
-export type AddressLimiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+export type ClientLimiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Like `limitAddresses`, for use within a handler. Throws `rate_limited`. */
-export function limiterOfAddresses(scope: Api, { config }: Deps, name: keyof typeof perMinute): AddressLimiter {
+/** Like `limitClients`, for use within a handler. Throws `rate_limited`. */
+export function clientLimiter(scope: Api, { config }: Deps, name: keyof typeof perMinute): ClientLimiter {
   const max = Math.ceil(perMinute[name] * config.rateScale);
   const count = scope.createRateLimit({ max, keyGenerator: (request) => `${name}:${clientOf(request, config)}` });
   return async (request, reply) => {

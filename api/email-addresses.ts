@@ -8,7 +8,7 @@ const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-
  * Whether the text is an address in its plain form (RFC 5321: a dot-string, `@`, a domain name). Display names, quotes
  * and lists are refused, because mail software could read them differently.
  */
-export function isPlainAddress(text: string): boolean {
+export function isPlainEmail(text: string): boolean {
   const address = text.toLowerCase();
   const at = address.lastIndexOf('@');
   return (
@@ -21,9 +21,9 @@ export function isPlainAddress(text: string): boolean {
 }
 
 /** The address as it is stored, in lower case. Throws `invalid_email`. */
-export function readAddress(text: string): string {
+export function readEmail(text: string): string {
   const trimmed = text.trim();
-  if (!isPlainAddress(trimmed)) {
+  if (!isPlainEmail(trimmed)) {
     throw errors.invalid_email('This is not a valid e-mail address.', {
       nextAction: 'Send a single address without a display name, such as owner@example.com.',
     });
