@@ -1,6 +1,6 @@
 /** Queries of the page view counter: saving rows, and a day's salt. */
 import type pg from 'pg';
-import { openConnection } from '#edge/routing/database.ts';
+import { openPool } from '#edge/db-pool.ts';
 import type { ViewRow } from './counters.ts';
 
 export type ViewsDatabase = {
@@ -30,7 +30,7 @@ const queryTimeoutMs = 10_000;
 
 /** `writer` is unique to this process. */
 export function openViewsDatabase(databaseUrl: string, writer: string): ViewsDatabase {
-  const pool = openConnection(databaseUrl);
+  const pool = openPool(databaseUrl);
   const ask = (text: string, values: unknown[]) =>
     pool.query({ text, values, query_timeout: queryTimeoutMs } as pg.QueryConfig);
   return {

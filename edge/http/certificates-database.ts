@@ -1,6 +1,6 @@
 /** The edge's queries for TLS: certificates, their changes, session ticket keys, and challenge responses. */
 import type pg from 'pg';
-import { openConnection } from '#edge/routing/database.ts';
+import { openPool } from '#edge/db-pool.ts';
 
 export type CertificateRow = { id: string; chain: string; sealedKey: Buffer };
 
@@ -50,9 +50,9 @@ const queryTimeoutMs = 2_000;
 
 export function openCertificatesDatabase(databaseUrl: string): CertificatesDatabase {
   // One connection each, so that requests for unknown names and tokens never delay changes.
-  const forNames = openConnection(databaseUrl);
-  const forChanges = openConnection(databaseUrl);
-  const forTokens = openConnection(databaseUrl);
+  const forNames = openPool(databaseUrl);
+  const forChanges = openPool(databaseUrl);
+  const forTokens = openPool(databaseUrl);
   const ask = async (pool: pg.Pool, text: string, values: unknown[]) =>
     (await pool.query({ text, values, query_timeout: queryTimeoutMs } as pg.QueryConfig)).rows;
 

@@ -1,5 +1,6 @@
 /** The edge's queries for sites, previous manifests and sketches. Requests that memory can serve run none of them. */
-import pg from 'pg';
+import type pg from 'pg';
+import { openPool } from '#edge/db-pool.ts';
 import type { SiteStatus } from '#rules/states.ts';
 
 export type SiteRow = {
@@ -103,9 +104,9 @@ const allSitesTimeoutMs = 30_000;
 
 export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
   // One connection each, so that visitors' misses never delay pointer changes.
-  const forSites = openConnection(databaseUrl);
-  const forAssets = openConnection(databaseUrl);
-  const forSketches = openConnection(databaseUrl);
+  const forSites = openPool(databaseUrl);
+  const forAssets = openPool(databaseUrl);
+  const forSketches = openPool(databaseUrl);
 
   async function askSites(condition: string, values: unknown[], timeoutMs: number): Promise<SiteChanges> {
     const { rows } = await forSites.query({
@@ -142,18 +143,4 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
       await Promise.all([forSites.end(), forAssets.end(), forSketches.end()]);
     },
   };
-}
-
-/** A pool of one connection, opened on first use. */
-export function openConnection(databaseUrl: string): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    application_name: 'frontage edge',
-    max: 1,
-    keepAlive: true,
-    connectionTimeoutMillis: queryTimeoutMs,
-  });
-  // The next query reconnects, and reports what is wrong.
-  pool.on('error', () => {});
-  return pool;
 }
