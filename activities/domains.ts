@@ -34,11 +34,11 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
   const { clock, config } = deps;
 
   /** Checks the DNS if that is due. */
-  async function looked(domain: Domain): Promise<Domain | undefined> {
+  async function checkIfDue(domain: Domain): Promise<Domain | undefined> {
     if (!domain.nextCheckAt || domain.nextCheckAt > clock.now()) return domain;
-    const sight = await observeDns(deps.dns, domain);
+    const observation = await observeDns(deps.dns, domain);
     return await recordObservation(deps.em(), clock, domain.id, {
-      sight,
+      sight: observation,
       wanted: expectedRecords(domain, config.domains),
     });
   }
@@ -47,7 +47,7 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
     async settleDomain(id: string): Promise<DomainState> {
       const found = await deps.em().findOneOrFail(Domain, { id }, { populate: ['account'] });
       if (!found.removedAt && found.account.blockedAt) return { ...stopped, at: clock.now().toISOString() };
-      const domain = found.removedAt ? undefined : await looked(found);
+      const domain = found.removedAt ? undefined : await checkIfDue(found);
       if (!domain) return { isRemoved: true };
       if (domain.mode === 'nameservers') await syncZone(deps.em(), deps, domain.name);
       const now = clock.now();

@@ -12,7 +12,13 @@ export function previewActivities(deps: Deps) {
   const { clock } = deps;
 
   /** Throws `draft_behind` if the site has changed since the publish was accepted. */
-  async function bring({ site, slot, expectedHeads, sourceCommit, contentCommit }: Deployment): Promise<void> {
+  async function fastForwardSite({
+    site,
+    slot,
+    expectedHeads,
+    sourceCommit,
+    contentCommit,
+  }: Deployment): Promise<void> {
     if (!deps.repositories) throw errors.no_repositories('This installation has no git repositories.');
     if (!expectedHeads) throw new Error('only publishing a preview merges its commits into main');
     const to = { source: sourceCommit ?? null, content: contentCommit ?? null };
@@ -28,7 +34,7 @@ export function previewActivities(deps: Deps) {
     },
 
     publishSlot: (deploymentId: string): Promise<string> =>
-      nonRetryable(async () => (await publishPreview(deps.em(), clock, deploymentId, bring)).status),
+      nonRetryable(async () => (await publishPreview(deps.em(), clock, deploymentId, fastForwardSite)).status),
 
     settlePreview: (id: string) => settlePreview(deps.em(), clock.now(), id),
   };

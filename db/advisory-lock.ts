@@ -17,7 +17,7 @@ const session = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_k
 
 /** Connects at the first use, with one connection for all keys, and reconnects after a loss. */
 export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLocks {
-  const atIt = new Set<string>();
+  const heldKeys = new Set<string>();
   let opening: Promise<pg.Client> | undefined;
   let current: pg.Client | undefined;
 
@@ -77,8 +77,8 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
   return {
     async run(key, act) {
       // A session can acquire its own lock again.
-      if (atIt.has(key)) return { busy: true };
-      atIt.add(key);
+      if (heldKeys.has(key)) return { busy: true };
+      heldKeys.add(key);
       try {
         const client = await connected();
         if (!(await tryLock(client, key))) return { busy: true };
@@ -89,7 +89,7 @@ export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLoc
           await ask(client, 'pg_advisory_unlock', key).catch(() => giveUp(client));
         }
       } finally {
-        atIt.delete(key);
+        heldKeys.delete(key);
       }
     },
     async close() {

@@ -10,7 +10,7 @@ import { startOf, type WorkflowAbout } from './workflow-messages.ts';
 import { workflowRegistry } from './workflow-registry.ts';
 
 /** Adds the starts to the client's transaction. Returns how many of each type. */
-export async function restartAll(client: pg.ClientBase, clock: Clock): Promise<Record<string, number>> {
+export async function resumeWorkflows(client: pg.ClientBase, clock: Clock): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const name of Object.keys(workflowRegistry) as WorkflowName[]) {
     const { unfinished } = workflowRegistry[name];

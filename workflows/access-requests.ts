@@ -7,8 +7,8 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
+import { watchRow } from './watch-row.ts';
 
 const { settleAccess } = proxyActivities<Activities>(policies.quick);
 

@@ -7,8 +7,8 @@
  */
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
+import { watchRow } from './watch-row.ts';
 
 const { askAboutSubscription } = proxyActivities<Activities>(policies.providerQuery);
 const { askLateSubscriptions } = proxyActivities<Activities>(policies.reconcile);

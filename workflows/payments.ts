@@ -15,8 +15,8 @@
 import { ActivityFailure, continueAsNew, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
 import { hourMs } from '#rules/time.ts';
-import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
+import { watchRow } from './watch-row.ts';
 
 const { settlePayment: settle } = proxyActivities<Activities>(policies.provider);
 const { giveUpRefund } = proxyActivities<Activities>(policies.quick);

@@ -6,8 +6,8 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
+import { watchRow } from './watch-row.ts';
 
 const { settleOffer } = proxyActivities<Activities>(policies.quick);
 const { askForPayoutAccounts } = proxyActivities<Activities>({

@@ -14,9 +14,9 @@
  */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { watchRow } from './deadlines.ts';
 import { ensureSettled } from './deployment-outcome.ts';
 import * as policies from './policies.ts';
+import { watchRow } from './watch-row.ts';
 
 const { claimBuild, putDraft, publishSlot, settlePreview } = proxyActivities<Activities>(policies.quick);
 const { snapshotSource } = proxyActivities<Activities>(policies.snapshot);

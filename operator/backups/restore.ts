@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { withClient as withNamedClient } from '#db/client.ts';
 import { appliedMigrations, knownMigrations, migrate } from '#db/migrate.ts';
-import { restartAll } from '#db/resume-workflows.ts';
+import { resumeWorkflows } from '#db/resume-workflows.ts';
 import { folderName } from '#providers/repositories.ts';
 import { createStore } from '#providers/store/factory.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -103,7 +103,7 @@ async function settle(
 ): Promise<Pick<Restored, 'past' | 'restarted'>> {
   await client.query('begin');
   const past = await expireCredentials(client, clock, { isDryRun });
-  const restarted = isDryRun ? {} : await restartAll(client, clock);
+  const restarted = isDryRun ? {} : await resumeWorkflows(client, clock);
   await client.query('commit');
   return { past, restarted };
 }
