@@ -112,8 +112,8 @@ async function compareCharge(
   const load = () => deps.em().findOne(PaymentAttempt, { id: charge.attempt ?? '', payment: { payoutAccount: same } });
   const known = await load();
   if (!known) return charge.isRefunded ? undefined : found.foreign;
-  const { payment, page } = known;
-  if (!known.charge) await recordCharge(deps.em(), deps, { id: known.id, payment, page: page ?? null }, charge.id);
+  const { payment, sessionId = null } = known;
+  if (!known.charge) await recordCharge(deps.em(), deps, { id: known.id, payment, sessionId }, charge.id);
   const attempt = (await load()) ?? known;
   if (attempt.charge !== charge.id) return charge.isRefunded ? undefined : found.another;
   if (charge.isRefunded && !attempt.refundReason) {

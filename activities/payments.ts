@@ -6,7 +6,7 @@ import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { closeCheckoutSession, expirePayment, recordOpenSession } from '#db/payments/transitions.ts';
 import { credentialsOf } from '#db/payouts/credentials.ts';
-import { pageFor } from '#providers/payments/pages.ts';
+import { sessionFor } from '#providers/payments/sessions.ts';
 import { type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
 import { paymentStatusAt, unsettledAttempts } from '#rules/states.ts';
 import { hourMs, minuteMs } from '#rules/time.ts';
@@ -14,18 +14,18 @@ import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-/** The next poll is due after a quarter of the time since the last activity on a checkout page, within these bounds. */
+/** The next poll is due after a quarter of the time since the last activity in a checkout session, within these bounds. */
 const pollIntervalMs = { least: 2_000, most: 10 * minuteMs };
-/** How long after a page's expiry to retry while the provider does not respond. */
+/** How long after a session's expiry to retry while the provider does not respond. */
 export const giveUpAfterMs = hourMs;
-/** How long to leave a page to the process that is creating it. */
+/** How long to leave a session to the process that is creating it. */
 const creatingMs = 30_000;
 
 type SettlingDeps = Pick<Deps, 'em' | 'clock' | 'config' | 'payments' | 'log'>;
 
 export function paymentActivities(deps: SettlingDeps) {
   return {
-    /** Polls every page of the payment that may still be paid, and closes them if the payment is over. */
+    /** Polls every checkout session of the payment that may still be paid, and closes them if the payment is over. */
     settlePayment: (id: string): Promise<Settled> => withHeartbeat(() => settlePayment(deps, id)),
   };
 }
@@ -58,7 +58,7 @@ function nextPollMs(payment: Payment, left: PaymentAttempt[], now: Date): number
   return Math.min(pollIntervalMs.most, Math.max(pollIntervalMs.least, passedMs / 4));
 }
 
-/** Polls one page. On a provider fault it stays as it is, until it can no longer have been paid. */
+/** Polls one checkout session. On a provider fault its row is unchanged, until it can no longer have been paid. */
 export async function settleAttempt(deps: SettlingDeps, id: string): Promise<void> {
   const { clock } = deps;
   const attempt = await deps.em().findOneOrFail(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
@@ -66,16 +66,19 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
   const isOver = paymentStatusAt(payment, clock.now()) !== 'open';
   try {
     const credentials = credentialsOf(deps, payment.payoutAccount);
-    const page = attempt.page ?? (await recoverPage(deps, credentials, attempt, isOver));
-    if (page === null) return;
-    if (page === 'none') return await closeCheckoutSession(deps.em(), clock, attempt);
+    const sessionId = attempt.sessionId ?? (await recoverSession(deps, credentials, attempt, isOver));
+    if (sessionId === null) return;
+    if (sessionId === 'none') return await closeCheckoutSession(deps.em(), clock, attempt);
     const payments = requirePayments(deps);
-    const now = isOver ? await payments.closePage(credentials, page) : await payments.readPage(credentials, page);
-    if (now.charge) await recordCharge(deps.em(), deps, { id, payment: { id: payment.id }, page }, now.charge);
-    else if (now.status === 'expired') await closeCheckoutSession(deps.em(), clock, attempt);
+    const session = isOver
+      ? await payments.closeSession(credentials, sessionId)
+      : await payments.readSession(credentials, sessionId);
+    if (session.charge)
+      await recordCharge(deps.em(), deps, { id, payment: { id: payment.id }, sessionId }, session.charge);
+    else if (session.status === 'expired') await closeCheckoutSession(deps.em(), clock, attempt);
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
-    deps.log.warn({ err: error, paymentId: payment.id }, 'the status of a checkout page could not be read');
+    deps.log.warn({ err: error, paymentId: payment.id }, 'the status of a checkout session could not be read');
     const waited = clock.now().getTime() - attempt.endsAt.getTime();
     if (waited > giveUpAfterMs && attempt.status !== 'unasked')
       await closeCheckoutSession(deps.em(), clock, attempt, 'unasked');
@@ -83,10 +86,10 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
 }
 
 /**
- * The page of an attempt whose creation was interrupted. The same idempotency key returns the same page, which no payer has received yet. Null
- * while another process may be creating it; `none` if the provider refuses to create it.
+ * The id of a checkout session whose creation was interrupted. The same idempotency key returns the same session, which
+ * no payer has received yet. Null while another process may be creating it; `none` if the provider refuses to create it.
  */
-async function recoverPage(
+async function recoverSession(
   deps: SettlingDeps,
   credentials: PaymentCredentials,
   attempt: PaymentAttempt,
@@ -98,9 +101,9 @@ async function recoverPage(
   if (attempt.endsAt.getTime() <= now) return 'none';
   try {
     const payment = await deps.em().findOneOrFail(Payment, { id: attempt.payment.id }, { populate: ['site'] });
-    const page = await requirePayments(deps).openPage(credentials, pageFor(deps.config, payment, attempt));
-    await recordOpenSession(deps.em(), attempt.id, page.id);
-    return page.id;
+    const session = await requirePayments(deps).openSession(credentials, sessionFor(deps.config, payment, attempt));
+    await recordOpenSession(deps.em(), attempt.id, session.id);
+    return session.id;
   } catch (error) {
     if (error instanceof PaymentsFault && error.reason === 'refused') return 'none';
     throw error;

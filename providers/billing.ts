@@ -1,5 +1,5 @@
 /**
- * The payment provider for plans: customers, checkout pages, subscriptions. It receives the price of a plan but never
+ * The payment provider for plans: customers, checkout sessions, subscriptions. It receives the price of a plan but never
  * decides what an account may do. Faults are those of `payments.ts`.
  */
 import { createHash } from 'node:crypto';
@@ -8,12 +8,12 @@ import { toProvider } from '#rules/currencies.ts';
 import { openClient, readSigned, translateFaults } from './payments/client.ts';
 import { translate } from './payments/faults.ts';
 
-export type CheckoutPage = {
+export type BillingSession = {
   id: string;
   status: 'open' | 'complete' | 'expired';
-  /** Where to pay, while the page is open. */
+  /** Where to pay, while the session is open. */
   url: string | null;
-  /** The subscription that was bought on it. */
+  /** The subscription that was bought in it. */
   subscription: string | null;
 };
 
@@ -23,7 +23,7 @@ export type SubscriptionState = {
   cancelsAt: Date | null;
 };
 
-export type NewCheckout = {
+export type NewBillingSession = {
   /** Our id: names the purchase, and is the idempotency key of the call. */
   id: string;
   customer: string;
@@ -41,8 +41,8 @@ export type Billing = ReturnType<typeof openBilling>;
 
 export function openBilling({ key, url, webhookSecret }: { key: string; url: string; webhookSecret: string }) {
   const api = openClient(key, url);
-  const readCheckout = (page: string): Promise<CheckoutPage> =>
-    translateFaults(async () => pageOf(await api.checkout.sessions.retrieve(page)));
+  const readSession = (sessionId: string): Promise<BillingSession> =>
+    translateFaults(async () => sessionOf(await api.checkout.sessions.retrieve(sessionId)));
 
   return {
     /** The account's customer at the provider. The same account with the same address is created once. */
@@ -52,13 +52,13 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
         return (await api.customers.create({ name, email, metadata: { account: id } }, { idempotencyKey })).id;
       }),
 
-    /** A page on which the customer subscribes, at the price of our catalog. */
-    openCheckout: ({ id, customer, title, price, endsAt, returnUrl }: NewCheckout): Promise<CheckoutPage> =>
+    /** Creates a session in which the customer subscribes, at the price of our catalog. */
+    openSession: ({ id, customer, title, price, endsAt, returnUrl }: NewBillingSession): Promise<BillingSession> =>
       translateFaults(async () => {
         const session = await api.checkout.sessions.create(
           {
             mode: 'subscription',
-            // Only payment methods that settle on the page: a plan starts when it is paid, not days before.
+            // Only payment methods that settle during the session: a plan starts when it is paid, not days before.
             allowed_payment_method_types: ['card'],
             customer,
             client_reference_id: id,
@@ -80,21 +80,21 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
           },
           { idempotencyKey: id },
         );
-        return pageOf(session);
+        return sessionOf(session);
       }),
 
-    readCheckout,
+    readSession,
 
-    /** Expires a page so that it accepts no more subscriptions. Returns its state: it may just have been completed. */
-    closeCheckout: (page: string): Promise<CheckoutPage> =>
+    /** Expires a session so that it accepts no more subscriptions. Returns its state: it may just have been completed. */
+    closeSession: (sessionId: string): Promise<BillingSession> =>
       translateFaults(async () => {
-        const was = pageOf(await api.checkout.sessions.retrieve(page));
+        const was = sessionOf(await api.checkout.sessions.retrieve(sessionId));
         if (was.status !== 'open') return was;
         try {
-          return pageOf(await api.checkout.sessions.expire(page, {}, { idempotencyKey: `close:${page}` }));
+          return sessionOf(await api.checkout.sessions.expire(sessionId, {}, { idempotencyKey: `close:${sessionId}` }));
         } catch (error) {
           if (translate(error).reason !== 'refused') throw error;
-          return pageOf(await api.checkout.sessions.retrieve(page));
+          return sessionOf(await api.checkout.sessions.retrieve(sessionId));
         }
       }),
 
@@ -128,7 +128,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
   };
 }
 
-function pageOf({ id, status, url, subscription }: Stripe.Checkout.Session): CheckoutPage {
+function sessionOf({ id, status, url, subscription }: Stripe.Checkout.Session): BillingSession {
   const bought = typeof subscription === 'string' ? subscription : (subscription?.id ?? null);
   const known = status === 'complete' ? 'complete' : status === 'expired' ? 'expired' : 'open';
   return { id, status: known, url, subscription: bought };

@@ -1,5 +1,5 @@
 /**
- * The payment provider: hosted pages, charges and refunds on the account that receives the money. Callers never see
+ * The payment provider: checkout sessions, charges and refunds on the account that receives the money. Callers never see
  * which provider it is: its responses are translated into our own terms.
  */
 import type Stripe from 'stripe';
@@ -8,10 +8,10 @@ import { type AppError, errors } from '#runtime/errors.ts';
 import { waitingFor } from './payments/accounts.ts';
 import { openClient, readSigned, translateFaults } from './payments/client.ts';
 import { type PaymentsFault, translate } from './payments/faults.ts';
-import { type Charge, chargeOf, type HostedPage, pageOf, refundStatus } from './payments/responses.ts';
+import { type Charge, type CheckoutSession, chargeOf, refundStatus, sessionOf } from './payments/responses.ts';
 
 export { PaymentsFault } from './payments/faults.ts';
-export type { Charge, HostedPage } from './payments/responses.ts';
+export type { Charge, CheckoutSession } from './payments/responses.ts';
 
 /** The account to act for: with the owner's own key, or with ours for a connected account. Never logged. */
 export type PaymentCredentials = { rail: 'own_key'; key: string } | { rail: 'connect'; providerAccount: string };
@@ -25,7 +25,7 @@ export type AccountState = {
   waitingFor: string[];
 };
 
-export type NewPage = {
+export type NewCheckoutSession = {
   idempotencyKey: string;
   /** Our id, written on the charge so that it can be found from the provider's side. */
   payment: string;
@@ -86,28 +86,31 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         return link.url;
       }),
 
-    /** A hosted page on which one payer pays once. The same `idempotencyKey` returns the same page. */
-    openPage: (credentials: PaymentCredentials, page: NewPage): Promise<HostedPage & { url: string }> =>
+    /** A hosted checkout session in which one payer pays once. The same `idempotencyKey` returns the same session. */
+    openSession: (
+      credentials: PaymentCredentials,
+      input: NewCheckoutSession,
+    ): Promise<CheckoutSession & { url: string }> =>
       translateFaults(async () => {
         const { api, account } = on(credentials);
-        const { idempotencyKey, returnUrl, cancelUrl, endsAt } = page;
-        const metadata = { payment: page.payment, attempt: page.attempt };
+        const { idempotencyKey, returnUrl, cancelUrl, endsAt } = input;
+        const metadata = { payment: input.payment, attempt: input.attempt };
         const session = await api.checkout.sessions.create(
           {
             mode: 'payment',
-            // Only payment methods that settle on the page at once: a seat is reserved meanwhile.
+            // Only payment methods that settle during the session: a seat is reserved meanwhile.
             allowed_payment_method_types: ['card'],
             line_items: [
               {
                 quantity: 1,
                 price_data: {
-                  currency: page.currency.toLowerCase(),
-                  unit_amount: toProvider(page),
-                  product_data: { name: page.title },
+                  currency: input.currency.toLowerCase(),
+                  unit_amount: toProvider(input),
+                  product_data: { name: input.title },
                 },
               },
             ],
-            client_reference_id: page.payment,
+            client_reference_id: input.payment,
             metadata,
             payment_intent_data: { metadata },
             success_url: returnUrl,
@@ -116,27 +119,27 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
           },
           { ...account, idempotencyKey },
         );
-        return { ...pageOf(session), url: session.url ?? '' };
+        return { ...sessionOf(session), url: session.url ?? '' };
       }),
 
-    readPage: (credentials: PaymentCredentials, page: string): Promise<HostedPage> =>
+    readSession: (credentials: PaymentCredentials, sessionId: string): Promise<CheckoutSession> =>
       translateFaults(async () => {
         const { api, account } = on(credentials);
-        return pageOf(await api.checkout.sessions.retrieve(page, {}, account));
+        return sessionOf(await api.checkout.sessions.retrieve(sessionId, {}, account));
       }),
 
-    /** Expires a page so that it cannot be paid any more. Returns its state: it may have been paid a moment before. */
-    closePage: (credentials: PaymentCredentials, page: string): Promise<HostedPage> =>
+    /** Expires a session so that it cannot be paid any more. Returns its state: it may have been paid a moment before. */
+    closeSession: (credentials: PaymentCredentials, sessionId: string): Promise<CheckoutSession> =>
       translateFaults(async () => {
         const { api, account } = on(credentials);
-        const was = pageOf(await api.checkout.sessions.retrieve(page, {}, account));
+        const was = sessionOf(await api.checkout.sessions.retrieve(sessionId, {}, account));
         if (was.status !== 'open') return was;
         try {
-          return pageOf(await api.checkout.sessions.expire(page, {}, account));
+          return sessionOf(await api.checkout.sessions.expire(sessionId, {}, account));
         } catch (error) {
           // It was paid in between.
           if (translate(error).reason !== 'refused') throw error;
-          return pageOf(await api.checkout.sessions.retrieve(page, {}, account));
+          return sessionOf(await api.checkout.sessions.retrieve(sessionId, {}, account));
         }
       }),
 
@@ -166,7 +169,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         return chargeOf(await api.paymentIntents.retrieve(charge, { expand: ['latest_charge'] }, account));
       }),
 
-    /** Charges on the account since then that came from our pages; the owner's other charges are skipped. */
+    /** Charges on the account since then that came from our checkout sessions; the owner's other charges are skipped. */
     async *listCharges(credentials: PaymentCredentials, since: Date): AsyncGenerator<Charge> {
       const { api, account } = on(credentials);
       const created = { gte: Math.floor(since.getTime() / 1000) };

@@ -4,7 +4,7 @@ import type { Person } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
 import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/lock.ts';
-import { closeCheckout, querySubscription } from '#db/billing/provider-queries.ts';
+import { closeCheckoutSession, querySubscription } from '#db/billing/provider-queries.ts';
 import type { BillingSubscription } from '#db/billing/subscription.ts';
 import {
   addCheckout,
@@ -12,7 +12,7 @@ import {
   customerOf,
   hasBought,
   openCheckoutOf,
-  recordCheckout,
+  recordCheckoutSession,
   recordCustomer,
 } from '#db/billing/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -36,7 +36,7 @@ export async function startCheckout(deps: Deps, { accountId }: Person, name: str
   const plan = requireSold(deps, name);
   const customer = await requireCustomer(deps, accountId);
   for (let tries = 0; tries < triesMax; tries++) {
-    const row = await takePage(deps, accountId, plan);
+    const row = await ensureCheckout(deps, accountId, plan);
     const url = row.plan === plan.name ? await urlOf(deps, row, customer, plan) : await close(deps, row);
     if (url) return { url, row };
   }
@@ -86,7 +86,7 @@ async function requireCustomer(deps: Deps, accountId: string): Promise<string> {
 }
 
 /** The open checkout, of any plan, or a new one. */
-async function takePage(deps: Deps, accountId: string, plan: Plan): Promise<BillingSubscription> {
+async function ensureCheckout(deps: Deps, accountId: string, plan: Plan): Promise<BillingSubscription> {
   return await deps.em().transactional(async (tx) => {
     const current = await lockAccount(tx, accountId);
     const paid = await currentSubscription(tx, accountId);
@@ -113,15 +113,15 @@ async function urlOf(deps: Deps, row: BillingSubscription, customer: string, pla
   const returnUrl = `${deps.config.baseUrl}/account`;
   const title = `${deps.config.baseDomain}: ${plan.name}`;
   try {
-    const page = providerCheckout
-      ? await billing.readCheckout(providerCheckout)
-      : await billing.openCheckout({ id, customer, title, price: plan.price, endsAt, returnUrl });
+    const session = providerCheckout
+      ? await billing.readSession(providerCheckout)
+      : await billing.openSession({ id, customer, title, price: plan.price, endsAt, returnUrl });
     // Stored before the URL is returned, so that an unknown checkout cannot be paid.
-    if (!providerCheckout && !(await recordCheckout(deps.em(), id, page.id))) {
-      await billing.closeCheckout(page.id);
+    if (!providerCheckout && !(await recordCheckoutSession(deps.em(), id, session.id))) {
+      await billing.closeSession(session.id);
       return undefined;
     }
-    if (page.status === 'open' && page.url) return page.url;
+    if (session.status === 'open' && session.url) return session.url;
     await querySubscription(deps.em(), deps, id);
     return undefined;
   } catch (error) {
@@ -133,7 +133,7 @@ async function urlOf(deps: Deps, row: BillingSubscription, customer: string, pla
 }
 
 async function close(deps: Deps, row: BillingSubscription): Promise<undefined> {
-  await inOurWords(() => closeCheckout(deps.em(), deps, row));
+  await inOurWords(() => closeCheckoutSession(deps.em(), deps, row));
 }
 
 function providerOf({ billing, config }: Deps) {

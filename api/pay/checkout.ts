@@ -12,7 +12,7 @@ import {
 } from '#db/payments/transitions.ts';
 import { agreementOf, credentialsOf } from '#db/payouts/credentials.ts';
 import { isClosed } from '#db/sites/blocks.ts';
-import { pageFor } from '#providers/payments/pages.ts';
+import { sessionFor } from '#providers/payments/sessions.ts';
 import { PaymentsFault, providerError } from '#providers/payments.ts';
 import { type PaymentStatus, paymentStatusAt } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -43,8 +43,8 @@ export async function openCheckout(deps: Deps, id: string): Promise<string | nul
   const begun = await createCheckoutSession(deps.em(), deps.clock, id);
   if (!begun) return null;
   try {
-    const page = await deps.payments.openPage(credentials, pageFor(deps.config, payment, begun.attempt));
-    return (await recordOpenSession(deps.em(), begun.attempt.id, page.id)) ? page.url : null;
+    const session = await deps.payments.openSession(credentials, sessionFor(deps.config, payment, begun.attempt));
+    return (await recordOpenSession(deps.em(), begun.attempt.id, session.id)) ? session.url : null;
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
     // Unless the provider refused, a session may exist: the workflow finds and closes it.

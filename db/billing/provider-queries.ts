@@ -3,7 +3,7 @@
 import pLimit from 'p-limit';
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
-import type { Billing, CheckoutPage } from '#providers/billing.ts';
+import type { Billing, BillingSession } from '#providers/billing.ts';
 import { isSubscriptionSettled } from '#rules/states.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -29,12 +29,16 @@ export async function querySubscription(em: EntityManager, deps: BillingDeps, id
 }
 
 /** Closes the checkout session. Returns its status: it may have been paid meanwhile. */
-export async function closeCheckout(em: EntityManager, deps: BillingDeps, row: BillingSubscription): Promise<Settled> {
+export async function closeCheckoutSession(
+  em: EntityManager,
+  deps: BillingDeps,
+  row: BillingSubscription,
+): Promise<Settled> {
   const { billing } = deps;
   if (!billing) throw new Error('a checkout session cannot be closed because billing is not configured');
   const { providerCheckout } = row;
-  const page = providerCheckout ? await billing.closeCheckout(providerCheckout) : null;
-  return await recordReport(em, deps, row, page ? await reportOfPage(billing, page) : { status: 'expired' });
+  const session = providerCheckout ? await billing.closeSession(providerCheckout) : null;
+  return await recordReport(em, deps, row, session ? await reportOfSession(billing, session) : { status: 'expired' });
 }
 
 /** Queries the provider about all overdue subscriptions. Returns how many. */
@@ -73,13 +77,13 @@ async function reportOf(billing: Billing, clock: Clock, row: BillingSubscription
   if (providerSubscription) return await reportOfBought(billing, providerSubscription, status === 'ending');
   // Without an id, the session's address was never returned to anyone.
   if (!providerCheckout) return { status: checkoutEndsAt > clock.now() ? 'open' : 'expired' };
-  return await reportOfPage(billing, await billing.readCheckout(providerCheckout));
+  return await reportOfSession(billing, await billing.readSession(providerCheckout));
 }
 
-async function reportOfPage(billing: Billing, page: CheckoutPage): Promise<Report> {
-  if (page.status !== 'complete') return { status: page.status };
-  if (!page.subscription) throw new Error('a completed checkout session has no subscription');
-  return await reportOfBought(billing, page.subscription, false);
+async function reportOfSession(billing: Billing, session: BillingSession): Promise<Report> {
+  if (session.status !== 'complete') return { status: session.status };
+  if (!session.subscription) throw new Error('a completed checkout session has no subscription');
+  return await reportOfBought(billing, session.subscription, false);
 }
 
 async function reportOfBought(billing: Billing, subscription: string, isEnding: boolean): Promise<Report> {

@@ -65,11 +65,11 @@ export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSub
  * Stores the id of the checkout session. False where the purchase was cancelled meanwhile. It increments `asked`, so
  * the result of a query that started before this is discarded.
  */
-export async function recordCheckout(em: EntityManager, id: string, page: string): Promise<boolean> {
+export async function recordCheckoutSession(em: EntityManager, id: string, sessionId: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>(
     `update billing_subscription set provider_checkout = ?, asked = asked + 1
      where id = ? and status = 'open' and (provider_checkout is null or provider_checkout = ?) returning id`,
-    [page, id, page],
+    [sessionId, id, sessionId],
   );
   return rows.length > 0;
 }

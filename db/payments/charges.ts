@@ -17,20 +17,25 @@ import { PaymentAttempt } from './payment-attempt.ts';
 import { type Locked, releaseHold, signalSettlePayment, withPayment } from './transitions.ts';
 
 type Deps = { clock: Clock; config: Config };
-export type Found = { id: string; payment: { id: string }; page: string | null };
+export type ChargedAttempt = { id: string; payment: { id: string }; sessionId: string | null };
 
 /**
  * Records a charge from a checkout session. The first charge of a payment is captured and its booking confirmed. A
  * charge is refunded if its seats are taken, if the site no longer accepts payments, or if the payment was paid
  * before. Idempotent.
  */
-export async function recordCharge(em: EntityManager, deps: Deps, found: Found, charge: string): Promise<void> {
-  await withPayment(em, found.payment.id, async (locked) => {
+export async function recordCharge(
+  em: EntityManager,
+  deps: Deps,
+  charged: ChargedAttempt,
+  charge: string,
+): Promise<void> {
+  await withPayment(em, charged.payment.id, async (locked) => {
     const { tx, payment } = locked;
-    const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
+    const attempt = await tx.findOneOrFail(PaymentAttempt, { id: charged.id }, { refresh: true });
     if (attempt.charge) return;
     const now = deps.clock.now();
-    Object.assign(attempt, { status: 'paid', page: found.page, charge, chargedAt: now });
+    Object.assign(attempt, { status: 'paid', sessionId: charged.sessionId, charge, chargedAt: now });
     if (payment.paidAt) startRefund(tx, deps.clock, attempt, 'second');
     else {
       payment.paidAt = now;

@@ -11,7 +11,7 @@ export const PaymentAttempt = defineEntity({
     status: p.text().$type<AttemptStatus>(),
     idempotencyKey: p.text(),
     /** The provider's id of the checkout session. */
-    page: p.text().nullable(),
+    sessionId: p.text().fieldName('page').nullable(),
     openedAt: p.datetime(),
     endsAt: p.datetime(),
     /** The provider's id of the charge: `Charge.id` in providers/payments/responses.ts. */

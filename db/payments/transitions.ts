@@ -108,9 +108,9 @@ async function limitOpenSessions(tx: EntityManager, now: Date, payment: string):
 }
 
 /** Records the provider's id of the session. Returns false where the session was settled concurrently. */
-export async function recordOpenSession(em: EntityManager, id: string, page: string): Promise<boolean> {
-  if ((await em.nativeUpdate(PaymentAttempt, { id, status: 'minting' }, { status: 'open', page })) === 1) return true;
-  return (await em.count(PaymentAttempt, { id, status: 'open', page })) === 1;
+export async function recordOpenSession(em: EntityManager, id: string, sessionId: string): Promise<boolean> {
+  const opened = await em.nativeUpdate(PaymentAttempt, { id, status: 'minting' }, { status: 'open', sessionId });
+  return opened === 1 || (await em.count(PaymentAttempt, { id, status: 'open', sessionId })) === 1;
 }
 
 /**

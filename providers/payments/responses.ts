@@ -1,10 +1,10 @@
 /** Converts the payment provider's responses into our types. Pure. */
 import type Stripe from 'stripe';
 
-/** `charge` is set once the page is paid. A page that is `complete` without one waits for a slow payment method. */
-export type HostedPage = { id: string; status: 'open' | 'complete' | 'expired'; charge: string | null };
+/** `charge` is set once the session is paid. A session that is `complete` without one waits for a slow payment method. */
+export type CheckoutSession = { id: string; status: 'open' | 'complete' | 'expired'; charge: string | null };
 
-/** The payment made on one page. `id` is that of the provider's payment intent, which covers all attempts to pay. */
+/** The payment made in one checkout session. `id` is that of the provider's payment intent, which covers all attempts to pay. */
 export type Charge = {
   id: string;
   /** Our ids, as written in its metadata. */
@@ -14,7 +14,7 @@ export type Charge = {
   isRefunded: boolean;
 };
 
-export function pageOf(session: Stripe.Checkout.Session): HostedPage {
+export function sessionOf(session: Stripe.Checkout.Session): CheckoutSession {
   const { id, status, payment_status, payment_intent } = session;
   const intent = typeof payment_intent === 'string' ? payment_intent : (payment_intent?.id ?? null);
   const isOver = status === 'complete' || status === 'expired';

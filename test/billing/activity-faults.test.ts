@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { closeCheckout, querySubscription } from '#db/billing/provider-queries.ts';
+import { closeCheckoutSession, querySubscription } from '#db/billing/provider-queries.ts';
 import { BillingSubscription } from '#db/billing/subscription.ts';
 import { newId } from '#runtime/ids.ts';
 import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
@@ -43,7 +43,7 @@ test('a page is not abandoned by a query that started before it existed', async 
   // A call for another plan has loaded the row by now, and closes it after this one has told its page.
   const stale = await em().findOneOrFail(BillingSubscription, { id: begun.id });
   const page = await fixture.checkout(owner, 'hobby');
-  expect((await closeCheckout(em(), fixture.deps, stale)).status).toBe('open');
+  expect((await closeCheckoutSession(em(), fixture.deps, stale)).status).toBe('open');
   await fixture.press(page, 'pay');
   await querySubscription(em(), fixture.deps, begun.id);
   expect((await fixture.read(owner)).plan).toBe('hobby');

@@ -75,7 +75,7 @@ describe('a plan', () => {
     const price = { amount: 5000, currency: 'ISK', interval: 'month' } as const;
     const endsAt = new Date(fixture.clock.now().getTime() + 3600_000);
     const asked = { id: 'bsub_isk', customer, title: 'Hobby', price, endsAt, returnUrl: fixture.url };
-    const page = await fixture.deps.billing?.openCheckout(asked);
+    const page = await fixture.deps.billing?.openSession(asked);
     const asBought = { amount_total: 500_000, allowed_payment_method_types: ['card'] };
     expect(fixture.provider.stub.objects.get(page?.id ?? '')).toMatchObject(asBought);
   });
@@ -84,11 +84,11 @@ describe('a plan', () => {
     const owner = await fixture.newCaller();
     const { billing } = fixture.deps;
     if (!billing) throw new Error('billing is off');
-    const { openCheckout } = billing;
+    const { openSession } = billing;
     const late: string[] = [];
-    billing.openCheckout = async (asked) => {
-      billing.openCheckout = openCheckout;
-      const page = await openCheckout(asked);
+    billing.openSession = async (asked) => {
+      billing.openSession = openSession;
+      const page = await openSession(asked);
       late.push(page.url ?? '');
       expect((await fixture.checkout(owner, 'studio')).status).toBe(200);
       return page;

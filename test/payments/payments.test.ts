@@ -104,7 +104,7 @@ test('an opening whose response was lost leaves no payable page', async () => {
   await fixture.openLink(payUrl);
   const attempts = () => fixture.deps.em().find(PaymentAttempt, { payment: id }, { orderBy: { id: 'asc' } });
   await expect.poll(async () => (await attempts())[0]?.status, soon).toBe('open');
-  expect(await attempts()).toMatchObject([{ page: expect.any(String) }, { status: 'open' }]);
+  expect(await attempts()).toMatchObject([{ sessionId: expect.any(String) }, { status: 'open' }]);
 });
 
 describe('valid amounts of a payment', () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NewPage, openPayments, type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
+import { type NewCheckoutSession, openPayments, type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
 import { toProvider } from '#rules/currencies.ts';
 import { findMock } from '#tools/local/payments/stripe-mock.ts';
 import { startPaymentsStub } from '#tools/local/payments/stub.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => stub?.close());
 
-const page = (more: Partial<NewPage> = {}): NewPage => ({
+const request = (more: Partial<NewCheckoutSession> = {}): NewCheckoutSession => ({
   idempotencyKey: `test-${Math.random()}`,
   payment: 'pay_1',
   attempt: 'page_1',
@@ -46,10 +46,10 @@ const faultOf = async (act: Promise<unknown>) => {
 test('our requests match the vendor’s own mock', async ({ skip }) => {
   skip(!mock, 'no stripe-mock on PATH');
   const ada = own('shapes');
-  const opened = await payments.openPage(ada, page());
-  await payments.readPage(ada, opened.id);
+  const opened = await payments.openSession(ada, request());
+  await payments.readSession(ada, opened.id);
   await press(opened.url, 'pay');
-  const { charge } = await payments.closePage(ada, opened.id);
+  const { charge } = await payments.closeSession(ada, opened.id);
   await payments.readCharge(ada, charge ?? '');
   for await (const one of payments.listCharges(ada, new Date(0))) expect(one.id).toBe(charge);
   expect(await payments.refund(ada, { charge: charge ?? '', idempotencyKey: 'refund' })).toEqual({ status: 'done' });
@@ -72,13 +72,13 @@ test('our requests match the vendor’s own mock', async ({ skip }) => {
 describe('a hosted page', () => {
   test('is paid once, and names its charge', async () => {
     const ada = own('paid');
-    const opened = await payments.openPage(ada, page());
+    const opened = await payments.openSession(ada, request());
     expect(opened).toMatchObject({ status: 'open', charge: null });
     expect(await (await fetch(opened.url)).text()).toContain('12.50 EUR');
     const paid = await press(opened.url, 'pay');
     expect([paid.status, paid.headers.get('location')]).toEqual([303, 'http://localhost:1/back']);
     expect((await press(opened.url, 'pay')).status).toBe(410);
-    const read = await payments.readPage(ada, opened.id);
+    const read = await payments.readSession(ada, opened.id);
     expect(read).toMatchObject({ status: 'complete', charge: expect.stringMatching(/^pi_/) });
     expect(await payments.readCharge(ada, read.charge ?? '')).toMatchObject({
       payment: 'pay_1',
@@ -90,24 +90,24 @@ describe('a hosted page', () => {
 
   test('is the same for one idempotency key, and refuses another body', async () => {
     const ada = own('once');
-    const asked = page({ idempotencyKey: 'the same' });
-    const [first, second] = await Promise.all([payments.openPage(ada, asked), payments.openPage(ada, asked)]);
+    const asked = request({ idempotencyKey: 'the same' });
+    const [first, second] = await Promise.all([payments.openSession(ada, asked), payments.openSession(ada, asked)]);
     expect(second.id).toBe(first.id);
-    expect(await faultOf(payments.openPage(ada, { ...asked, amount: 1 }))).toBe('refused');
+    expect(await faultOf(payments.openSession(ada, { ...asked, amount: 1 }))).toBe('refused');
   });
 
   test('cannot be paid after closing, and closing a paid one says so', async () => {
     const ada = own('closed');
-    const one = await payments.openPage(ada, page());
-    expect(await payments.closePage(ada, one.id)).toMatchObject({ status: 'expired', charge: null });
+    const one = await payments.openSession(ada, request());
+    expect(await payments.closeSession(ada, one.id)).toMatchObject({ status: 'expired', charge: null });
     expect((await press(one.url, 'pay')).status).toBe(410);
-    const two = await payments.openPage(ada, page());
+    const two = await payments.openSession(ada, request());
     await press(two.url, 'pay');
-    expect(await payments.closePage(ada, two.id)).toMatchObject({ status: 'complete', charge: expect.any(String) });
+    expect(await payments.closeSession(ada, two.id)).toMatchObject({ status: 'complete', charge: expect.any(String) });
   });
 
   test('accepts a retry after a declined card, and returns a payer who cancels', async () => {
-    const opened = await payments.openPage(own('declined'), page());
+    const opened = await payments.openSession(own('declined'), request());
     expect((await press(opened.url, 'decline')).status).toBe(402);
     expect((await press(opened.url, 'cancel')).headers.get('location')).toBe('http://localhost:1/away');
     expect((await press(opened.url, 'pay')).status).toBe(303);
@@ -116,9 +116,9 @@ describe('a hosted page', () => {
 
 test('a charge is refunded once, whoever repeats the request', async () => {
   const ada = own('refunds');
-  const opened = await payments.openPage(ada, page());
+  const opened = await payments.openSession(ada, request());
   await press(opened.url, 'pay');
-  const charge = (await payments.readPage(ada, opened.id)).charge ?? '';
+  const charge = (await payments.readSession(ada, opened.id)).charge ?? '';
   for (const idempotencyKey of ['one', 'one', 'two']) {
     expect(await payments.refund(ada, { charge, idempotencyKey })).toEqual({ status: 'done' });
   }
@@ -135,7 +135,7 @@ describe('a provider failure', () => {
     expect(await faultOf(payments.readAccount({ rail: 'connect', providerAccount: 'acct_nobody' }))).toBe(
       'invalid_credentials',
     );
-    expect(await faultOf(payments.readPage(own('nothing'), 'cs_test_nothing'))).toBe('missing');
+    expect(await faultOf(payments.readSession(own('nothing'), 'cs_test_nothing'))).toBe('missing');
     stub.knobs.turnAway = 1;
     const fault = await payments.readKey('rk_test_0123456789').catch((error: unknown) => error);
     stub.knobs.turnAway = 0;
@@ -175,8 +175,8 @@ describe('an account', () => {
       currency: 'EUR',
       waitingFor: [],
     });
-    const opened = await payments.openPage(connected, page());
-    expect(await faultOf(payments.readPage(own('somebody'), opened.id))).toBe('missing');
+    const opened = await payments.openSession(connected, request());
+    expect(await faultOf(payments.readSession(own('somebody'), opened.id))).toBe('missing');
   });
 });
 
@@ -186,12 +186,12 @@ test('a restarted provider stub still knows the paid pages', async () => {
   const first = await startPaymentsStub({ clock, key, file });
   const before = openPayments({ key, url: first.url, webhookSecret: '' });
   const ada = own('again');
-  const opened = await before.openPage(ada, page());
+  const opened = await before.openSession(ada, request());
   await press(opened.url, 'pay');
   await first.close();
   const second = await startPaymentsStub({ clock, key, file });
   const after = openPayments({ key, url: second.url, webhookSecret: '' });
-  const { charge } = await after.readPage(ada, opened.id);
+  const { charge } = await after.readSession(ada, opened.id);
   expect(await after.refund(ada, { charge: charge ?? '', idempotencyKey: 'later' })).toEqual({ status: 'done' });
   await second.close();
   await rm(folder, { recursive: true });

@@ -1,14 +1,14 @@
-/** The request for a hosted page: always the same for the same attempt, so that its idempotency key holds. Pure. */
-import type { NewPage } from '#providers/payments.ts';
+/** The request for a checkout session: always the same for the same attempt, so that its idempotency key holds. Pure. */
+import type { NewCheckoutSession } from '#providers/payments.ts';
 
 type Asked = { id: string; idempotencyKey: string; endsAt: Date };
 type Payable = { id: string; amount: number; currency: string; site: { name: string } };
 
-export function pageFor(
+export function sessionFor(
   { baseUrl, baseDomain }: { baseUrl: string; baseDomain: string },
   payment: Payable,
   attempt: Asked,
-): NewPage {
+): NewCheckoutSession {
   const { id, amount, currency, site } = payment;
   return {
     idempotencyKey: attempt.idempotencyKey,
