@@ -12,7 +12,7 @@ import {
   flaggedCharges,
   recordFlags,
 } from '#db/payments/ledger.ts';
-import { found } from '#db/payments/ledger-findings.ts';
+import { findings } from '#db/payments/ledger-findings.ts';
 import type { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { withPayment } from '#db/payments/transitions.ts';
@@ -95,10 +95,10 @@ async function tolerateProviderFaults(deps: Deps, payoutAccountId: string, look:
   }
 }
 
-async function checkCharge(deps: Deps, account: PayoutAccount, charge: Charge, { findings, checked }: Findings) {
+async function checkCharge(deps: Deps, account: PayoutAccount, charge: Charge, ledger: Findings) {
   const why = charge.isPaid ? await compareCharge(deps, account, charge) : undefined;
-  checked.add(charge.id);
-  if (why !== undefined) findings.push({ subject: charge.id, payoutAccountId: account.id, why });
+  ledger.checked.add(charge.id);
+  if (why !== undefined) ledger.findings.push({ subject: charge.id, payoutAccountId: account.id, why });
 }
 
 /** Updates our rows to match the charge. Returns the finding for an operator, if any. */
@@ -111,15 +111,15 @@ async function compareCharge(
   const same = providerAccount === null ? { id } : { providerAccount };
   const load = () => deps.em().findOne(PaymentAttempt, { id: charge.attempt ?? '', payment: { payoutAccount: same } });
   const known = await load();
-  if (!known) return charge.isRefunded ? undefined : found.foreign;
+  if (!known) return charge.isRefunded ? undefined : findings.foreign;
   const { payment, sessionId = null } = known;
   if (!known.charge) await recordCharge(deps.em(), deps, { id: known.id, payment, sessionId }, charge.id);
   const attempt = (await load()) ?? known;
-  if (attempt.charge !== charge.id) return charge.isRefunded ? undefined : found.another;
+  if (attempt.charge !== charge.id) return charge.isRefunded ? undefined : findings.another;
   if (charge.isRefunded && !attempt.refundReason) {
     // The owner refunded it in the provider's dashboard.
     await withPayment(deps.em(), payment.id, (locked) => refundCaptured(locked, deps.clock, 'asked'));
   }
-  if (!charge.isRefunded && attempt.refundedAt) return found.notGivenBack;
+  if (!charge.isRefunded && attempt.refundedAt) return findings.notGivenBack;
   return undefined;
 }

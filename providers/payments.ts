@@ -174,8 +174,8 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
       const { api, account } = on(credentials);
       const created = { gte: Math.floor(since.getTime() / 1000) };
       try {
-        const found = api.paymentIntents.list({ created, limit: 100, expand: ['data.latest_charge'] }, account);
-        for await (const intent of found) if (intent.metadata.attempt) yield chargeOf(intent);
+        const intents = api.paymentIntents.list({ created, limit: 100, expand: ['data.latest_charge'] }, account);
+        for await (const intent of intents) if (intent.metadata.attempt) yield chargeOf(intent);
       } catch (error) {
         throw translate(error);
       }

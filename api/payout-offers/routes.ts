@@ -99,8 +99,8 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
     async ({ em, actor, query }) => {
       const read = newestFirst(em, PayoutOffer, openOffersFor(actor.accountId, clock.now()));
       const { rows, next_cursor } = await page(config.secret, ['payout offers', actor.accountId], query, read, byId);
-      const found = await em.populate(rows, whole.populate);
-      return { items: found.map((offer) => view(offer, actor)), next_cursor };
+      const offers = await em.populate(rows, whole.populate);
+      return { items: offers.map((offer) => view(offer, actor)), next_cursor };
     },
   );
 

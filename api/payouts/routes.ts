@@ -175,8 +175,8 @@ function siteRoutes(app: Api, { config }: Deps): void {
       const { id } = await loadPayoutAccount(em, actor, params.id);
       const read = newestFirst(em, PayoutAgreement, { payoutAccount: id, endedAt: null });
       const { rows, next_cursor } = await page(config.secret, ['payout sites', id], query, read, byId);
-      const found = await em.populate(rows, whole.populate);
-      return { items: found.map((one) => payoutAgreementView(one, config)), next_cursor };
+      const agreements = await em.populate(rows, whole.populate);
+      return { items: agreements.map((agreement) => payoutAgreementView(agreement, config)), next_cursor };
     },
   );
 }

@@ -109,9 +109,9 @@ export async function refundCaptured(
 }
 
 /** Records that a charge was refunded. */
-export async function recordRefund(em: EntityManager, clock: Clock, found: Pick<PaymentAttempt, 'id' | 'payment'>) {
-  await withPayment(em, found.payment.id, async ({ tx, payment }) => {
-    const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
+export async function recordRefund(em: EntityManager, clock: Clock, refunded: Pick<PaymentAttempt, 'id' | 'payment'>) {
+  await withPayment(em, refunded.payment.id, async ({ tx, payment }) => {
+    const attempt = await tx.findOneOrFail(PaymentAttempt, { id: refunded.id }, { refresh: true });
     if (attempt.refundedAt || !attempt.refundReason) return;
     attempt.refundedAt = clock.now();
     attempt.refundFault = null;
@@ -143,11 +143,11 @@ export async function recordRefundFailure(
  */
 export async function abandonRefund(
   em: EntityManager,
-  found: Pick<PaymentAttempt, 'id' | 'payment'>,
+  charged: Pick<PaymentAttempt, 'id' | 'payment'>,
   refundKey: string | undefined,
 ): Promise<boolean> {
-  return await withPayment(em, found.payment.id, async ({ tx, payment }) => {
-    const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
+  return await withPayment(em, charged.payment.id, async ({ tx, payment }) => {
+    const attempt = await tx.findOneOrFail(PaymentAttempt, { id: charged.id }, { refresh: true });
     const isAnother = refundKey !== undefined && refundKey !== attempt.refundKey;
     if (attempt.refundedAt || isAnother) return false;
     if (attempt.refundReason === 'second') return true;

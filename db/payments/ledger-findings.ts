@@ -1,6 +1,6 @@
 /** The findings of the ledger check as stored in flags, and the operator's remedy for each. Pure. */
 
-export const found = {
+export const findings = {
   noCharge: 'is paid, but no charge is recorded for it',
   noSeat: 'is paid, but its booking has no seat, so the visitor is owed a refund',
   notPaid: 'has a paid seat but has not been paid',
@@ -14,46 +14,46 @@ export const found = {
 
 type Explained = { means: string; do: string };
 
-const explanations: Record<(typeof found)[keyof typeof found], Explained> = {
-  [found.noCharge]: {
+const explanations: Record<(typeof findings)[keyof typeof findings], Explained> = {
+  [findings.noCharge]: {
     means:
       'The payment is marked as paid, but none of its checkout pages has a recorded charge. The database is inconsistent.',
     do: 'Look for its charge with the provider: the charge’s metadata contains the payment’s id. If there is a charge, a later check will find it. Otherwise, report a bug.',
   },
-  [found.noSeat]: {
+  [findings.noSeat]: {
     means:
       'A visitor has paid for a booking that is not confirmed, and the refund failed permanently or could not be started, for example because the payout account was removed.',
     do: 'Ask the owner of the payout account to refund the visitor in their provider dashboard. If the account is still connected here, the check will detect the refund; otherwise, settle the flag.',
   },
-  [found.notPaid]: {
+  [findings.notPaid]: {
     means: 'A booking is confirmed although it has not been paid. The database is inconsistent.',
     do: 'Check with the provider whether the booking was paid. If not, cancel it with POST /v1/bookings/{id}/cancel.',
   },
-  [found.noRefund]: {
+  [findings.noRefund]: {
     means:
       'A payment is marked as refunded or being refunded, but none of its charges is. The database is inconsistent.',
     do: 'Check its charges with the provider, and refund any that were not refunded.',
   },
-  [found.waits]: {
+  [findings.waits]: {
     means:
       'The provider has not completed a refund: the account’s balance is too low, the refund is still pending, or the key is no longer accepted. The refund is retried for days.',
     do: 'Ask the owner of the payout account to add funds, to enter a new key, or to make the refund in their provider dashboard. The check will detect any of these.',
   },
-  [found.unasked]: {
+  [findings.unasked]: {
     means:
       'A checkout page was still open when the provider stopped answering, or when its account was removed. It is unknown whether it was paid.',
     do: 'If the account is still connected here, do nothing: the provider is queried every hour. If it was removed, ask its owner to check their provider dashboard, then settle the flag.',
   },
-  [found.foreign]: {
+  [findings.foreign]: {
     means:
       'A charge with the provider refers to a checkout page that is not in this database, for example after a backup was restored.',
     do: 'Ask the owner of the account whether a refund is owed. If it is, make it in the provider dashboard. Then settle the flag.',
   },
-  [found.another]: {
+  [findings.another]: {
     means: 'One checkout page has two charges, which the provider should not allow.',
     do: 'In the provider dashboard, refund the charge named in the flag. Then settle the flag.',
   },
-  [found.notGivenBack]: {
+  [findings.notGivenBack]: {
     means:
       'The provider reported a refund as completed but later reversed it, for example because the card account was closed.',
     do: 'Tell the owner of the account that they need to refund the payer in another way. Then settle the flag.',

@@ -4,7 +4,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
-import { explained, found } from './ledger-findings.ts';
+import { explained, findings } from './ledger-findings.ts';
 import { LedgerFlag } from './ledger-flag.ts';
 
 export type Finding = { subject: string; payoutAccountId: string | null; why: string };
@@ -16,25 +16,25 @@ const settlingMs = hourMs;
 export async function findContradictions(em: EntityManager, now: Date): Promise<Finding[]> {
   const before = new Date(now.getTime() - settlingMs);
   return await em.execute<Finding[]>(
-    `select p.id as subject, p.payout_account_id as "payoutAccountId", '${found.noCharge}' as why
+    `select p.id as subject, p.payout_account_id as "payoutAccountId", '${findings.noCharge}' as why
        from payment p where p.status = 'paid' and not exists
          (select 1 from payment_attempt a where a.payment_id = p.id and a.charge is not null and a.refund_reason is null)
      union all
-     select p.id, p.payout_account_id, '${found.noSeat}'
+     select p.id, p.payout_account_id, '${findings.noSeat}'
        from payment p join booking b on b.payment_id = p.id where p.status = 'paid' and b.status <> 'confirmed'
      union all
-     select b.id, p.payout_account_id, '${found.notPaid}'
+     select b.id, p.payout_account_id, '${findings.notPaid}'
        from booking b join payment p on p.id = b.payment_id where b.status = 'confirmed' and p.status in ('open', 'expired')
      union all
-     select p.id, p.payout_account_id, '${found.noRefund}'
+     select p.id, p.payout_account_id, '${findings.noRefund}'
        from payment p where p.status in ('refunding', 'refunded') and not exists
          (select 1 from payment_attempt a where a.payment_id = p.id and a.refund_reason in ('asked', 'cancelled', 'late'))
      union all
-     select a.id, p.payout_account_id, '${found.waits}: ' || coalesce(a.refund_fault, 'not answered')
+     select a.id, p.payout_account_id, '${findings.waits}: ' || coalesce(a.refund_fault, 'not answered')
        from payment_attempt a join payment p on p.id = a.payment_id
        where a.refund_reason is not null and a.refunded_at is null and a.refund_began_at < ?
      union all
-     select a.id, p.payout_account_id, '${found.unasked}'
+     select a.id, p.payout_account_id, '${findings.unasked}'
        from payment_attempt a join payment p on p.id = a.payment_id where a.status = 'unasked'`,
     [before],
   );
@@ -79,11 +79,11 @@ const isOurs = (subject: string) => /^(pay|page|book)_/.test(subject);
 export async function recordFlags(
   em: EntityManager,
   now: Date,
-  { findings, checked }: { findings: readonly Finding[]; checked: ReadonlySet<string> },
+  { findings: current, checked }: { findings: readonly Finding[]; checked: ReadonlySet<string> },
 ): Promise<{ news: Finding[]; open: number }> {
   return await em.transactional(async (tx) => {
     const before = new Map((await tx.find(LedgerFlag, {})).map((flag) => [flag.subject, flag]));
-    const each = new Map(findings.map((one) => [one.subject, one]));
+    const each = new Map(current.map((one) => [one.subject, one]));
     const news: Finding[] = [];
     for (const one of each.values()) {
       const known = before.get(one.subject);

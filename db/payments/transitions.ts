@@ -53,11 +53,11 @@ export async function withPayment<T>(
   act: (locked: Locked) => Promise<T>,
 ): Promise<T> {
   return await em.transactional(async (tx) => {
-    const [found] = await tx.execute<{ calendar_id: string }[]>(
+    const [calendar] = await tx.execute<{ calendar_id: string }[]>(
       'select calendar_id from booking where payment_id = ?',
       [paymentId],
     );
-    if (found) await lockCalendars(tx, [found.calendar_id]);
+    if (calendar) await lockCalendars(tx, [calendar.calendar_id]);
     await tx.execute('select 1 from payment where id = ? for update', [paymentId]);
     const payment = await tx.findOneOrFail(Payment, { id: paymentId }, { refresh: true });
     const booking = await tx.findOne(Booking, { paymentId }, { populate: ['calendar'], refresh: true });

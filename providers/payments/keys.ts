@@ -7,8 +7,8 @@ const kinds: Record<string, KeyKind> = { rk: 'restricted', sk: 'unrestricted', p
 
 /** `live`: moves real money. */
 export function classifyKey(key: string): { kind: KeyKind; live: boolean } {
-  const found = /^(rk|sk|pk)_(live|test)_[A-Za-z0-9_]{8,250}$/.exec(key);
-  return { kind: kinds[found?.[1] ?? ''] ?? 'unknown', live: found?.[2] === 'live' };
+  const match = /^(rk|sk|pk)_(live|test)_[A-Za-z0-9_]{8,250}$/.exec(key);
+  return { kind: kinds[match?.[1] ?? ''] ?? 'unknown', live: match?.[2] === 'live' };
 }
 
 /** Whether a deployment moves real money: it uses the provider itself, with a live key of this platform or with none. */

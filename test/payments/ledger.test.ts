@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { checkLedger } from '#activities/ledger.ts';
 import { listFlags, settleFlag } from '#db/payments/ledger.ts';
-import { explained, found } from '#db/payments/ledger-findings.ts';
+import { explained, findings } from '#db/payments/ledger-findings.ts';
 import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
@@ -30,7 +30,7 @@ async function foreignCharge() {
   const strange = { ...known, id: `pi_${newId('page')}`, latest_charge, metadata: { attempt: newId('page') } };
   fixture.stub.stub.objects.set(strange.id, strange);
   await checkLedger(fixture.deps);
-  expect((await flagOf(strange.id))?.why).toBe(found.foreign);
+  expect((await flagOf(strange.id))?.why).toBe(findings.foreign);
   return { ...made, subject: strange.id, latest_charge };
 }
 
@@ -60,7 +60,7 @@ test('an operator lists flags with explanations, and settles one by hand', async
   await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);
   const { flagged } = await checkLedger(fixture.deps);
   const shown = (await operator('list')).items.find((one: { subject: string }) => one.subject === subject);
-  expect(shown).toMatchObject({ ...explained(found.foreign), payout_account_id: account.id, why: found.foreign });
+  expect(shown).toMatchObject({ ...explained(findings.foreign), payout_account_id: account.id, why: findings.foreign });
   await expect(settleFlag(fixture.deps.em(), fixture.clock, 'pi_none', 'x')).rejects.toMatchObject({
     code: 'not_found',
   });
@@ -75,7 +75,7 @@ test('an operator lists flags with explanations, and settles one by hand', async
 });
 
 test('every finding is explained, with its detail', () => {
-  for (const why of Object.values(found)) {
+  for (const why of Object.values(findings)) {
     const { means, do: what } = explained(why);
     expect(means).not.toBe(why);
     expect(explained(`${why}: some detail`)).toEqual({ means, do: what });
