@@ -17,7 +17,7 @@ import { withHeartbeat } from './heartbeat.ts';
 /** The next poll is due after a quarter of the time since the last activity in a checkout session, within these bounds. */
 const pollIntervalMs = { least: 2_000, most: 10 * minuteMs };
 /** How long after a session's expiry to retry while the provider does not respond. */
-export const giveUpAfterMs = hourMs;
+const giveUpAfterMs = hourMs;
 /** How long to leave a session to the process that is creating it. */
 const creatingMs = 30_000;
 

@@ -48,7 +48,7 @@ export function noRepository(): GitRefusal {
 }
 
 /** Passwords are random and long, so a plain hash is enough. */
-export function passwordHash(password: string): Buffer {
+function passwordHash(password: string): Buffer {
   return createHash('sha256').update(password).digest();
 }
 

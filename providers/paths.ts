@@ -14,7 +14,7 @@
 export type PathFault = { code: 'invalid_path' | 'frozen_file'; what: string };
 
 /** Names that belong to the platform in a site's source, in every folder and every spelling. */
-export const frozenNames: ReadonlySet<string> = new Set([
+const frozenNames: ReadonlySet<string> = new Set([
   'package.json',
   'package-lock.json',
   'npm-shrinkwrap.json',
@@ -33,8 +33,8 @@ export const frozenNames: ReadonlySet<string> = new Set([
 /** Where the build mounts the content repository in the source. */
 export const contentFolder = 'src/content/';
 
-export const segmentBytesMax = 255;
-export const pathBytesMax = 1024;
+const segmentBytesMax = 255;
+const pathBytesMax = 1024;
 
 /** Why a site's source cannot have this path; undefined if it can. Relative to the repository or to the site. */
 export function sourceFault(path: string): PathFault | undefined {

@@ -50,7 +50,7 @@ const least: Record<string, number> = {
 /** The provider accepts eight digits. */
 const mostAtProvider = 99_999_999;
 
-export function isCurrency(currency: string): boolean {
+function isCurrency(currency: string): boolean {
   return currencies.has(currency);
 }
 

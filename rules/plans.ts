@@ -7,7 +7,7 @@ import { amountFault } from './currencies.ts';
 import { type LimitName, limitNames } from './limit-names.ts';
 
 /** A plan with this feature cannot be sold: the service connects domains but does not register them. */
-export const registeredDomain = 'domain';
+const registeredDomain = 'domain';
 
 // The highest number of a preview slot in a hostname.
 const previewSlotsMax = 9999;

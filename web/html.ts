@@ -19,7 +19,7 @@ export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
 }
 
 /** Escapes for text and for quoted attributes. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

@@ -12,7 +12,7 @@ import { ensureSettled } from './deployment-outcome.ts';
 import * as policies from './policies.ts';
 
 /** Sent to a site's oldest waiting publish when the previous one has ended. */
-export const turnSignal = defineSignal('turn');
+const turnSignal = defineSignal('turn');
 
 const { claimBuild, putLive } = proxyActivities<Activities>(policies.quick);
 const { snapshotSource } = proxyActivities<Activities>(policies.snapshot);

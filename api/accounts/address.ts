@@ -132,7 +132,7 @@ export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, a
  * Changes the account's address in the caller's transaction. Links that were sent to the old address expire, and
  * browsers must sign in again. Throws `email_taken`.
  */
-export async function changeAddress(
+async function changeAddress(
   tx: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
   accountId: string,

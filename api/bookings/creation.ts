@@ -32,7 +32,7 @@ export type NewBooking = VisitorInput & {
 };
 
 /** Live holds per visitor: enough for a family, too few to block a timetable. */
-export const holdsMax = 5;
+const holdsMax = 5;
 
 /**
  * Books seats. Concurrent calls wait for the lock of the calendar. A service with a price is held until it is paid.

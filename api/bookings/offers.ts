@@ -13,7 +13,7 @@ import type { Service } from '#rules/bookings/timetable.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { calendarOf, type DeclaredTimetable, declaredOf } from './timetable.ts';
 
-export const daysMax = 93;
+const daysMax = 93;
 
 /** The site behind a public id, whatever its state. Throws `not_found`. */
 export async function siteOf(em: EntityManager, publicId: string): Promise<Site> {
@@ -29,7 +29,7 @@ export async function openTimetable(em: EntityManager, site: Site): Promise<Decl
   throw noBookings();
 }
 
-export function noBookings(): AppError {
+function noBookings(): AppError {
   return errors.bookings_unavailable('This website does not accept bookings.', {
     nextAction: 'Do not retry. Hide the booking form.',
   });
@@ -104,7 +104,7 @@ export async function openSlots(
 }
 
 /** Every time slot that the timetable offers on the days, with the seats that are left. */
-export async function offersIn({ em, now }: Reading, choice: Choice, days: { first: number; last: number }) {
+async function offersIn({ em, now }: Reading, choice: Choice, days: { first: number; last: number }) {
   const { service, calendar } = choice;
   // Without this, a distant range would read years of bookings.
   const near = bookableDays(service, calendarOf(calendar), days, now.getTime());

@@ -6,7 +6,7 @@ import type { CommentThread } from '#db/comments/comment-thread.ts';
 import { commentStatuses } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 
-export const noteLengthMax = 500;
+const noteLengthMax = 500;
 const bodyLengthMax = 4000;
 
 export const typedBody = z.string().trim().min(1).max(bodyLengthMax);
@@ -64,7 +64,7 @@ export const commentQuery = pageQuery.extend({
   since: sinceQuery.optional().describe('Only threads that changed at or after this time.'),
 });
 
-export const messageSchema = z.object({
+const messageSchema = z.object({
   id: z.string(),
   author: z.string(),
   author_kind: z

@@ -35,7 +35,7 @@ const setupSchema = z.object({
   seen: z.array(z.string()).describe('The values that the last DNS check found.'),
 });
 
-export const sslSchema = z.object({
+const sslSchema = z.object({
   status: z.enum(['pending', 'validating', 'issuing', 'active', 'failed', 'expired']),
   expires_at: moment.nullable(),
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { FormField } from '#db/forms/form.ts';
 import { type FieldKind, fieldKinds } from '#rules/states.ts';
 
-export const fieldsMax = 50;
+const fieldsMax = 50;
 const optionsMax = 100;
 const optionLengthMax = 200;
 
@@ -24,7 +24,7 @@ const choosing: readonly FieldKind[] = ['select', 'radio', 'checkboxes'];
 const reserved = ['altcha', 'cf-turnstile-response', 'h-captcha-response', 'g-recaptcha-response'];
 
 export const isTyped = (kind: FieldKind): kind is keyof typeof typedLengths => Object.hasOwn(typedLengths, kind);
-export const isChoosing = (kind: FieldKind): boolean => choosing.includes(kind);
+const isChoosing = (kind: FieldKind): boolean => choosing.includes(kind);
 
 const line = (max: number) =>
   z

@@ -5,7 +5,7 @@ import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { type InboxItem, inboxKinds } from './item.ts';
 
-export const waitSecondsMax = 50;
+const waitSecondsMax = 50;
 
 export const inboxQuery = pageQuery.extend({
   since: sinceQuery

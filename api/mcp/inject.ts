@@ -9,7 +9,7 @@ import { runAsInternalRequest } from '#api/plugins/internal-request.ts';
 
 export type Input = Record<string, unknown>;
 /** At most this much of a response is read. */
-export const answerBytesMax = 1_048_576;
+const answerBytesMax = 1_048_576;
 /**
  * `bytes` starts at `from` and has at most `answerBytesMax` bytes; `more` says that others follow. `total` is the full
  * length, if known. `body` is set for JSON that was read completely.

@@ -19,7 +19,7 @@ import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { type WholeOffer, whole } from './schemas.ts';
 
-export const offerLastsMs = 14 * dayMs;
+const offerLastsMs = 14 * dayMs;
 
 /**
  * The owner of a site proposes another account's payout account. An open offer from the owner of a payout account is withdrawn. Throws

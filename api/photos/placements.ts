@@ -17,7 +17,7 @@ import { requireLibrary, throwCatalogError } from './search.ts';
 
 export type Placed = { asset: Asset; photo: Photo; creditPath: string };
 
-export const creditPathOf = (path: string) => `${path}.credit.json`;
+const creditPathOf = (path: string) => `${path}.credit.json`;
 
 /** Throws `invalid_photo`, `invalid_path`, `provider_error`, and what writing an asset throws. */
 export async function placePhoto(

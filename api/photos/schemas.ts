@@ -8,7 +8,7 @@ export const searchInput = z.strictObject({
 
 const credit = z.object({ name: z.string() });
 
-export const photoSchema = z
+const photoSchema = z
   .object({
     id: z.string(),
     description: z.string(),

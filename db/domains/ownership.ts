@@ -8,7 +8,7 @@ export const isOwnerSql = (domain: string): string =>
   `(${domain}.removed_at is null and ${domain}.proved_at is not null and ${domain}.status <> 'Deleted')`;
 
 /** SQL: this row's name is `name`, an expression, or a name above it. */
-export const isAtOrAboveSql = (domain: string, name: string): string =>
+const isAtOrAboveSql = (domain: string, name: string): string =>
   `(${domain}.name = ${name} or ${name} like '%.' || ${domain}.name)`;
 
 type NameClaim = { name: string; registrable: string; accountId: string };

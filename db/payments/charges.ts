@@ -81,7 +81,7 @@ function expireHold(clock: Clock, booking: WholeBooking): void {
 }
 
 /** Starts the refund of a charge. Its idempotency key is stored before the provider is called. */
-export function startRefund(tx: EntityManager, clock: Clock, attempt: PaymentAttempt, reason: RefundReason): void {
+function startRefund(tx: EntityManager, clock: Clock, attempt: PaymentAttempt, reason: RefundReason): void {
   attempt.refundReason = reason;
   attempt.refundKey = `${attempt.id}:refund:${clock.now().getTime()}`;
   attempt.refundBeganAt = clock.now();
@@ -92,7 +92,7 @@ export function startRefund(tx: EntityManager, clock: Clock, attempt: PaymentAtt
 }
 
 /** The captured charge of a paid payment. */
-export async function capturedCharge(tx: EntityManager, paymentId: string): Promise<PaymentAttempt> {
+async function capturedCharge(tx: EntityManager, paymentId: string): Promise<PaymentAttempt> {
   const kept = { payment: paymentId, charge: { $ne: null }, refundReason: null };
   return await tx.findOneOrFail(PaymentAttempt, kept, { refresh: true });
 }

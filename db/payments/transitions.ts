@@ -16,7 +16,7 @@ import { Payment } from './payment.ts';
 import { PaymentAttempt } from './payment-attempt.ts';
 
 /** Lifetime of a checkout session, however early the payment expires; the provider's minimum is half an hour. */
-export const sessionLifeMs = 40 * minuteMs;
+const sessionLifeMs = 40 * minuteMs;
 /** Maximum of open checkout sessions per payment: enough for reloads, too few for a robot to flood the provider. */
 export const openSessionsMax = 20;
 

@@ -3,7 +3,7 @@ import { Deployment } from '#db/deployments/deployment.ts';
 import { Site } from '#db/sites/site.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
 
-export const flagKinds = [
+const flagKinds = [
   'password_form',
   'password_sent',
   'redirect',

@@ -31,7 +31,7 @@ export type Limits = {
   /** Distinct keys of all counters. */
   keys: number;
 };
-export const counterLimits: Limits = { counters: 10_000, keys: 250_000 };
+const counterLimits: Limits = { counters: 10_000, keys: 250_000 };
 
 export type Counters = {
   /** The site's counter of the current hour; `undefined` if there is no room. */

@@ -134,7 +134,7 @@ function clientBehind(
 }
 
 /** An IPv4 address as it is, the first 64 bits of an IPv6 one. */
-export function networkOf(address: string): string {
+function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(address)) return address;

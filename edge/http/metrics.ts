@@ -2,7 +2,7 @@
 import type { EdgeResponse } from '#edge/content/response.ts';
 
 /** `page`: of a live site. `file`: other files, and pages of drafts and sketches. `own`: the edge's own pages. */
-export const responseKinds = ['page', 'file', 'own'] as const;
+const responseKinds = ['page', 'file', 'own'] as const;
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 /** Seconds. A plain response takes some ten millionths. */
 export const durationBounds = [0.00005, 0.0002, 0.001, 0.005, 0.02, 0.1, 0.5, 2, 10] as const;

@@ -10,7 +10,7 @@ import { checkRedirects, type RawRule, rulesMax } from './rules.ts';
 export const redirectsFile = '_redirects';
 
 /** Enough for the maximum number of rules, each with a comment. */
-export const redirectsFileBytesMax = 4 * 1024 * 1024;
+const redirectsFileBytesMax = 4 * 1024 * 1024;
 
 /**
  * Parses the file. The status defaults to 301; a line for a removed page may omit the target: `/old 410`. Throws

@@ -31,7 +31,7 @@ export function peakOccupancy({ boundaries, levels }: Occupancy, { from, until }
 }
 
 /** Index of the last boundary at or before the moment; -1 where there is none. */
-export function lastIndexUpTo(boundaries: readonly number[], moment: number): number {
+function lastIndexUpTo(boundaries: readonly number[], moment: number): number {
   let low = 0;
   let high = boundaries.length;
   while (low < high) {

@@ -17,7 +17,7 @@ export type RecordInput = {
 /** Why a record is refused, as the rest of a sentence about it. */
 export class RecordFault extends Error {}
 
-export const ttlDefault = 3600;
+const ttlDefault = 3600;
 const textBytesMax = 2048;
 const fault = (why: string): never => {
   throw new RecordFault(why);

@@ -62,8 +62,6 @@ export function startTracing({ tracing, process, log }: Parts) {
   };
 }
 
-export type Tracing = ReturnType<typeof startTracing>;
-
 function createSpans(tracer: Tracer): Spans {
   const client = new OpenTelemetryWorkflowClientInterceptor({ tracer });
   return {

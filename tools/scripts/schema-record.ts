@@ -17,7 +17,7 @@ const hashOf = (dir: string, name: string) =>
     .slice(0, 16);
 
 /** `migration 003 2026-11-22-inbox <hash of its file>`: the line changes with position, name or contents. */
-export const migrationLine = (name: string, index: number) =>
+const migrationLine = (name: string, index: number) =>
   `migration ${String(index + 1).padStart(3, '0')} ${name} ${hashOf(migrations, `${name}.ts`)}`;
 
 /**

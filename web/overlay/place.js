@@ -48,7 +48,7 @@ function fileName(address) {
  * A selector of this element alone, from the nearest ancestor with an id.
  * @param {Element} element
  */
-export function selectorOf(element) {
+function selectorOf(element) {
   const steps = [];
   /** @type {Element | null} */
   let at = element;
