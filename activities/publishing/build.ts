@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { nonRetryable } from '#activities/failures.ts';
 import { withHeartbeat } from '#activities/heartbeat.ts';
 import { Deployment, type Output } from '#db/deployments/deployment.ts';
-import { goLive } from '#db/deployments/transitions.ts';
+import { goLive, markStoring, recordOutput } from '#db/deployments/transitions.ts';
 import { storeDraft } from '#db/previews/transitions.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file.ts';
@@ -53,7 +53,7 @@ async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogW
     async keep(files, times) {
       const built = performance.now();
       const [output] = await Promise.all([storeManifest(deps, files), log.close()]);
-      await recordOutput(deps, deployment.id, output);
+      await recordOutput(deps.em(), deployment.id, { ...output, image: deps.sandbox.image });
       const stored = performance.now();
       await goLive(deps.em(), deps.clock, deployment.id);
       const ms = rounded({ ...times, store: stored - built, live: performance.now() - stored });
@@ -143,7 +143,7 @@ function outputHandlers(
     onHeld: output.onHeld,
     async onFile(file) {
       if (!storing) {
-        storing = markStoring(deps, deployment.id);
+        storing = markStoring(deps.em(), deployment.id);
         storing.catch(() => {}); // Awaited in onBuilt.
       }
       await output.onFile(file);
@@ -168,24 +168,11 @@ async function checkRedirects({ store }: BuilderDeps, { siteUrl }: Deployment, f
   await nonRetryable(() => requireUsableRedirects(store, file, siteUrl));
 }
 
-async function markStoring(deps: BuilderDeps, deploymentId: string): Promise<void> {
-  await deps
-    .em()
-    .execute(`update deployment set status = 'storing' where id = ? and status = 'building'`, [deploymentId]);
-}
-
 async function storeManifest({ store }: BuilderDeps, files: ManifestFile[]): Promise<Output> {
   const manifest = await store.put(renderManifest(files));
   await store.flush();
   const totalBytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return { manifestSha256: manifest.sha256, fileCount: files.length, totalBytes };
-}
-
-async function recordOutput({ em, sandbox }: BuilderDeps, deploymentId: string, output: Output): Promise<void> {
-  await em().execute(
-    `update deployment set manifest_sha256 = ?, file_count = ?, total_bytes = ?, image = ? where id = ? and status in ('building', 'storing')`,
-    [output.manifestSha256, output.fileCount, output.totalBytes, sandbox.image, deploymentId],
-  );
 }
 
 /** The same on every plan, because warm sandboxes are started ahead with these limits. */

@@ -1,6 +1,6 @@
 /**
- * The state transitions of a deployment. Each is one transaction under the lock of the site's row, so concurrent calls
- * and retried activities all follow the order of the tickets.
+ * The state transitions of a deployment. Those that settle it or make it live are one transaction under the lock of the
+ * site's row, so concurrent calls and retried activities all follow the order of the tickets.
  */
 
 import type { EntityManager } from '#db/orm.ts';
@@ -13,7 +13,7 @@ import { isSettled, publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
-import { Deployment } from './deployment.ts';
+import { Deployment, type Output } from './deployment.ts';
 import { signalNextInQueue, supersede } from './queue.ts';
 
 /** The site's next ticket: the order of everything that may go live. */
@@ -34,6 +34,23 @@ export async function cancelUnfinished(tx: EntityManager, clock: Clock, site: Si
     deployment.finishedAt = clock.now();
     cancelWorkflow(tx, clock, deploymentWorkflow(deployment), { deploymentId: deployment.id });
   }
+}
+
+/** Records that the first output file of a running build has arrived. */
+export async function markStoring(em: EntityManager, deploymentId: string): Promise<void> {
+  await em.execute(`update deployment set status = 'storing' where id = ? and status = 'building'`, [deploymentId]);
+}
+
+/** Records the output of a running build, before it goes live. `image`: that of the sandbox. */
+export async function recordOutput(
+  em: EntityManager,
+  deploymentId: string,
+  { manifestSha256, fileCount, totalBytes, image }: Output & { image: string },
+): Promise<void> {
+  await em.execute(
+    `update deployment set manifest_sha256 = ?, file_count = ?, total_bytes = ?, image = ? where id = ? and status in ('building', 'storing')`,
+    [manifestSha256, fileCount, totalBytes, image, deploymentId],
+  );
 }
 
 /** Makes the deployment live, unless one with a later ticket is live: then it is superseded. */
