@@ -1,7 +1,9 @@
 /** Queue lengths and ages, for monitoring. */
 
+import { shownStatuses } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
+import { sqlList } from './arrays.ts';
 import type { EntityManager } from './orm.ts';
 
 /** The current values. Every process with a database reports the same. */
@@ -53,7 +55,7 @@ export async function readMetrics(em: EntityManager, clock: Clock): Promise<Data
        (select count(*), min(created_at) as since from mail where status = 'queued' and ${isNotStopped}) m,
        (select count(*) from flag where sha256 <> all (dismissed)) f,
        (select min(finished_at) as since from deployment
-         where scanned_at is null and manifest_sha256 is not null and status in ('live', 'ready')) s,
+         where scanned_at is null and manifest_sha256 is not null and status in ${sqlList(shownStatuses)}) s,
        (select min(not_after) as until from certificate where chain is not null and ${isRenewed}) c`,
   );
   const now = clock.now().getTime();

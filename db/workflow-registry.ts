@@ -2,7 +2,9 @@
  * Every workflow that follows a row: its id, its task queue, and the rows that should have one running. Used to start
  * workflows (workflow-messages.ts) and to resume them after a restore (resume-workflows.ts).
  */
+import { publishKinds, shownStatuses, unfinishedStatuses, unsettledAttempts } from '#rules/states.ts';
 import { queues, type WorkflowInputs, type WorkflowName, workflowIds } from '#rules/workflow-ids.ts';
+import { sqlList } from './arrays.ts';
 
 type Workflow<Input> = {
   /** The business key. */
@@ -27,13 +29,13 @@ function followsRow<Key extends string>(
   return { id: (input) => id(resource(input)), resource, queue: queues.platform, mayRestart, unfinished };
 }
 
-const inProgress = `status in ('queued', 'building', 'storing')`;
+const inProgress = `status in ${sqlList(unfinishedStatuses)}`;
 
 export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs[Name]> } = {
   publishSite: followsRow(
     'deploymentId',
     workflowIds.publishSite,
-    `select id as "deploymentId" from deployment where ${inProgress} and kind in ('site', 'posts')`,
+    `select id as "deploymentId" from deployment where ${inProgress} and kind in ${sqlList(publishKinds)}`,
   ),
   buildPreview: followsRow(
     'deploymentId',
@@ -76,7 +78,7 @@ export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs
     'paymentId',
     workflowIds.settlePayment,
     `select id as "paymentId" from payment where status = 'open' or id in
-      (select payment_id from payment_attempt where status in ('minting', 'open'))`,
+      (select payment_id from payment_attempt where status in ${sqlList(unsettledAttempts)})`,
   ),
   refundPayment: {
     // A charge may be refunded again after a failure; each attempt has its own key.
@@ -95,7 +97,7 @@ export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs
   scanContent: followsRow(
     'id',
     workflowIds.scanContent,
-    `select id from deployment where scanned_at is null and manifest_sha256 is not null and status in ('live', 'ready')
+    `select id from deployment where scanned_at is null and manifest_sha256 is not null and status in ${sqlList(shownStatuses)}
       union all select id from sketch where scanned_at is null and status = 'shown'`,
     { mayRestart: true },
   ),

@@ -35,6 +35,9 @@ export type DeploymentStatus = (typeof deploymentStatuses)[number];
 /** The deployment's workflow still has work to do. */
 export const unfinishedStatuses = ['queued', 'building', 'storing'] as const satisfies DeploymentStatus[];
 
+/** Versions that are served: to visitors, or on the host of a preview slot. */
+export const shownStatuses = ['live', 'ready'] as const satisfies DeploymentStatus[];
+
 /** Whether the status changes no more without a call. */
 export function isSettled(status: DeploymentStatus): boolean {
   return !(unfinishedStatuses as readonly DeploymentStatus[]).includes(status) && status !== 'uploading';

@@ -11,6 +11,7 @@ import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
+import { publishKinds } from '#rules/states.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -101,7 +102,7 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
   const tokens = await em.count(Token, await usableTokens(em, accountId, now));
   const domains = await em.count(Domain, { account: accountId, removedAt: null });
   const recent = { site: { account: accountId }, createdAt: { $gt: new Date(now.getTime() - hourMs) } };
-  const counted = { ...recent, kind: { $in: ['site', 'posts'] } } satisfies FilterQuery<Deployment>;
+  const counted = { ...recent, kind: { $in: [...publishKinds] } } satisfies FilterQuery<Deployment>;
   const publishes = await em.count(Deployment, counted);
   const [first] = await em.find(Deployment, counted, {
     orderBy: { createdAt: 'asc' },

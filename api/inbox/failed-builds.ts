@@ -2,7 +2,9 @@
  * Failed builds: of a site until a later version is live or in progress, of a preview slot until it is rebuilt or
  * cleared.
  */
+import { sqlList } from '#db/arrays.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
+import { publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
 const sql = `
@@ -12,9 +14,9 @@ const sql = `
   ), publishes as (
     select distinct on (failed.site_id) failed.id, failed.finished_at
     from failed join site on site.id = failed.site_id
-    where failed.kind in ('site', 'posts') and failed.ticket > site.live_ticket and not exists (
+    where failed.kind in ${sqlList(publishKinds)} and failed.ticket > site.live_ticket and not exists (
       select 1 from deployment later
-      where later.site_id = failed.site_id and later.ticket > failed.ticket and later.status in ('queued', 'building', 'storing'))
+      where later.site_id = failed.site_id and later.ticket > failed.ticket and later.status in ${sqlList(unfinishedStatuses)})
     order by failed.site_id, failed.ticket desc
   ), drafts as (
     select failed.id, failed.finished_at from failed join preview on preview.latest_id = failed.id and preview.removed_at is null

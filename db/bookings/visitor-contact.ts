@@ -1,4 +1,5 @@
 /** How to reach a visitor who has yet to pay: encrypted in the booking's row until the payment is settled. */
+import { sqlList } from '#db/arrays.ts';
 import { contextOf } from '#db/encrypted-columns.ts';
 import { unknownAttempts } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
@@ -23,4 +24,4 @@ export function decryptContact(
  * SQL for visitor_sealed of a booking that is no longer held: retained while a charge may still arrive, otherwise null.
  */
 export const retainedContact = `case when exists (select 1 from payment_attempt a where a.payment_id = booking.payment_id
-  and a.status in (${unknownAttempts.map((status) => `'${status}'`).join(', ')})) then visitor_sealed end`;
+  and a.status in ${sqlList(unknownAttempts)}) then visitor_sealed end`;

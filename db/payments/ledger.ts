@@ -1,6 +1,8 @@
 /** Queries and flags of the ledger check: see activities/ledger.ts. */
 
+import { sqlList } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { unsettledAttempts } from '#rules/states.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
@@ -46,7 +48,7 @@ export async function findOverdue(em: EntityManager, now: Date): Promise<{ attem
   const idsOf = async (sql: string) => (await em.execute<{ id: string }[]>(sql, [before])).map(({ id }) => id);
   return {
     attempts: await idsOf(
-      `select id from payment_attempt where status = 'unasked' or (status in ('minting', 'open') and ends_at < ?) order by ends_at desc limit 1000`,
+      `select id from payment_attempt where status = 'unasked' or (status in ${sqlList(unsettledAttempts)} and ends_at < ?) order by ends_at desc limit 1000`,
     ),
     refunds: await idsOf(
       `select id from payment_attempt where refund_reason is not null and refunded_at is null and refund_began_at < ? order by refund_began_at desc limit 1000`,

@@ -1,7 +1,9 @@
 /** Flags of scans: creating them, starting scans, and the operator's decisions. */
 
+import { sqlList } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
+import { shownStatuses } from '#rules/states.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
@@ -32,7 +34,7 @@ export async function overdueScans(em: EntityManager, clock: Clock): Promise<Uns
   const before = new Date(clock.now().getTime() - overdueMs);
   return await em.execute<Unscanned[]>(
     `(select id, site_id as site from deployment where scanned_at is null and manifest_sha256 is not null
-       and status in ('live', 'ready') and finished_at < ? order by finished_at limit ${restartedMax})
+       and status in ${sqlList(shownStatuses)} and finished_at < ? order by finished_at limit ${restartedMax})
      union all
      (select id, null from sketch where scanned_at is null and status = 'shown' and created_at < ? order by created_at limit ${restartedMax})`,
     [before, before],
