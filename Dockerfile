@@ -1,6 +1,6 @@
 # One image for all our processes: the API, edges, workers and the operator command. The container's command selects one.
 #   docker build -t frontage .
-# If no image can be pulled, BASE is built from the machine's own files, and PACKAGES contains /frontage/node_modules (test/image).
+# If no image can be pulled, BASE is built from the machine's own files, and PACKAGES contains /frontage/node_modules (test/local/image.ts).
 ARG BASE=node:24.21.0-bookworm-slim
 ARG PACKAGES=${BASE}
 

@@ -108,7 +108,7 @@ export type NewPublish = Pick<
 
 /**
  * Accepts a publish. It supersedes those of the same scope that still wait; a whole `site` supersedes waiting `posts`
- * too.
+ * too. The caller has called `requirePublishRate`, before it changes a branch.
  */
 export async function acceptPublish(
   tx: EntityManager,
