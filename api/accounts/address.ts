@@ -132,12 +132,7 @@ export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, a
  * Changes the account's address in the caller's transaction. Links that were sent to the old address expire, and
  * browsers must sign in again. Throws `email_taken`.
  */
-async function changeAddress(
-  tx: EntityManager,
-  { clock }: Pick<Deps, 'clock'>,
-  accountId: string,
-  email: string,
-) {
+async function changeAddress(tx: EntityManager, { clock }: Pick<Deps, 'clock'>, accountId: string, email: string) {
   const { email: old } = await tx.findOneOrFail(Account, { id: accountId }, { disableIdentityMap: true });
   // Before the account is locked: answering a request and using a link lock these rows first.
   await expireOpenRequests(tx, clock, old);
