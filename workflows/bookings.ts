@@ -3,7 +3,7 @@
  *
  * Key: `booking:<booking>`. The row holds the state of the booking, its deadline included, so seats are free at that instant. This workflow
  * records the expiry, which deletes the visitor's address, and shows an operator what it waits for. If it is stuck or terminated, no seat is
- * oversold or lost: every reader checks the deadline itself.
+ * oversold or lost: every reader checks the deadline itself, and the hourly `sweep` records the expiry.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';

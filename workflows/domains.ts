@@ -3,7 +3,8 @@
  *
  * Key: `domain:<domain>`. The row holds the state of the domain and when the next check is due. This workflow checks at that time, or when a
  * call has changed the row. It continues as new after some hundred rounds, and ends when the domain has been removed. If it is stuck, the last
- * failure of its activity says why, and nothing changes meanwhile. If it was terminated, the reconciler restarts it from the row.
+ * failure of its activity says why, and nothing changes meanwhile. If it is terminated, the hourly `sweep` restarts it when a check is
+ * 15 minutes overdue.
  */
 import {
   condition,

@@ -3,7 +3,7 @@
  *
  * Key: `payment:<payment>`. The row holds the state of the payment. This workflow polls the provider for the outcome of each session (on the
  * payer's return, after a webhook, and at growing intervals), and expires sessions that are no longer needed. If it is stuck, the ledger check
- * notices a charge within the hour. If it is terminated, restart it by the outbox row of its start.
+ * notices a charge within the hour. If it is terminated, the hourly ledger check does its work; it cannot be started again under the same id.
  *
  * refundPayment: the refund of one charge.
  *

@@ -7,7 +7,8 @@
  *
  * publishPreview, `preview-publish:<deployment>`: fast-forwards `main` of both repositories to the commits of the slot and puts the bytes live
  * that were built for the preview. Durable because git and the database share no transaction: after a crash between them, the deployment
- * still ends exactly once, as live, superseded or failed with its reason. If it is stuck, the last failure of its activity says why.
+ * still ends exactly once, as live, superseded or failed with its reason. If it is stuck, the last failure of its activity says why. Terminating it
+ * leaves the row to the reconciler.
  *
  * expirePreview, `preview-expiry:<preview>`: marks a draft for removal 14 days after its build, and removes it a week later. Every reader
  * checks both deadlines itself: if this is stuck or terminated, nothing is shown for longer, and the hourly sweep records the removal.
