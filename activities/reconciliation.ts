@@ -9,8 +9,8 @@ import { sweepBilling } from '#db/billing/transitions.ts';
 import { sweepHolds } from '#db/bookings/holds.ts';
 import { sweepTicketKeys } from '#db/certificates/transitions.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
+import { sweepOutput } from '#db/deployments/output.ts';
 import { settle } from '#db/deployments/transitions.ts';
-import { sweepUploads } from '#db/deployments/uploads.ts';
 import { overdueDomains, restartDomains } from '#db/domains/transitions.ts';
 import { sweepForms } from '#db/forms/submissions.ts';
 import { sweepMails } from '#db/mail/queue.ts';
@@ -45,7 +45,7 @@ const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] =
   // Before the mails: submissions reference them.
   sweepForms,
   sweepMails,
-  sweepUploads,
+  sweepOutput,
   sweepHolds,
   sweepBilling,
   sweepPaymentEvents,

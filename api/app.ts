@@ -78,8 +78,8 @@ import { skillOf } from './skill/tree.ts';
 import { sourceRoutes } from './source/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
-import { uploadPageRoutes } from './uploads/page-routes.ts';
-import { uploadRoutes } from './uploads/routes.ts';
+import { uploadPageRoutes } from './upload-links/page-routes.ts';
+import { uploadRoutes } from './upload-links/routes.ts';
 
 /** Creates the API server, which does not listen yet. */
 export async function buildApp(deps: Deps): Promise<Api> {

@@ -4,7 +4,7 @@
  */
 
 import { revokeReviewsOf } from '#api/review-links/links.ts';
-import { revokeLinksOf } from '#api/uploads/links.ts';
+import { revokeLinksOf } from '#api/upload-links/links.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import type { EntityManager } from '#db/orm.ts';
 

@@ -2,8 +2,8 @@
 
 import { type Actor, loadDeployment, loadSite, lockChangeable, requireChangeable } from '#api/access.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
+import { acceptOutput, completeOutput } from '#db/deployments/output.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
-import { acceptCompletion, acceptUpload } from '#db/deployments/uploads.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
@@ -32,7 +32,7 @@ export async function startUpload(
   return await em.transactional(async (tx) => {
     const upload = { id, siteUrl, createdBy: actor.accountId, uploadEndsAt: endsAt };
     const locked = await lockChangeable(tx, siteId);
-    return await acceptUpload(
+    return await acceptOutput(
       tx,
       deps,
       locked,
@@ -78,7 +78,7 @@ export async function completeUpload(
   requireOpenUpload({ ...deployment, ticket: 0 }, deps.clock.now());
   await requireAll(em, deploymentId);
   await requireSafe(em, deps, deployment);
-  if (!(await acceptCompletion(em, deploymentId, deps.clock.now()))) {
+  if (!(await completeOutput(em, deploymentId, deps.clock.now()))) {
     return await completeUpload(deps.em(), deps, actor, deploymentId);
   }
   const files = await filesOf(em, deploymentId);

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { sweepUploads } from '#db/deployments/uploads.ts';
+import { sweepOutput } from '#db/deployments/output.ts';
 import { createFixture, createSite, errorOf, sha256, until } from './fixture.ts';
 import { named, sender } from './sending.ts';
 
@@ -203,7 +203,7 @@ test('an upload expires after exactly 24 hours, with its rows', async () => {
   ]) {
     expect(refusal(answer)).toEqual(noUploads);
   }
-  expect(await sweepUploads(fixture.deps.em(), fixture.clock.now())).toBeGreaterThan(0);
+  expect(await sweepOutput(fixture.deps.em(), fixture.clock.now())).toBeGreaterThan(0);
   const [row] = await fixture.deps
     .em()
     .execute(

@@ -7,7 +7,7 @@ import { type AcceptanceDeps, acceptDeployment, type NewDeployment, requirePubli
 import { Deployment } from './deployment.ts';
 
 /** Creates an upload. Of more than `inProgressMax` on the site, the oldest are cancelled. */
-export async function acceptUpload(
+export async function acceptOutput(
   tx: EntityManager,
   deps: AcceptanceDeps,
   site: Site,
@@ -27,7 +27,7 @@ export async function acceptUpload(
  * Assigns a ticket to a complete upload, whose manifest is final from then on. Idempotent. False where it is incomplete
  * or settled.
  */
-export async function acceptCompletion(em: EntityManager, deploymentId: string, now: Date): Promise<boolean> {
+export async function completeOutput(em: EntityManager, deploymentId: string, now: Date): Promise<boolean> {
   return await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
     const site = await lockSite(tx, reference.id);
@@ -48,7 +48,7 @@ export async function acceptCompletion(em: EntityManager, deploymentId: string, 
 }
 
 /** Cancels expired uploads, and deletes the manifest rows of settled ones. Returns the number of deleted rows. */
-export async function sweepUploads(em: EntityManager, now: Date): Promise<number> {
+export async function sweepOutput(em: EntityManager, now: Date): Promise<number> {
   await em.execute(
     `update deployment set status = 'cancelled', finished_at = upload_ends_at
      where status = 'uploading' and upload_ends_at <= ?`,
