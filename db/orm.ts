@@ -38,7 +38,7 @@ import { PayoutAgreement } from './payouts/payout-agreement.ts';
 import { PayoutOffer } from './payouts/payout-offer.ts';
 import { PayoutOnboarding } from './payouts/payout-onboarding.ts';
 import { Preview } from './previews/preview.ts';
-import { ReviewLink } from './previews/review-link.ts';
+import { ReviewLink } from './review-links/review-link.ts';
 import { Flag } from './scanning/flag.ts';
 import { Site } from './sites/site.ts';
 import { Sketch, SketchHost } from './sketches/sketch.ts';

@@ -5,7 +5,7 @@ import type { Author } from '#api/comments/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { ReviewLink } from '#db/previews/review-link.ts';
+import { ReviewLink } from '#db/review-links/review-link.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';

@@ -3,7 +3,7 @@ import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
-import { ReviewLink } from '#db/previews/review-link.ts';
+import { ReviewLink } from '#db/review-links/review-link.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { createLink, loadLink, revokeLink, secretPrefix } from './links.ts';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
-import type { ReviewLink } from '#db/previews/review-link.ts';
+import type { ReviewLink } from '#db/review-links/review-link.ts';
 import { daySeconds } from '#rules/time.ts';
 import type { Config } from '#runtime/config.ts';
 import { type LinkStatus, statusOf } from './links.ts';

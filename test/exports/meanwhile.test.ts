@@ -7,7 +7,7 @@ import { ExportFault } from '#operator/exports/document.ts';
 import { importSite } from '#operator/exports/reader.ts';
 import type { Store } from '#providers/store/store.ts';
 import { createSite } from '#test/api/fixture.ts';
-import { createFixture, type Installation } from '#test/backup/fixture.ts';
+import { createFixture, type Installation } from '#test/backups/fixture.ts';
 import { git } from '#test/git/git.ts';
 import { openBreaking } from './bending.ts';
 import { openEmpty, openExport } from './fixture.ts';

@@ -8,7 +8,7 @@ import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { exportSite } from '#operator/exports/archive-writer.ts';
 import { importSite } from '#operator/exports/reader.ts';
 import { createSite, withLimits } from '#test/api/fixture.ts';
-import { createFixture, type Fixture, keepOpened } from '#test/backup/fixture.ts';
+import { createFixture, type Fixture, keepOpened } from '#test/backups/fixture.ts';
 import { entriesOf, openArchives, withDocument, writeArchive } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 180_000 });

@@ -7,8 +7,8 @@ import { extract, pack } from 'tar-stream';
 import { openAccount } from '#api/accounts/rules.ts';
 import { exportSite } from '#operator/exports/archive-writer.ts';
 import type { SiteDocument } from '#operator/exports/document.ts';
-import { createFixture, openInstallation } from '#test/backup/fixture.ts';
-import { openLoad } from '#test/backup/load.ts';
+import { createFixture, openInstallation } from '#test/backups/fixture.ts';
+import { openLoad } from '#test/backups/load.ts';
 
 export type Entry = { name: string; bytes: Buffer; type?: 'file' | 'symlink' | 'directory'; linkname?: string };
 
