@@ -14,7 +14,7 @@ type Window = {
 /** Throws `rate_limited` if `limit` rows were created within the last hour. The caller holds a lock under which they are counted. */
 export async function requireBelowHourlyLimit(clock: Clock, { limit, message, createdAt }: Window): Promise<void> {
   const since = new Date(clock.now().getTime() - hourMs);
-  const oldest = await createdAt(since, limit - 1);
+  const oldest = limit > 0 ? await createdAt(since, limit - 1) : clock.now();
   if (oldest === undefined) return;
   const seconds = Math.max(1, Math.ceil((new Date(oldest).getTime() - since.getTime()) / 1000));
   throw errors.rate_limited(message, {

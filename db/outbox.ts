@@ -5,6 +5,7 @@
  */
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
+import { queues } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { runWithContext } from '#runtime/telemetry/context.ts';
 import { tracing } from '#runtime/telemetry/spans.ts';
@@ -74,10 +75,11 @@ async function deliver(temporal: Client, { kind, workflowId, message }: OutboxEn
 
 async function start(temporal: Client, workflowId: string, message: OutboxMessage): Promise<void> {
   const { type } = message;
-  if (!type || !(type in workflowRegistry)) throw new Error(`unknown workflow type: ${type}`);
+  if (!type) throw new Error('an outbox entry names no workflow type');
   await temporal.workflow.start(type, {
     workflowId,
-    taskQueue: workflowRegistry[type].queue,
+    // A later release's process may have written a type that this one does not know.
+    taskQueue: type in workflowRegistry ? workflowRegistry[type].queue : queues.platform,
     args: [message.input],
     workflowIdReusePolicy: message.mayRestart ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',

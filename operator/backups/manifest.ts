@@ -48,9 +48,9 @@ export type Manifest = {
   missing: string[];
   /**
    * Store files whose bytes do not match their hash. The backup contains those of which an earlier backup has an intact
-   * copy.
+   * copy. Absent in backups from before it was recorded.
    */
-  corrupt: string[];
+  corrupt?: string[];
 };
 
 /** Stores lines as one gzipped part. */

@@ -111,7 +111,7 @@ async function settle(
 function requireKnown({ migrations, version }: Manifest): void {
   if (migrations.every((name, index) => knownMigrations[index] === name)) return;
   throw new BackupFault(
-    `This backup was created by Frontage ${version} and has a schema that this version does not know. Restore it with that version.`,
+    `This backup was created by Frontage ${version} and contains migrations that this one does not know. Restore it with the version that created it; site export and site import then move its sites.`,
   );
 }
 

@@ -22,7 +22,7 @@ const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, 
   files: blobs.count,
   without_repositories: rest.withoutRepositories,
   missing: firstOf(rest.missing),
-  corrupt: firstOf(rest.corrupt),
+  corrupt: firstOf(rest.corrupt ?? []),
 });
 
 /** Selects the names to remove; the oldest comes first. Throws UsageError. */

@@ -9,12 +9,12 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import pLimit from 'p-limit';
 import { dayMs } from '#rules/time.ts';
 import { blobName, storageError, suffixes } from './blob-names.ts';
 import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
 import { createFsyncQueue, fileSyncsMax } from './fsync.ts';
 import { createNamedFiles, sweepFolder } from './named-files.ts';
+import { readSizes } from './sizes.ts';
 import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
 /** The path of a blob. Throws unless `sha256` is a SHA-256 in hex. */
@@ -144,14 +144,7 @@ export function createDiskStore(dir: string): Store {
 
     readAll: (sha256, encoding) => orMissing(readFile(blobPath(dir, sha256, encoding))),
 
-    async sizes(hashes) {
-      const sizes = new Map<string, number>();
-      await pLimit(16).map(new Set(hashes), async (sha256) => {
-        const found = await orMissing(stat(blobPath(dir, sha256)));
-        if (found) sizes.set(sha256, found.size);
-      });
-      return sizes;
-    },
+    sizes: (hashes) => readSizes(hashes, 16, async (sha256) => (await orMissing(stat(blobPath(dir, sha256))))?.size),
 
     async *list() {
       for (const prefix of (await readdir(join(dir, 'sha256')).catch(() => [])).sort()) {

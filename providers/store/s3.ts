@@ -8,12 +8,12 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import pLimit from 'p-limit';
 import { blobName, storageError } from './blob-names.ts';
 import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
 import { type Bucket, type BucketAddress, type Found, openBucket, type Timeouts } from './s3-bucket.ts';
 import { accessMarkersFolder, createS3NamedFiles, sweepS3 } from './s3-named-files.ts';
 import { openObject } from './s3-reader.ts';
+import { readSizes } from './sizes.ts';
 import { spoolFile } from './spool-file.ts';
 import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
@@ -112,14 +112,8 @@ export function createS3Store(address: BucketAddress, { spoolDir, timeouts }: Op
       return orFault(readBlob(sha256, encoding).then((reading) => reading && buffer(reading.content)));
     },
 
-    async sizes(hashes) {
-      const sizes = new Map<string, number>();
-      await pLimit(looksAtOnce).map(new Set(hashes), async (sha256) => {
-        const found = await orFault(bucket.head(blobName(sha256)));
-        if (found) sizes.set(sha256, found.bytes);
-      });
-      return sizes;
-    },
+    sizes: (hashes) =>
+      readSizes(hashes, looksAtOnce, async (sha256) => (await orFault(bucket.head(blobName(sha256))))?.bytes),
 
     list: () => listBlobs(bucket),
     flush: async () => {},

@@ -189,6 +189,8 @@ async function sendComment() {
   const sent = draft;
   if (!sent) return;
   await sent.settled;
+  // The screenshot takes seconds, in which the comment may be discarded.
+  if (draft !== sent) return;
   const fields = { page: threads.page, body, position: sent.position, ...sent.screenshot };
   const { thread } = await request('threads', fields, sent.key);
   textArea('words').value = '';

@@ -240,9 +240,8 @@ class FrontageBooking extends HTMLElement {
 
   /** @param {unknown} error */
   #showError(error) {
-    if (!(error instanceof RequestFailed)) throw error;
-    const { code, message } = error;
-    if (code === 'bookings_unavailable') return this.#unavailable(error);
+    const { code, message } = error instanceof RequestFailed ? error : { code: 'unexpected', message: String(error) };
+    if (code === 'bookings_unavailable') return this.#unavailable(new RequestFailed({ code }));
     this.#fault.textContent = code === '' ? this.#words.offline : (this.#words.codes[code] ?? message);
   }
 }
