@@ -99,6 +99,12 @@ async function withTimeout(read) {
 }
 
 /**
+ * @param {{ number: number }} deployment
+ * @param {{ address: string }} site
+ */
+export const logLive = ({ number }, { address }) => log(`✓ Version ${number} is live: ${plain(address)}`);
+
+/**
  * Prints a settled deployment and returns the exit code. Throws for a failed one.
  * @param {any} deployment
  * @param {boolean} asJson

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { plain } from './output.js';
-import { exits, Stop, usage, version } from './server.js';
+import { emailPlaceholder, exits, Stop, usage, version } from './server.js';
 
 /** @typedef {import('./server.js').Server} Server */
 /** @typedef {{ body?: unknown, file?: string, headers?: Record<string, string>, gapMs?: number }} Request */
@@ -47,7 +47,7 @@ export async function call(server, method, path, { body, file, headers = {}, gap
       await pause(Math.max(0, waitSeconds) * 1000);
       continue;
     }
-    throw stopFor(response.status, refused);
+    throw stopFor(response.status, refused, server);
   }
 }
 
@@ -129,18 +129,23 @@ const personalCodes = ['unauthorized', 'owner_only', 'access_denied', 'confirm_r
 /**
  * @param {number} status
  * @param {any} body
+ * @param {Server} [server] The server that the request was sent to.
  */
-export function stopFor(status, body) {
+export function stopFor(status, body, server) {
   const { code, message, next_action, detail } = body?.error ?? {};
   if (typeof code !== 'string')
     return new Stop(
       exits.refused,
       `The server responded with status ${status}, but the response is not from Frontage.`,
     );
-  const next = code === 'unauthorized' ? 'frontage login --email owner@example.com' : next_action;
+  const next = code === 'unauthorized' ? `frontage login --email ${emailPlaceholder}` : next_action;
   const log = typeof detail === 'string' ? `${detail.trimEnd()}\n` : '';
   const exit = personalCodes.includes(code) ? exits.person : exits.refused;
-  return new Stop(exit, `${log}${message} (${code})`, { next, body });
+  const text =
+    code === 'unauthorized' && server && !server.token
+      ? `You are not signed in to ${server.baseUrl}.`
+      : `${log}${message} (${code})`;
+  return new Stop(exit, text, { next, body });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Parses the command line, runs a command or an operation, and sets the exit code. */
 import { parseArgs } from 'node:util';
-import { json } from './call.js';
+import { logLive } from './builds.js';
+import { json, siteOf } from './call.js';
 import { commands } from './commands/commands.js';
 import { quoted } from './commands/git.js';
 import { helpOf, summaryOf } from './help.js';
@@ -133,6 +134,8 @@ async function runNoun(server, operations, [noun = '', verb, ...rest], options) 
   if (!operation) throw usage(`There is no command ${noun} ${plain(verb)}.`, `frontage ${noun} --help`);
   if (options.help) return print(helpOf(operation));
   const { body, file } = await runOperation(server, operation, rest, options);
+  if (noun === 'deployment' && verb === 'restore' && !options.json && body?.status === 'live')
+    logLive(body, await siteOf(server, body.site_id));
   if (body) return show(body, options);
   await writeOut(file);
   return exits.done;

@@ -93,6 +93,15 @@ function readValueFile(file) {
 const typesOf = (schema = {}) =>
   [schema.type, ...(schema.anyOf ?? schema.oneOf ?? []).map((/** @type {any} */ { type }) => type)].flat();
 
+/** The types of JSON schema in an error message. @type {Record<string, string>} */
+const typeNames = {
+  array: 'an array, such as […]',
+  object: 'an object, such as {…}',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+};
+
 /**
  * The value of a flag, in the type of its schema. `@file` and `-` read a file or standard input; structures are JSON.
  * @param {string} flag
@@ -113,7 +122,8 @@ async function readValue(flag, written, schema, use) {
     return JSON.parse(text);
   } catch {
     if (types[0] === undefined) return text;
-    throw usage(`The value of --${flag} must be ${types.filter(Boolean).join(' or ')}, as JSON.`, use);
+    const expected = types.map((type) => typeNames[type] ?? type).join(' or ');
+    throw usage(`--${flag} is not valid JSON: it must be ${expected}.`, use);
   }
 }
 

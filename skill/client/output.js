@@ -94,10 +94,11 @@ function inLine(value) {
 }
 
 /**
- * The lines of a structure; none if one line is enough.
+ * The lines of a structure or a long text; none if one line is enough.
  * @param {unknown} value
  */
 function partsOf(value) {
+  if (typeof value === 'string' && value.trimEnd().includes('\n')) return value.trimEnd().split('\n').map(plain);
   if (!isStructure(value)) return [];
   if (Array.isArray(value)) return value.some(isStructure) ? value.map(inLine) : [];
   return Object.entries(value).map(([name, part]) => `${shown(name).padEnd(22)} ${inLine(part)}`);
@@ -114,21 +115,26 @@ function field(name, value) {
 }
 
 /** The first columns of a list. */
-const leading = ['id', 'name', 'title', 'status', 'address'];
+const leading = ['id', 'name', 'title', 'status', 'address', 'fields'];
 
 /** @param {{ items: any[], next_cursor: string | null }} list */
 function showList({ items, next_cursor }) {
   /** Values longer than a line are shown only for a single item. @param {unknown} value */
   const isLong = (value) => typeof value === 'string' && (value.length > 100 || value.includes('\n'));
+  // A visitor's answers, of which all belong to one form.
+  const hasAnswers = items.every(({ fields }) => isStructure(fields) && !Array.isArray(fields));
   /** @param {string} key */
   const isCell = (key) =>
-    items.every(
-      ({ [key]: value }) => value === null || (typeof value !== 'object' && (key === 'next_action' || !isLong(value))),
-    );
+    hasAnswers && ['fields', 'form_id'].includes(key)
+      ? key === 'fields'
+      : items.every(
+          ({ [key]: value }) =>
+            value === null || (typeof value !== 'object' && (key === 'next_action' || !isLong(value))),
+        );
   const keys = items.flatMap((item) => Object.keys(item).filter(isCell));
   const columns = [...new Set([...leading.filter((key) => keys.includes(key)), ...keys])].slice(0, 7);
   const widths = columns.map((key) =>
-    Math.min(64, Math.max(key.length, ...items.map((item) => shown(item[key]).length))),
+    Math.min(64, Math.max(key.length, ...items.map((item) => inLine(item[key]).length))),
   );
   /** @param {string[]} cells */
   const row = (cells) =>
@@ -136,7 +142,7 @@ function showList({ items, next_cursor }) {
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))
       .join('  ')
       .trimEnd();
-  const rows = items.map((item) => row(columns.map((key) => shown(item[key]))));
+  const rows = items.map((item) => row(columns.map((key) => inLine(item[key]))));
   if (items.length === 0) log('The list is empty.');
   else console.log([strong(row(columns.map(shown))), ...rows].join('\n'));
   if (next_cursor) log(`→ for more, add --cursor ${plain(next_cursor)}`);

@@ -11,6 +11,8 @@ const servedFrom = '{base_url}';
 const configFile = join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'frontage', 'config.json');
 
 export const exits = { done: 0, refused: 1, usage: 2, unfinished: 3, person: 4 };
+/** The address in a suggested `login`. */
+export const emailPlaceholder = '<your e-mail address>';
 /** The path of this client. */
 export const client = realpathSync(process.argv[1] ?? '');
 /** @param {string | Uint8Array} bytes */
@@ -82,7 +84,7 @@ export function serverOf(options) {
 /** @param {string | undefined} address */
 function originOf(address) {
   if (!address)
-    throw usage('The server’s address is missing.', 'frontage login --url https://… --email owner@example.com');
+    throw usage('The server’s address is missing.', `frontage login --url https://… --email ${emailPlaceholder}`);
   if (!URL.canParse(address) || !/^https?:/.test(address))
     throw usage(`${address} is not a web address such as https://example.com.`);
   return new URL(address).origin;

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { json, pause } from '../call.js';
 import { isTerminal, log, plain, print, show, toJson } from '../output.js';
-import { changeServer, exits, readConfig, usage } from '../server.js';
+import { changeServer, emailPlaceholder, exits, readConfig, usage } from '../server.js';
 
 /** @typedef {import('../server.js').Server} Server */
 /** @typedef {import('./commands.js').Command} Command */
@@ -23,7 +23,9 @@ export const login = {
     // Always on the terminal, also with --json: the owner needs the code.
     const showCode = () =>
       log(
-        `The code is ${plain(request.user_code)}. The owner (${plain(request.email)}) will receive an e-mail, and has to type the code on the page that it links to.`,
+        isKnown
+          ? `The code is still ${plain(request.user_code)}. An e-mail was already sent to the owner (${plain(request.email)}), who has to type the code on the page that it links to.`
+          : `The code is ${plain(request.user_code)}. The owner (${plain(request.email)}) will receive an e-mail, and has to type the code on the page that it links to.`,
       );
     if (!isKnown) showCode();
     for (let isFirst = isKnown; ; isFirst = false) {
@@ -56,7 +58,7 @@ export const logout = {
  */
 async function requestAccess(baseUrl, flags) {
   const email = typeof flags.email === 'string' ? flags.email : await ask('The owner’s e-mail address: ', '--email');
-  const agentName = typeof flags.name === 'string' ? flags.name : `frontage on ${hostname()}`.slice(0, 60);
+  const agentName = typeof flags.name === 'string' ? flags.name : `Terminal client (${hostname().slice(0, 40)})`;
   const body = { email, agent_name: agentName };
   const request = { ...(await json({ baseUrl }, 'POST', '/v1/auth/requests', { body })), email };
   changeServer(baseUrl, { request });
@@ -99,7 +101,7 @@ async function finishLogin(baseUrl, token, asJson) {
  */
 async function ask(question, flag) {
   if (!process.stdin.isTTY || !isTerminal)
-    throw usage(`${flag} is required.`, 'frontage login --email owner@example.com');
+    throw usage(`${flag} is required.`, `frontage login --email ${emailPlaceholder}`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return (await lines.question(question)).trim();

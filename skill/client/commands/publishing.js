@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { finishBuild, follow } from '../builds.js';
+import { finishBuild, follow, logLive } from '../builds.js';
 import { call, gapMsMax, json, siteOf } from '../call.js';
 import { log, plain, show, toJson } from '../output.js';
 import { exits, hashOf, Stop, usage } from '../server.js';
@@ -22,7 +22,7 @@ export const publish = {
       gapMs: gapMsMax,
     });
     const settled = await follow(server, started, asJson);
-    if (!asJson && settled.status === 'live') log(`✓ Version ${settled.number} is live: ${site.address}`);
+    if (!asJson && settled.status === 'live') logLive(settled, site);
     return finishBuild(settled, asJson);
   },
 };
