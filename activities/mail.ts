@@ -58,7 +58,7 @@ export function mailActivities(deps: Deps) {
     }
     if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
     try {
-      const letter = decryptLetter({ id, sealed: mail.sealed }, config.sealing);
+      const letter = decryptLetter({ id, sealed: mail.sealed }, config.encryptionKeys);
       if (letter.until !== undefined && new Date(letter.until) <= clock.now()) {
         return await settled(id, { status: 'failed', failure: 'the e-mail expired before a mail server accepted it' });
       }

@@ -40,7 +40,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.analytics) on.add('analytics');
   if (config.domains.modes.length > 0) on.add('domains');
   if (config.billing) on.add('billing');
-  if (config.payouts && holdsPayoutKeys(config)) on.add('payouts');
+  if (config.payouts && canOfferPayoutRails(config)) on.add('payouts');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 
@@ -73,16 +73,16 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
 };
 
 /** Owners' provider keys are only stored encrypted. */
-function holdsPayoutKeys({ payouts, sealsPayoutKeys }: Config): boolean {
-  return sealsPayoutKeys || !payouts?.rails.includes('own_key');
+function canOfferPayoutRails({ payouts, canStorePayoutKeys }: Config): boolean {
+  return canStorePayoutKeys || !payouts?.rails.includes('own_key');
 }
 
-const noSealingKey = 'This platform has no encryption key for payout accounts. The operator needs to configure one.';
+const noEncryptionKey = 'This platform has no encryption key for payout accounts. The operator needs to configure one.';
 
 /** The error for an operation that requires something that is off; `undefined` if it is on. */
 export function missing(config: Config, need: Requirement): AppError | undefined {
   const on = need === 'repositories' ? config.repositoriesDir !== undefined : capabilitiesOf(config)[need];
-  if (need === 'payouts' && config.payouts && !on) return errors.payouts_unavailable(noSealingKey);
+  if (need === 'payouts' && config.payouts && !on) return errors.payouts_unavailable(noEncryptionKey);
   return on ? undefined : refusal(need);
 }
 

@@ -46,7 +46,7 @@ export async function startEdgeProcess({
       ? undefined
       : openCertificates({
           ...config,
-          encryptionKeys: config.sealing,
+          encryptionKeys: config.encryptionKeys,
           database: certificatesDatabase,
           notifications,
           log,
@@ -88,7 +88,7 @@ export async function startEdgeProcess({
         database: certificatesDatabase,
         clock: systemClock,
         log,
-        encryptionKeys: config.sealing,
+        encryptionKeys: config.encryptionKeys,
       },
     });
     onReady({ ready: true, url: `http://${host}:${listening.port}`, tlsPort: listening.tlsPort });

@@ -9,7 +9,7 @@ export async function openSession(deps: CertificateDeps): Promise<AcmeSession> {
   const { authority, config, em } = deps;
   const directory = authority.directoryUrl;
   const row = (await em().findOne(AcmeAccount, { directory })) ?? (await addAccount(deps));
-  const key = decrypt(config.sealing, row.sealedKey, contextOf.acmeAccount(directory)).toString();
+  const key = decrypt(config.encryptionKeys, row.sealedKey, contextOf.acmeAccount(directory)).toString();
   if (row.url) return authority.session({ key, url: row.url });
   const url = await authority.register(key);
   await em().nativeUpdate(AcmeAccount, { directory, url: null }, { url });
@@ -19,10 +19,10 @@ export async function openSession(deps: CertificateDeps): Promise<AcmeSession> {
 /** All workers use the key that was inserted first. */
 async function addAccount({ authority, clock, config, em }: CertificateDeps): Promise<AcmeAccount> {
   const directory = authority.directoryUrl;
-  const sealed = encrypt(config.sealing, await authority.newKey(), contextOf.acmeAccount(directory));
+  const encrypted = encrypt(config.encryptionKeys, await authority.newKey(), contextOf.acmeAccount(directory));
   await em().execute(
     'insert into acme_account (directory, sealed_key, created_at) values (?, ?, ?) on conflict do nothing',
-    [directory, sealed, clock.now()],
+    [directory, encrypted, clock.now()],
   );
   return await em().findOneOrFail(AcmeAccount, { directory });
 }

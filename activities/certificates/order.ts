@@ -46,7 +46,7 @@ async function resumeOrCreateOrder(work: RenewalContext): Promise<AcmeOrder> {
   await preflight(work);
   if (!certificate.orderKey) {
     const orderKey = encrypt(
-      deps.config.sealing,
+      deps.config.encryptionKeys,
       await deps.authority.newKey(),
       contextOf.certificateOrder(certificate.id),
     );
@@ -105,7 +105,7 @@ async function poll(
 
 function orderKeyOf({ deps, certificate: { id, orderKey } }: RenewalContext): string {
   if (!orderKey) throw new Error(`the order for certificate ${id} has no key`);
-  return decrypt(deps.config.sealing, orderKey, contextOf.certificateOrder(id)).toString();
+  return decrypt(deps.config.encryptionKeys, orderKey, contextOf.certificateOrder(id)).toString();
 }
 
 /** A certificate that does not match its order is never served; it ends the order like a refusal. */
@@ -135,7 +135,7 @@ async function install(
   const isGapless = certificate.notAfter && certificate.notAfter > now;
   await keep({
     chain,
-    sealedKey: encrypt(deps.config.sealing, key, contextOf.certificate(certificate.id)),
+    sealedKey: encrypt(deps.config.encryptionKeys, key, contextOf.certificate(certificate.id)),
     notBefore,
     notAfter,
     renewAt: renewalTime({ notBefore, notAfter }, Math.random(), now),

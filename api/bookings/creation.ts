@@ -169,7 +169,7 @@ async function createHold(
   const payment = startPayment(tx, clock, { ...owner, ...price, reference: null, expiresAt: holdExpiresAt });
   // The booking refers to the payment.
   await tx.flush();
-  return { visitorSealed: encryptContact(config.sealing, id, contact), holdExpiresAt, paymentId: payment.id };
+  return { visitorSealed: encryptContact(config.encryptionKeys, id, contact), holdExpiresAt, paymentId: payment.id };
 }
 
 /** Throws `rate_limited`. */

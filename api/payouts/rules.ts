@@ -82,8 +82,8 @@ function keyed(
   id: string,
   { key, state, now }: { key: string; state: AccountState; now: Date },
 ) {
-  const sealed = { sealedKey: encryptKey(config, id, key), keyLastFour: key.slice(-4) };
-  return { rail: 'own_key' as const, ...sealed, ...stateColumns(state, now) };
+  const keyColumns = { sealedKey: encryptKey(config, id, key), keyLastFour: key.slice(-4) };
+  return { rail: 'own_key' as const, ...keyColumns, ...stateColumns(state, now) };
 }
 
 const toConnect = {

@@ -88,7 +88,7 @@ export async function queueCancellationMail(
   }
   const mail = booking.mail && (await tx.findOne(Mail, { id: booking.mail.id, status: 'queued' }));
   if (!mail?.sealed) return;
-  const { to } = decryptLetter({ id: mail.id, sealed: mail.sealed }, config.sealing);
+  const { to } = decryptLetter({ id: mail.id, sealed: mail.sealed }, config.encryptionKeys);
   const failure = 'the booking was cancelled before the e-mail was sent';
   if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
   const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };

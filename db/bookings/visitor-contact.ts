@@ -13,11 +13,11 @@ export function encryptContact(keys: EncryptionKeys, bookingId: string, contact:
 }
 
 export function decryptContact(
-  { sealing }: Pick<Config, 'sealing'>,
+  { encryptionKeys }: Pick<Config, 'encryptionKeys'>,
   bookingId: string,
-  sealed: Uint8Array,
+  encrypted: Uint8Array,
 ): VisitorContact {
-  return JSON.parse(decrypt(sealing, sealed, contextOf.booking(bookingId)).toString());
+  return JSON.parse(decrypt(encryptionKeys, encrypted, contextOf.booking(bookingId)).toString());
 }
 
 /**

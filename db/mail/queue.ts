@@ -36,7 +36,7 @@ export type Letter = { to: string; replyTo?: string; until?: string; data: unkno
  */
 export function queueMail<Kind extends MailKind>(
   em: EntityManager,
-  { clock, config }: { clock: Clock; config: Pick<Config, 'sealing'> },
+  { clock, config }: { clock: Clock; config: Pick<Config, 'encryptionKeys'> },
   { kind, to, data, replyTo, until, site, account }: MailTo<Kind>,
 ): Mail {
   const id = newId('mail');
@@ -47,7 +47,7 @@ export function queueMail<Kind extends MailKind>(
     ...(until === undefined ? {} : { until: until.toISOString() }),
   };
   startNotify(em, clock, { id, kind }, { site, account });
-  const sealed = encrypt(config.sealing, JSON.stringify(letter), contextOf.mail(id));
+  const sealed = encrypt(config.encryptionKeys, JSON.stringify(letter), contextOf.mail(id));
   const whose = { siteId: site ?? null, accountId: account ?? null };
   return em.create(Mail, { id, kind, status: 'queued', sealed, ...whose, createdAt: clock.now() });
 }
@@ -63,8 +63,8 @@ export function startNotify(
 }
 
 /** The decrypted contents of a queued mail. Throws DecryptionFault if its key is missing. */
-export function decryptLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, sealing: EncryptionKeys): Letter {
-  return JSON.parse(decrypt(sealing, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
+export function decryptLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, encryptionKeys: EncryptionKeys): Letter {
+  return JSON.parse(decrypt(encryptionKeys, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
 }
 
 /** Whether the mail's account, or the owner of its site, is blocked. */

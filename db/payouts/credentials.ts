@@ -29,8 +29,12 @@ export async function lockPayoutAccount(tx: EntityManager, id: string): Promise<
 }
 
 /** Encrypts a key so that it can be decrypted only for this payout account. */
-export function encryptKey({ sealing }: Pick<Config, 'sealing'>, payoutAccountId: string, key: string): Buffer {
-  return encrypt(sealing, key, contextOf.payoutAccount(payoutAccountId));
+export function encryptKey(
+  { encryptionKeys }: Pick<Config, 'encryptionKeys'>,
+  payoutAccountId: string,
+  key: string,
+): Buffer {
+  return encrypt(encryptionKeys, key, contextOf.payoutAccount(payoutAccountId));
 }
 
 /**
@@ -38,7 +42,7 @@ export function encryptKey({ sealing }: Pick<Config, 'sealing'>, payoutAccountId
  * `payout_account_pending` where the provider has no account yet.
  */
 export function credentialsOf(
-  { config }: { config: Pick<Config, 'sealing'> },
+  { config }: { config: Pick<Config, 'encryptionKeys'> },
   account: Pick<PayoutAccount, 'id' | 'rail' | 'name' | 'status' | 'sealedKey' | 'providerAccount'>,
 ): PaymentCredentials {
   if (account.status === 'gone') throw errors.payout_account_gone(`The payout account “${account.name}” was removed.`);
@@ -51,9 +55,9 @@ export function credentialsOf(
   });
 }
 
-function decryptKey({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): string {
+function decryptKey({ encryptionKeys }: Pick<Config, 'encryptionKeys'>, id: string, encrypted: Uint8Array): string {
   try {
-    return decrypt(sealing, sealed, contextOf.payoutAccount(id)).toString('utf8');
+    return decrypt(encryptionKeys, encrypted, contextOf.payoutAccount(id)).toString('utf8');
   } catch (error) {
     if (!(error instanceof DecryptionFault)) throw error;
     throw errors.payout_key_unreadable('The platform can no longer decrypt this payout account’s key.', {

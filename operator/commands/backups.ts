@@ -127,7 +127,7 @@ export const backupCommands = {
         left_out: firstOf(leftOut),
         mails_ended: mailsEnded,
         came_back: { ...cameBack, git_passwords: gitPasswords, review_links: reviewLinks },
-        sealed: await countEncrypted(em, config.sealing),
+        sealed: await countEncrypted(em, config.encryptionKeys),
         next: dryRun ? afterDryRun : afterRestore,
       };
     },

@@ -46,12 +46,12 @@ export const platformCommands = {
   'sealing status': command({
     about: 'Counts the values encrypted with each key.',
     needs: [],
-    run: ({ em, config }) => countEncrypted(em, config.sealing),
+    run: ({ em, config }) => countEncrypted(em, config.encryptionKeys),
   }),
   'sealing reseal': command({
     about: 'Re-encrypts everything with the newest key. You can stop it and run it again.',
     needs: [],
-    run: ({ em, config }) => reencrypt(em, config.sealing),
+    run: ({ em, config }) => reencrypt(em, config.encryptionKeys),
   }),
   'store audit': command({
     about: `Hashes every file in the store, counts corrupt ones and lists the first ${listed}. Exits with 1 if there are any.`,

@@ -11,9 +11,12 @@ export function installationConfig(e: Settings) {
     databaseUrl: e.DATABASE_URL,
     temporal: { address: e.TEMPORAL_ADDRESS, namespace: e.TEMPORAL_NAMESPACE, uiUrl: e.TEMPORAL_UI_URL },
     secret: e.FRONTAGE_SECRET,
-    sealing: createEncryptionKeys(e.FRONTAGE_SECRET, e.FRONTAGE_SEALING_KEYS === 'none' ? [] : e.FRONTAGE_SEALING_KEYS),
-    /** Whether payout keys can be encrypted. */
-    sealsPayoutKeys: e.FRONTAGE_SEALING_KEYS !== 'none',
+    encryptionKeys: createEncryptionKeys(
+      e.FRONTAGE_SECRET,
+      e.FRONTAGE_SEALING_KEYS === 'none' ? [] : e.FRONTAGE_SEALING_KEYS,
+    ),
+    /** False for `none`: owners' provider keys are not stored under the key derived from `secret`. */
+    canStorePayoutKeys: e.FRONTAGE_SEALING_KEYS !== 'none',
     logLevel: e.FRONTAGE_LOG_LEVEL,
   };
 }

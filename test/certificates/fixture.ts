@@ -91,7 +91,7 @@ export async function createFixture({
       notifications,
       log,
       baseDomain,
-      encryptionKeys: config.sealing,
+      encryptionKeys: config.encryptionKeys,
       isServed: (host) => edge.serves(host),
     });
     const edge = createEdge({
@@ -120,7 +120,7 @@ export async function createFixture({
         database: asked,
         clock,
         log,
-        encryptionKeys: config.sealing,
+        encryptionKeys: config.encryptionKeys,
         ...patience,
       },
     });

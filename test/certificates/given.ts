@@ -22,7 +22,15 @@ export async function giveCertificate(
     `insert into certificate (id, domain_id, name, status, chain, sealed_key, not_before, not_after, renew_at, healthy_since, created_at)
      values ($1, $2, $3, 'active', $4, $5, $6, $7, $7, $6, $6) on conflict (id) do update
      set chain = excluded.chain, sealed_key = excluded.sealed_key, not_before = excluded.not_before, not_after = excluded.not_after`,
-    [id, domainId, name, chain, encrypt(config.sealing, key, `certificate:${id}`), since, certificate.validToDate],
+    [
+      id,
+      domainId,
+      name,
+      chain,
+      encrypt(config.encryptionKeys, key, `certificate:${id}`),
+      since,
+      certificate.validToDate,
+    ],
   );
   return certificate;
 }

@@ -58,7 +58,7 @@ async function addMany(): Promise<void> {
      from unnest($1::text[], $2::text[]) with ordinality as made(id, sealed, n)`,
     [
       ids,
-      ids.map((id) => encrypt(fixture.config.sealing, key, `certificate:${id}`).toString('hex')),
+      ids.map((id) => encrypt(fixture.config.encryptionKeys, key, `certificate:${id}`).toString('hex')),
       chain,
       since,
       new Date(since.getTime() + 90 * 86_400_000),

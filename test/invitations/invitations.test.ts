@@ -58,7 +58,7 @@ test('the mail names the site by hostname, and its link is our page', async () =
   const { body } = await ask.invite(owner, site.id, guestEmail);
   const invitation = await fixture.deps.em().findOneOrFail(Invitation, { id: body.id });
   const mail = await fixture.deps.em().findOneOrFail(Mail, { id: invitation.mail.id });
-  const letter = decryptLetter({ id: mail.id, sealed: mail.sealed ?? Buffer.alloc(0) }, fixture.config.sealing);
+  const letter = decryptLetter({ id: mail.id, sealed: mail.sealed ?? Buffer.alloc(0) }, fixture.config.encryptionKeys);
   expect(letter).toEqual({
     to: guestEmail,
     data: {

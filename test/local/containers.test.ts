@@ -119,12 +119,12 @@ describe('secrets', () => {
     expect(Object.keys(made).sort()).toEqual(Object.keys(compose.secrets).sort());
     expect(new Set(Object.values(made)).size).toBe(Object.keys(made).length);
     expect(await read()).toEqual(made);
-    const { sealing, databaseUrl } = readConfig({
+    const { encryptionKeys, databaseUrl } = readConfig({
       FRONTAGE_SECRET: made.frontage_secret,
       FRONTAGE_SEALING_KEYS: made.sealing_keys,
       DATABASE_URL: made.database_url,
     });
-    expect(sealing).toBeDefined();
+    expect(encryptionKeys).toBeDefined();
     expect(databaseUrl).toContain(made.postgres_password);
   });
 });

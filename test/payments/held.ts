@@ -37,7 +37,7 @@ export async function heldIn(fixture: PayingFixture, { holdMinutes = 15 } = {}) 
 export async function mailsWaiting(fixture: PayingFixture, kind: string, bookingId: string) {
   const mails = await fixture.deps.em().find(Mail, { kind, status: 'queued' } as never);
   const letters = mails.flatMap(({ id, sealed }) =>
-    sealed ? [decryptLetter({ id, sealed }, fixture.config.sealing)] : [],
+    sealed ? [decryptLetter({ id, sealed }, fixture.config.encryptionKeys)] : [],
   );
   return letters.filter(({ data }) => (data as { id: string }).id === bookingId);
 }

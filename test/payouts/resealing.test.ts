@@ -21,22 +21,25 @@ afterAll(() => fixture?.close());
 const first = { version: 'v1', secret: 'the first sealing key of these tests' };
 const second = { version: 'v2', secret: 'the second sealing key of these tests' };
 const ringOf = (...versions: (typeof first)[]) => createEncryptionKeys(fixture.config.secret, versions);
-const deps = (sealing = fixture.config.sealing) => ({ clock: fixture.clock, config: { ...fixture.config, sealing } });
+const deps = (encryptionKeys = fixture.config.encryptionKeys) => ({
+  clock: fixture.clock,
+  config: { ...fixture.config, encryptionKeys },
+});
 
 /** Mails and payout accounts, sealed under the newest key of the ring. */
-async function fill(sealing: ReturnType<typeof ringOf>, mails: number): Promise<{ id: string; key: string }> {
+async function fill(encryptionKeys: ReturnType<typeof ringOf>, mails: number): Promise<{ id: string; key: string }> {
   const em = fixture.deps.em();
   for (let at = 0; at < mails; at++) {
-    queueMail(em, deps(sealing), { kind: 'signin-link', to: `p${at}@example.com`, data: {} as never });
+    queueMail(em, deps(encryptionKeys), { kind: 'signin-link', to: `p${at}@example.com`, data: {} as never });
   }
   await em.flush();
   const key = newKey();
   const { id } = answered(await fixture.add(await fixture.newCaller(), { secret_key: key }));
-  await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: encryptKey({ sealing }, id, key) });
+  await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: encryptKey({ encryptionKeys }, id, key) });
   return { id, key };
 }
-const read = async (id: string, sealing: ReturnType<typeof ringOf>) =>
-  credentialsOf({ config: { sealing } }, await fixture.deps.em().findOneOrFail(PayoutAccount, { id }));
+const read = async (id: string, encryptionKeys: ReturnType<typeof ringOf>) =>
+  credentialsOf({ config: { encryptionKeys } }, await fixture.deps.em().findOneOrFail(PayoutAccount, { id }));
 async function clear() {
   await fixture.deps.em().execute('delete from mail; delete from payout_account');
 }
@@ -95,7 +98,11 @@ test('interrupted re-encryption continues, and overwrites no newer value', async
     async execute(sql: string, parameters: unknown[]) {
       // A new key comes between what was read and what is written.
       if (sql.startsWith('update payout_account')) {
-        await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: encryptKey({ sealing: ringOf(first) }, id, moved) });
+        await em.nativeUpdate(
+          PayoutAccount,
+          { id },
+          { sealedKey: encryptKey({ encryptionKeys: ringOf(first) }, id, moved) },
+        );
       }
       return await em.execute(sql, parameters as never);
     },

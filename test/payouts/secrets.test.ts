@@ -71,12 +71,12 @@ test('a copy of the database decrypts no key without the sealing key', async () 
   const { id } = answered(await fixture.add(owner, { secret_key: key }));
   const account = await fixture.deps.em().findOneOrFail(PayoutAccount, { id });
   expect(credentialsOf(fixture.deps, account)).toEqual({ rail: 'own_key', key });
-  const sealing = createEncryptionKeys(fixture.config.secret, [
+  const encryptionKeys = createEncryptionKeys(fixture.config.secret, [
     { version: 'v1', secret: 'another key of forty characters and more' },
   ]);
   const told = (() => {
     try {
-      return credentialsOf({ config: { sealing } }, account);
+      return credentialsOf({ config: { encryptionKeys } }, account);
     } catch (error) {
       return error;
     }

@@ -17,7 +17,7 @@ export async function createPeopleFixture(env: Record<string, string> = {}) {
   async function lettersTo(address: string): Promise<Letter[]> {
     const mails = await fixture.deps.em().find(Mail, { status: 'queued' }, { orderBy: { id: 'desc' } });
     return mails.flatMap(({ id, kind, sealed }) => {
-      const { to, data } = decryptLetter({ id, sealed: sealed as Uint8Array }, fixture.config.sealing);
+      const { to, data } = decryptLetter({ id, sealed: sealed as Uint8Array }, fixture.config.encryptionKeys);
       if (to !== address) return [];
       const written = writeMail(kind, data as MailData<typeof kind>, { baseUrl: fixture.config.baseUrl });
       const link = /https?:\/\/\S+/.exec(written.text)?.[0];
