@@ -85,9 +85,9 @@ async function recheckFlagged(deps: Deps, { subject, payoutAccountId }: LedgerFl
   });
 }
 
-async function tolerateProviderFaults(deps: Deps, payoutAccountId: string, look: () => Promise<void>): Promise<void> {
+async function tolerateProviderFaults(deps: Deps, payoutAccountId: string, check: () => Promise<void>): Promise<void> {
   try {
-    await look();
+    await check();
   } catch (error) {
     // A removed or unavailable account is checked next time.
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;

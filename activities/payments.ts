@@ -35,26 +35,30 @@ export async function settlePayment(deps: SettlingDeps, id: string): Promise<Set
   for (const attempt of await unsettledAttemptsOf(deps, id)) await settleAttempt(deps, attempt.id);
   const payment = await deps.em().findOne(Payment, { id });
   if (!payment) return { settled: true, status: 'gone' };
-  const left = await unsettledAttemptsOf(deps, id);
+  const unsettled = await unsettledAttemptsOf(deps, id);
   const now = deps.clock.now();
   const status = paymentStatusAt(payment, now);
-  if (left.length === 0 && status !== 'open') return { settled: true, status };
-  const toEndMs = payment.status === 'open' ? Math.max(0, payment.expiresAt.getTime() - now.getTime()) : Infinity;
+  if (unsettled.length === 0 && status !== 'open') return { settled: true, status };
+  const untilExpiryMs = payment.status === 'open' ? Math.max(0, payment.expiresAt.getTime() - now.getTime()) : Infinity;
   return {
     settled: false,
     status,
-    leftMs: Math.min(toEndMs, left.length > 0 ? nextPollMs(payment, left, now) : Infinity),
+    leftMs: Math.min(untilExpiryMs, unsettled.length > 0 ? nextPollMs(payment, unsettled, now) : Infinity),
   };
 }
 
 const unsettledAttemptsOf = (deps: SettlingDeps, payment: string) =>
   deps.em().find(PaymentAttempt, { payment, status: { $in: [...unsettledAttempts] } }, { orderBy: { id: 'asc' } });
 
-function nextPollMs(payment: Payment, left: PaymentAttempt[], now: Date): number {
-  const over =
+function nextPollMs(payment: Payment, unsettled: PaymentAttempt[], now: Date): number {
+  const endedAt =
     payment.status === 'open' ? [] : [Math.min(payment.expiresAt.getTime(), payment.paidAt?.getTime() ?? Infinity)];
-  const signs = [payment.returnedAt?.getTime() ?? 0, ...left.map(({ openedAt }) => openedAt.getTime()), ...over];
-  const passedMs = now.getTime() - Math.max(...signs);
+  const activity = [
+    payment.returnedAt?.getTime() ?? 0,
+    ...unsettled.map(({ openedAt }) => openedAt.getTime()),
+    ...endedAt,
+  ];
+  const passedMs = now.getTime() - Math.max(...activity);
   return Math.min(pollIntervalMs.most, Math.max(pollIntervalMs.least, passedMs / 4));
 }
 
@@ -79,8 +83,8 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
     deps.log.warn({ err: error, paymentId: payment.id }, 'the status of a checkout session could not be read');
-    const waited = clock.now().getTime() - attempt.endsAt.getTime();
-    if (waited > giveUpAfterMs && attempt.status !== 'unasked')
+    const sinceExpiryMs = clock.now().getTime() - attempt.endsAt.getTime();
+    if (sinceExpiryMs > giveUpAfterMs && attempt.status !== 'unasked')
       await closeCheckoutSession(deps.em(), clock, attempt, 'unasked');
   }
 }

@@ -20,7 +20,7 @@ export async function payoutDestination(
   const off = missing(config, 'payouts');
   if (off) return { refusal: off };
   const account = (await agreementOf(em, site))?.payoutAccount;
-  if (!account) return { refusal: takesNone(site) };
+  if (!account) return { refusal: noPayoutAccount(site) };
   const refusal = refusalOf(account, site);
   return refusal ? { refusal } : { account };
 }
@@ -31,11 +31,11 @@ export async function activePayoutAccount(
   deps: Pick<Deps, 'config'>,
   site: Pick<Site, 'id'>,
 ): Promise<PayoutAccount | null> {
-  const where = await payoutDestination(em, deps, site);
-  return 'account' in where ? where.account : null;
+  const destination = await payoutDestination(em, deps, site);
+  return 'account' in destination ? destination.account : null;
 }
 
-const takesNone = (site: Pick<Site, 'id'>) =>
+const noPayoutAccount = (site: Pick<Site, 'id'>) =>
   errors.no_payout_account('This site cannot accept payments yet because it has no payout account.', {
     nextAction: `Call POST /v1/sites/${site.id}/payout-account with the id of one of your payout accounts.`,
   });

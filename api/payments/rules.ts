@@ -36,8 +36,8 @@ export async function createPayment(
     requireActive(site);
     requireNotBlocked(site, 'accept payments');
     await lockAgreement(tx, site);
-    const where = await payoutDestination(tx, deps, site);
-    if ('refusal' in where) throw where.refusal;
+    const destination = await payoutDestination(tx, deps, site);
+    if ('refusal' in destination) throw destination.refusal;
     const fault = amountFault(input);
     if (fault !== undefined) {
       throw errors.invalid_payment(fault, {
@@ -49,7 +49,7 @@ export async function createPayment(
     return startPayment(tx, clock, {
       id,
       siteId,
-      payoutAccountId: where.account.id,
+      payoutAccountId: destination.account.id,
       amount,
       currency,
       reference,
@@ -62,8 +62,8 @@ type WholePayment = Loaded<Payment, 'site' | 'payoutAccount'>;
 
 /** The payment, if the caller may act on its site. Throws `not_found`. */
 export async function loadPayment(em: EntityManager, actor: Actor, id: string): Promise<WholePayment> {
-  const wholly = { populate: ['site', 'payoutAccount'] } as const;
-  const payment = isId('pay', id) ? await em.findOne(Payment, { id }, wholly) : null;
+  const relations = { populate: ['site', 'payoutAccount'] } as const;
+  const payment = isId('pay', id) ? await em.findOne(Payment, { id }, relations) : null;
   if (payment && (await findSite(em, actor, payment.site.id))) return payment;
   throw errors.not_found('No payment with this id is accessible with this token.', {
     nextAction: 'Call GET /v1/sites/{id}/payments to list a site’s payments.',
@@ -95,7 +95,7 @@ export async function refundPayment(
     deps.notifications,
     { channel: 'payment_changed', id },
     load,
-    (one) => one.status !== 'refunding',
+    (loaded) => loaded.status !== 'refunding',
     waitMs,
   );
 }

@@ -19,18 +19,18 @@ export async function payoutsOf(
   accountId: string,
 ): Promise<PayoutsOfAccount> {
   if (!capabilitiesOf(config).payouts) return { accounts: [], offersToAnswer: 0 };
-  const mine = { account: accountId, status: { $ne: 'gone' as const } };
+  const notRemoved = { account: accountId, status: { $ne: 'gone' as const } };
   return {
-    accounts: await em.find(PayoutAccount, mine, { orderBy: { id: 'desc' } }),
+    accounts: await em.find(PayoutAccount, notRemoved, { orderBy: { id: 'desc' } }),
     offersToAnswer: await em.count(PayoutOffer, openOffersFor(accountId, clock.now())),
   };
 }
 
-const shown = { id: true, name: true, status: true, currency: true, waiting_for: true } as const;
-const accountShown = payoutAccountSchema.pick(shown);
+const summaryFields = { id: true, name: true, status: true, currency: true, waiting_for: true } as const;
+const accountSummary = payoutAccountSchema.pick(summaryFields);
 
 export const payoutsSchema = z
-  .object({ enabled: z.boolean(), rails: z.array(z.enum(payoutRails)), accounts: z.array(accountShown) })
+  .object({ enabled: z.boolean(), rails: z.array(z.enum(payoutRails)), accounts: z.array(accountSummary) })
   .describe('The payout accounts that receive visitors’ payments.');
 
 export function payoutsView({ accounts }: PayoutsOfAccount, config: Config): z.output<typeof payoutsSchema> {
@@ -38,6 +38,6 @@ export function payoutsView({ accounts }: PayoutsOfAccount, config: Config): z.o
   return {
     enabled,
     rails: enabled ? [...(config.payouts?.rails ?? [])] : [],
-    accounts: accounts.map((account) => accountShown.parse(payoutAccountView(account, 0))),
+    accounts: accounts.map((account) => accountSummary.parse(payoutAccountView(account, 0))),
   };
 }

@@ -9,13 +9,13 @@ import { type AppError, errors } from '#runtime/errors.ts';
 /** What the provider reports about the key's account. Throws `invalid_payout_account`, `provider_error`. */
 export async function checkKey(deps: Pick<Deps, 'config' | 'payments'>, key: string): Promise<AccountState> {
   const fault = validateKey(deps, key);
-  if (fault) throw errors.invalid_payout_account(fault, { nextAction: makeOne });
+  if (fault) throw errors.invalid_payout_account(fault, { nextAction: createKeyHint });
   try {
     return await paymentsOf(deps).readKey(key);
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
     if (error.reason === 'unanswered') throw providerError(error);
-    throw notAccepted(error);
+    throw keyRejected(error);
   }
 }
 
@@ -40,12 +40,12 @@ function validateKey({ config }: Pick<Deps, 'config'>, key: string): string | un
   return undefined;
 }
 
-function notAccepted(cause: PaymentsFault): AppError {
+function keyRejected(cause: PaymentsFault): AppError {
   return errors.invalid_payout_account(
     'The payment provider rejected the key. It may have been revoked, belong to a closed account, or lack a permission.',
-    { nextAction: makeOne, cause },
+    { nextAction: createKeyHint, cause },
   );
 }
 
-const makeOne =
+const createKeyHint =
   'The owner needs to create a restricted key in their payment provider’s dashboard, with read access to the account, and read and write access to checkout sessions, payments and refunds. Then send that key.';

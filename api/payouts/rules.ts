@@ -72,12 +72,14 @@ export async function addPayoutAccount(
       account: tx.getReference(Account, person.accountId),
       name: input.name ?? (key === undefined ? 'Payout account' : `Payout account …${key.slice(-4)}`),
       createdAt: clock.now(),
-      ...(key !== undefined && state ? keyed(config, input.id, { key, state, now: clock.now() }) : toConnect),
+      ...(key !== undefined && state
+        ? ownKeyColumns(config, input.id, { key, state, now: clock.now() })
+        : connectColumns),
     });
   });
 }
 
-function keyed(
+function ownKeyColumns(
   config: Deps['config'],
   id: string,
   { key, state, now }: { key: string; state: AccountState; now: Date },
@@ -86,7 +88,7 @@ function keyed(
   return { rail: 'own_key' as const, ...keyColumns, ...stateColumns(state, now) };
 }
 
-const toConnect = {
+const connectColumns = {
   rail: 'connect' as const,
   status: 'pending' as const,
   waitingFor: ['a connection through its onboarding link'],
@@ -152,13 +154,13 @@ export async function replaceKey(
   return await em.transactional(async (tx) => {
     const account = await lockPayoutAccount(tx, id);
     requireUsable(account, 'own_key');
-    if (account.providerAccount !== state.providerAccount) throw ofAnother();
-    return tx.assign(account, keyed(deps.config, id, { key, state, now: deps.clock.now() }));
+    if (account.providerAccount !== state.providerAccount) throw keyOfAnotherAccount();
+    return tx.assign(account, ownKeyColumns(deps.config, id, { key, state, now: deps.clock.now() }));
   });
 }
 
 /** A key of another provider account is refused: sites agreed to this one, and refunds come from it. */
-function ofAnother() {
+function keyOfAnotherAccount() {
   return errors.invalid_payout_account(
     'This key does not belong to the same payment provider account as the key that it would replace.',
     {
@@ -186,10 +188,10 @@ export async function refreshOwn(deps: Deps, { accountId }: Person): Promise<voi
   const due = { owner: accountId, waitingMs: 5_000, otherMs: 15 * minuteMs, limit: 20 };
   const ids = await payoutAccountsToCheck(deps.em(), deps.clock.now(), due);
   if (ids.length === 0) return;
-  const asked = Promise.all(ids.map((id) => refreshPayoutAccount(deps, id))).catch((err) =>
+  const refreshed = Promise.all(ids.map((id) => refreshPayoutAccount(deps, id))).catch((err) =>
     deps.log.warn({ err }, 'payout accounts could not be refreshed'),
   );
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, refreshTimeoutMs)))]);
+  await Promise.race([refreshed, new Promise((resolve) => (timer = setTimeout(resolve, refreshTimeoutMs)))]);
   clearTimeout(timer);
 }

@@ -55,9 +55,9 @@ export async function recordCharge(
  * an e-mail about the refund.
  */
 async function fulfil({ tx, payment, booking }: Locked, deps: Deps): Promise<boolean> {
-  const mayStay = await isPayable(tx, payment);
-  if (!booking) return mayStay;
-  if (mayStay && (await confirmPaid(tx, deps, booking))) return true;
+  const canFulfil = await isPayable(tx, payment);
+  if (!booking) return canFulfil;
+  if (canFulfil && (await confirmPaid(tx, deps, booking))) return true;
   const site = await tx.findOneOrFail(Site, booking.site.id);
   const contact = booking.visitorSealed ? decryptContact(deps.config, booking.id, booking.visitorSealed) : null;
   await queueReturnMails(tx, deps, { booking, site, payment, email: contact?.email ?? null });
@@ -93,8 +93,8 @@ function startRefund(tx: EntityManager, clock: Clock, attempt: PaymentAttempt, r
 
 /** The captured charge of a paid payment. */
 async function capturedCharge(tx: EntityManager, paymentId: string): Promise<PaymentAttempt> {
-  const kept = { payment: paymentId, charge: { $ne: null }, refundReason: null };
-  return await tx.findOneOrFail(PaymentAttempt, kept, { refresh: true });
+  const captured = { payment: paymentId, charge: { $ne: null }, refundReason: null };
+  return await tx.findOneOrFail(PaymentAttempt, captured, { refresh: true });
 }
 
 /** Starts the refund of the captured charge, if there is one. The payment is locked. */
@@ -130,8 +130,8 @@ export async function recordRefundFailure(
   { id, refundKey, refundRefusals }: Pick<PaymentAttempt, 'id' | 'refundKey' | 'refundRefusals'>,
   { why, isKept }: { why: string; isKept: boolean },
 ): Promise<void> {
-  const asked = { id, refundedAt: null, refundKey: refundKey ?? null };
-  await em.nativeUpdate(PaymentAttempt, asked, {
+  const current = { id, refundedAt: null, refundKey: refundKey ?? null };
+  await em.nativeUpdate(PaymentAttempt, current, {
     refundFault: why,
     ...(isKept ? { refundRefusals: refundRefusals + 1 } : {}),
   });

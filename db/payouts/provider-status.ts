@@ -9,7 +9,7 @@ import { AppError } from '#runtime/errors.ts';
 import { credentialsOf } from './credentials.ts';
 import { PayoutAccount } from './payout-account.ts';
 
-export type Asking = { em(): EntityManager; clock: Clock; config: Config; payments: Payments | undefined };
+export type RefreshDeps = { em(): EntityManager; clock: Clock; config: Config; payments: Payments | undefined };
 
 /** The columns that the provider's response determines. */
 export function stateColumns(state: AccountState, now: Date) {
@@ -27,7 +27,7 @@ export function stateColumns(state: AccountState, now: Date) {
  * pending. Returns false where it does not respond; the row is then unchanged.
  */
 export async function refreshPayoutAccount(
-  { em: fork, clock, config, payments }: Asking,
+  { em: fork, clock, config, payments }: RefreshDeps,
   id: string,
 ): Promise<boolean> {
   const em = fork();
@@ -36,9 +36,9 @@ export async function refreshPayoutAccount(
     return true;
   const state = await readState(payments, { config }, account);
   if (!state) return false;
-  const seen = 'providerAccount' in state ? stateColumns(state, clock.now()) : { ...state, checkedAt: clock.now() };
+  const columns = 'providerAccount' in state ? stateColumns(state, clock.now()) : { ...state, checkedAt: clock.now() };
   // Not for a key that was replaced meanwhile.
-  await em.nativeUpdate(PayoutAccount, { id, status: { $ne: 'gone' }, sealedKey: account.sealedKey ?? null }, seen);
+  await em.nativeUpdate(PayoutAccount, { id, status: { $ne: 'gone' }, sealedKey: account.sealedKey ?? null }, columns);
   return true;
 }
 
@@ -46,21 +46,21 @@ type Unusable = { status: 'pending'; waitingFor: string[] };
 
 async function readState(
   payments: Payments,
-  { config }: Pick<Asking, 'config'>,
+  { config }: Pick<RefreshDeps, 'config'>,
   account: PayoutAccount,
 ): Promise<AccountState | Unusable | undefined> {
   try {
     return await payments.readAccount(credentialsOf({ config }, account));
   } catch (error) {
-    if (error instanceof AppError && error.code === 'payout_key_unreadable') return lacking(unreadable);
+    if (error instanceof AppError && error.code === 'payout_key_unreadable') return pendingFor(unreadable);
     const { reason } = error as Partial<PaymentsFault>;
     if (reason === undefined) throw error;
     if (reason === 'unanswered') return undefined;
-    return lacking(account.rail === 'own_key' ? notAccepted : notConnected);
+    return pendingFor(account.rail === 'own_key' ? notAccepted : notConnected);
   }
 }
 
-const lacking = (what: string): Unusable => ({ status: 'pending', waitingFor: [what] });
+const pendingFor = (what: string): Unusable => ({ status: 'pending', waitingFor: [what] });
 const unreadable = 'a new key: the platform can no longer decrypt the stored one';
 const notAccepted = 'a new key: the provider no longer accepts the current one';
 const notConnected = 'a new connection through its onboarding link';
@@ -88,11 +88,11 @@ export async function payoutAccountsToCheck(
 }
 
 /** The scheduled check. Returns how many accounts were refreshed and how many failed. */
-export async function refreshPayoutAccounts(asking: Asking): Promise<{ asked: number; unanswered: number }> {
+export async function refreshPayoutAccounts(deps: RefreshDeps): Promise<{ asked: number; unanswered: number }> {
   const due = { waitingMs: 10 * minuteMs, otherMs: 24 * 60 * minuteMs, limit: 200 };
-  const ids = await payoutAccountsToCheck(asking.em(), asking.clock.now(), due);
+  const ids = await payoutAccountsToCheck(deps.em(), deps.clock.now(), due);
   let unanswered = 0;
-  for (const id of ids) if (!(await refreshPayoutAccount(asking, id))) unanswered += 1;
+  for (const id of ids) if (!(await refreshPayoutAccount(deps, id))) unanswered += 1;
   return { asked: ids.length - unanswered, unanswered };
 }
 
@@ -100,8 +100,8 @@ export async function refreshPayoutAccounts(asking: Asking): Promise<{ asked: nu
  * Handles a signed event of the provider about an account by querying its state. Returns false where the provider does
  * not respond.
  */
-export async function payoutAccountChanged(asking: Asking, providerAccount: string): Promise<boolean> {
-  const rows = await asking.em().find(PayoutAccount, { providerAccount, rail: 'connect', status: { $ne: 'gone' } });
-  const answered = await Promise.all(rows.map(({ id }) => refreshPayoutAccount(asking, id)));
+export async function payoutAccountChanged(deps: RefreshDeps, providerAccount: string): Promise<boolean> {
+  const rows = await deps.em().find(PayoutAccount, { providerAccount, rail: 'connect', status: { $ne: 'gone' } });
+  const answered = await Promise.all(rows.map(({ id }) => refreshPayoutAccount(deps, id)));
   return answered.every(Boolean);
 }
