@@ -21,7 +21,7 @@ test('a robot that reopens a link leaves a bounded number of payable pages', asy
   const opened = await Promise.all(Array.from({ length: openSessionsMax + 5 }, () => fixture.openLink(payUrl)));
   expect(opened.filter(({ status }) => status === 303)).toHaveLength(openSessionsMax);
   const refused = opened.filter(({ status }) => status === 429);
-  expect(refused.map(({ text }) => text.includes('opened too often'))).toEqual(Array(5).fill(true));
+  expect(refused.map(({ text }) => text.includes('opened too many times'))).toEqual(Array(5).fill(true));
   expect(await em().count(PaymentAttempt, { payment: id })).toBe(openSessionsMax);
   await fixture.press(opened.find(({ page }) => page)?.page ?? null);
   await expect.poll(statusOf, soon).toBe('paid');

@@ -150,7 +150,7 @@ describe('cancelling', () => {
     expect(mail).toMatchObject({ to: visitor, data: { moneyBack: null, moneyOwed: '25.00 EUR' } });
     await checkLedger(fixture.deps);
     const flag = await fixture.deps.em().findOneOrFail(LedgerFlag, { subject: payment.id });
-    expect(flag.why).toContain('owed to the visitor');
+    expect(flag.why).toContain('the visitor is owed');
   });
 
   test('is allowed for collaborators; refunds after the start are for owners alone', async () => {

@@ -145,7 +145,7 @@ test('a release’s record is not overwritten by mistake', async () => {
   const ran = promisify(execFile)(process.execPath, [script]);
   await expect(ran).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/releases\/.*\.txt exists already/),
+    stderr: expect.stringMatching(/releases\/.*\.txt already exists/),
   });
 });
 
