@@ -125,5 +125,5 @@ async function checkContents(rules: Rules, place: Place, differences: readonly D
 }
 
 function refuse(ref: string, what: string, remedy: string): Violation {
-  return { code: 'invalid_path', path: ref.replace(/^refs\/heads\//, ''), what, remedy };
+  return { code: 'invalid_path', path: `"${ref.replace(/^refs\/heads\//, '')}"`, what, remedy };
 }

@@ -88,7 +88,7 @@ function largerPlan(plans: Catalog, name: LimitName, value: number): Plan | unde
 }
 
 function ownerRemedy(name: LimitName, larger: Plan | undefined): string {
-  if (!larger) return `GET /v1/account returns it as \`limits.${name}\`.`;
+  if (!larger) return `GET /v1/account returns this limit as \`limits.${name}\`.`;
   const lifts = `The ${larger.name} plan raises \`limits.${name}\` to ${larger.limits[name]}`;
   return larger.sellable
     ? `${lifts}; buy it with POST /v1/billing/checkout.`

@@ -29,7 +29,7 @@ export function cancellationPages(app: Api, deps: Deps): void {
       if (closedWords(booking, deps) !== undefined) return show(request, reply, deps);
       const { moneyBack } = await cancelBooking(request.em, deps, booking, 'visitor');
       const title = 'Your booking is cancelled';
-      const text = `The website has been notified.${moneyBack ? refundWords[moneyBack.way] : ''}`;
+      const text = `The owner has been notified.${moneyBack ? refundWords[moneyBack.way] : ''}`;
       return sendPage(reply, closedBookingPage({ ...(await shownOf(request.em, booking, site, deps)), title, text }));
     },
   );
@@ -84,6 +84,7 @@ async function shownOf(em: EntityManager, booking: ShownBooking, site: Site, { c
     endsAt,
     seats,
     reference,
+    siteTitle: site.title,
     ...(await canonicalUrl(em, config, site)),
   };
 }

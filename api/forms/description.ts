@@ -69,6 +69,7 @@ export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: Visite
   }
   return {
     name: form.name,
+    siteTitle: form.site.title,
     hostname: siteHostname(config, form.site.name),
     siteUrl: siteAddress(config, form.site.name),
     action: `/f/${form.id}`,

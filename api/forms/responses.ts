@@ -46,7 +46,7 @@ export function respondInvalid(
   const kept =
     known.code === 'invalid_return_path' ? new Map([...given].filter(([name]) => name !== '_return')) : given;
   const again = form && (known.retryable || known.code === 'invalid_return_path') ? { action, leadsTo } : undefined;
-  return sendPage(reply, refusedPage({ title, text: known.message }, kept, again), known.status);
+  return sendPage(reply, refusedPage({ title, text: texts[known.code] ?? known.message }, kept, again), known.status);
 }
 
 function formAgain(
@@ -83,6 +83,11 @@ function asKnown(error: unknown, request: FastifyRequest): AppError {
   request.log.error({ err: error }, 'unexpected failure');
   return errors.internal('Something went wrong on our side. Please send your message again in a moment.');
 }
+
+/** Instead of the message if the title already says the same. */
+const texts: Partial<Record<AppError['code'], string>> = {
+  not_found: 'Go back to the website, reload the page and try again, or contact its owner another way.',
+};
 
 const titles: Partial<Record<AppError['code'], string>> = {
   not_found: 'We can’t find this form',

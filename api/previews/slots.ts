@@ -44,7 +44,7 @@ export function readSlot(deps: Pick<Deps, 'clock' | 'config'>, site: Site, by: R
   const slot = numberOf(text);
   if (slot >= 1 && slot <= limits.preview_slots) return slot;
   throw errors.invalid_slot(`This site’s preview slots are numbered 1 to ${limits.preview_slots}.`, {
-    nextAction: `Call GET /v1/sites/{id}/previews to list the preview slots. ${lift('preview_slots')}`,
+    nextAction: `Call GET /v1/sites/${site.id}/previews to list the preview slots. ${lift('preview_slots')}`,
   });
 }
 

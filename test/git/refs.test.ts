@@ -71,18 +71,18 @@ describe('branches', () => {
     await git(clone, ['reset', '--quiet', '--hard', head]);
     await commitFiles(clone, { 'd.txt': 'four' });
     await git(clone, ['push', '--quiet', '--force', 'origin', 'HEAD:preview/1']);
-    await expectRefused(['--force', 'origin', 'HEAD:main'], /remote: +main accepts only fast-forward pushes/);
+    await expectRefused(['--force', 'origin', 'HEAD:main'], /remote: +"main" accepts only fast-forward pushes/);
   });
 
   test('main cannot take a history of another root', async () => {
     const other = await commitTree(clone, await writeTree(clone, [{ path: 'z.txt', bytes: 'z' }]), []);
-    await expectRefused(['--force', 'origin', `${other}:refs/heads/main`], /main accepts only fast-forward pushes/);
+    await expectRefused(['--force', 'origin', `${other}:refs/heads/main`], /"main" accepts only fast-forward pushes/);
   });
 
   test('no branch can be deleted', async () => {
     await git(clone, ['push', '--quiet', 'origin', 'HEAD:preview/2']);
-    await expectRefused(['origin', ':main'], /main cannot be deleted by a push/);
-    await expectRefused(['origin', '--delete', 'preview/2'], /preview\/2 cannot be deleted by a push/);
+    await expectRefused(['origin', ':main'], /"main" cannot be deleted by a push/);
+    await expectRefused(['origin', '--delete', 'preview/2'], /"preview\/2" cannot be deleted by a push/);
   });
 
   test.each(['blob', 'tree', 'tag'] as const)('a branch cannot be a %s', async (type) => {
@@ -96,7 +96,7 @@ describe('branches', () => {
 
   test('a refused branch refuses the other branches of its push', async () => {
     await commitFiles(clone, { 'c.txt': 'three' });
-    await expectRefused(['origin', 'HEAD:main', 'HEAD:refs/tags/v1'], /refs\/tags\/v1 cannot be pushed/);
+    await expectRefused(['origin', 'HEAD:main', 'HEAD:refs/tags/v1'], /"refs\/tags\/v1" cannot be pushed/);
   });
 
   test('push options are refused', async () => {

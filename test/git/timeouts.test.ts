@@ -167,7 +167,7 @@ test('a push of ten thousand branches is refused, and the answer names some', as
   const address = await platform.address(siteId, { seconds: 86_400 });
   const { status, text } = await post(address, 'git-receive-pack', new Uint8Array(body));
   expect(status).toBe(200);
-  expect(text).toMatch(/x\/0 cannot be pushed/);
+  expect(text).toMatch(/x\/0" cannot be pushed/);
   expect(text).toMatch(/and 9980 more/);
   await idle(siteId);
   expect(await stateOf(platform, siteId)).toEqual(before);

@@ -32,7 +32,8 @@ test('the owner sees their own sites, requests and tokens alone', async () => {
     site.address,
     'Laptop &#60;1&#62;',
     `…${owner.token.slice(-4)}`,
-    'Tinker is requesting access',
+    '“Tinker” is requesting access',
+    '<h1>Your account</h1>',
   ]) {
     expect(text).toContain(part);
   }

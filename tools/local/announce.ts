@@ -40,10 +40,10 @@ export async function describe(stack: Stack, owner: Owner, demo: Demo | undefine
     ['Temporal UI', stack.temporalUiUrl],
     ...(stack.mailUrl ? [['Mailbox', stack.mailUrl]] : []),
     ...(stack.paymentsUrl
-      ? [['Payments', `${stack.paymentsUrl} (a stub: any key like rk_test_0123456789 works)`]]
+      ? [['Payments', `${stack.paymentsUrl} (simulated: any key like rk_test_0123456789 works)`]]
       : []),
     ...(stack.registrarUrl
-      ? [['Registrar', `${stack.registrarUrl} (a stub: see “Your own domain” in docs/tour.md)`]]
+      ? [['Registrar', `${stack.registrarUrl} (simulated: see “Your own domain” in docs/tour.md)`]]
       : []),
     ['Token', owner.access_token],
     ['Logs', join(relative(process.cwd(), stack.dataDir), 'logs')],

@@ -13,7 +13,7 @@ export type Ports = {
   /** The mail catcher's pages, and its SMTP server. */
   mail: number;
   smtp: number;
-  /** The payments stub: its API and its pages. */
+  /** The simulated payment provider: its API and its pages. */
   payments: number;
   /** The edge's TLS port. */
   edgeTls: number;

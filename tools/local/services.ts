@@ -81,13 +81,13 @@ function mailService(context: Context): Service<ServiceName> {
   };
 }
 
-/** Whether payments go to the stub; otherwise to the provider that the user configured, or payments are off. */
+/** Whether payments go to the simulated provider; otherwise to the provider that the user configured, or payments are off. */
 export function usesPaymentsStub({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
   return extraEnv.FRONTAGE_PAYMENTS_URL === undefined && extraEnv.FRONTAGE_PAYOUT_RAILS === undefined;
 }
 
 /**
- * The stub sells plans if `FRONTAGE_BILLING` is `on`. By default every account has the largest plan, so that a first
+ * The simulated provider sells plans if `FRONTAGE_BILLING` is `on`. By default every account has the largest plan, so that a first
  * try meets no limit.
  */
 function billingEnv({ extraEnv }: Context, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -127,7 +127,7 @@ function paymentsService(context: Context): Service<ServiceName> {
     name: 'payments',
     stopSignal: 'SIGTERM',
     start: (onSpawn) =>
-      context.progress.step('The payments stub', () =>
+      context.progress.step('The simulated payment provider', () =>
         startNodeProcess({ name: 'payments', entry: 'tools/local/services/payments.ts', env, logFile, onSpawn }),
       ),
   };
@@ -140,7 +140,7 @@ function processService(context: Context, name: ProcessName): Service<ServiceNam
     name,
     stopSignal: 'SIGTERM',
     start: (onSpawn) =>
-      context.progress.step(`The ${name}`, () => {
+      context.progress.step(`The ${name === 'api' ? 'API' : name}`, () => {
         const env = (context.needs?.[name] ?? Promise.resolve()).then(() => processEnv(context));
         return startNodeProcess({ name, entry, env: machineEnv(), logFile, onSpawn, preload: { modules, env } });
       }),

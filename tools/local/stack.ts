@@ -54,7 +54,7 @@ export type Stack = Pick<ServiceManager<ServiceName>, 'pid' | 'kill' | 'restart'
   temporalUiUrl: string;
   /** Address of the mail catcher; null if the user configured an SMTP server. */
   mailUrl: string | null;
-  /** Address of the payments stub; null if the user configured payments. */
+  /** Address of the simulated payment provider; null if the user configured payments. */
   paymentsUrl: string | null;
   /** Address of the registrar stub; null if the user configured DNS or certificates. */
   registrarUrl: string | null;

@@ -98,6 +98,7 @@ function stopOnSignals(started: Promise<void>): void {
     progress.line(again ? '… killing all processes' : '… stopping');
     await (again ? stack?.killAll() : stack?.stop());
     if (!stack) await started.catch(() => {});
+    if (!again) progress.line('✓ Stopped.');
     progress.close();
     process.exit(again ? 1 : 0);
   };

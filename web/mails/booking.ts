@@ -130,7 +130,7 @@ const owedToVisitor = (sum: string, { hostname }: BookingFacts) =>
 export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
   return [
     ['What', facts.service],
-    ['With', facts.calendar],
+    ['Calendar', facts.calendar],
     ['When', `${whenOf(facts)} to ${timeOf(facts.end, facts)}`],
     ['Time zone', `${facts.timeZone} (UTC${facts.start.slice(19)})`],
     ...(facts.seats > 1 ? [['Seats', String(facts.seats)] as const] : []),

@@ -23,7 +23,7 @@ export type ApprovalPage = {
 /** Names the agent and its network address. Shows no code: only a person who sees the agent's screen may approve. */
 export function approvalPage(page: ApprovalPage): WrittenPage {
   const { request, email, form } = page;
-  const main = html`<h1>Give ${request.agentName} access to your websites?</h1>
+  const main = html`<h1>Give “${request.agentName}” access to your websites?</h1>
 <p class="lead">An agent named <strong>${request.agentName}</strong> is requesting access to the websites of ${email}. It will be able to change
 and publish them, read visitors’ messages, and manage bookings, domains and payments.</p>
 ${fault(page.fault)}

@@ -48,8 +48,8 @@ export type AccountPage = {
 export function accountPage(page: AccountPage): WrittenPage {
   const { form, name, email, pendingEmail } = page;
   const main = html`<div class="head">
-<h1>${name}</h1>
-<p class="lead">${email}${pendingEmail ? html` · <strong>${pendingEmail}</strong> (confirmation pending)` : null}</p>
+<h1>Your account</h1>
+<p class="lead">${name} · ${email}${pendingEmail ? html` · <strong>${pendingEmail}</strong> (confirmation pending)` : null}</p>
 </div>
 ${fault(page.fault)}
 ${page.requests.map((request) => requestPanel(request, page))}
@@ -60,13 +60,13 @@ ${payoutSections(page.payouts, page)}
 ${page.plan ? planSection(page.plan, form) : null}
 ${tokenList(page)}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
-  return writePage({ title: `${name} – Frontage`, main, layout: 'dashboard', bar, form: true });
+  return writePage({ title: 'Your account – Frontage', main, layout: 'dashboard', bar, form: true });
 }
 
 function requestPanel(request: AccountPage['requests'][number], { form, now }: AccountPage): Html {
   const action = `/account/requests/${request.id}`;
   return html`<section>
-<h2>${request.agentName} is requesting access</h2>
+<h2>“${request.agentName}” is requesting access</h2>
 <div class="panel">
 ${requestFacts(request, now)}
 ${form({ action }, html`${codeField('Code shown by your agent (8 letters)')}<button name="answer" value="approve">Give access</button>`)}

@@ -11,6 +11,7 @@ export type BookingShown = {
   endsAt: Date;
   seats: number;
   reference: string;
+  siteTitle: string;
   /** The site's canonical host name and URL. */
   hostname: string;
   address: string;
@@ -19,6 +20,7 @@ export type BookingShown = {
 /** For a booking that can be cancelled. */
 export function cancelPage({ form, ...booking }: BookingShown & { form: Form }): WrittenPage {
   const main = html`<h1>Cancel this booking?</h1>
+<p class="lead">${booking.siteTitle} · ${booking.hostname}</p>
 ${facts(booking)}
 <div class="panel">
 ${form({}, html`<button>Cancel the booking</button>`)}
@@ -42,8 +44,13 @@ export function closedBookingPage({
   const main = html`<h1>${title}</h1>
 <p class="lead">${text}</p>
 ${facts(booking)}
-<p class="hint">Book another time on <a href="${booking.address}">${booking.hostname}</a>.</p>`;
-  return writePage({ title: `${title} – ${booking.hostname}`, brand: booking.hostname, main, layout: 'card' });
+<p class="hint">Book another time on ${booking.siteTitle} (<a href="${booking.address}">${booking.hostname}</a>).</p>`;
+  return writePage({
+    title: `${title} – ${booking.hostname}`,
+    brand: booking.hostname,
+    main,
+    layout: 'card',
+  });
 }
 
 function facts({ service, calendar, timeZone, startsAt, endsAt, seats, reference }: BookingShown): Html {

@@ -16,6 +16,7 @@ export type WidgetFiles = { script: string; worker: string; style: string };
 
 export type ShownForm = {
   name: string;
+  siteTitle: string;
   /** The site's canonical host name. */
   hostname: string;
   /** The site's URL. */
@@ -40,7 +41,7 @@ export type Filled = {
 
 /** The form as a page: to fill in, to correct, or to send again with the challenge solved. */
 export function formPage(shown: ShownForm, filled: Filled = {}): WrittenPage {
-  const { name, hostname, challenge } = shown;
+  const { name, siteTitle, hostname, challenge } = shown;
   const others = challenge.kind === 'hosted' ? [new URL(challenge.scriptUrl).origin] : [];
   return writePage({
     title: `${name} – ${hostname}`,
@@ -53,7 +54,7 @@ export function formPage(shown: ShownForm, filled: Filled = {}): WrittenPage {
     style,
     main: html`<div>
 <h1>${name}</h1>
-<p class="lead"><a href="${shown.siteUrl}/">${hostname}</a></p>
+<p class="lead">${siteTitle} · <a href="${shown.siteUrl}/">${hostname}</a></p>
 </div>
 ${filled.notice === undefined ? null : html`<p class="fault" role="alert">${filled.notice}</p>`}
 ${formHtml(shown, filled)}

@@ -1,4 +1,4 @@
-/** State of the payments stub. */
+/** State of the simulated payment provider. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#runtime/clock.ts';
 import type { StripeMock } from './stripe-mock.ts';

@@ -1,4 +1,4 @@
-/** The process of the payments stub, for `npm start` and acceptance tests. */
+/** The process of the simulated payment provider, for `npm start` and acceptance tests. */
 import { systemClock } from '#runtime/clock.ts';
 import { findMock } from '#tools/local/payments/stripe-mock.ts';
 import { startPaymentsStub } from '#tools/local/payments/stub.ts';
