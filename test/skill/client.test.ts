@@ -1,70 +1,9 @@
 /** The terminal client with a fake server: what it stores, what it passes to git, and what it requires. */
-import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { useBundledClient } from './bundled-client.ts';
-
-const client = useBundledClient();
-
-/** What the server answers, by method and path, given what it was sent. */
-let answers: Record<string, (body: Record<string, unknown>) => [status: number, body: unknown]> = {};
-async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const sent = await text(request);
-  const [status, body] = answers[`${request.method} ${request.url}`]?.(sent ? JSON.parse(sent) : {}) ?? [404, {}];
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-const server = createServer((request, response) => void respond(request, response));
-const refusal = (status: number, code: string): [number, unknown] => [
-  status,
-  { error: { code, message: 'No.', retryable: false } },
-];
-const folders: string[] = [];
-let url = '';
-let home = '';
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'frontage-terminal-'));
-  folders.push(home);
-  const list = { get: { operationId: 'site.list', summary: 'List', responses: {} } };
-  answers = {
-    'GET /openapi.json': () => [200, { paths: { '/v1/sites': list }, components: { schemas: {} } }],
-    'GET /v1/sites': () => [200, { items: [], next_cursor: null }],
-    'GET /v1/account': () => [200, { id: 'acct_x' }],
-    'POST /v1/auth/requests': () => [
-      200,
-      { id: 'areq_x', user_code: 'ABCD', secret: 's', interval_seconds: 1, expires_at: '2099-01-01T00:00:00Z' },
-    ],
-  };
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
-});
-
-function environment(): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home, FRONTAGE_URL: url };
-}
-
-type Ran = { exit: number; out: string; err: string };
-function run(args: string[], { input = '', env = {} }: { input?: string; env?: NodeJS.ProcessEnv } = {}): Promise<Ran> {
-  return new Promise((resolve) => {
-    const end = (error: ExecFileException | null, out: string, err: string) =>
-      resolve({ exit: error ? Number(error.code) : 0, out, err });
-    execFile(process.execPath, [client, ...args], { cwd: home, env: { ...environment(), ...env } }, end).stdin?.end(
-      input,
-    );
-  });
-}
+import { expect, test } from 'vitest';
+import { answers, environment, home, refusal, run, url } from './fake-server.ts';
 
 const login = ['login', '--email', 'owner@example.com'];
 const kept = () => JSON.parse(readFileSync(join(home, 'frontage', 'config.json'), 'utf8')).servers[url].request?.id;
@@ -107,64 +46,6 @@ test('a list omits values longer than a line, except next_action', async () => {
   answers['GET /v1/sites'] = () => [200, { items: [item], next_cursor: null }];
   const { out } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
   expect(out.split('\n')[0]?.split(/ +/)).toEqual(['id', 'next_action']);
-});
-
-test('a list of submissions shows the visitors’ answers', async () => {
-  const item = { id: 'sub_x', form_id: 'form_x', fields: { name: 'Ada', topics: ['a', 'b'] }, page: null };
-  answers['GET /v1/sites'] = () => [200, { items: [item], next_cursor: null }];
-  const { out } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
-  const [head, row] = out.split('\n');
-  expect(head?.split(/ +/)).toEqual(['id', 'fields', 'page']);
-  expect(row).toBe('sub_x  name Ada  topics ["a","b"]  –');
-});
-
-test('a value of several lines keeps them', async () => {
-  answers['GET /v1/sites'] = () => [200, { id: 'form_x', embed: '<form>\n  <input>\n</form>\n' }];
-  const { out } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
-  expect(out).toMatch(/^id +form_x\nembed\n {2}<form>\n {4}<input>\n {2}<\/form>\n$/);
-});
-
-test('without a token, a refused call says that you are not signed in', async () => {
-  answers['GET /v1/sites'] = () => refusal(401, 'unauthorized');
-  const next = '→ frontage login --email <your e-mail address>';
-  expect(await run(['site', 'list'])).toEqual({
-    exit: 4,
-    out: '',
-    err: `✗ You are not signed in to ${url}.\n${next}\n`,
-  });
-  const { err } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
-  expect(err).toBe(`✗ No. (unauthorized)\n${next}\n`);
-});
-
-test('a flag that is not JSON names the expected type', async () => {
-  const schema = { type: 'object', properties: { fields: { type: 'array' } } };
-  const create = {
-    post: {
-      operationId: 'form.create',
-      summary: 'Create',
-      requestBody: { content: { 'application/json': { schema } } },
-    },
-  };
-  answers['GET /openapi.json'] = () => [200, { paths: { '/v1/forms': create }, components: { schemas: {} } }];
-  for (const [flag, expected] of [
-    ['--fields', 'an array, such as […]'],
-    ['--body', 'an object, such as {…}'],
-  ] as const) {
-    const { exit, err } = await run(['form', 'create', flag, 'name']);
-    expect([exit, err]).toEqual([2, expect.stringContaining(`${flag} is not valid JSON: it must be ${expected}.`)]);
-  }
-});
-
-test('a restored deployment is announced like a published one', async () => {
-  const restore = { post: { operationId: 'deployment.restore', summary: 'Restore' } };
-  answers['GET /openapi.json'] = () => [200, { paths: { '/v1/deployments/{id}/restore': restore } }];
-  answers['POST /v1/deployments/dep_x/restore'] = () => [
-    200,
-    { id: 'dep_x', site_id: 'site_x', number: 1, status: 'live' },
-  ];
-  answers['GET /v1/sites/site_x'] = () => [200, { id: 'site_x', address: 'http://shop.localhost' }];
-  const { exit, err } = await run(['deployment', 'restore', 'dep_x'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
-  expect([exit, err]).toEqual([0, '✓ Version 1 is live: http://shop.localhost\n']);
 });
 
 test('a final error deletes the access request, and other errors keep it', async () => {

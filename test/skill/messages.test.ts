@@ -1,0 +1,61 @@
+/** What the terminal client prints for people. */
+import { expect, test } from 'vitest';
+import { answers, refusal, run, url } from './fake-server.ts';
+
+test('a list of submissions shows the visitors’ answers', async () => {
+  const item = { id: 'sub_x', form_id: 'form_x', fields: { name: 'Ada', topics: ['a', 'b'] }, page: null };
+  answers['GET /v1/sites'] = () => [200, { items: [item], next_cursor: null }];
+  const { out } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+  const [head, row] = out.split('\n');
+  expect(head?.split(/ +/)).toEqual(['id', 'fields', 'page']);
+  expect(row).toBe('sub_x  name Ada  topics ["a","b"]  –');
+});
+
+test('a value of several lines keeps them', async () => {
+  answers['GET /v1/sites'] = () => [200, { id: 'form_x', embed: '<form>\n  <input>\n</form>\n' }];
+  const { out } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+  expect(out).toMatch(/^id +form_x\nembed\n {2}<form>\n {4}<input>\n {2}<\/form>\n$/);
+});
+
+test('without a token, a refused call says that you are not signed in', async () => {
+  answers['GET /v1/sites'] = () => refusal(401, 'unauthorized');
+  const next = '→ frontage login --email <your e-mail address>';
+  expect(await run(['site', 'list'])).toEqual({
+    exit: 4,
+    out: '',
+    err: `✗ You are not signed in to ${url}.\n${next}\n`,
+  });
+  const { err } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+  expect(err).toBe(`✗ No. (unauthorized)\n${next}\n`);
+});
+
+test('a flag that is not JSON names the expected type', async () => {
+  const schema = { type: 'object', properties: { fields: { type: 'array' } } };
+  const create = {
+    post: {
+      operationId: 'form.create',
+      summary: 'Create',
+      requestBody: { content: { 'application/json': { schema } } },
+    },
+  };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/v1/forms': create }, components: { schemas: {} } }];
+  for (const [flag, expected] of [
+    ['--fields', 'an array, such as […]'],
+    ['--body', 'an object, such as {…}'],
+  ] as const) {
+    const { exit, err } = await run(['form', 'create', flag, 'name']);
+    expect([exit, err]).toEqual([2, expect.stringContaining(`${flag} is not valid JSON: it must be ${expected}.`)]);
+  }
+});
+
+test('a restored deployment is announced like a published one', async () => {
+  const restore = { post: { operationId: 'deployment.restore', summary: 'Restore' } };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/v1/deployments/{id}/restore': restore } }];
+  answers['POST /v1/deployments/dep_x/restore'] = () => [
+    200,
+    { id: 'dep_x', site_id: 'site_x', number: 1, status: 'live' },
+  ];
+  answers['GET /v1/sites/site_x'] = () => [200, { id: 'site_x', address: 'http://shop.localhost' }];
+  const { exit, err } = await run(['deployment', 'restore', 'dep_x'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+  expect([exit, err]).toEqual([0, '✓ Version 1 is live: http://shop.localhost\n']);
+});
