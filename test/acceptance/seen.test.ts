@@ -140,7 +140,7 @@ test('traces contain no visitors, no owners, and no secrets', async () => {
 /** Reads the metrics of a process at the port that it logged. */
 async function metricsOf(name: 'api' | 'worker' | 'edge'): Promise<string> {
   const text = await readFile(join(stack.dataDir, 'logs', `${name}.log`), 'utf8');
-  const port = [...text.matchAll(/^.*"port":(\d+),.*metrics are at/gm)].at(-1)?.[1];
+  const port = [...text.matchAll(/^.*"port":(\d+),.*metrics are served at/gm)].at(-1)?.[1];
   return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 }
 
