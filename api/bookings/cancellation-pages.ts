@@ -69,7 +69,7 @@ function closedWords(booking: ShownBooking, { clock }: Deps): { title: string; t
   if (booking.startsAt <= now)
     return {
       title: 'This booking has started',
-      text: 'It can no longer be cancelled here. Please contact the website instead.',
+      text: 'It can no longer be cancelled here. Please contact the website’s owner instead.',
     };
   return undefined;
 }

@@ -31,7 +31,9 @@ const setupSchema = z.object({
   found: z.boolean(),
   optional: z
     .boolean()
-    .describe('Whether the domain works without this record, because one of the addresses is enough.'),
+    .describe(
+      'Whether this record is optional: true if another address record (A or AAAA) is enough for the domain to work.',
+    ),
   seen: z.array(z.string()).describe('The values that the last DNS check found.'),
 });
 

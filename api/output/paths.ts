@@ -46,7 +46,7 @@ function storedFault(path: string): string | undefined {
     if (name.startsWith('.') && !path.split('/')[index]?.startsWith('.'))
       return 'has a character in its name that looks like a dot';
     if (name.startsWith('~') || /^.{1,6}~\d/.test(name))
-      return 'has a name that some systems treat as a short form of another name';
+      return 'has a name that some systems treat as the 8.3 short name of another file';
   }
   return undefined;
 }

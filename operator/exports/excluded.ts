@@ -9,7 +9,7 @@ const temporary = 'completed work, or work that the next publish will repeat';
 const counted = 'statistics belong to this installation';
 const owner = 'the importing account';
 const place = 'the site itself';
-const version = 'describes the version on this installation; the import creates its own version';
+const version = 'applies only to the version on the exporting installation; the import creates a new one';
 
 export const excluded: Record<string, string> = {
   acme_token: names,

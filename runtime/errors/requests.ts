@@ -57,7 +57,7 @@ export const requestErrors = {
   not_found: {
     status: 404,
     retryable: false,
-    when: 'The resource does not exist, or the caller may not see it',
+    when: 'The resource does not exist, or the caller is not allowed to see it',
     remedy: 'List the resources of this kind and check the id. Resources of other accounts also return this error.',
   },
   invalid_json: {

@@ -180,6 +180,6 @@ export const siteErrors = {
     retryable: false,
     when: 'No preview slot has this number, or the start time of the booking is not offered',
     remedy:
-      'Send a number from 1 to the account’s `limits.preview_slots`; for a booking, send a start time from the list of slots.',
+      'For a preview, send a slot number between 1 and the account’s `limits.preview_slots`. For a booking, send a start time from the list of slots.',
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -51,7 +51,7 @@ export const visitorErrors = {
     status: 409,
     retryable: false,
     when: 'The form has submissions, so this change is not possible',
-    remedy: 'Keep the kind of the field, or create a new form and disable this one.',
+    remedy: 'Leave the field’s kind unchanged, or create a new form and disable this one.',
   },
   // Bookings
   bookings_unavailable: {

@@ -112,6 +112,8 @@ test('a lost scan is restarted, and a site’s number of flags is bounded', asyn
   const many = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`${n}.html`, form(String(n))]));
   const id = await show(owner, site, many);
   await untilScanned(id);
+  // A start while the workflow is still closing would only return that one.
+  await fixture.deps.temporal.workflow.getHandle(`scan:${id}`).result();
   const count = () => fixture.deps.em().count(Flag, { site: site.id });
   // One for each of the most, and one that says that there are more.
   expect(await count()).toBe(101);

@@ -46,7 +46,8 @@ export const clone = {
 /** @type {Command} */
 export const gitCredential = {
   use: 'frontage git-credential get',
-  about: 'Supply git with its credentials. The command clone configures this credential helper (gitcredentials(7)).',
+  about:
+    'Supply credentials to git. The clone command configures git to use this credential helper; see gitcredentials(7).',
   async run(server, [action]) {
     if (action !== 'get') return exits.done;
     const request = Object.fromEntries(
