@@ -171,6 +171,7 @@ test('an archived site can be read and unarchived, and keeps its name', async ()
   expect((await owner.call('GET', `/v1/sites/${site.id}`)).status).toBe(200);
   const change = await owner.call('PATCH', `/v1/sites/${site.id}`, { body: { title: 'B' } });
   expect([change.status, errorOf(change).code]).toEqual([409, 'site_archived']);
+  expect(errorOf(change).message).toBe(`The site ${site.name} is archived and cannot be changed.`);
   expect(errorOf(await make({ name: site.name, title: 'A' })).code).toBe('invalid_name');
   expect((await owner.call('POST', `/v1/sites/${site.id}/unarchive`)).body).toEqual(site);
   expect((await owner.call('POST', `/v1/sites/${site.id}/unarchive`)).body).toEqual(site);

@@ -112,6 +112,21 @@ test('a scan with a lost workflow is restarted with its request’s id, a runnin
   expect(told).toEqual([]);
 });
 
+test('a finished build of a site that was archived meanwhile is cancelled, and one overtaken by a later is superseded', async () => {
+  const site = await newSite();
+  const [first, later] = [await accept(site), await accept(site, 'posts')];
+  for (const id of [first, later]) await built(id);
+  expect((await goLive(deps.em(), clock, later)).status).toBe('live');
+  expect(await goLive(deps.em(), clock, first)).toMatchObject({ status: 'superseded', supersededById: later });
+
+  const archived = await newSite();
+  const last = await accept(archived);
+  await built(last);
+  await deps.em().nativeUpdate(Site, { id: archived }, { status: 'archived', archivedAt: clock.now() });
+  expect(await goLive(deps.em(), clock, last)).toMatchObject({ status: 'cancelled', supersededById: null });
+  expect((await deps.em().findOneOrFail(Site, archived)).liveDeploymentId).toBeNull();
+});
+
 test('a site builds one publish at a time in order, and a repeated claim changes nothing', async () => {
   const site = await newSite();
   const first = await accept(site);
