@@ -112,7 +112,7 @@ test('a scan with a lost workflow is restarted with its request’s id, a runnin
   expect(told).toEqual([]);
 });
 
-test('a finished build of a site that was archived meanwhile is cancelled, and one overtaken by a later is superseded', async () => {
+test('a finished build of an archived site is cancelled, an overtaken one superseded', async () => {
   const site = await newSite();
   const [first, later] = [await accept(site), await accept(site, 'posts')];
   for (const id of [first, later]) await built(id);
