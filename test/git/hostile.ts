@@ -113,7 +113,7 @@ const names: HostilePush[] = [
   ...['.git /config', '.git...', '.g\u200cit/config', '.git\u200e', '.git::$INDEX_ALLOCATION/config', 'a/b/.gIt'].map(
     dotGit,
   ),
-  ...['.gitmodules', 'src/.GitModules', 'gitmod~1', 'GI7EBA~1'].map((path) => badPath(path, /list of submodules/)),
+  ...['.gitmodules', 'src/.GitModules', 'gitmod~1', 'GI7EBA~1'].map((path) => badPath(path, /list of git submodules/)),
   badPath('a\\b.txt', /backslash/),
   badPath('tab\there.txt', /control character/, 'tab\\u{9}here.txt'),
   badPath('line\nbreak.txt', /control character/, 'line\\u{a}break.txt'),
