@@ -39,7 +39,7 @@ test('forms that submit nowhere or to a disabled form are warned about', async (
   ]);
   expect(counts.dead_form).toBe(5);
   expect(items[1].message).toBe(
-    `foreign.html contains a form that submits to ${foreign.id}, which is not a form of this site.`,
+    `foreign.html contains a form that submits to ${foreign.id}, which is not a form on this site.`,
   );
   expect(items[4].message).toContain('is disabled');
 });
