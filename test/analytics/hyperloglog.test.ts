@@ -56,5 +56,6 @@ test('a sketch is stored and read unchanged, and a small one is small', () => {
 });
 
 test('invalid bytes are rejected', () => {
-  for (const bytes of [1, 2, 4, 4097, 6000]) expect(() => readSketch(Buffer.alloc(bytes))).toThrow('not a valid HyperLogLog sketch');
+  for (const bytes of [1, 2, 4, 4097, 6000])
+    expect(() => readSketch(Buffer.alloc(bytes))).toThrow('not a valid HyperLogLog sketch');
 });
