@@ -36,7 +36,7 @@ test('the agent reads the public guide, and gets access after the owner’s e-ma
   expect((await run(['site', 'list'])).exit).toBe(4);
   const login = ['login', '--email', email, '--name', 'Newcomer', '--no-wait'];
   const asked = await run(login);
-  expect([asked.exit, asked.err]).toEqual([4, expect.stringContaining(`${email} receives an e-mail`)]);
+  expect([asked.exit, asked.err]).toEqual([4, expect.stringContaining(`${email}) will receive an e-mail`)]);
   await letIn(stack.mailUrl, email, /The code is (\S+)\./.exec(asked.err)?.[1] ?? '');
   expect((await run(login)).out).toContain(email);
 });
