@@ -1,10 +1,10 @@
 /** Times in words: without a script, a page does not know the reader's time zone. */
-import { dayMs } from '#rules/time.ts';
+import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 
 const units = [
   ['day', dayMs],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
+  ['hour', hourMs],
+  ['minute', minuteMs],
 ] as const;
 
 const written = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });

@@ -9,6 +9,7 @@ import formBody from '@fastify/formbody';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import type { Requirement } from '#api/capabilities.ts';
+import { daySeconds } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { deriveKey } from '#runtime/encryption.ts';
 import { AppError, errors } from '#runtime/errors.ts';
@@ -29,7 +30,7 @@ declare module 'fastify' {
 /** Browsers send a cookie with this prefix to one host only, and only over TLS (on localhost also without). */
 const browserCookie = '__Host-frontage_browser';
 const cookieFlags = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const;
-const browserSeconds = 24 * 3600;
+const browserSeconds = daySeconds;
 const formBytesMax = 16_384;
 
 /** `bodyMs`: the time limit for receiving a form. */

@@ -59,7 +59,7 @@ test('a service with several calendars is booked in the named one', async () => 
   expect((await book(publicId, start, { calendar: 'room' })).status).toBe(200);
 });
 
-test('seats run out exactly, and a larger booking is told the number left', async () => {
+test('seats run out exactly, and a larger booking’s refusal names the number left', async () => {
   const { publicId } = await newBookable(timetable({ calendar: { capacity: 5 }, service: { seats_max: 5 } }));
   const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
   expect((await book(publicId, start, { seats: 3 })).status).toBe(200);

@@ -47,7 +47,7 @@ const publishing = rowsOf('code', 'publish', {
 });
 
 const signIn = rowsOf('code', 'people', {
-  access_denied: ['people/access-requests', 'the owner denies without a code, and the agent is told'],
+  access_denied: ['people/access-requests', 'the owner denies without a code, and the agent gets access_denied'],
   auth_disabled: ['people/asking', 'without email sign-in both calls and all pages'],
   signin_unavailable: ['people/access-requests', 'an approval without an account is signin_unavailable if sign-up is'],
   invalid_email: ['people/asking', 'a request with %s is refused'],
@@ -58,7 +58,7 @@ const signIn = rowsOf('code', 'people', {
 
 const collaborators = rowsOf('code', 'people', {
   owner_only: ['invitations/invitations', 'a collaborator’s call for owners is owner_only'],
-  invitations_unavailable: ['invitations/limits', 'without mail nobody can be invited, but the lists work'],
+  invitations_unavailable: ['invitations/limits', 'without mail invitations are refused, but the lists work'],
   invalid_invitation: ['invitations/invitations', 'is invalid_invitation'],
   invitation_accepted: ['invitations/invitations', 'members are not invited again, and accepted invitations are not'],
   already_invited: ['invitations/invitations', 'an address has one open invitation to a site, and a second call names'],

@@ -5,7 +5,10 @@ export const events = [
   ...rowsOf('event', 'people', {
     'a sign-in link goes to the address of the account': ['people/signin', 'a mailed link and one button sign a'],
     'an agent’s request for access goes to the address of the account': ['people/approval', 'neither mail nor page'],
-    'a change of address is told to the old one': ['people/address', 'a new address needs confirmation, and the old'],
+    'the old address is notified of a change of address': [
+      'people/address',
+      'a new address needs confirmation, and the old',
+    ],
     'an invitation goes to the invited address and names the site by hostname': ['mail/mail', 'an invitation’s mail'],
     'the list of invitations shows what waits for the account': ['invitations/invitations', 'both sides see an'],
   }),
@@ -18,6 +21,6 @@ export const events = [
     'a submission without a sender is stored, not mailed, and says so': ['forms/delivery', 'without a sender a'],
   }),
   ...rowsOf('event', 'money', {
-    'a payout offer is mailed to nobody and counted in offers_to_answer': ['payouts/offers', 'offers send no mail'],
+    'a payout offer sends no mail and is counted in offers_to_answer': ['payouts/offers', 'offers send no mail'],
   }),
 ];

@@ -121,7 +121,7 @@ test('an archived site invites nobody, and members can still leave it', async ()
   expect((await ask.remove(owner, site.id, member.accountId)).status).toBe(200);
 });
 
-test('without mail nobody can be invited, but the lists work', async () => {
+test('without mail invitations are refused, but the lists work', async () => {
   const silent = await createFixture();
   try {
     const owner = await silent.newCaller();

@@ -71,7 +71,7 @@ test('of 1,000 concurrent redemptions over two processes exactly one gets the to
   expect((await callWith(fixture.url, won[0]?.body.access_token)('GET', '/v1/account')).status).toBe(200);
 }, 120_000);
 
-test('the owner denies without a code, and the agent is told', async () => {
+test('the owner denies without a code, and the agent gets access_denied', async () => {
   const { email } = await fixture.newOwner();
   const request = await asked(email);
   expect((await request.deny()).text).toContain('Access refused');
