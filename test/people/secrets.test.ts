@@ -69,6 +69,8 @@ async function signIn() {
 
 /** Whatever the engine keeps of the workflows that were started, as bytes. */
 async function histories(): Promise<Buffer[]> {
+  const unsent = () => fixture.deps.em().count(OutboxEntry, { sentAt: null });
+  await expect.poll(unsent).toBe(0);
   const entries = await fixture.deps.em().find(OutboxEntry, { kind: 'start' });
   const ids = [...new Set(entries.map(({ workflowId }) => workflowId))];
   return await Promise.all(

@@ -24,8 +24,18 @@ export async function startTimeSkippingServer(): Promise<TestWorkflowEnvironment
 }
 
 const downloaded = () => TestWorkflowEnvironment.createTimeSkipping();
-const withServer = (path: string) =>
-  TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } });
+
+/** The SDK waits 5 s for the server. On a busy machine Java may need longer, so a start is repeated. */
+async function withServer(path: string, attempts = 5): Promise<TestWorkflowEnvironment> {
+  try {
+    return await TestWorkflowEnvironment.createTimeSkipping({
+      server: { executable: { type: 'existing-path', path } },
+    });
+  } catch (error) {
+    if (attempts <= 1) throw error;
+    return await withServer(path, attempts - 1);
+  }
+}
 
 async function fromArchives(): Promise<string> {
   const command = join(kept, 'server');
