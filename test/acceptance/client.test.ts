@@ -114,7 +114,7 @@ test('each outcome has its exit code and names the next step', async () => {
   expect([refused.exit, refused.body.error.code]).toEqual([1, 'not_found']);
 });
 
-test('help teaches every call, and shells complete them', async () => {
+test('the help lists every call, and shells complete commands', async () => {
   const all = await run(['--help']);
   expect([all.exit, all.out]).toEqual([0, expect.stringContaining('frontage publish <site>')]);
   const document = (await (await fetch(`${stack.baseUrl}/openapi.json`)).json()) as {
@@ -150,7 +150,7 @@ test('the skill is read and written to disk, including the client', async () => 
   expect(await readFile(join(into, 'bin', 'frontage.mjs'), 'utf8')).toBe(await readFile(client, 'utf8'));
 });
 
-test('Node 20 runs it', async ({ skip }) => {
+test('the client runs on Node 20', async ({ skip }) => {
   const old = ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync);
   skip(!old, 'no other Node on this machine');
   expect((await run(['site', 'list', '--json'], { binary: old as string })).exit).toBe(0);

@@ -89,7 +89,7 @@ const fill = async (page: Page, who: string) => {
   await page.getByLabel('Message').fill('Two,\nplease');
 };
 
-test('a visitor sends a published form, solves the challenge, and the owner receives the mail', async ({ skip }) => {
+test('a visitor solves the challenge, sends a form, and the owner receives the mail', async ({ skip }) => {
   skip(!browser, 'no Chromium');
   const { page, faults, sent } = await open(`${form.address}/contact/`);
   const field = page.getByLabel('Message');
@@ -159,7 +159,7 @@ test('a form built from its description works by keyboard alone, in the page’s
   await page.close();
 });
 
-test('a form without a script opens our page, which keeps the input and solves the challenge', async ({ skip }) => {
+test('a form without scripts opens our page with the input and a solved challenge', async ({ skip }) => {
   skip(!browser, 'no Chromium');
   const { page, faults } = await open(`${form.address}/plain/`);
   await fill(page, 'Ada of the plain form');

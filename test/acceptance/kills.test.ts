@@ -105,7 +105,7 @@ describe.skipIf(ownEngineMissing)('a process is killed at any moment', () => {
   });
 
   test.each(slotParts)(
-    '%s: a slot’s work is on the site or in the slot, and expired drafts are gone',
+    '%s: slot work is live or in the slot, and expired drafts are gone',
     { timeout },
     async (part) => {
       const fixture = await prepare(`slots-${part}`);

@@ -71,7 +71,7 @@ async function sayAsOwner(link: string, body: string): Promise<void> {
   expect(said.status).toBe(200);
 }
 
-test('the owner grants access: from the client to the e-mailed link, the consent page and back', async () => {
+test('the owner signs in by e-mail and consents, and the client gets access', async () => {
   const tab = await (await chrome.newContext({ viewport: { width: 390, height: 844 } })).newPage();
   const stopped: string[] = [];
   tab.on('console', (message) => {
@@ -114,7 +114,7 @@ test('the client reads the guide and lists its tools', async () => {
   expect(names).toEqual(expect.arrayContaining(['site_publish', 'form_create', 'domain_onboard', 'bookable_declare']));
 });
 
-test('the client creates a site from a template, changes it, and publishes it with progress', async () => {
+test('the client creates a site from a template, changes and publishes it with progress', async () => {
   const { body: templates } = await agent.call('template_list');
   const { body: site } = await agent.call('site_create', {
     name,
@@ -136,7 +136,7 @@ test('the client creates a site from a template, changes it, and publishes it wi
   await expectPage({ name }, '/', 'Made by tools');
 });
 
-test('a failed publish is a failed tool call with the log, and the site stays unchanged', async () => {
+test('a failed publish is a failed tool call with the log, and changes nothing', async () => {
   const commit = async (text: string) => {
     const changes = [{ path: 'src/pages/index.astro', text }];
     expect((await agent.call('source_commit', { id: siteId, message: 'Try', changes })).error).toBe(undefined);
@@ -150,7 +150,7 @@ test('a failed publish is a failed tool call with the log, and the site stays un
   await commit(`---\n---\n${page('Made better by tools')}`);
 });
 
-test('the client shows a draft to the owner, reads the comments, answers and resolves them', async () => {
+test('the client shows a draft to the owner, and answers and resolves the comments', async () => {
   const heard: string[] = [];
   const built = await agent.call('preview_build', { id: siteId, slot: '1' }, ({ message }) =>
     heard.push(message ?? ''),

@@ -60,7 +60,7 @@ test('the agent creates a site from a template, changes its clone, and publishes
   expect([text, text]).toEqual([expect.stringContaining('The kiln'), expect.stringContaining(phone)]);
 });
 
-test('the agent adds a form and a timetable, previews them, answers a comment, and publishes', async () => {
+test('the agent adds a form and timetable, previews them, answers a comment, and publishes', async () => {
   const fields = await keep('fields.json', [{ name: 'name', label: 'Your name', kind: 'text', required: true }]);
   const form = done(await run(['form', 'create', name, '--name', 'Contact', '--fields', fields, '--json']));
   const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];

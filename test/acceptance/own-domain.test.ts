@@ -51,7 +51,7 @@ const untilLive = async (id: string) => {
 };
 
 test.for(['nameservers', 'cname'] as const)(
-  'in %s mode a domain serves its site over TLS within 30 s of correct records',
+  'a %s domain serves its site over TLS within 30 s of correct records',
   { timeout: 120_000 },
   async (mode, { skip }) => {
     skip(lacks.length > 0, `${lacks.join(', ')} not installed`);

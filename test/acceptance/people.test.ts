@@ -39,7 +39,7 @@ async function openPage(): Promise<Page> {
   return page;
 }
 
-test('an agent gets a token: it requests access, the owner enters the code, it redeems', async () => {
+test('once the owner enters its code, an agent gets the token it requested', async () => {
   const email = `baker-${process.pid}@example.com`;
   const { body: asked } = await ask('/v1/auth/requests', {
     email,
@@ -67,7 +67,7 @@ test('an agent gets a token: it requests access, the owner enters the code, it r
   await page.context().close();
 });
 
-test('an owner signs in by e-mail, sees their own data, revokes a token and signs out', async () => {
+test('an owner signs in by e-mail, sees their data, revokes tokens and signs out', async () => {
   const owner = await stack.openOwner();
   await ask('/v1/sites', { name: `shop-${process.pid}`, title: 'The corner shop' }, owner.token);
   const page = await openPage();

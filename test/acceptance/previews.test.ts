@@ -73,7 +73,7 @@ test('without a draft one build serves both, and publishing live work returns th
   expect((await publish(site)).body.id).toBe(live.id);
 });
 
-test('an outdated slot is updated by a real merge, and a failed build says why', async () => {
+test('a real merge updates an outdated slot, and a failed build says why', async () => {
   const site = await newSite();
   const git = await clone(site, 'source');
   await push(git, 'preview/1', { 'src/pages/ours.astro': page('Ours') });

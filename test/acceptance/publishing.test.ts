@@ -113,7 +113,7 @@ test('publishing live work returns that deployment, and no-cache builds again', 
   expect(anew.body).toMatchObject({ status: 'live', number: first.number + 1 });
 });
 
-test('a caller that does not wait gets the next action, and reads the outcome later', async () => {
+test('a caller that does not wait gets the next action and the outcome later', async () => {
   const site = await newSite();
   const { status, body } = await post(`/v1/sites/${site.id}/publish`, {}, { prefer: 'respond-async' });
   expect(status).toBe(200);
@@ -126,7 +126,7 @@ test('a caller that does not wait gets the next action, and reads the outcome la
   expect(ended.next_action).toBeUndefined();
 });
 
-test('among publishes waiting for a build, the newest wins and is named to the others', async () => {
+test('of publishes waiting for a build, the newest wins, and the others name it', async () => {
   const site = await newSite();
   const ids: string[] = [];
   for (let n = 0; n < 4; n++) {
@@ -201,7 +201,7 @@ test('deployments are listed newest first, in pages', async () => {
   await post(`/v1/sites/${site.id}/archive`);
 });
 
-test('a site without its source says so', async () => {
+test('publishing a site without its source is no_source', async () => {
   const site = await newSite();
   await rm(join(stack.dataDir, 'repositories', `${site.id}.git`, 'refs/heads/main'));
   const { status, body } = await publish(site);

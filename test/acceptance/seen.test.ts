@@ -52,7 +52,7 @@ async function linesOf(name: 'api' | 'worker', id: string): Promise<Line[]> {
     .map((line) => JSON.parse(line));
 }
 
-test('a publish’s request id is in the logs of every process, also after a worker was killed', async () => {
+test('every process logs a publish’s request id, also after a worker was killed', async () => {
   const { body: site } = await stack.api('/v1/sites', { body: { name: 'seen', title: 'Seen', template: 'blank' } });
   const held = await hold(stack.databaseUrl, 'manifest');
   answer = await stack.api(`/v1/sites/${site.id}/publish`, {
@@ -93,7 +93,7 @@ function wayTo(span: ToldSpan, among: ToldSpan[]): string[] {
   return [...(parent ? wayTo(parent, among) : []), span.name];
 }
 
-test('a publish is one trace: request, outbox, build, and attempts before and after a kill', async () => {
+test('one trace shows a publish’s request, outbox, build and attempts around a kill', async () => {
   const reqId = answer.headers.get('x-request-id');
   const request = await until(
     () => receiver.spans.find(({ attributes }) => attributes['frontage.request_id'] === reqId),

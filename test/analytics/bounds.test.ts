@@ -94,7 +94,7 @@ test('a row keeps its most frequent keys', () => {
   expect(viewRow(tally).pages).toEqual(kept);
 });
 
-test('counts that could not be saved are saved once later, even if the write had succeeded', async () => {
+test('counts are saved once after a write that failed or whose response was lost', async () => {
   const site = await fixture.publish(owner, pages);
   let fault: 'none' | 'before' | 'after' = 'none';
   const edge = await fixture.openEdge({

@@ -21,7 +21,7 @@ test('an empty sketch counts zero', () => {
   expect(countOf(newSketch())).toBe(0);
 });
 
-test.each([1, 2, 3, 10, 30])('%i visitors are counted right, but for one at most', (visitors) => {
+test.each([1, 2, 3, 10, 30])('%i visitors are counted with an error of at most one', (visitors) => {
   const off = Array.from({ length: 40 }, (_, seed) => Math.abs(countOf(sketchOf(0, visitors, seed)) - visitors));
   expect(Math.max(...off)).toBeLessThanOrEqual(1);
   expect(off.filter((one) => one === 0).length).toBeGreaterThanOrEqual(visitors > 10 ? 20 : 36);
@@ -47,7 +47,7 @@ test('a returning visitor is counted once, on any edge', () => {
   );
 });
 
-test('a sketch is stored and read unchanged, and a small one is small', () => {
+test('a sketch is stored and read unchanged, and a small one takes few bytes', () => {
   for (const visitors of [0, 1, 5, 1_000, 1_500, 2_000, 50_000]) {
     const sketch = sketchOf(0, visitors);
     expect(Buffer.compare(readSketch(writeSketch(sketch)), sketch)).toBe(0);

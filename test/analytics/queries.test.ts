@@ -16,7 +16,7 @@ test.each([
   ['7d', 7, dayMs],
   ['30d', 30, dayMs],
   ['12mo', 12, undefined],
-] as const)('a series of %s has %i parts without gaps, the last of which is now', async (period, parts, stepMs) => {
+] as const)('a series of %s has %i parts without gaps, up to now', async (period, parts, stepMs) => {
   const site = await fixture.publish(owner, pages);
   const edge = await fixture.openEdge();
   await fixture.visit(edge, site, '/');

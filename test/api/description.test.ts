@@ -26,15 +26,18 @@ test('the document is OpenAPI 3.1 for this installation, with bearer security', 
   expect(document.components.securitySchemes).toEqual({ bearer: { type: 'http', scheme: 'bearer' } });
 });
 
-test.each([...new Set(routes.map(({ path }) => path))])('every method that %s accepts is in it', async (path) => {
-  const { headers } = await anyone('PROPFIND', path.replaceAll(/\{\w+\}/g, 'x'));
-  const answered = headers
-    .get('allow')
-    ?.split(', ')
-    .filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
-  const listed = routes.filter((route) => route.path === path).map(({ method }) => method);
-  expect(listed.sort()).toEqual(answered);
-});
+test.each([...new Set(routes.map(({ path }) => path))])(
+  'the description has every method that %s accepts',
+  async (path) => {
+    const { headers } = await anyone('PROPFIND', path.replaceAll(/\{\w+\}/g, 'x'));
+    const answered = headers
+      .get('allow')
+      ?.split(', ')
+      .filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
+    const listed = routes.filter((route) => route.path === path).map(({ method }) => method);
+    expect(listed.sort()).toEqual(answered);
+  },
+);
 
 test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s has a name, a summary, responses, and every path parameter',

@@ -33,7 +33,7 @@ test('an unknown address is not_found', async () => {
   }
 });
 
-test('an unsupported method is refused with the supported ones', async () => {
+test('an unsupported method is refused, and the response lists the supported ones', async () => {
   const answer = await owner.call('PUT', '/v1/tokens/anything');
   expect(answer.status).toBe(405);
   expect(errorOf(answer).code).toBe('method_not_allowed');
@@ -99,7 +99,7 @@ test.each([
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_json']);
 });
 
-test('an unknown field is named', async () => {
+test('the error names an unknown field', async () => {
   const answer = await owner.call('POST', '/v1/sites', { body: { name: 'abc', title: 'b', colour: 'red' } });
   expect(errorOf(answer).message).toContain('"colour"');
 });
@@ -146,7 +146,7 @@ test('a call without input accepts no body or an empty object', async () => {
   expect(errorOf(answer).code).toBe('invalid_json');
 });
 
-test('an unexpected failure is internal with the request id, and its message stays in the log', async () => {
+test('an unexpected failure is internal with its request id; its message is only logged', async () => {
   const broken = await createFixture({ FRONTAGE_REPOSITORIES: '/dev/null/nowhere' });
   try {
     const caller = await broken.newCaller();

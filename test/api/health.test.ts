@@ -17,7 +17,7 @@ test('an API with all its dependencies is up and ready', async () => {
 test.each([
   ['database', { DATABASE_URL: 'postgres://nobody:secret-word@127.0.0.1:1/none' }],
   ['workflow_engine', { TEMPORAL_ADDRESS: '127.0.0.1:1' }],
-])('an API without its %s is up and not ready, and names only the failing part', async (part, env) => {
+])('an API without its %s is up but not ready, and names that part', async (part, env) => {
   const broken = await createFixture(env, { builders: false });
   try {
     const anyone = callWith(broken.url);

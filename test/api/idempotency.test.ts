@@ -109,7 +109,7 @@ test('after a process died before creating anything, the next call runs', async 
   expect([answer.status, answer.body.id]).toEqual([200, id]);
 });
 
-test('after a process died once it had created the resource, the next call returns it', async () => {
+test('after a process died having created the resource, the next call returns it', async () => {
   const body = { name: freeName(), title: 'A' };
   const made = await takeCall('died-late', body);
   await createSiteRule(fixture.deps.em(), fixture.deps, { accountId: owner.accountId, tokenId: '' }, made);

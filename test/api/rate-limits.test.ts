@@ -67,7 +67,7 @@ test('an address with repeated sign-in failures is limited, but its valid token 
   expect((await wrong('GET', '/v1/account', from('203.0.113.10'))).status).toBe(401);
 });
 
-test('an IPv6 client is its /64 network', async () => {
+test('a rate limit counts an IPv6 client by its /64 network', async () => {
   const statuses: number[] = [];
   for (let n = 0; n < 7; n++) statuses.push((await anyone('GET', '/errors', from(`2001:db8::${n}`))).status);
   expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429]);

@@ -4,7 +4,7 @@ import { judgementOf } from './schemathesis.ts';
 const written = (more: object = {}) =>
   JSON.stringify({ complete: true, exit_code: 0, failures: [], errors: [], test_cases: { generated: 9 }, ...more });
 
-test('a difference is a failure, whatever else happened in its run', () => {
+test('a response unlike its description is a failure, whatever else happened in the run', () => {
   const failures = [{ type: 'ServerError', count: 1 }];
   expect(judgementOf(written({ failures, exit_code: 1 }))).toEqual({ failures, broken: [], generated: 9 });
   const errors = [{ title: 'Runtime Error', count: 1 }];
@@ -23,7 +23,7 @@ test('an API that is down or badly described is a failure', () => {
     expect(judgementOf(written({ errors: [{ title, count: 1 }] })).failures).toEqual([{ title, count: 1 }]);
 });
 
-test('a failure inside the tool is not a result', () => {
+test('a failure inside Schemathesis itself is not a result', () => {
   const errors = [{ title: 'Runtime Error', count: 2 }];
   expect(judgementOf(written({ errors, exit_code: 1 }))).toEqual({
     failures: [],

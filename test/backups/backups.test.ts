@@ -88,7 +88,7 @@ test('a second backup copies only new data, and each backup is complete', async 
   expect((await load.missing(other, new Date(third.at))).missing).toEqual([]);
 });
 
-test('flipped bits, truncated and missing files are found, and such a backup restores no rows', async () => {
+test('a backup with altered, truncated or missing files is detected, and restores no rows', async () => {
   const backups = await newFolder();
   const manifest = await backups.create(fixture);
   const { name, tables, repositories, blobs } = manifest;
@@ -115,7 +115,7 @@ test('flipped bits, truncated and missing files are found, and such a backup res
   await expect(readManifest(place, name)).rejects.toThrow('The backup is damaged');
 });
 
-test('a backup to a full disk gets no name, and the next one reuses its files', async () => {
+test('a backup to a full disk is unnamed, and the next reuses its files', async () => {
   const backups = await newFolder();
   const place = await openBackupRepository(fixture.config, backups.where);
   for (const until of [0, 60]) {

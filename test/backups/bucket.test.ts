@@ -43,7 +43,7 @@ afterAll(async () => {
   await s3?.remove();
 });
 
-test('a store in a bucket is backed up, restored to disk, and from there to a folder', async ({ skip }) => {
+test('a store in a bucket is backed up, and restored to disk unchanged', async ({ skip }) => {
   skip(lacksS3 !== undefined, lacksS3);
   const inBucket = operator(`${await bucket()}/backups/here`);
   const manifest = await inBucket.create(fixture);

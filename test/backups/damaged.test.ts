@@ -102,7 +102,7 @@ test('a restore despite damage restores all intact data, and names the rest', as
   expect(await other.deps.repositories?.exists(site.id, 'content')).toBe(true);
 });
 
-test('a file truncated in the store is taken from the repository, and the backup warns', async () => {
+test('a backup reuses the earlier copy of a truncated file, and warns', async () => {
   const backups = await newFolder();
   const { sha256 } = await fixture.deps.store.put(Buffer.from('of which the end will be lost'));
   const never = (await fixture.deps.store.put(Buffer.from('of which the place has nothing'))).sha256;
@@ -120,7 +120,7 @@ test('a file truncated in the store is taken from the repository, and the backup
   expect((await other.deps.store.readAll(never))?.toString()).toBe('of which the place has nothing');
 });
 
-test('only a line feed ends a line', async () => {
+test('only a line feed ends a line of a backup’s list', async () => {
   const { store } = await placeAt((await newFolder()).where);
   const lines = ['one\u2028of\u2029many', '', 'two\r', 'x'.repeat(200_000), 'ünd'];
   const part = await putGzipped(store, Readable.from([Buffer.from(`${lines.join('\n')}\n`)]));

@@ -94,7 +94,7 @@ async function restored(isDryRun: boolean) {
   return { told, count, mails };
 }
 
-test('sessions, open links, address changes and codes are not restored, and the rest is counted', async () => {
+test('sessions, open links, address changes and codes are not restored; remaining access is counted', async () => {
   const { told, count } = await restored(false);
   for (const table of ['browser_session', 'signin_link', 'oauth_code', 'payout_onboarding'])
     expect(await count(`select 1 from ${table}`), table).toBe(0);
@@ -103,7 +103,7 @@ test('sessions, open links, address changes and codes are not restored, and the 
   expect(told.past).toMatchObject({ tokens: 2, clients: 0, collaborators: 1, gitPasswords: 1, reviewLinks: 1 });
 });
 
-test('a mail that waited for over an hour is not sent again, a younger one is', async () => {
+test('a restore sends mails that waited an hour or less, and no older ones', async () => {
   const { told, mails } = await restored(false);
   expect(mails[0]).toEqual({ status: 'failed', failure: 'restored' });
   expect(mails.at(-1)).toEqual({ status: 'queued', failure: null });

@@ -12,7 +12,7 @@ useDatabaseClient((opened) => {
   client = opened;
 });
 
-test('every column with a file’s hash is looked up in the store, or is excluded with a reason', async () => {
+test('every column with a file’s hash is checked in the store, or explicitly excluded', async () => {
   const { rows } = await client.query<{ at: string }>(
     `select table_name || '.' || column_name as at from information_schema.columns
      where table_schema = 'public' and column_name like '%sha256%' order by 1`,
@@ -26,7 +26,7 @@ test('every column with a file’s hash is looked up in the store, or is exclude
   expect(rows.map(({ at }) => at)).toEqual([...named, ...Object.keys(others)].sort());
 });
 
-test('every column with a commit is looked up in the repositories', async () => {
+test('every column with a commit is checked in the repositories', async () => {
   const { rows } = await client.query<{ at: string }>(
     `select table_name || '.' || column_name as at from information_schema.columns
      where table_schema = 'public' and column_name like '%commit%' order by 1`,

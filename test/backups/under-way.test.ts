@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all([fixture?.close(), other?.close(), backups?.remove()]);
 });
 
-test('unfinished work continues elsewhere, where Temporal has no history of it', async () => {
+test('restored unfinished work continues on an installation whose Temporal has no history of it', async () => {
   const ask = people(fixture);
   const [owner, guest] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);

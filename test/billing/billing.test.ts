@@ -80,7 +80,7 @@ describe('a plan', () => {
     expect(fixture.provider.stub.objects.get(page?.id ?? '')).toMatchObject(asBought);
   });
 
-  test('whose page came too late leaves no page that could be paid for nothing', async () => {
+  test('leaves no payable page behind when its checkout page opens too late', async () => {
     const owner = await fixture.newCaller();
     const { billing } = fixture.deps;
     if (!billing) throw new Error('billing is off');
@@ -125,7 +125,7 @@ describe('a plan', () => {
     expect(await refusal(fixture.checkout(owner, 'hobby'))).toEqual([409, 'already_subscribed']);
   });
 
-  test('is managed on the provider’s page after a payment, before it is no_billing_history', async () => {
+  test('is managed on the provider’s page once paid, and is no_billing_history before', async () => {
     const owner = await fixture.newCaller();
     const portal = () => owner.call('POST', '/v1/billing/portal');
     expect(await refusal(portal())).toEqual([409, 'no_billing_history']);

@@ -17,7 +17,7 @@ async function booked() {
   return { ...made, start, id: body.id as string };
 }
 
-test('a member of the site cancels a live booking, and its seats are free at once', async () => {
+test('a site’s member cancels a live booking, and its seats are free at once', async () => {
   const { owner, site, publicId, start, id } = await booked();
   const guest = await fixture.newCollaborator(owner, site.id);
   expect(errorOf(await book(publicId, start)).code).toBe('slot_taken');

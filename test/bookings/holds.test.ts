@@ -85,7 +85,7 @@ const confirm = (id: string) =>
     return await confirmPaid(tx, fixture.deps, booking);
   });
 
-test('a service with a price is held until it is paid, with an encrypted address', async () => {
+test('a priced service is held until it is paid, with an encrypted address', async () => {
   const { id, read, isOpen, publicId, start } = await held();
   const shown = await read();
   expect(shown).toMatchObject({ status: 'held', mail: null, next_action: expect.stringContaining('Pay') });
@@ -97,7 +97,7 @@ test('a service with a price is held until it is paid, with an encrypted address
   expect(Buffer.from(visitorSealed ?? []).toString('latin1')).not.toContain('ada@example.org');
 });
 
-test('a hold paid in time is confirmed with its mails, and keeps only the address’s hash', async () => {
+test('a paid hold is confirmed with its mails, and keeps only the address’s hash', async () => {
   const { id, read, isOpen } = await held();
   expect(await confirm(id)).toBe(true);
   expect(await read()).toMatchObject({ status: 'confirmed', mail: 'queued' });

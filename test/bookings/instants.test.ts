@@ -49,7 +49,7 @@ test.each([
   expect(await settleHold(em.fork(), now, id)).toMatchObject({ settled: status === 'expired', status });
 });
 
-test('a booking after midnight keeps its seat from a service that begins the evening before', async () => {
+test('a booking after midnight keeps its seat from a service of the evening before', async () => {
   const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
   const always = { capacity: 1, time_zone: 'UTC', hours: [{ days, from: '00:00', to: '24:00' }] };
   const { publicId } = await fixture.newBookable(

@@ -82,7 +82,7 @@ test('days and time slots of unknown services or invalid dates are refused', asy
   expect(code(await anyone('GET', '/b/0000000000000000'))).toBe('not_found');
 });
 
-test('a priced service is not bookable without payments, and the owner learns it when declaring', async () => {
+test('without payments a priced service cannot be booked, and its declaration tells the owner', async () => {
   const priced = timetable({ service: { price: { amount: 2500, currency: 'EUR' } } });
   const { publicId, bookable } = await newBookable(priced);
   expect(bookable.next_action).toContain('talk');

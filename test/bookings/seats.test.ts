@@ -56,7 +56,7 @@ async function withClients<Result>(count: number, act: (clients: pg.Client[]) =>
 const one = <Result>(act: (client: pg.Client) => Promise<Result>) =>
   withClients(1, ([client]) => act(client as pg.Client));
 
-test('a row that would oversell is refused, and one that only touches is not', async () => {
+test('a booking that would oversell is refused, and one that only adjoins is not', async () => {
   const place = await calendar(2);
   await one(async (client) => {
     await insert(client, place, { from: 0, until: 3 });
@@ -70,7 +70,7 @@ test('a row that would oversell is refused, and one that only touches is not', a
   });
 });
 
-test('a booking that returns, grows or moves is counted; a state change alone is accepted', async () => {
+test('a booking that returns, grows or moves needs free seats; a confirmation does not', async () => {
   const place = await calendar(1);
   await one(async (client) => {
     await insert(client, place, { from: 0, until: 1 });

@@ -130,7 +130,7 @@ describe('a booking repeated under its Idempotency-Key', () => {
     expect((await book(publicId, start, {}, headers)).body).toMatchObject({ id: body.id, status: 'cancelled' });
   });
 
-  test('is another one on another site, and none after an error', async () => {
+  test('is a new one on another site, and after an error', async () => {
     const [one, two] = [await newBookable(), await newBookable()];
     const start = (await slots(one.publicId, dateIn(5)))[0]?.start ?? '';
     const headers = { 'idempotency-key': randomUUID() };
@@ -221,7 +221,7 @@ test('bookings are listed newest first, in pages, by status and time', async () 
   expect(await wrong(`?status=held&cursor=${first.next_cursor}`)).toBe('invalid_cursor');
 });
 
-test('a new booking is in the members’ inbox until it is cancelled or over', async () => {
+test('a new booking is in the members’ inbox until it is cancelled or ends', async () => {
   const { owner, site, publicId } = await newBookable();
   const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
   const { body } = await book(publicId, start);

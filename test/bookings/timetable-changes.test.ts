@@ -21,7 +21,7 @@ async function meanwhile(publicId: string, act: () => Promise<Answer>): Promise<
   return { answers: await Promise.all(books), acted };
 }
 
-test('a timetable that shrinks while seats are taken is confirm_required or keeps to what it now has', async () => {
+test('reducing seats during bookings needs confirmation, or leaves no more than the new number', async () => {
   const { owner, site, publicId } = await newBookable(wide);
   const { answers, acted } = await meanwhile(publicId, () =>
     owner.call('POST', `/v1/sites/${site.id}/bookable`, { body: timetable({ calendar: { capacity: 3 } }) }),
@@ -32,7 +32,7 @@ test('a timetable that shrinks while seats are taken is confirm_required or keep
   else expect([errorOf(acted).code, taken]).toEqual(['confirm_required', 24]);
 });
 
-test('a service that goes while it is booked leaves every booking that was answered', async () => {
+test('removing a service while it is booked keeps every accepted booking', async () => {
   const { owner, site, publicId } = await newBookable(wide);
   const other = timetable({ service: { key: 'walk' } });
   const { answers, acted } = await meanwhile(publicId, () =>
@@ -46,7 +46,7 @@ test('a service that goes while it is booked leaves every booking that was answe
   expect(body.items).toHaveLength(answers.filter(({ status }) => status === 200).length);
 });
 
-test('a site that stops taking bookings, or is archived, while seats are taken has those that were answered and no more', async () => {
+test('disabling bookings or archiving a site while visitors book keeps exactly the accepted bookings', async () => {
   for (const [method, path] of [
     ['DELETE', '/bookable?confirm=true'],
     ['POST', '/archive'],
@@ -64,18 +64,15 @@ test.each([
   ['a day long', { duration_minutes: 1440, step_minutes: 1440 }, { from: '00:00', to: '24:00' }, 1],
   ['as long as the window', { duration_minutes: 480, step_minutes: 15 }, { from: '09:00', to: '17:00' }, 1],
   ['a minute longer than the window', { duration_minutes: 481, step_minutes: 15 }, { from: '09:00', to: '17:00' }, 0],
-])(
-  'a service that is %s is offered as often as it fits, and its seats are those of the whole of it',
-  async (_what, service, hours, count) => {
-    const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
-    const input = timetable({ calendar: { capacity: 1, hours: [{ days, ...hours }] }, service });
-    const { publicId } = await newBookable(input);
-    const date = dateIn(6);
-    const offered = await slots(publicId, date);
-    expect(offered).toHaveLength(count);
-    if (!offered[0]) return;
-    expect((await book(publicId, offered[0].start)).status).toBe(200);
-    expect(await slots(publicId, date)).toEqual([]);
-    expect(errorOf(await book(publicId, offered[0].start)).code).toBe('slot_taken');
-  },
-);
+])('a service %s is offered where it fits, and blocks its whole duration', async (_what, service, hours, count) => {
+  const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+  const input = timetable({ calendar: { capacity: 1, hours: [{ days, ...hours }] }, service });
+  const { publicId } = await newBookable(input);
+  const date = dateIn(6);
+  const offered = await slots(publicId, date);
+  expect(offered).toHaveLength(count);
+  if (!offered[0]) return;
+  expect((await book(publicId, offered[0].start)).status).toBe(200);
+  expect(await slots(publicId, date)).toEqual([]);
+  expect(errorOf(await book(publicId, offered[0].start)).code).toBe('slot_taken');
+});

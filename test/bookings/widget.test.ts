@@ -206,7 +206,7 @@ test('without bookings the page shows its fallback or nothing', async () => {
   await other.context().close();
 });
 
-test('the widget is small, cached for ever under its hash, and revalidated under its name', async () => {
+test('the widget is small, immutable under its hash, and revalidated under its name', async () => {
   expect(bookingWidget.gzip.length).toBeLessThan(30 * 1024);
   const named = await fetch(`${fixture.url}/b/widget.js`);
   expect([named.headers.get('cache-control'), named.headers.get('access-control-allow-origin')]).toEqual([

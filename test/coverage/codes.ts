@@ -9,7 +9,7 @@ export const notOverHttp: Partial<Record<ErrorCode, string>> = {
 };
 
 const publishing = rowsOf('code', 'publish', {
-  internal: ['api/errors', 'an unexpected failure is internal with the request id, and its message stays in the log'],
+  internal: ['api/errors', 'an unexpected failure is internal with its request id; its message is only logged'],
   plan_limit: ['api/sites', 'the cap on sites holds under concurrent calls, and archived sites do not count'],
   rate_limited: ['api/rate-limits', 'a token passes exactly as often as its limit allows, over two processes'],
   unauthorized: ['api/tokens', '%s is unauthorized'],
@@ -28,7 +28,7 @@ const publishing = rowsOf('code', 'publish', {
   site_archived: ['api/sites', 'an archived site can be read and unarchived, and keeps its name'],
   no_repositories: ['api/sites', 'without repositories no site is created'],
   publish_disabled: ['api/capabilities', 'each disabled capability has its own code'],
-  no_source: ['acceptance/publishing', 'a site without its source says so'],
+  no_source: ['acceptance/publishing', 'publishing a site without its source is no_source'],
   no_live_version: ['acceptance/publishing', 'posts need a live site'],
   build_failed: ['acceptance/publishing', 'a failed build says why with its log, and the live version stays'],
   build_timeout: ['publishing/hostile-builds', 'that never ends is stopped at its time limit with its log, and the'],
@@ -43,7 +43,7 @@ const publishing = rowsOf('code', 'publish', {
   crosses_repositories: ['git/rules', 'by the API, with the same rule'],
   format_not_allowed: ['git/rules', 'by the API, with the same rule'],
   invalid_input: ['api/errors', 'GET %s is %s'],
-  method_not_allowed: ['api/errors', 'an unsupported method is refused with the supported ones'],
+  method_not_allowed: ['api/errors', 'an unsupported method is refused, and the response lists the supported ones'],
 });
 
 const signIn = rowsOf('code', 'people', {
@@ -121,7 +121,10 @@ const bookings = rowsOf('code', 'visitors', {
   invalid_visitor: ['bookings/refused', 'all faults of a visitor’s input are reported together'],
   slot_taken: ['bookings/taking', 'seats run out exactly'],
   not_cancellable: ['bookings/cancelling', 'a cancelled booking cannot be cancelled again, and keeps its time'],
-  payments_unavailable: ['bookings/refused', 'a priced service is not bookable without payments, and the owner learns'],
+  payments_unavailable: [
+    'bookings/refused',
+    'without payments a priced service cannot be booked, and its declaration tells the owner',
+  ],
   confirm_required: ['bookings/bookable', 'bookings are stopped only after confirmation, and existing bookings and'],
 });
 
@@ -164,7 +167,10 @@ const billing = rowsOf('code', 'money', {
   invalid_plan: ['billing/billing', 'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed if'],
   plan_unavailable: ['billing/billing', 'is invalid_plan if unknown, plan_unavailable if not sold, already_subscribed'],
   already_subscribed: ['billing/billing', 'is invalid_plan if unknown, plan_unavailable if not sold'],
-  no_billing_history: ['billing/billing', 'is managed on the provider’s page after a payment, before it is'],
+  no_billing_history: [
+    'billing/billing',
+    'is managed on the provider’s page once paid, and is no_billing_history before',
+  ],
   not_a_grant: ['billing/grants', 'a paid plan is not_a_grant, and a grant beside it is paid_subscription_active'],
   paid_subscription_active: ['billing/grants', 'is paid_subscription_active'],
 });

@@ -25,7 +25,10 @@ export const endpoints = [
     'GET /v1/sites/{id}/deployments': ['acceptance/publishing', 'deployments are listed newest first, in pages'],
     'GET /v1/deployments/{id}': ['acceptance/publishing', 'a site is created, cloned, changed, pushed, published and'],
     'GET /v1/deployments/{id}/files': ['acceptance/publishing', 'posts are published with the live source'],
-    'GET /v1/deployments/{id}/log': ['acceptance/publishing', 'a caller that does not wait gets the next action, and'],
+    'GET /v1/deployments/{id}/log': [
+      'acceptance/publishing',
+      'a caller that does not wait gets the next action and the outcome later',
+    ],
     'POST /v1/deployments/{id}/restore': ['acceptance/publishing', 'a restore takes effect at once, and moves no git'],
     'git /git/{id}.git': ['git/http', 'is cloned, changed and pushed, and the next fetch has the change'],
     'git /git/{id}.content.git': ['git/rules', 'a push with $brings is accepted, and so is the same commit by the API'],
@@ -99,7 +102,10 @@ export const endpoints = [
     'DELETE /v1/sites/{id}/bookable': ['bookings/bookable', 'bookings are stopped only after confirmation, and'],
     'GET /v1/sites/{id}/bookings': ['bookings/taking', 'bookings are listed newest first, in pages'],
     'GET /v1/bookings/{id}': ['bookings/taking', 'a visitor reads services, days and time slots, and books one'],
-    'POST /v1/bookings/{id}/cancel': ['bookings/cancelling', 'a member of the site cancels a live booking, and its'],
+    'POST /v1/bookings/{id}/cancel': [
+      'bookings/cancelling',
+      'a site’s member cancels a live booking, and its seats are free at once',
+    ],
     'POST /b/{public_id}': ['bookings/taking', 'a visitor reads services, days and time slots, and books one without'],
     'GET /b/{public_id}': ['bookings/taking', 'a visitor reads services, days and time slots, and books one without a'],
     'GET /b/{public_id}/days': ['bookings/taking', 'a visitor reads services, days and time slots, and books one'],
@@ -108,7 +114,10 @@ export const endpoints = [
   ...rowsOf('endpoint', 'money', {
     'GET /v1/billing': ['billing/billing', 'is read with its contents, its caps, and every plan of the catalog'],
     'POST /v1/billing/checkout': ['billing/billing', 'is bought on the provider’s page, and active once it is paid'],
-    'POST /v1/billing/portal': ['billing/billing', 'is managed on the provider’s page after a payment, before it is'],
+    'POST /v1/billing/portal': [
+      'billing/billing',
+      'is managed on the provider’s page once paid, and is no_billing_history before',
+    ],
     'POST /v1/sites/{id}/payments': ['payments/payments', 'on the rail %s a link is opened, paid and recorded as paid'],
     'GET /v1/sites/{id}/payments': ['payments/payments', 'a site’s payments are listed by status and time'],
     'GET /v1/payments/{id}': ['payments/payments', 'on the rail %s a link is opened, paid and recorded as paid'],

@@ -11,7 +11,10 @@ export const moves = [
     'restoring serves an earlier deployment, and no git branch moves': ['acceptance/publishing', 'a restore takes'],
     'a restore while something newer went live is refused': ['publishing/restore', 'a restore overtaken by a newer'],
     'a build that fails leaves the live version as it was': ['acceptance/publishing', 'a failed build says why with'],
-    'a publish that a newer one overtakes before it builds is superseded': ['acceptance/publishing', 'among publishes'],
+    'a publish that a newer one overtakes before it builds is superseded': [
+      'acceptance/publishing',
+      'of publishes waiting for a build, the newest wins, and the others name it',
+    ],
     'a draft post never reaches the live site': ['acceptance/publishing', 'a draft never reaches the live site, and'],
     'archiving a site ends what is being built for it': ['api/sites', 'archiving cancels running builds and their'],
     'an archived site serves nothing, and comes back as it was': ['acceptance/publishing', 'an archived site serves'],
@@ -80,7 +83,10 @@ export const moves = [
     'an archived site shows no draft': ['previews/expiry', 'an archived site shows and builds no draft, and continues'],
   }),
   ...rowsOf('move', 'visitors', {
-    'a live booking that is cancelled frees its seat': ['bookings/cancelling', 'a member of the site cancels a live'],
+    'a live booking that is cancelled frees its seat': [
+      'bookings/cancelling',
+      'a site’s member cancels a live booking, and its seats are free at once',
+    ],
     'a hold that ran out is live no more and cannot be cancelled': ['bookings/holds', 'every reader sees it as'],
     'a site that stops taking bookings, confirmed, has its calendars archived and not deleted': [
       'bookings/bookable',
@@ -100,12 +106,12 @@ export const moves = [
   ...rowsOf('move', 'domains', {
     'a domain that is attached serves the site, its certificate and records without further calls': [
       'acceptance/own-domain',
-      'in %s mode a domain serves its site over TLS within 30 s of correct records',
+      'a %s domain serves its site over TLS within 30 s of correct records',
     ],
     'a domain that is detached serves the site no more': ['certificates/serving', 'unattached, blocked and deleted'],
     'a domain is live only when its status and its certificate are both active': [
       'acceptance/own-domain',
-      'in %s mode a domain serves its site over TLS within 30 s of correct records',
+      'a %s domain serves its site over TLS within 30 s of correct records',
     ],
     'a domain that moved or was deleted is tried again on a schedule': ['domains/life', 'a domain without DNS becomes'],
     'a blocked domain waits for a person': ['domains/attaching', 'a blocked domain serves no site, and returns when'],

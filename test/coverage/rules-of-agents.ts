@@ -4,7 +4,7 @@ import { rowsOf } from './row.ts';
 export const rulesOfAgents = rowsOf('rule', 'agents', {
   'an agent that was told an address alone makes, shows, changes and publishes a site with the client': [
     'acceptance/newcomer',
-    'the agent adds a form and a timetable, previews them, answers a comment, and publishes',
+    'the agent adds a form and timetable, previews them, answers a comment, and publishes',
   ],
   'the same agent does all of that, and brings a domain, with tools alone': [
     'acceptance/mcp',

@@ -7,7 +7,10 @@ export const rules = [
     'an error is one key, error, with code, message and retryable': ['api/errors', 'gets the one-key body'],
     'the code is described in one catalog': ['api/description', 'every error code of the catalog is described'],
     'next_action says the remedy where there is one': ['acceptance/publishing', 'a failed build says why with its log'],
-    'request_id comes with an internal error': ['api/errors', 'an unexpected failure is internal with the request id'],
+    'request_id comes with an internal error': [
+      'api/errors',
+      'an unexpected failure is internal with its request id; its message is only logged',
+    ],
     'detail comes with a build failure and is its log': ['acceptance/publishing', 'a failed build says why with its'],
     'what is not finished answers 200 with status and next_action': ['acceptance/publishing', 'a caller that does not'],
     'every call under /v1 asks for a token': ['api/hostile', '%s requires a token before anything else'],
@@ -42,7 +45,10 @@ export const rules = [
     'a deployment says whether it can be restored': ['acceptance/publishing', 'a restore takes effect at once, and'],
     'the account says its counts, limits and capabilities': ['api/account', 'the account contains its usage, limits'],
     'what is switched off answers its own code': ['api/capabilities', 'each disabled capability has its own code'],
-    'no answer names a provider or carries its words': ['api/errors', 'an unexpected failure is internal with the'],
+    'no answer names a provider or carries its words': [
+      'api/errors',
+      'an unexpected failure is internal with its request id; its message is only logged',
+    ],
     'a site is served on its name under the base domain': ['edge/hosts', '%s: the site'],
   }),
   ...rowsOf('rule', 'people', {
@@ -57,7 +63,7 @@ export const rules = [
     'what is another owner’s is not found on the pages either': ['people/owner-page', 'another owner’s data is not'],
     'a collaborator passes the access check of a site and is refused what is the owner’s': [
       'api/access/access',
-      '%s responds to each caller as listed',
+      '%s responds to each caller as the table says',
     ],
     'an acceptance is for the account of the token alone': ['invitations/invitations', 'foreign sites, invitations'],
   }),
@@ -85,7 +91,10 @@ export const rules = [
     'the salt of a day is deleted when it is over': ['analytics/queries', 'a day’s salt is deleted after the day, and'],
     "no visitor's address is anywhere on disk": ['acceptance/addresses', 'visitors are counted without their'],
     'what visitors send takes bounded memory and rows': ['analytics/bounds', 'referrers beyond the limit of a row are'],
-    'a view is written once, whatever happens to the database': ['analytics/bounds', 'counts that could not be saved'],
+    'a view is written once, whatever happens to the database': [
+      'analytics/bounds',
+      'counts are saved once after a write that failed or whose response was lost',
+    ],
     'a year of a busy site is read in less than 100 ms': ['analytics/year', 'a year of a busy site is read in less'],
     'robots are left out': ['analytics/page-views', 'requests that are no page view by a person are not counted'],
     'a waiting inbox answers within a second of the first item': ['inbox/waiting', 'a long poll returns within a'],
