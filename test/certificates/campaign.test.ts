@@ -63,7 +63,7 @@ function startHand(aheadMs: number): ChildProcess {
   });
 }
 
-test('all certificates are issued with one order each within the limits, though workers are killed', {
+test('despite killed workers all certificates are issued, with one order each within the limits', {
   timeout: 240_000,
 }, async ({ skip }) => {
   skip(isMissing, 'Pebble is not installed');

@@ -85,7 +85,7 @@ describe('a host outside the shown certificate is misdirected, and reveals nothi
     session.close();
   });
 
-  test('and on a resumed connection', async () => {
+  test('a resumed connection refuses such a host too', async () => {
     const to = { port: edge.tlsPort, ca: issuer.root, servername: 'mine.test', maxVersion: 'TLSv1.2' } as const;
     const first = await shake(to);
     const session = first.getSession() as Buffer;
@@ -107,7 +107,7 @@ describe('a host outside the shown certificate is misdirected, and reveals nothi
   });
 });
 
-describe('a body is never read as a request, over TLS as without', () => {
+describe('a body over TLS is never read as a request', () => {
   test.each(smuggling)('%s', async (_how, rest) => {
     for (const method of ['GET', 'POST']) {
       const reply = await askRaw(`shop.${baseDomain}`, `${method} / HTTP/1.1\r\n${shop}${rest}`);
@@ -131,7 +131,7 @@ describe('a body is never read as a request, over TLS as without', () => {
     expect(await askRaw('mine.test', request)).toMatch(/^HTTP\/1\.1 4(00|21) /);
   });
 
-  test('over HTTP/2 neither, nor a field with a line break', async () => {
+  test('over HTTP/2 longer bodies than announced and line breaks in fields are refused', async () => {
     const session = await openSession(trip(`shop.${baseDomain}`));
     session.on('error', () => {});
     const host = `shop.${baseDomain}`;
@@ -189,7 +189,7 @@ describe('slow clients', () => {
     expect((await visit('/', { ...trip('mine.test'), port: slow.tlsPort })).status).toBe(200);
   });
 
-  test('clients that read nothing hold little memory and are cut off, in both HTTP versions', {
+  test('clients that read nothing hold little memory, and both HTTP versions disconnect them', {
     timeout: 60_000,
   }, async () => {
     const patience = { stalledMs: 1_500 };

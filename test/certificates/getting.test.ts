@@ -34,7 +34,7 @@ test.each(['nameservers', 'cname'] as const)(
   },
 );
 
-test.each(['nameservers', 'cname'] as const)('so does the longest allowed name, in %s mode', async (mode) => {
+test.each(['nameservers', 'cname'] as const)('the longest allowed name gets a certificate in %s mode', async (mode) => {
   const part = (letter: string, length: number) => `${letter.repeat(length)}.`;
   const host = `${mode === 'cname' ? part('c', 45) : part('n', 45)}${part('a', 63)}${part('b', 63)}${part('d', 58)}test`;
   const longest = readName(host, ['test']);

@@ -132,7 +132,7 @@ test('requests for many unknown names do not delay visitors', async () => {
   expect(await Promise.race(refused)).toBe('refused');
 });
 
-test('a certificate that is issued during its query is not hidden by an empty result', async () => {
+test('a certificate issued during its query is not hidden by an empty result', async () => {
   const { promise: back, resolve: comeBack } = Promise.withResolvers<void>();
   const told = Promise.withResolvers<void>();
   const heard = Promise.withResolvers<void>();

@@ -73,7 +73,7 @@ const requests: { path: string; at?: string; method?: string; headers?: () => Pr
   { path: '/.well-known/acme-challenge/a-token-that-nobody-has-put-up' },
 ];
 test.each(requests)(
-  '$method $path $at is the same over both versions',
+  '$method $path $at returns the same over both versions',
   async ({ path, at = host, method = 'GET', headers }) => {
     const fields = (await headers?.()) ?? {};
     const session = await openSession(trip(at));
@@ -112,7 +112,7 @@ describe('a client that abuses a session loses it', () => {
   const closed = (session: Awaited<ReturnType<typeof openSession>>) =>
     new Promise<void>((resolve) => session.once('close', () => resolve()));
 
-  test('with too many headers: the stream is refused, and others continue', async () => {
+  test('with too many headers: its stream is refused, and other sessions continue', async () => {
     const session = await openSession(trip());
     session.on('error', () => {});
     const flood = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`x-filler-${n}`, 'y'.repeat(1_000)]));
@@ -124,7 +124,7 @@ describe('a client that abuses a session loses it', () => {
     session.destroy();
   });
 
-  test('with rapid resets', async () => {
+  test('rapid resets close the session and its open files', async () => {
     const session = await openSession(trip());
     session.on('error', () => {});
     const over = closed(session);

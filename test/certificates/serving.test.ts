@@ -112,21 +112,24 @@ test('a domain moved to another site serves that one', async () => {
   await expect.poll(async () => (await visit('/a.txt', trip(one.host))).text).toBe(other.name);
 });
 
-test.each([['the one that had it'], ['the one that has it']])('and an edge may learn first of %s', (first) => {
-  const row = (id: string, hosts: string[]) => ({
-    ...{ id, name: id, status: 'active' as const, manifestSha256: null, redirectsSha256: null },
-    domains: hosts.map((name) => ({
-      ...{ name, status: 'active' as const, isPrimary: false, certifiedUntil: null, healthySince: null },
-    })),
-  });
-  const table = createSiteTable();
-  table.replace([row('old', ['moves.test']), row('new', [])]);
-  const [had, has] = [row('old', []), row('new', ['moves.test'])];
-  for (const one of first === 'the one that had it' ? [had, has] : [has, had]) table.apply([one]);
-  expect(table.byDomain('moves.test')?.site.id).toBe('new');
-  table.apply([row('new', [])]);
-  expect(table.byDomain('moves.test')).toBeUndefined();
-});
+test.each([['the one that had it'], ['the one that has it']])(
+  'a moved domain follows its new site if the edge first learns of %s',
+  (first) => {
+    const row = (id: string, hosts: string[]) => ({
+      ...{ id, name: id, status: 'active' as const, manifestSha256: null, redirectsSha256: null },
+      domains: hosts.map((name) => ({
+        ...{ name, status: 'active' as const, isPrimary: false, certifiedUntil: null, healthySince: null },
+      })),
+    });
+    const table = createSiteTable();
+    table.replace([row('old', ['moves.test']), row('new', [])]);
+    const [had, has] = [row('old', []), row('new', ['moves.test'])];
+    for (const one of first === 'the one that had it' ? [had, has] : [has, had]) table.apply([one]);
+    expect(table.byDomain('moves.test')?.site.id).toBe('new');
+    table.apply([row('new', [])]);
+    expect(table.byDomain('moves.test')).toBeUndefined();
+  },
+);
 
 test('HSTS is sent only after a week of health', async () => {
   const { host, domainId } = await newShop();

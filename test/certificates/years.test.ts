@@ -35,7 +35,7 @@ describe.each(Object.entries(sayings))('%s', (_name, renewal) => {
     await fixture?.close();
   });
 
-  test(`${skippedDays} days are skipped: each certificate is renewed in time, none twice`, {
+  test(`in ${skippedDays} days each certificate is renewed in time, and none twice`, {
     timeout: 120_000,
   }, async () => {
     const began = clock.now().getTime();

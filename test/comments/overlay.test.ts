@@ -38,7 +38,7 @@ async function pictureOf(site: ReviewSite, id: string) {
 }
 
 describe.skipIf(!executablePath)('the owner', () => {
-  test('comments on a heading: the thread has a picture and is in the agent’s inbox', async () => {
+  test('comments on a heading; the agent’s inbox has the thread with its picture', async () => {
     const site = await fixture.newSite();
     const context = await fixture.newContext(desk);
     const review = await openReview(context, await site.link());

@@ -101,7 +101,7 @@ test('the frame is embedded by its own site alone, and runs only its script', as
   ]);
 });
 
-test('our host hands the key to the browser with its cookie, for that site alone', async () => {
+test('our host gives the key only to a browser with the site’s cookie', async () => {
   const [owner, other] = [await fixture.newSite(), await fixture.newSite()];
   const secret = secretOf((await owner.review()).body);
   const ask = (id: string, cookie: string) =>

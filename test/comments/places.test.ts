@@ -81,7 +81,7 @@ describe.skipIf(!executablePath)('after a rebuild', () => {
     await review.context.close();
   });
 
-  test('the words of an element are what a reader sees, with line breaks as spaces', async () => {
+  test('an element’s words are what a reader sees, with line breaks as spaces', async () => {
     const site = await fixture.newSite({
       'index.html': bakery({ before: '<h2>Good wood,<br>cut to fit</h2><ul><li>As<b>h</b></li><li>Oak</li></ul>' }),
     });

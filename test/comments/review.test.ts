@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-test('a link reads and writes comments of its site as its creator, and nothing else', async () => {
+test('a link reads and writes its site’s comments as its creator, and nothing else', async () => {
   const [owner, other] = [await fixture.newSite(), await fixture.newSite()];
   const frame = fixture.asFrame(secretOf((await owner.review()).body));
   const { body: theirs } = await other.open('Not yours');

@@ -12,7 +12,7 @@ afterAll(() => fixture?.close());
 
 const day = 86_400_000;
 
-test('a link to a slot opens its host with the loader, and comments name the draft', async () => {
+test('a slot’s link opens its host with the loader, and comments name the draft', async () => {
   const owner = await fixture.newSite();
   const place = { siteId: owner.site.id, accountId: owner.accountId, slot: 2 };
   const { label, deploymentId } = await showDraft(fixture, place, page.replace('Hello', 'Draft'));

@@ -182,12 +182,15 @@ const domains = rowsOf('code', 'domains', {
   invalid_record: ['domains/records', '200 hostile records are invalid_record with reasons, and the zone is unchanged'],
   record_rejected: ['domains/records', 'records that the name server refuses are record_rejected, and not stored'],
   records_not_managed: ['domains/records', 'records of a domain with DNS elsewhere are records_not_managed'],
-  cname_unavailable: ['domains/holding', 'without the target of domains, none is added in cname mode'],
+  cname_unavailable: ['domains/holding', 'without a configured target, no domain is added in cname mode'],
   domain_taken: ['domains/holding', 'a name at or below another account’s domain is domain_taken, one above is not'],
   domain_unavailable: ['domains/holding', 'our own, public suffix and reserved names are domain_unavailable: %s, …'],
   domain_not_active: ['domains/attaching', 'an unproved, foreign or attached domain cannot be attached'],
   attach_blocked: ['domains/attaching', 'an unproved, foreign or attached domain cannot be attached'],
-  check_unavailable: ['domains/holding', 'a check without DNS says so, changes nothing, and is limited to one in five'],
+  check_unavailable: [
+    'domains/holding',
+    'a check without DNS is check_unavailable and changes nothing; another must wait 5 s',
+  ],
 });
 
 const agents = rowsOf('code', 'agents', {

@@ -141,10 +141,16 @@ export const endpoints = [
   }),
   ...rowsOf('endpoint', 'domains', {
     'POST /v1/domains': ['domains/onboarding', 'setup names a pair of name servers, and delegation to them activates'],
-    'GET /v1/domains': ['domains/holding', 'domains that wait for their owner are in inbox, list and count, up to the'],
+    'GET /v1/domains': [
+      'domains/holding',
+      'domains waiting for their owner are in inbox, list and count, up to the cap',
+    ],
     'GET /v1/domains/{id}': ['domains/onboarding', 'a domain becomes active without a call, within ten checks'],
     'DELETE /v1/domains/{id}': ['domains/holding', 'CNAME and TXT records prove nothing for the next account'],
-    'POST /v1/domains/{id}/check': ['domains/holding', 'a check without DNS says so, changes nothing, and is limited'],
+    'POST /v1/domains/{id}/check': [
+      'domains/holding',
+      'a check without DNS is check_unavailable and changes nothing; another must wait 5 s',
+    ],
     'POST /v1/domains/{id}/attach': ['domains/attaching', 'the first domain is primary, another can become so, and'],
     'POST /v1/domains/{id}/detach': ['domains/attaching', 'the first domain is primary, another can become so, and'],
     'GET /v1/domains/{id}/records': ['domains/records', 'the platform’s own records are listed, and protected'],

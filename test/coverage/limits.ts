@@ -48,7 +48,10 @@ export const limits = [
     'one open payout offer for a site': ['payouts/offers', 'a site has one open offer or agreement; another is'],
   }),
   ...rowsOf('limit', 'domains', {
-    'domains of an account': ['domains/holding', 'domains that wait for their owner are in inbox, list and count, up'],
+    'domains of an account': [
+      'domains/holding',
+      'domains waiting for their owner are in inbox, list and count, up to the cap',
+    ],
   }),
   ...rowsOf('limit', 'agents', {
     'feedback in a day': ['feedback/feedback', 'the daily limit on notes holds under concurrent calls, and resets the'],

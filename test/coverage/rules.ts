@@ -105,7 +105,7 @@ export const rules = [
     'a thread without its picture says why': ['comments/pictures', 'a thread without a picture has the reason, and'],
     'a review link writes comments of its site in a browser, and nothing else': [
       'comments/overlay',
-      'comments on a heading: the thread has a picture and is in the agent’s inbox',
+      'comments on a heading; the agent’s inbox has the thread with its picture',
     ],
     'a thread finds its place after a rebuild, or says that it could not': [
       'comments/places',
@@ -141,7 +141,10 @@ export const rules = [
     'a payout account says what it waits for': ['payouts/accounts', 'an account says what it waits for, and whether'],
   }),
   ...rowsOf('rule', 'domains', {
-    'the account lists the ways to onboard a domain': ['domains/holding', 'domains that wait for their owner are in'],
+    'the account lists the ways to onboard a domain': [
+      'domains/holding',
+      'domains waiting for their owner are in inbox, list and count, up to the cap',
+    ],
     'no domain is ever registered': ['domains/holding', 'an unregistered name waits, and the response says so'],
   }),
   ...rulesOfAgents,

@@ -68,7 +68,7 @@ test('a killed process holds no lock, and a lost connection is replaced', async 
   expect(await one.run('d', now)).toEqual({ busy: false, value: 'done' });
 });
 
-test('a lock whose response was lost is held by nobody', async () => {
+test('a lock whose response was lost is released', async () => {
   const proxy = await openSilentProxy(fixture.database.url);
   const far = openAdvisoryLocks(proxy.url, fixture.deps.log);
   expect(await far.run('e', now)).toEqual({ busy: false, value: 'done' });

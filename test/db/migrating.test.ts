@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { knownMigrations, migrate } from '#db/migrate.ts';
 import { createTestDatabase } from '#test/stack/database.ts';
 
-test('a migration that waits for a locked table lets later queries pass, and runs once the table is free', async () => {
+test('a migration waiting for a locked table lets later queries pass, and runs afterwards', async () => {
   const database = await createTestDatabase();
   const [writer, visitor] = [1, 2].map(() => new pg.Client({ connectionString: database.url })) as [
     pg.Client,

@@ -53,7 +53,7 @@ test('a silent database times out', async () => {
   expect(lines).toHaveLength(1);
 });
 
-test('after each loss notifications resume, and listeners are told to reload', async () => {
+test('after each lost connection, notifications resume and listeners get the signal to reload', async () => {
   const database = await createTestDatabase();
   ends.push(database.drop);
   const other = new pg.Pool({ connectionString: database.url, max: 1 });

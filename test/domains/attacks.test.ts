@@ -68,7 +68,7 @@ test.each(['_acme-challenge.mail', '_acme-challenge.look-1', '_look-1', 'x._look
   },
 );
 
-test('records that the name server would refuse are refused early, and never block the zone', async () => {
+test('records that the name server would refuse are refused early, and block no zone', async () => {
   const owner = await fixture.newCaller();
   const shown = await fixture.bring(owner, 'nameservers');
   for (const record of [
@@ -166,7 +166,7 @@ test('a blocked domain stays blocked when it is removed and added again', async 
   expect((await owner.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
 });
 
-test('nor by being removed before the operator blocks it', async () => {
+test('a domain blocked after its removal cannot be added until it is unblocked', async () => {
   const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
   const held = await fixture.active(owner);
   await owner.call('DELETE', `/v1/domains/${held.id}`);

@@ -160,7 +160,7 @@ test('an unregistered name waits, and the response says so', async () => {
   expect(brought.problems).toEqual([`${brought.domain} is not registered, or its registration has expired.`]);
 });
 
-test('a check without DNS says so, changes nothing, and is limited to one in five seconds', async () => {
+test('a check without DNS is check_unavailable and changes nothing; another must wait 5 s', async () => {
   const owner = await fixture.newCaller();
   const domain = await fixture.active(owner);
   const before = fixture.dns.fault;
@@ -176,7 +176,7 @@ test('a check without DNS says so, changes nothing, and is limited to one in fiv
   expect(await fixture.read(owner, domain)).toMatchObject({ status: 'active' });
 });
 
-test('without the target of domains, none is added in cname mode', async () => {
+test('without a configured target, no domain is added in cname mode', async () => {
   const owner = await fixture.newCaller();
   const values = { A: '127.0.0.1', AAAA: '::1' } as const;
   for (const type of ['A', 'AAAA'] as const) fixture.dns.set(cnameTarget, type);
@@ -187,7 +187,7 @@ test('without the target of domains, none is added in cname mode', async () => {
   }
 });
 
-test('domains that wait for their owner are in inbox, list and count, up to the cap', async () => {
+test('domains waiting for their owner are in inbox, list and count, up to the cap', async () => {
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'cname');
   const { body: inbox } = await owner.call('GET', '/v1/inbox');

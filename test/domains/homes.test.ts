@@ -57,7 +57,7 @@ async function named(owner: Caller, site: { id: string }, way: keyof typeof ways
 }
 
 test.for(['publish', 'upload', 'preview'] as const)(
-  'a version by %s names the primary domain once it has a certificate, and the platform’s before and after',
+  'a version by %s names a certified primary domain, otherwise the platform’s address',
   async (way) => {
     const owner = await fixture.newCaller();
     const site = await createSite(owner);

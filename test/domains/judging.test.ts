@@ -24,7 +24,7 @@ const after = (from: DomainState, looks: Look[], everyMinutes = 5) =>
   looks.reduce((row, look, n) => nextState(row, look, at((n + 1) * everyMinutes)), from);
 
 test.each(['Deleted', 'pending'] as const)(
-  'a domain that was absent, %s, and is back stays active while its parent is silent',
+  'a %s domain that is back becomes active even if its parent is silent',
   (status) => {
     const absent = { ...fresh, status, absentChecks: 3 };
     expect(after(absent, [silent]).status).toBe('active');
@@ -32,7 +32,7 @@ test.each(['Deleted', 'pending'] as const)(
   },
 );
 
-test('an active domain is Deleted after three absent checks over ten minutes; silence does not count', () => {
+test('three absent checks over ten minutes make a domain Deleted; silence does not count', () => {
   const active = after(fresh, [known]);
   expect(after(active, [gone, gone]).status).toBe('active');
   expect(after(active, [gone, silent, silent]).status).toBe('active');
@@ -102,7 +102,7 @@ describe('proof of a name', () => {
     ['half of two pairs', { found: ['x.a.ns', 'y.b.ns'] }, false],
     ['no delegation', none, false],
     ['a parent that could not be asked', unknown, undefined],
-  ])('by its name servers: %s', (_what, delegation, isProved) => {
+  ])('depends on its name servers in nameservers mode: %s', (_what, delegation, isProved) => {
     const sight = { ...blank, delegation, proof: { found: ['the text'] } };
     expect(evaluate({ ...wanted, mode: 'nameservers' }, sight).isProved).toBe(isProved);
   });
@@ -115,12 +115,12 @@ describe('proof of a name', () => {
     ['a part of its text', { found: ['the'] }, false],
     ['no text', none, false],
     ['a DNS that could not be asked', unknown, undefined],
-  ])('by a record: %s', (_what, proof, isProved) => {
+  ])('depends on its TXT record in cname mode: %s', (_what, proof, isProved) => {
     const sight = { ...blank, proof, delegation: { found: wanted.nameServers } };
     expect(evaluate({ ...wanted, mode: 'cname' }, sight).isProved).toBe(isProved);
   });
 
-  test('without proof a name that points here belongs to nobody, and a lost one stays lost', () => {
+  test('is needed: without it a name that points here stays pending or Deleted', () => {
     const unproved = { ...known, isProved: false };
     expect(nextState(fresh, unproved, at(1))).toMatchObject({ status: 'pending', provedAt: null });
     const proved = nextState(fresh, { ...known, isHere: false }, at(1));
@@ -142,6 +142,6 @@ test.each<[string, Partial<DnsObservation>, boolean | undefined]>([
   ['one of another’s, and the rest unasked', { a: { found: ['192.0.2.9'] }, aaaa: unknown }, false],
   ['one of its own, and the rest unasked', { a: { found: ['192.0.2.1'] }, aaaa: unknown }, undefined],
   ['nothing', {}, false],
-])('a name points here or not: %s', (_what, more, isHere) => {
+])('the check says whether a name points here: %s', (_what, more, isHere) => {
   expect(evaluate({ ...wanted, mode: 'cname' }, { ...blank, ...more }).isHere).toBe(isHere);
 });

@@ -45,7 +45,7 @@ function filesOf(version: number): Files {
   };
 }
 
-test(`${moves} publishes and restores: every response is complete and from a live version`, async () => {
+test(`in ${moves} publishes and restores every response is complete and from a live version`, async () => {
   const versions = Array.from({ length: versionCount }, (_, version) => filesOf(version));
   const files = new Map(
     versions.flatMap((one) => Object.values(one).map((text) => [sha256(Buffer.from(text)), Buffer.from(text)])),

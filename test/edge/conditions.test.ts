@@ -40,7 +40,7 @@ describe('If-None-Match', () => {
     ['E', 200],
     ['"E', 200],
     ['w/"other"', 200],
-  ])('%s: %i', async (field, status) => {
+  ])('%s: the status is %i', async (field, status) => {
     const answer = await get({ 'if-none-match': filled(field) });
     expect(answer.status).toBe(status);
     expect(answer.body.length).toBe(status === 304 ? 0 : long.length);
@@ -71,7 +71,7 @@ describe('If-Match', () => {
     ['"x", "E"', 200],
     ['W/"E"', 412],
     ['"x"', 412],
-  ])('%s: %i', async (field, status) => {
+  ])('%s: the status is %i', async (field, status) => {
     expect((await get({ 'if-match': filled(field) })).status).toBe(status);
   });
 });
@@ -87,7 +87,7 @@ describe('Range', () => {
     ['bytes=5-999999', 5, size - 1],
     ['Bytes=1-2', 1, 2],
     ['bytes= 1-2', 1, 2],
-  ])('%s: 206 with bytes %i to %i', async (range, start, end) => {
+  ])('%s: the status is 206, with bytes %i to %i', async (range, start, end) => {
     // Ranges are of the plain form, whatever else is accepted.
     const answer = await get({ range, 'accept-encoding': 'br, gzip' });
     expect(answer.status).toBe(206);
@@ -98,7 +98,7 @@ describe('Range', () => {
     expect(answer.text).toBe(long.slice(start, end + 1));
   });
 
-  test.each(['bytes=999999-', 'bytes=999999-1000000', 'bytes=-0'])('%s: 416', async (range) => {
+  test.each(['bytes=999999-', 'bytes=999999-1000000', 'bytes=-0'])('%s: the status is 416', async (range) => {
     const answer = await get({ range });
     expect(answer.status).toBe(416);
     expect(answer.headers['content-range']).toBe(`bytes */${size}`);
@@ -116,7 +116,7 @@ describe('Range', () => {
     'bytes=0-1-2',
     'bytes=1.5-2',
     'bytes=99999999999999999999-',
-  ])('%s: not understood, so the whole file', async (range) => {
+  ])('%s: the range is ignored, and the whole file returned', async (range) => {
     const answer = await get({ range });
     expect(answer.status).toBe(200);
     expect(answer.text).toBe(long);
@@ -128,11 +128,11 @@ describe('Range', () => {
     ['"B"', 200],
     ['"other"', 200],
     ['Sat, 21 Nov 2026 04:00:00 GMT', 200],
-  ])('If-Range %s: %i', async (field, status) => {
+  ])('If-Range %s: the status is %i', async (field, status) => {
     expect((await get({ range: 'bytes=0-1', 'if-range': filled(field) })).status).toBe(status);
   });
 
-  test('is ignored for HEAD', async () => {
+  test('the range is ignored for HEAD', async () => {
     expect((await get({ range: 'bytes=0-1' }, { method: 'HEAD' })).status).toBe(200);
   });
 
@@ -169,7 +169,7 @@ describe('Accept-Encoding', () => {
     ['deflate, zstd', undefined],
     ['br ; q=1.000 , gzip', 'br'],
     [',,gzip,,', 'gzip'],
-  ])('%s: %s', async (field, encoding) => {
+  ])('%s: the encoding is %s', async (field, encoding) => {
     const answer = await get(field === undefined ? {} : { 'accept-encoding': field });
     expect(answer.headers['content-encoding']).toBe(encoding);
     expect(answer.headers.vary).toBe('accept-encoding');

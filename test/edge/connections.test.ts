@@ -29,7 +29,7 @@ describe('a body is never read as a request', () => {
   test.each([
     ['a length', `Content-Length: ${smuggled.length}\r\n\r\n`, smuggled],
     ['chunks', 'Transfer-Encoding: chunked\r\n\r\n', `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`],
-  ])('%s, and the body when the header was answered', async (_how, rest, body) => {
+  ])('%s, and the body is sent after the response’s header', async (_how, rest, body) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`GET / HTTP/1.1\r\n${shop}${rest}`));
     socket.on('error', () => {});
     let got = '';
@@ -41,7 +41,7 @@ describe('a body is never read as a request', () => {
     expect(got).not.toContain('<title>About</title>');
   });
 
-  test('also on a connection that has been used', async () => {
+  test('on a connection that was used before', async () => {
     const first = `GET /blog/ HTTP/1.1\r\n${shop}\r\n`;
     const socket = connect(port, '127.0.0.1', () => socket.write(first));
     let got = '';
@@ -80,7 +80,7 @@ describe('only the requested host decides', () => {
     ':authority: bare.sites.test',
     'Host2: bare.sites.test',
   ];
-  test.each(forged)('%s', async (field) => {
+  test.each(forged)('a forged %s does not count', async (field) => {
     const reply = await askRaw(port, `GET / HTTP/1.1\r\n${shop}${field}\r\nConnection: close\r\n\r\n`);
     expect(reply).not.toContain('<title>Bare</title>');
     expect(reply).not.toContain('<title>About</title>');
@@ -132,7 +132,7 @@ describe('an abusive field has little effect', () => {
     expect(await quickest(2_000, asked)).toBeLessThan(2_000);
   });
 
-  test('2,500 fields', async () => {
+  test('2,500 fields are refused or served', async () => {
     const fields = Array.from({ length: 2_500 }, (_, n) => `A${n}: b\r\n`).join('');
     expect(await askRaw(port, `GET / HTTP/1.1\r\n${shop}${fields}Connection: close\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 (200|431) /,
@@ -160,21 +160,21 @@ describe('a client that half-closes gets its response, and then the end', () => 
     ['the fast path', []],
     ['Node’s HTTP', ['TE: trailers']],
     ['Node’s HTTP, with a wish to close', ['Connection: close']],
-  ])('%s', async (_way, fields) => {
+  ])('on %s', async (_way, fields) => {
     expect(await answerTo(asking('/about', fields))).toContain('<title>About</title>');
   });
 
-  test('also a client that sends two requests at once', async () => {
+  test('after two requests at once', async () => {
     expect((await answerTo(asking('/about').repeat(2))).match(/<title>About/g)).toHaveLength(2);
   });
 
-  test('also when the response exceeds memory', async () => {
+  test('when the response exceeds memory', async () => {
     const request = asking('/words.txt').replace('shop', 'large');
     await until(async () => (await ask(port, '/', { host: 'large.sites.test' })).status === 200);
     expect((await answerTo(request)).endsWith(large)).toBe(true);
   });
 
-  test('one that ends within its request gets an error or nothing', async () => {
+  test('an incomplete request gets an error or nothing', async () => {
     expect(await answerTo(asking('/about').slice(0, -2))).toMatch(/^(HTTP\/1\.1 400 |$)/);
   });
 });
@@ -182,7 +182,7 @@ describe('a client that half-closes gets its response, and then the end', () => 
 describe('a slow client is cut off, and the others do not wait for it', () => {
   const ended = (socket: Socket) => once(socket, 'close').then(() => performance.now());
 
-  test('one that is silent, one that drips, and one that stops within its second request', async () => {
+  test('when silent, when sending byte by byte, and when stopping within a second request', async () => {
     const began = performance.now();
     const sockets = ['', 'GET / HT', `GET / HTTP/1.1\r\n${shop}\r\n`].map((words) => {
       const socket = connect(port, '127.0.0.1', () => socket.write(words));
@@ -196,7 +196,7 @@ describe('a slow client is cut off, and the others do not wait for it', () => {
     for (const at of await closing) expect(at - began).toBeLessThan(20_000);
   });
 
-  test('500 connections that stay open', async () => {
+  test('when 500 connections stay open', async () => {
     const sockets = Array.from({ length: 500 }, () => {
       const socket = connect(port, '127.0.0.1', () => socket.write(`GET / HTTP/1.1\r\n${shop}`));
       return socket.on('error', () => {}).resume();

@@ -78,13 +78,13 @@ describe('both paths return the same response, byte for byte', () => {
       await expectSame(sent, [`Range: ${range}`]);
   });
 
-  test('hostile paths', async () => {
+  test('for hostile paths', async () => {
     const plain = [...climbs, ...brokenEscapes, ...controls, ...absent].filter((path) => readPlainRequest(head(path)));
     expect(plain.length).toBeGreaterThan(120);
     for (const path of plain) await expectSame(path);
   });
 
-  test('hosts', async () => {
+  test('for hosts of every kind', async () => {
     for (const host of ['soon', 'closed', 'nobody', 'SHOP', 'a.b']) {
       const request = (more: string) => `GET / HTTP/1.1\r\nhost: ${host}.${baseDomain}\r\n${more}\r\n`;
       expect(await exchange(request(''))).toBe(await exchange(request(`${longWay}\r\n`)));
@@ -93,7 +93,7 @@ describe('both paths return the same response, byte for byte', () => {
       expect((await exchange(`GET / HTTP/1.1\r\nA: b\r\n${fields}\r\n`)).slice(0, 13)).toBe('HTTP/1.1 400 ');
   });
 
-  test('any field values', async () => {
+  test('for any field values', async () => {
     const value = fc.string({
       unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
       maxLength: 8,

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-describe('a path means', () => {
+describe('paths of a site', () => {
   test.each([
     ['/', 'Front'],
     ['/index.html', 'Front'],
@@ -28,7 +28,7 @@ describe('a path means', () => {
     ['/caf%C3%A9/men%C3%BC', 'Menü'],
     ['/a%20b/100%25%20(true)/', 'Odd'],
     ['/%61bout', 'About'],
-  ])('%s: the page "%s"', async (path, title) => {
+  ])('%s: the page "%s" is served', async (path, title) => {
     const answer = await shop(path);
     expect(answer.status).toBe(200);
     expect(answer.text).toContain(`<title>${title}</title>`);
@@ -44,7 +44,7 @@ describe('a path means', () => {
     ['/about/', '/about'],
     ['/blog/first/', '/blog/first'],
     ['/a%20b/100%25%20(true)', '/a%20b/100%25%20(true)/'],
-  ])('%s: one address only, so 308 to %s', async (path, to) => {
+  ])('%s redirects (308) to the one address %s', async (path, to) => {
     const answer = await shop(path);
     expect(answer.status).toBe(308);
     expect(answer.headers.location).toBe(to);
@@ -61,9 +61,9 @@ describe('a path means', () => {
   );
 });
 
-describe('what is missing', () => {
+describe('a missing file', () => {
   test.each(['/nothing', '/blog/nothing', '/nothing.html', '/nothing/', '/notes/1.2'])(
-    '%s: the site’s own 404.html',
+    '%s: the site’s own 404.html is served',
     async (path) => {
       const answer = await shop(path, { headers: { 'if-none-match': '*', range: 'bytes=0-1' } });
       expect(answer.status).toBe(404);
@@ -72,7 +72,7 @@ describe('what is missing', () => {
     },
   );
 
-  test('without a 404.html the edge has a page', async () => {
+  test('without a 404.html the edge serves its own page', async () => {
     const answer = await shop('/nothing', { host: 'bare.sites.test' });
     expect(answer.status).toBe(404);
     expect(answer.text).toContain('Page not found');

@@ -25,7 +25,7 @@ describe('headers', () => {
     ['/font.woff2', 'font/woff2', 'public, max-age=0, must-revalidate'],
     ['/strange.qqq', 'application/octet-stream', 'public, max-age=0, must-revalidate'],
     ['/plain', 'application/octet-stream', 'public, max-age=0, must-revalidate'],
-  ])('%s is %s, %s', async (path, type, cacheControl) => {
+  ])('%s has the type %s and the cache-control %s', async (path, type, cacheControl) => {
     const { status, headers } = await shop(path);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe(type);
@@ -35,12 +35,12 @@ describe('headers', () => {
     expect(headers.etag).toMatch(/^"[0-9a-f]{64}"$/);
   });
 
-  test('an empty file is an empty answer', async () => {
+  test('an empty file has an empty response', async () => {
     const { status, headers, body } = await shop('/empty.txt');
     expect([status, headers['content-length'], body.length]).toEqual([200, '0', 0]);
   });
 
-  test('no answer ever sets a cookie', async () => {
+  test('no response ever sets a cookie', async () => {
     for (const path of ['/', '/nothing', '/blog', '/%00'])
       expect((await shop(path, { headers: { cookie: 'a=b' } })).headers['set-cookie']).toBeUndefined();
   });
@@ -79,7 +79,7 @@ describe('methods', () => {
     }
   });
 
-  test('requests sent in one piece are answered in their order', async () => {
+  test('requests sent in one piece are responded to in their order', async () => {
     const line = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: shop.sites.test\r\n${more}\r\n`;
     const reply = await askRaw(port, line('/') + line('/about') + line('/blog/', 'Connection: close\r\n'));
     expect(reply.match(/<title>\w+<\/title>/g)).toEqual(['Front', 'About', 'Blog'].map((t) => `<title>${t}</title>`));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-describe('a host means', () => {
+describe('the Host field', () => {
   test.each([
     'shop.sites.test',
     'SHOP.Sites.Test',
@@ -20,7 +20,7 @@ describe('a host means', () => {
     'shop.sites.test.',
     'shop.sites.test.:80',
     'shop.sites.test:',
-  ])('%s: the site', async (host) => {
+  ])('%s: the site is served', async (host) => {
     expect((await ask(port, '/', { host })).text).toContain('<title>Front</title>');
   });
 
@@ -40,7 +40,7 @@ describe('a host means', () => {
     'xshop.sites.test',
     '__proto__.sites.test',
     'constructor.sites.test',
-  ])('%s: no site, and a page that says so', async (host) => {
+  ])('%s: no site is found, and a page says so', async (host) => {
     const answer = await ask(port, '/', { host });
     expect(answer.status).toBe(404);
     expect(answer.text).toContain('We can’t find this site');
@@ -56,7 +56,7 @@ describe('a host means', () => {
     'a,b',
     '[::1',
     'shop.sites.test:999999',
-  ])('"%s": no host at all, 400', async (host) => {
+  ])('"%s": the host is invalid, with status 400', async (host) => {
     const reply = await askRaw(port, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     expect(reply).toMatch(/^HTTP\/1\.1 400 /);
   });
@@ -72,7 +72,7 @@ describe('a host means', () => {
     ],
     ['no Host field', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['no Host field in HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
-  ])('%s: 400', async (_what, request) => {
+  ])('%s: the status is 400', async (_what, request) => {
     expect(await askRaw(port, request)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
@@ -97,7 +97,7 @@ describe('a host means', () => {
     ['soon.sites.test', 404, 'Opening soon'],
     ['closed.sites.test', 410, 'This site is archived'],
     ['sites.test', 200, 'Websites live here'],
-  ])('%s: %i with the page "%s"', async (host, status, title) => {
+  ])('%s: the status is %i with the page "%s"', async (host, status, title) => {
     for (const path of ['/', '/about', '/a/b.html']) {
       const answer = await ask(port, path, { host });
       expect(answer.status).toBe(status);

@@ -52,7 +52,7 @@ describe('a response with the snippet', () => {
     expect(fields['cache-control']).toBe('private, no-cache');
   });
 
-  test('is 304 for its own tag, and not for the tag of the plain page', async () => {
+  test('is 304 for its own tag, but not for the plain page’s tag', async () => {
     const { fields, sha256 } = await answer('index.html', 'b</body>');
     expect((await answer('index.html', 'b</body>', ['if-none-match', fields.etag as string])).status).toBe(304);
     expect((await answer('index.html', 'b</body>', ['if-none-match', `"${sha256}"`])).status).toBe(200);

@@ -55,7 +55,7 @@ test.each([
   ['lines of something else', 'a\nb\n'],
   ['a line that is cut short', `${renderManifest([file('a'), file('b')])}{"path":"c","sha`],
   ['a first line without a hash', '{"path":"a","sha256":"../../secret","bytes":1}\n'],
-])('%s: no manifest', (_what, text) => {
+])('%s is no manifest', (_what, text) => {
   expect(() => lookUpManifest(Buffer.from(text))).toThrow();
 });
 

@@ -45,7 +45,7 @@ describe('a new version is served', () => {
     expect(await quickest(1_500, seen)).toBeLessThan(1_500);
   });
 
-  test('even if its transaction began before others that were committed first', async () => {
+  test('even if its transaction began before others that committed first', async () => {
     const { siteId } = await fixture.publish('slow', { 'index.html': 'one' });
     const other = await fixture.publish('quick', { 'index.html': 'one' });
     const { port } = await fixture.openEdge({ notifications: deaf });
@@ -92,7 +92,7 @@ test('two sites that exchange names are never confused', async () => {
   expect((await ask(port, '/', { host: 'between.sites.test' })).status).toBe(404);
 });
 
-test('a database restored from a copy is believed, and unknown sites are dropped', async () => {
+test('a database restored from a copy is trusted, and unknown sites are dropped', async () => {
   const { siteId } = await fixture.publish('undone', { 'index.html': 'undone' });
   const stays = await fixture.publish('stays', { 'index.html': 'stays' });
   let putBack = false;

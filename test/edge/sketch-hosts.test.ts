@@ -17,7 +17,7 @@ function slowDatabase() {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a thousand unknown hosts cause three queries in turn, and none the second time', async () => {
+test('a thousand unknown hosts cause three queries, and none the second time', async () => {
   const database = slowDatabase();
   const hosts = createSketchHosts(database);
   const labels = Array.from({ length: 1_000 }, (_, n) => `s--${n}`);

@@ -80,7 +80,7 @@ function named(target: string): string | undefined {
   }
 }
 
-test.each(Object.entries(spellings))('%s', async (_how, spell) => {
+test.each(Object.entries(spellings))('a path with %s returns the file that it names, or none', async (_how, spell) => {
   for (const path of paths) {
     const sent = spell(path);
     if (!/^[\x21-\x7e]*$/.test(sent) || sent.length > 7_000) continue;
