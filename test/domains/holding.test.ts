@@ -187,7 +187,7 @@ test('without a configured target, no domain is added in cname mode', async () =
   }
 });
 
-test('domains waiting for their owner are in inbox, list and count, up to the cap', async () => {
+test('domains waiting for their owner are in inbox, list and count, within the cap', async () => {
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'cname');
   const { body: inbox } = await owner.call('GET', '/v1/inbox');
