@@ -61,7 +61,7 @@ const collaborators = rowsOf('code', 'people', {
   invitations_unavailable: ['invitations/limits', 'without mail invitations are refused, but the lists work'],
   invalid_invitation: ['invitations/invitations', 'is invalid_invitation'],
   invitation_accepted: ['invitations/invitations', 'members are not invited again, and accepted invitations are not'],
-  already_invited: ['invitations/invitations', 'an address has one open invitation to a site, and a second call names'],
+  already_invited: ['invitations/invitations', 'an address has one open invitation to a site; a second call names it'],
 });
 
 const output = rowsOf('code', 'material', {
@@ -78,7 +78,7 @@ const output = rowsOf('code', 'material', {
 });
 
 const material = rowsOf('code', 'material', {
-  provider_error: ['material/photos', 'of a library that is %s is %s, in our words'],
+  provider_error: ['material/photos', 'with a library in the state %s is %s, in our words, and not cached'],
   invalid_query: ['material/photos', 'whose query is %s is invalid_query'],
   missing_asset: ['material/assets', 'whose bytes are lost is missing_asset, and the same bytes repair it'],
   photos_disabled: ['material/photos', 'without a library the calls are photos_disabled'],

@@ -31,7 +31,7 @@ export const endpoints = [
     ],
     'POST /v1/deployments/{id}/restore': ['acceptance/publishing', 'a restore takes effect at once, and moves no git'],
     'git /git/{id}.git': ['git/http', 'is cloned, changed and pushed, and the next fetch has the change'],
-    'git /git/{id}.content.git': ['git/rules', 'a push with $brings is accepted, and so is the same commit by the API'],
+    'git /git/{id}.content.git': ['git/rules', 'a push and an API commit with $brings are accepted'],
   }),
   ...rowsOf('endpoint', 'people', {
     'POST /v1/auth/requests': ['people/access-requests', 'an agent requests access, the owner enters its code, and'],

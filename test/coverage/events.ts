@@ -17,7 +17,10 @@ export const events = [
   }),
   ...rowsOf('event', 'visitors', {
     'a booking goes to the notify_to of the site': ['bookings/mails', 'the visitor receives a calendar file, and the'],
-    'a submission goes to the notify_to of its form': ['forms/delivery', 'a submission is mailed to notify_to, names'],
+    'a submission goes to the notify_to of its form': [
+      'forms/delivery',
+      'a submission’s mail to notify_to names form and site, and can be replied to',
+    ],
     'a submission without a sender is stored, not mailed, and says so': ['forms/delivery', 'without a sender a'],
   }),
   ...rowsOf('event', 'money', {

@@ -30,15 +30,21 @@ export const rules = [
     'a token of another account is not found': ['api/tokens', "another account's token is not found"],
     'an expiry of a token is in the future': ['api/tokens', 'an expiry must be in the future'],
     'tokens are listed with their last use': ['api/tokens', 'the last use is listed'],
-    'a git credential opens one repository': ['git/access', 'that is wrong, expired or foreign opens nothing, and git'],
+    'a git credential opens one repository': [
+      'git/access',
+      'gives no access if wrong, expired or foreign, and git says why',
+    ],
     'a path below src/content/ belongs to the content repository': ['git/commits', 'below src/content/ goes to'],
-    'a batch that crosses the repositories is refused': ['git/rules', 'a push is refused that brings $brings'],
-    'the content repository takes the formats of a list': ['git/rules', 'a push is refused that brings $brings'],
+    'a batch that crosses the repositories is refused': ['git/rules', 'a push with $brings is refused'],
+    'the content repository takes the formats of a list': ['git/rules', 'a push with $brings is refused'],
     'a frozen file is refused by the API as by a push': ['git/rules', 'by the API, with the same rule'],
-    'a refused push changes nothing and says why': ['git/rules', 'by git, with a line that names the file and the'],
-    "the framework's configuration is not frozen": ['git/rules', 'a push with $brings is accepted, and so is the same'],
-    'src/assets takes what the build can read, public/ PDF alone': ['git/rules', 'a push is refused that brings'],
-    'the type of a file is read from its bytes': ['git/rules', 'a push is refused that brings $brings'],
+    'a refused push changes nothing and says why': [
+      'git/rules',
+      'by git, with a line naming file and rule, and leaves nothing',
+    ],
+    "the framework's configuration is not frozen": ['git/rules', 'a push and an API commit with $brings are accepted'],
+    'src/assets takes what the build can read, public/ PDF alone': ['git/rules', 'a push with $brings is refused'],
+    'the type of a file is read from its bytes': ['git/rules', 'a push with $brings is refused'],
     'a starter builds as it is': ['sandbox/sites', 'the starter %s builds with its posts and without any'],
     'the site says what of it is not published': ['api/sites', 'a site lists its unpublished changes'],
     'a deployment says what changed in it': ['acceptance/publishing', 'a site is created, cloned, changed, pushed'],
@@ -70,7 +76,7 @@ export const rules = [
   ...rowsOf('rule', 'material', {
     'asset writes, photos, commits and upload links share one daily allowance': [
       'material/allowance',
-      '100 concurrent writes against a daily limit of 50: exactly 50 pass',
+      'of 100 concurrent writes against a daily limit of 50 exactly 50 pass',
     ],
     'an upload link is bound to site, expiry, number of files and bytes per file': [
       'material/uploads',

@@ -50,7 +50,7 @@ test('an external verifier checks each solution once, and its failures do not na
   }
 });
 
-test('the widget is one module under 30 KB, and our pages load only our fixed files', async () => {
+test('the widget is one module below 30 KB, and pages load only our files', async () => {
   const fixture = await createFixture(challengeEnv);
   try {
     const load = async (path: string, headers = {}) => await fetch(`${fixture.url}${path}`, { headers });

@@ -18,7 +18,7 @@ afterAll(() => fixture?.close());
 
 const dayMs = 24 * 3600_000;
 
-test('a submission is mailed to notify_to, names form and site, and can be replied to', async () => {
+test('a submission’s mail to notify_to names form and site, and can be replied to', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);

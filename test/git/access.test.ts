@@ -15,7 +15,7 @@ afterAll(() => platform.close());
 const day = 86_400;
 
 describe('a git password', () => {
-  test('that is wrong, expired or foreign opens nothing, and git says why', async () => {
+  test('gives no access if wrong, expired or foreign, and git says why', async () => {
     await using work = await folder();
     const [siteId, other] = [await platform.site({ 'a.txt': 'a' }), await platform.site()];
     const right = new URL(await platform.address(siteId));
@@ -66,7 +66,7 @@ describe('a git password', () => {
     }
   });
 
-  test('for reading clones and does not push', async () => {
+  test('for reading can clone, and cannot push', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a' });
     await git(work.path, ['clone', '--quiet', await platform.address(siteId, { access: 'read', seconds: day }), '.']);
@@ -79,7 +79,7 @@ describe('a git password', () => {
     expect(await stateOf(platform, siteId)).toEqual(before);
   });
 
-  test('still fetches from an archived site, and does not push', async () => {
+  test('can still fetch from an archived site, and cannot push', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a' });
     const address = await platform.address(siteId, { seconds: day });

@@ -67,7 +67,7 @@ async function push(siteId: string, objects: Buffer[]) {
   return post(await platform.address(siteId, { seconds: 86_400 }), 'git-receive-pack', new Uint8Array(body));
 }
 
-describe('a pack is refused, or accepted within the memory limit, that holds', () => {
+describe('a pack is refused within the memory limit if it contains', () => {
   const zeros = 4 * mebibyte;
   const bombs: [string, () => Buffer[]][] = [
     [

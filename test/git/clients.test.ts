@@ -127,18 +127,15 @@ describe('dulwich', () => {
   });
 });
 
-test.each(['0', '1', '2'])(
-  'the git command by version %s of the protocol shows why a push is refused',
-  async (version) => {
-    await using work = await folder();
-    const siteId = await platform.site({ 'a.txt': 'one' });
-    const run = (...args: string[]) => tryGit(work.path, ['-c', `protocol.version=${version}`, ...args]);
-    expect((await run('clone', '--quiet', await platform.address(siteId), '.')).status).toBe(0);
-    await writeFile(join(work.path, 'yarn.lock'), 'x');
-    await run('add', '--all');
-    await run('commit', '--quiet', '--message', 'x');
-    const { status, stderr } = await run('push');
-    expect(status).not.toBe(0);
-    expect(stderr).toMatch(/remote: +yarn\.lock is managed by the platform/);
-  },
-);
+test.each(['0', '1', '2'])('git with protocol version %s shows why a push is refused', async (version) => {
+  await using work = await folder();
+  const siteId = await platform.site({ 'a.txt': 'one' });
+  const run = (...args: string[]) => tryGit(work.path, ['-c', `protocol.version=${version}`, ...args]);
+  expect((await run('clone', '--quiet', await platform.address(siteId), '.')).status).toBe(0);
+  await writeFile(join(work.path, 'yarn.lock'), 'x');
+  await run('add', '--all');
+  await run('commit', '--quiet', '--message', 'x');
+  const { status, stderr } = await run('push');
+  expect(status).not.toBe(0);
+  expect(stderr).toMatch(/remote: +yarn\.lock is managed by the platform/);
+});

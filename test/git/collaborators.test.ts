@@ -51,7 +51,7 @@ test('a collaborator clones and pushes until they are removed', async () => {
   expect(await git(`${work.path}/owner`, ['ls-files'])).toContain('src/b.txt');
 });
 
-test('a password created while its owner is removed opens nothing', async () => {
+test('a password created while its owner is removed gives no access', async () => {
   await using work = await folder();
   const siteId = await platform.site({ 'a.txt': 'a' });
   const { accountId, address } = await newCollaborator(siteId);

@@ -94,7 +94,7 @@ describe('branches', () => {
     await expectRefused(['--force', 'origin', `${oid}:refs/heads/preview/3`], /would not point to a commit/);
   });
 
-  test('a refused branch refuses the other branches of its push', async () => {
+  test('one refused branch refuses its whole push', async () => {
     await commitFiles(clone, { 'c.txt': 'three' });
     await expectRefused(['origin', 'HEAD:main', 'HEAD:refs/tags/v1'], /"refs\/tags\/v1" cannot be pushed/);
   });
@@ -104,7 +104,7 @@ describe('branches', () => {
     await expectRefused(['-o', 'x=1', 'origin', 'HEAD:main'], /does not support push options/);
   });
 
-  test('the later of two pushes on one tip is told to fetch first', async () => {
+  test('the later of two pushes on one tip must fetch first', async () => {
     await using second = await folder();
     await git(second.path, ['clone', '--quiet', await platform.address(siteId), '.']);
     await commitFiles(clone, { 'c.txt': 'mine' });

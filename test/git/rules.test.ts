@@ -51,11 +51,11 @@ async function push({ files, without = [], repository = 'source' }: HostilePush)
   return tryGit(clone, ['push', 'origin', `${commit}:refs/heads/main`]);
 }
 
-describe.each([...hostilePushes, ...hostileFormats])('a push is refused that brings $brings', (hostile) => {
+describe.each([...hostilePushes, ...hostileFormats])('a push with $brings is refused', (hostile) => {
   const { repository = 'source', files, without = [], says, code } = hostile;
   const name = hostile.names ?? files[0]?.path ?? '';
 
-  test('by git, with a line that names the file and the rule, and leaves nothing', async () => {
+  test('by git, with a line naming file and rule, and leaves nothing', async () => {
     const before = await stateOf(platform, siteId, repository);
     const { status, stderr } = await push(hostile);
     expect(stderr).toMatch(/remote: Refused\. Nothing has changed\./);
@@ -152,26 +152,23 @@ const welcome: { brings: string; repository?: Repository; files: AnyFile[] }[] =
   },
 ];
 
-test.each(welcome)(
-  'a push with $brings is accepted, and so is the same commit by the API',
-  async ({ files, repository = 'source' }) => {
-    const own = await platform.site({ 'src/pages/index.astro': 'x' });
-    await using work = await folder();
-    const address = await platform.address(own, { repository });
-    await git(work.path, ['clone', '--quiet', address, '.']);
-    const head = (await platform.repositories.head(own, repository)) ?? '';
-    const commit = await commitTree(work.path, await writeTree(work.path, files), [head]);
-    const { status, stderr } = await tryGit(work.path, ['push', 'origin', `${commit}:refs/heads/main`]);
-    expect(status, stderr).toBe(0);
-    expect(await platform.repositories.head(own, repository)).toBe(commit);
+test.each(welcome)('a push and an API commit with $brings are accepted', async ({ files, repository = 'source' }) => {
+  const own = await platform.site({ 'src/pages/index.astro': 'x' });
+  await using work = await folder();
+  const address = await platform.address(own, { repository });
+  await git(work.path, ['clone', '--quiet', address, '.']);
+  const head = (await platform.repositories.head(own, repository)) ?? '';
+  const commit = await commitTree(work.path, await writeTree(work.path, files), [head]);
+  const { status, stderr } = await tryGit(work.path, ['push', 'origin', `${commit}:refs/heads/main`]);
+  expect(status, stderr).toBe(0);
+  expect(await platform.repositories.head(own, repository)).toBe(commit);
 
-    const other = await platform.site({ 'src/pages/index.astro': 'x' });
-    const prefix = repository === 'content' ? 'src/content/' : '';
-    const changes = files.map(({ path, bytes = '' }) => ({
-      path: prefix + path,
-      base64: Buffer.from(bytes).toString('base64'),
-    }));
-    const answer = await platform.call('POST', `/v1/sites/${other}/commits`, { message: 'Change', changes });
-    expect(answer).toMatchObject({ status: 200, body: { repository, files_changed: files.length } });
-  },
-);
+  const other = await platform.site({ 'src/pages/index.astro': 'x' });
+  const prefix = repository === 'content' ? 'src/content/' : '';
+  const changes = files.map(({ path, bytes = '' }) => ({
+    path: prefix + path,
+    base64: Buffer.from(bytes).toString('base64'),
+  }));
+  const answer = await platform.call('POST', `/v1/sites/${other}/commits`, { message: 'Change', changes });
+  expect(answer).toMatchObject({ status: 200, body: { repository, files_changed: files.length } });
+});

@@ -82,7 +82,7 @@ test('a program inherits only its own descriptors', async () => {
   await Promise.all(others.map(finished));
 });
 
-test('a missing program fails by itself', async () => {
+test('a missing program fails, and other programs continue', async () => {
   const before = await shell('read line');
   for (const hasChannel of [false, true]) {
     const program = await spawnByHelper('/nonexistent', [], { env, hasChannel });
@@ -179,7 +179,7 @@ function startParent(script: string): ChildProcess & { stdout: Readable } {
   }) as ChildProcess & { stdout: Readable };
 }
 
-test('a short command exits by itself with its helper', async () => {
+test('a short command exits together with its helper', async () => {
   const parent = startParent(`
     const program = await spawnByHelper('/bin/sh', ['-c', 'echo $PPID'], { env });
     for await (const chunk of program.stdout) process.stdout.write(chunk);

@@ -35,7 +35,7 @@ async function serving(options: GitOptions) {
   };
 }
 
-test('when all git slots are in use, git is told to retry, and a retry succeeds', async () => {
+test('while all git slots are used, git is asked to retry, and later succeeds', async () => {
   await using site = await serving({ concurrency: { running: 1, perSite: 1, waiting: 0 } });
   await using work = await folder();
   const [busy, other] = [await platform.site({ 'a.txt': 'a' }), await platform.site({ 'a.txt': 'a' })];
@@ -89,7 +89,7 @@ test.each([
   expect(await stateOf(platform, siteId)).toEqual(before);
 });
 
-test('too many calls from one address are told to wait, in git’s output', async () => {
+test('after too many calls from one address git’s output asks to wait', async () => {
   const { deps } = platform;
   const app = await buildApp({ ...deps, config: { ...deps.config, rateScale: 0.01 } });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -111,7 +111,7 @@ test('too many calls from one address are told to wait, in git’s output', asyn
 describe('git slots', () => {
   const limits = { running: 2, perSite: 1, waiting: 2, waitMs: 60_000 };
 
-  test('of one site do not block another, and pass to the next in the queue', async () => {
+  test('of one site do not block another, and pass to the next waiter', async () => {
     const slots = createGitConcurrency(limits);
     const order: string[] = [];
     const take = async (site: string, name: string) => {
@@ -145,7 +145,7 @@ describe('git slots', () => {
     expect(await other).toBeTypeOf('function');
   });
 
-  test('are refused when the queue is full or the wait is over', async () => {
+  test('are refused when the queue is full or the wait times out', async () => {
     const slots = createGitConcurrency({ ...limits, running: 1, waiting: 1, waitMs: 20 });
     await slots.acquire('a');
     const waiting = slots.acquire('b');
@@ -173,7 +173,7 @@ test('a push of ten thousand branches is refused, and the answer names some', as
   expect(await stateOf(platform, siteId)).toEqual(before);
 }, 120_000);
 
-test('a frozen file stays frozen by rename, case or merge', async () => {
+test('no rename, letter case or merge changes a file that the platform manages', async () => {
   await using work = await folder();
   const siteId = await platform.site({ 'a.txt': 'a', 'src/b.txt': 'b' });
   await git(work.path, ['clone', '--quiet', await platform.address(siteId, { seconds: 86_400 }), '.']);

@@ -56,7 +56,7 @@ test('collaborators see their own items, and strangers see none', async () => {
   expect(idsOf(await stranger.call('GET', '/v1/inbox'))).toEqual([]);
 });
 
-test('a failed build waits until a later one exists, and only a site’s last one', async () => {
+test('only a site’s last failed build is listed, until a later build exists', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const listed = async () => idsOf(await owner.call('GET', '/v1/inbox'));
@@ -75,7 +75,7 @@ test('a failed build waits until a later one exists, and only a site’s last on
   expect(await listed()).toEqual([]);
 });
 
-test('a failed draft waits until its slot is built again', async () => {
+test('a failed draft is listed until its slot is built again', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const failed = await fixture.preview(owner, site.id, 2);
@@ -94,7 +94,7 @@ test('a failed draft waits until its slot is built again', async () => {
   expect(idsOf(await owner.call('GET', '/v1/inbox'))).toEqual([published]);
 });
 
-test('an invitation waits until it is accepted, withdrawn or expired', async () => {
+test('an invitation is listed until it is accepted, withdrawn or expired', async () => {
   const [owner, guest] = [await fixture.newCaller(), await fixture.newCaller()];
   const email = await ask.emailOf(guest);
   const listed = async () => idsOf(await guest.call('GET', '/v1/inbox'));

@@ -157,7 +157,7 @@ test('foreign sites, invitations and acceptances are not_found', async () => {
   expect((await stranger.call('GET', '/v1/invitations')).body.items).toEqual([]);
 });
 
-test('an address has one open invitation to a site, and a second call names it', async () => {
+test('an address has one open invitation to a site; a second call names it', async () => {
   const site = await ask.newSite(owner);
   const { body: first } = await ask.invite(owner, site.id, guestEmail);
   expect(refusal(await ask.invite(owner, site.id, guestEmail))).toMatchObject({

@@ -92,7 +92,7 @@ test('owners who accept each other’s invitations concurrently do not deadlock'
   expect(tally(answers.map(outcome))).toEqual({ accepted: 20 });
 });
 
-test('invitations wait for a publish of the site, and never the reverse', async () => {
+test('invitations wait for a publish of the site, which never waits for them', async () => {
   const site = await ask.newSite(owner);
   const guest = await fixture.newCaller();
   const email = await ask.emailOf(guest);

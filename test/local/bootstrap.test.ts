@@ -61,7 +61,7 @@ test('packages are not installed again until the lockfile changes', async () => 
   expect(installs()).toBe(2);
 });
 
-test('a killed command’s lock blocks nobody', async () => {
+test('a killed command’s lock does not block others', async () => {
   const dead = spawn('true');
   await once(dead, 'exit');
   mkdirSync(join(clone, '.frontage'));

@@ -58,7 +58,7 @@ test('each of our long-running processes has a health check', () => {
     expect(healthcheck?.test.slice(0, 3), name).toEqual(['CMD', 'node', 'operator/ready.mjs']);
 });
 
-test('only the builds worker gets its own engine’s socket, and nobody the host’s', () => {
+test('only the builds worker gets its engine’s socket, and none gets the host’s', () => {
   for (const [name, { volumes = [] }] of services) {
     expect(volumes.filter((volume) => /^\/|docker\.sock/.test(volume))).toEqual([]);
     expect(volumes.some((volume) => volume.startsWith('engine-socket:'))).toBe(['builds', 'engine'].includes(name));

@@ -50,7 +50,7 @@ test('the CLI in the archive is unpacked, ready to run', async () => {
   });
 });
 
-test('an archive without the CLI, or no server, is no CLI', async () => {
+test('an archive without the CLI, or no server, gives no CLI', async () => {
   const from = await serving({ LICENSE: 'free' }, async (from) => {
     expect(await download(folder, () => {}, from)).toBeUndefined();
     return from;

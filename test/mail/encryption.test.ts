@@ -18,13 +18,13 @@ test('a ciphertext decrypts with its key and context', () => {
   }
 });
 
-test('the same text never encrypts to the same bytes, and is not visible in them', () => {
+test('the same text never encrypts to the same bytes, and is invisible in them', () => {
   const [one, two] = [encrypt(keys, 'a secret link', 'mail:1'), encrypt(keys, 'a secret link', 'mail:1')];
   expect(one.equals(two)).toBe(false);
   expect(one.includes('secret link')).toBe(false);
 });
 
-test('a moved, changed or truncated ciphertext does not decrypt, and a missing key is named', () => {
+test('moved, changed or truncated ciphertexts do not decrypt, and a missing key is named', () => {
   const encrypted = encrypt(keys, 'a link', 'mail:1');
   const outcome = (bytes: Uint8Array, context = 'mail:1', among = keys) => {
     try {

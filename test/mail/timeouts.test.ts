@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { MailNotSent, openMailer } from '#providers/mail.ts';
 
-test('a silent mail server delays a few mails, and the others are postponed at once', async () => {
+test('a silent mail server delays a few mails, and others are postponed at once', async () => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket.on('error', () => {})));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

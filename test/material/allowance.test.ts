@@ -16,7 +16,7 @@ const commit = (path: string, bytes: Buffer) => ({
   changes: [{ path, base64: bytes.toString('base64') }],
 });
 
-test('100 concurrent writes against a daily limit of 50: exactly 50 pass', async () => {
+test('of 100 concurrent writes against a daily limit of 50 exactly 50 pass', async () => {
   const owner = await material.owner();
   const second = await material.secondSite(owner);
   const sites = [owner.siteId, second];

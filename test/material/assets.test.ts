@@ -16,7 +16,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 const noise = (bytes: number, seed = 1) => Buffer.alloc(bytes, `seed ${seed} `);
 
 describe('a file', () => {
-  test('that is put is a commit by its author, and is read back byte for byte', async () => {
+  test('that is put is a commit by its author, and is read back unchanged', async () => {
     const owner = await material.owner();
     const answer = await material.put(owner, owner.siteId, 'src/assets/Tür & Tor.png', sample.png);
     expect(answer.status).toBe(200);
@@ -72,7 +72,7 @@ describe('a file', () => {
     expect(await material.usedToday(owner)).toBe(1);
   });
 
-  test('outside src/assets/ and public/ is invalid_path, and no file of the site is read there', async () => {
+  test('outside src/assets/ and public/ is invalid_path, and cannot be read there', async () => {
     const owner = await material.owner();
     const before = await material.objects(owner.siteId);
     for (const path of ['src/pages/index.astro', 'src/content/a.png', 'package.json', 'public', 'src/assets/', 'x']) {

@@ -39,7 +39,7 @@ test('every file of the corpus is refused, in whatever pieces it arrives', async
   expect(taken).toEqual([]);
 });
 
-test('every file of the corpus is refused by PUT, commit and link, and none is stored', async () => {
+test('PUT, commit and link refuse every file of the corpus, and store none', async () => {
   const owner = await material.owner();
   const link = await material.link(owner, owner.siteId, { max_files: 1 });
   const before = await material.objects(owner.siteId);

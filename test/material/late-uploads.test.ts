@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => material.close());
 
-test('an upload link refuses a file in transit when it, its site or its maker ends', async () => {
+test('an upload is refused when its link expires or its site is blocked meanwhile', async () => {
   const em = () => material.deps.em();
   const ends: [string, (owner: { accountId: string; siteId: string }, id: string) => Promise<unknown>][] = [
     ['expired', (_, id) => em().execute('update upload_link set ended_at = now() where id = ?', [id])],

@@ -115,7 +115,7 @@ describe('an upload link', () => {
     expect(await material.usedToday(owner)).toBe(1);
   });
 
-  test('accepts a file sent twice once', async () => {
+  test('stores and counts a file sent twice once', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 5 });
     const [first, second] = [
@@ -187,7 +187,7 @@ describe('a file by a link', () => {
     ['evil.exe', sample.png, 'evil.png'],
     [`${'x'.repeat(300)}.avif`, sample.avif, `${'x'.repeat(60)}.avif`],
     ['\u202egnp.exe\0.png', sample.png, 'gnp-exe.png'],
-  ])('called %j has a good name', async (name, bytes, good) => {
+  ])('called %j gets a valid name', async (name, bytes, good) => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId);
     const answer = await material.send(link, name, bytes);
