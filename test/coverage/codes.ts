@@ -31,7 +31,10 @@ const publishing = rowsOf('code', 'publish', {
   no_source: ['acceptance/publishing', 'publishing a site without its source is no_source'],
   no_live_version: ['acceptance/publishing', 'posts need a live site'],
   build_failed: ['acceptance/publishing', 'a failed build says why with its log, and the live version stays'],
-  build_timeout: ['publishing/hostile-builds', 'that never ends is stopped at its time limit with its log, and the'],
+  build_timeout: [
+    'publishing/hostile-builds',
+    'that never ends is stopped at its time limit; the next build goes live',
+  ],
   invalid_path: ['git/rules', 'by the API, with the same rule'],
   invalid_file: ['git/rules', 'by the API, with the same rule'],
   superseded: ['output/completing', 'an upload overtaken by a newer version during completion is superseded'],
@@ -105,7 +108,7 @@ const previews = rowsOf('code', 'previews', {
   invalid_slot: ['previews/previews', 'is one of the plan’s slots, which are listed with their contents'],
   preview_disabled: ['previews/off', 'without previews every call is preview_disabled'],
   preview_empty: ['previews/previews', 'whose first draft is building says so (preview_empty), and can be cleared'],
-  preview_expired: ['previews/expiry', 'a draft expires 14 days after its last build, and is removed a week later'],
+  preview_expired: ['previews/expiry', 'drafts expire 14 days after their last build, and are removed a week later'],
   preview_holds_work: ['previews/previews', 'unpublished work is preview_holds_work without discard'],
   slot_empty: ['previews/previews', 'that is empty is slot_empty for every action'],
   slot_not_branched: ['previews/previews', 'without its own branch is slot_not_branched for update and publish'],
@@ -148,7 +151,7 @@ const payments = rowsOf('code', 'money', {
   payout_account_no_currency: ['payments/payments', 'must be chosen and ready, and must have a currency'],
   payout_account_gone: ['payments/refunds', 'from a removed account says where the money is'],
   payout_key_unreadable: ['payments/refunds', 'with an undecryptable key is payout_key_unreadable'],
-  invalid_payment: ['payments/payments', 'and not %d %s'],
+  invalid_payment: ['payments/payments', '%d %s is refused'],
 });
 
 const payouts = rowsOf('code', 'money', {

@@ -54,8 +54,14 @@ export const endpoints = [
     'POST /v1/deployments/{id}/manifest': ['output/upload', 'a manifest comes in parts'],
     'PUT /v1/deployments/{id}/files/{sha256}': ['output/upload', 'built output is named, sent, published and served'],
     'POST /v1/deployments/{id}/complete': ['output/upload', 'built output is named, sent, published and served'],
-    'GET /v1/sites/{id}/redirects': ['redirects/serving', 'redirects are set as a whole, read back, and active on'],
-    'PUT /v1/sites/{id}/redirects': ['redirects/serving', 'redirects are set as a whole, read back, and active on'],
+    'GET /v1/sites/{id}/redirects': [
+      'redirects/serving',
+      'redirects are set as a whole, and active on every edge within a second',
+    ],
+    'PUT /v1/sites/{id}/redirects': [
+      'redirects/serving',
+      'redirects are set as a whole, and active on every edge within a second',
+    ],
   }),
   ...rowsOf('endpoint', 'material', {
     'GET /v1/sites/{id}/assets': ['material/assets', 'the list has the API’s files, newest first, in pages'],
@@ -82,8 +88,14 @@ export const endpoints = [
   }),
   ...rowsOf('endpoint', 'previews', {
     'GET /v1/sites/{id}/previews': ['previews/previews', 'is one of the plan’s slots, which are listed with their'],
-    'GET /v1/sites/{id}/previews/{slot}': ['previews/previews', 'is empty, has a draft of the site, then of its own'],
-    'POST /v1/sites/{id}/previews/{slot}': ['previews/previews', 'is empty, has a draft of the site, then of its own'],
+    'GET /v1/sites/{id}/previews/{slot}': [
+      'previews/previews',
+      'is empty, then has drafts of the site and its own work, until cleared',
+    ],
+    'POST /v1/sites/{id}/previews/{slot}': [
+      'previews/previews',
+      'is empty, then has drafts of the site and its own work, until cleared',
+    ],
     'POST /v1/sites/{id}/previews/{slot}/update': ['previews/publishing', 'is draft_behind if the site has moved'],
     'POST /v1/sites/{id}/previews/{slot}/publish': ['previews/publishing', 'puts its work on main of both'],
     'DELETE /v1/sites/{id}/previews/{slot}': ['previews/previews', 'unpublished work is preview_holds_work without'],

@@ -37,7 +37,10 @@ export const limits = [
   }),
   ...rowsOf('limit', 'previews', {
     'preview slots of a site': ['previews/previews', 'is one of the plan’s slots, which are listed with their'],
-    'a draft is kept for 14 days after its build': ['previews/expiry', 'a draft expires 14 days after its last build'],
+    'a draft is kept for 14 days after its build': [
+      'previews/expiry',
+      'drafts expire 14 days after their last build, and are removed a week later',
+    ],
   }),
   ...rowsOf('limit', 'visitors', {
     'seats of a calendar': ['bookings/taking', 'seats run out exactly'],

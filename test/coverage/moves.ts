@@ -69,11 +69,11 @@ export const moves = [
   ...rowsOf('move', 'previews', {
     'a preview slot is empty, holds a draft, holds work of its own, and is cleared': [
       'previews/previews',
-      'is empty, has a draft of the site, then of its own work, and is cleared',
+      'is empty, then has drafts of the site and its own work, until cleared',
     ],
     'a draft is marked for removal 14 days after its build, and removed a week later': [
       'previews/expiry',
-      'a draft expires 14 days after its last build, and is removed a week later',
+      'drafts expire 14 days after their last build, and are removed a week later',
     ],
     'publishing a slot puts its work on the site, and the bytes live that were built before': [
       'previews/publishing',

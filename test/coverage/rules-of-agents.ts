@@ -10,7 +10,10 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
     'acceptance/mcp',
     'the client adds a domain, names the DNS records to set, and attaches it',
   ],
-  'a gap in the network ends no publish that the client follows': ['skill/following', 'a network gap ends neither a'],
+  'a gap in the network ends no publish that the client follows': [
+    'skill/following',
+    'after a network gap a publish’s output continues after its last part',
+  ],
   'the client distinguishes waiting for a person from work in progress': ['skill/following', 'waiting for a person'],
   'what the skill tree names is one of the API, the client, the templates': ['skill/truth', 'every field, code, tool'],
   'feedback is listed in pages by an operator': ['operator/lists', 'every list ends and names its next page, and'],
@@ -22,7 +25,7 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
   'tools of what is off are not listed': ['mcp/tools', 'tools of disabled capabilities are not listed, and calling'],
   'an OAuth client gets access only through its owner’s consent page': [
     'oauth/wishes',
-    'nobody is redirected to a client',
+    'no browser is redirected to a client before sign-in, even for an error',
   ],
   'a refresh token is good once, and who brings it again ends the access': ['oauth/attacks', 'a refresh token works'],
   'a connector keeps its place in the cap on tokens while it can renew its own': ['oauth/attacks', 'a client keeps'],
@@ -34,6 +37,9 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
     'api/generated',
     'calls on resources that earlier calls created or listed return only described responses',
   ],
-  'the access token of a connector is listed as an ordinary token': ['oauth/connecting', 'a client has one token in'],
+  'the access token of a connector is listed as an ordinary token': [
+    'oauth/connecting',
+    'the owner’s list has one token for each client, and revoking it ends access',
+  ],
   'what a tool answers is what its call answers': ['mcp/calls', 'the tool for %s returns what the call returns'],
 });

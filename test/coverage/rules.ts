@@ -85,7 +85,10 @@ export const rules = [
     'to name a hash gets nobody the bytes of another account': ['output/upload', 'naming a hash gives no access to'],
     'hostile paths and files of built output are refused whole': ['output/refused', '500 hostile paths and files are'],
     'redirects take effect at once and stay through a restore': ['redirects/serving', 'belongs to its deployment'],
-    'no script of a sketch runs': ['sketches/sketches', 'no script runs, and sketches are side by side on desktops'],
+    'no script of a sketch runs': [
+      'sketches/sketches',
+      'no script runs; sketches are side by side on desktops, stacked on phones',
+    ],
     'what is wrong in the output is told and stops nothing': ['output/warnings', 'faults in the output are warnings'],
   }),
   ...rowsOf('rule', 'show', {
@@ -142,7 +145,10 @@ export const rules = [
     'a cap comes from our catalog, never from the provider': ['billing/webhooks', 'a message’s content is not trusted'],
     'every opening of a pay link mints a fresh page': ['payments/payments', 'every opening redirects to a new page'],
     'the reference of a payment is not read': ['payments/payments', 'the reference is stored unchanged, whatever it'],
-    'a secret key is sealed, and only its last four characters are shown': ['payouts/secrets', 'a key is encrypted in'],
+    'a secret key is sealed, and only its last four characters are shown': [
+      'payouts/secrets',
+      'a key is in no row, log or error, except its last four characters',
+    ],
     'an account with its own key is refused onboarding': ['payouts/onboarding', 'an account with its owner’s own key'],
     'a payout account says what it waits for': ['payouts/accounts', 'an account says what it waits for, and whether'],
   }),

@@ -34,7 +34,7 @@ test.each(entries)('the tool for %s returns what the call returns', async (name,
   expect([name, viaApi]).toEqual([name, again[name] ?? viaTool]);
 });
 
-test('every call with a token has its tool, and every tool its entry above', async () => {
+test('every call with a token has a tool, and every tool an entry here', async () => {
   const routes = routesOf(await fixture.document()).filter(
     ({ path, operation }) => path.startsWith('/v1/') && operation.security === undefined,
   );

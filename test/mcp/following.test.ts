@@ -47,7 +47,7 @@ test('a temporarily refused poll continues, and a final refusal ends it', async 
   expect((await following('site.publish', [building, refused(false)])).ended.status).toBe(404);
 });
 
-test('a failed resource is answered by its error, or by itself if that is unreadable', async () => {
+test('a failed resource is answered by its error, or itself if that is unreadable', async () => {
   const building = answered(200, { id: 'dep_x', status: 'building' });
   const failed = answered(200, {
     status: 'empty',

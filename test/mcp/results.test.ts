@@ -54,7 +54,7 @@ test('an error is one of the catalog, with its remedy', async () => {
   await stranger.close();
 });
 
-test('an input leads to its own call alone', async () => {
+test('no input of a tool reaches another call', async () => {
   const hostile = ['..', '.', '', '../tokens', '..%2ftokens', 'a/../b', 'x?y=1#z', {}, [], null, true];
   for (const id of hostile) {
     const { error } = await agent.call('site_read', { id });
@@ -80,7 +80,7 @@ test('one key creates one resource', async () => {
   expect((await agent.call('site_create', { ...input, title: 'Other' })).error.code).toBe('idempotency_mismatch');
 });
 
-test('files go both ways: pictures as pictures, text as text, the rest as bytes', async () => {
+test('files are sent and received: pictures as pictures, text as text, others as bytes', async () => {
   const put = (path: string, more: object) => agent.call('asset_write', { id: site.id, path, ...more });
   expect((await put('src/assets/dot.png', { base64: pixel })).body).toMatchObject({ content_type: 'image/png' });
   expect((await put('public/a.pdf', { text: '%PDF-1.7\n%%EOF\n' })).body.bytes).toBe(15);

@@ -67,7 +67,7 @@ test('a tool has the client’s words and the description’s summary', async ()
   expect(listed(rich).length).toBeGreaterThan(95);
 });
 
-test('each input of a call is an input of its tool, under a unique name', async () => {
+test('each input of a call has a unique name in its tool’s inputs', async () => {
   for (const { path, operation } of await routes(rich)) {
     const tool = named(rich, operation.operationId.replace('.', '_'));
     if (!tool) continue;

@@ -89,7 +89,7 @@ test('the SDK’s client connects from the bare address, and refreshes its token
   await client.close();
 });
 
-test('a client has one token in the owner’s list, and revoking it ends the access', async () => {
+test('the owner’s list has one token for each client, and revoking it ends access', async () => {
   const { browser, email } = await fixture.newSignedIn();
   const held = await fixture.approve(browser, { client_name: 'Chat of Ada' });
   const { body } = await fixture.exchange(held);

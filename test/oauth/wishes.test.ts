@@ -22,7 +22,7 @@ const openRedirects = [
   '',
 ];
 
-test.each(openRedirects)('nobody is redirected to %j, which the client has not registered', async (redirect) => {
+test.each(openRedirects)('no browser is redirected to %j, which the client has not registered', async (redirect) => {
   const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const { challenge } = pkce();
@@ -65,7 +65,7 @@ test('an invalid request is reported to its client at its own address', async ()
   expect(locationOf(twice).searchParams.get('error')).toBe('invalid_request');
 });
 
-test('nobody is redirected to a client before signing in, even for an error', async () => {
+test('no browser is redirected to a client before sign-in, even for an error', async () => {
   const { email } = await fixture.newOwner();
   const browser = fixture.browser();
   const { body } = await register();

@@ -35,7 +35,7 @@ async function print(...args: string[]): Promise<string> {
 }
 const ask = async (...args: string[]) => JSON.parse(await print(...args));
 
-test('its exit code and output report the result', { timeout: 120_000 }, async () => {
+test('the operator command’s exit code and output report the result', { timeout: 120_000 }, async () => {
   const [taught, wrong, unsaid, refused] = await Promise.all([
     run('site', '--help'),
     run('site', 'close'),
@@ -49,7 +49,7 @@ test('its exit code and output report the result', { timeout: 120_000 }, async (
   expect(refused).toEqual({ exit: 1, out: '', err: '✗ not_found: There is no site with this id.\n' });
 });
 
-test('its help explains every command, and misuse prints the usage', () => {
+test('the help explains every operator command, and misuse prints the usage', () => {
   const { help = '' } = readCommand(['--help']);
   for (const [name, { about }] of Object.entries(commands)) {
     expect(help).toContain(`frontage-admin ${name}`);

@@ -75,7 +75,7 @@ async function campaign(size: number) {
   return one;
 }
 
-test('after a change of one file in a large site, one file is sent and quickly live', {
+test('after one change in a large site, one file is sent and quickly live', {
   timeout: 1_800_000,
 }, async () => {
   const small = await campaign(100);

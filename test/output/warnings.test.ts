@@ -143,7 +143,7 @@ test('broken links are found in every linking element', async () => {
   ]);
 });
 
-test('text in scripts, comments and drawings is not a page', async () => {
+test('text in scripts, comments and drawings is not checked as a page', async () => {
   const warnings = await warned({
     'index.html': `<!doctype html><!-- <img src=x> --><script>"<img src=y><a href='/no'>"</script><svg><title>Drawing</title></svg><textarea><img src=z></textarea>`,
   });

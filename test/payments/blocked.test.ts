@@ -55,7 +55,7 @@ describe.each(Object.entries(blocks))('a block %s', (_whose, block) => {
   });
 });
 
-test('a booking paid to a blocked account is refunded without a seat, with a mail', async () => {
+test('a booking paid to a blocked account gets no seat, a refund and mails', async () => {
   const { account, payUrl, paymentId, id, owner, nudge } = await heldIn(fixture);
   const other = await fixture.newCaller();
   await em().execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);

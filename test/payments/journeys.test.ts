@@ -31,7 +31,7 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-test(`after ${journeys} random histories each charge is paid or refunded, and each booking seated or refunded`, {
+test(`after ${journeys} random histories each payment is complete or refunded, and bookings agree`, {
   timeout: 1_800_000,
 }, async () => {
   const { goAll, settle, requireTrueLedger, chance } = travelling(fixture, { random, journeys });

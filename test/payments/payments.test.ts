@@ -58,7 +58,7 @@ describe('a completed payment is noticed', () => {
     await expect.poll(statusOf, soon).toBe('paid');
   });
 
-  test('by a signed message at once on connect, and by polling if it is lost', async () => {
+  test('by a signed message at once on connect, or by polling without it', async () => {
     const { payUrl, statusOf } = await fixture.newPayment({ rail: 'connect' });
     fixture.stub.knobs.loseWebhooks = 1;
     await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { comesBack: false });
@@ -107,14 +107,14 @@ test('an opening whose response was lost leaves no payable page', async () => {
   expect(await attempts()).toMatchObject([{ sessionId: expect.any(String) }, { status: 'open' }]);
 });
 
-describe('valid amounts of a payment', () => {
+describe('amounts of a payment', () => {
   test.each([
     [1250, 'JPY'],
     [5000, 'KWD'],
     [50, 'EUR'],
     [99_999_999, 'USD'],
     [1, 'XOF'],
-  ])('%i %s', async (amount, currency) => {
+  ])('%i %s is accepted', async (amount, currency) => {
     const { payUrl, id, statusOf } = await fixture.newPayment({}, { amount, currency });
     const { page } = await fixture.openLink(payUrl);
     await fixture.press(page);
@@ -131,7 +131,7 @@ describe('valid amounts of a payment', () => {
     [-5, 'EUR'],
     [12.5, 'EUR'],
     [1_000_000, 'ISK'],
-  ])('and not %d %s', async (amount, currency) => {
+  ])('%d %s is refused', async (amount, currency) => {
     const { owner, site } = await fixture.newPaidSite();
     const answer = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount, currency } });
     expect(errorOf(answer).code).toBe('invalid_payment');

@@ -86,7 +86,7 @@ test('both a key and a rail, neither, or a wrong type is invalid_payout_account'
   expect(outcome(await fixture.add(owner, { colour: 'red' }))).toBe('invalid_json');
 });
 
-test('without the provider, a key is refused for now, and the call can be repeated', async () => {
+test('without the provider, adding a key is a retryable error, and stores nothing', async () => {
   const owner = await fixture.newCaller();
   fixture.stub.knobs.turnAway = 1;
   const told = await fixture.add(owner);
@@ -109,7 +109,7 @@ test('an account is renamed, and a repeated call creates one', async () => {
   );
 });
 
-test('a new key of the same account replaces the old one, another account’s does not', async () => {
+test('only a new key of the same account replaces the old one', async () => {
   const owner = await fixture.newCaller();
   const key = newKey();
   const { id } = answered(await fixture.add(owner, { secret_key: key }));

@@ -27,7 +27,7 @@ async function newPending() {
   return { owner, id };
 }
 
-test('a waiting account is queried when its owner lists it, at most every five seconds', async () => {
+test('listing a waiting account queries it at most every five seconds', async () => {
   const { owner, id } = await newPending();
   await completed(id);
   expect((await fixture.list(owner))[0].status).toBe('pending');

@@ -33,20 +33,23 @@ async function newOffer() {
   };
 }
 
-test.each(Object.keys(activityFaults) as ActivityFault[])('is recorded once, when its activity %s', async (fault) => {
-  const { id, handle } = await newOffer();
-  fixture.skip(14 * dayMs);
-  around.set('settleOffer', activityFaults[fault]);
-  const signalled = async () => {
-    await handle.signal('moved').catch(() => {});
-    return await statusOf(id);
-  };
-  await expect.poll(signalled, { timeout: 20_000, interval: 50 }).toBe('expired');
-  expect(await handle.result()).toEqual({ status: 'expired' });
-  expect(around.size).toBe(0);
-});
+test.each(Object.keys(activityFaults) as ActivityFault[])(
+  'an offer’s expiry is recorded once, when its activity %s',
+  async (fault) => {
+    const { id, handle } = await newOffer();
+    fixture.skip(14 * dayMs);
+    around.set('settleOffer', activityFaults[fault]);
+    const signalled = async () => {
+      await handle.signal('moved').catch(() => {});
+      return await statusOf(id);
+    };
+    await expect.poll(signalled, { timeout: 20_000, interval: 50 }).toBe('expired');
+    expect(await handle.result()).toEqual({ status: 'expired' });
+    expect(around.size).toBe(0);
+  },
+);
 
-test('ends with its answer or its withdrawal', async () => {
+test('an offer’s workflow ends with the answer or the withdrawal', async () => {
   const accepted = await newOffer();
   answered(await fixture.accept(accepted.payee, accepted.id));
   const withdrawn = await newOffer();

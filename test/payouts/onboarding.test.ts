@@ -97,7 +97,7 @@ test('a link ends after a day, when replaced, and when the account is removed', 
   expect((await visit('/connect/frc_nothing')).status).toBe(404);
 });
 
-test('the link is returned to its creator, also on repetition, and is in no row', async () => {
+test('the link is returned to its creator, also repeatedly, and is in no row', async () => {
   const { owner, id } = await newConnected();
   const [one, two] = [
     answered(await onboard(owner, id, { 'idempotency-key': 'same' })),
@@ -110,7 +110,7 @@ test('the link is returned to its creator, also on repetition, and is in no row'
   expect(JSON.stringify(fixture.logged)).not.toContain(pathOf(one.url).split('/').at(-1));
 });
 
-test('without the provider, the page says so in our words, and the link stays valid', async () => {
+test('without the provider, the page says so plainly, and the link stays valid', async () => {
   const { path, read } = await newConnected();
   fixture.stub.knobs.turnAway = 1;
   const away = await visit(path);

@@ -32,7 +32,7 @@ const spellings = (key: string) => [
   Buffer.from(key).toString('base64').slice(0, -4),
 ];
 
-test('a key is encrypted in rows, logs and errors, and its last four characters shown', async () => {
+test('a key is in no row, log or error, except its last four characters', async () => {
   const owner = await fixture.newCaller();
   const [key, next, bad] = [newKey(), newKey(), newKey('revoked')];
   const refused = `sk_test_${'unrestricted'.repeat(3)}`;
@@ -98,7 +98,7 @@ test('an encrypted key moved to another account does not decrypt', async () => {
   expect(() => credentialsOf(fixture.deps, moved)).toThrow(/can no longer decrypt/);
 });
 
-test('an owner with an undecryptable key is told so, and a new key repairs it', async () => {
+test('an undecryptable key is reported to its owner, and a new key repairs it', async () => {
   const owner = await fixture.newCaller();
   const key = newKey();
   const { id } = answered(await fixture.add(owner, { secret_key: key }));

@@ -6,7 +6,7 @@ import { createMailFixture } from '#test/mail/fixture.ts';
 const fixture = await createMailFixture();
 afterAll(() => fixture.close());
 
-test('a mail whose link expired during an outage is not sent, and the next one is', async () => {
+test('a mail whose link expired during an outage is not sent; the next is', async () => {
   const ask = (email: string) =>
     callWith(fixture.url)('POST', '/v1/auth/requests', { body: { email, agent_name: 'Claude' } });
   await fixture.stopMailServer();

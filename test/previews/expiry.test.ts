@@ -36,7 +36,7 @@ async function withWork(): Promise<{ site: Site; address: string; tip: string }>
   return { site, address: body.address, tip };
 }
 
-test('a draft expires 14 days after its last build, and is removed a week later', async () => {
+test('drafts expire 14 days after their last build, and are removed a week later', async () => {
   const { site, address, tip } = await withWork();
   await fixture.skip(10 * dayMs);
   const { body: rebuilt } = await fixture.build(site, 1);
@@ -70,7 +70,7 @@ test('a draft expires 14 days after its last build, and is removed a week later'
   expect(await fixture.repositories.head(site.id, 'source', 'preview/1')).toBe(tip);
 });
 
-test('an expired slot is built again on another host, and the old one stays closed', async () => {
+test('an expired slot is rebuilt on another host, and the old one stays closed', async () => {
   const { site, address } = await withWork();
   await fixture.skip(15 * dayMs);
   const { body } = await fixture.build(site, 1);

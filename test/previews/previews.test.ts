@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 describe('a slot', () => {
-  test('is empty, has a draft of the site, then of its own work, and is cleared', async () => {
+  test('is empty, then has drafts of the site and its own work, until cleared', async () => {
     const site = await fixture.newSite();
     expect((await fixture.read(site, 1)).body).toEqual({
       slot: 1,
@@ -156,7 +156,7 @@ describe('clearing', () => {
     expect(errorOf(await fixture.clear(site, 1)).code).toBe('slot_empty');
   });
 
-  test('also work that was pushed and never built', async () => {
+  test('work that was pushed and never built is preview_holds_work too', async () => {
     const site = await fixture.newSite();
     const tip = await fixture.write(site, 'preview/1', { 'unbuilt.html': 'x' });
     const kept = await fixture.clear(site, 1);

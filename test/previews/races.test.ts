@@ -46,7 +46,7 @@ async function publishWhile(site: Site, slot: number, meanwhile: () => Promise<u
 }
 
 test.each(['source', 'content'] as const)(
-  'a push to main of %s ends it as draft_behind, and neither repository moves',
+  'a push to main of %s makes the publish draft_behind; no repository moves',
   async (repository) => {
     const { site, first, tips } = await prepared();
     let pushed: string[] = [];
@@ -83,7 +83,7 @@ test('a kill between the two repositories is repaired, also under later commits'
   });
 });
 
-test.each(['site', 'posts'])('a publish of the %s that is accepted after it includes its work', async (scope) => {
+test.each(['site', 'posts'])('a publish of the %s accepted after a slot’s publish includes its work', async (scope) => {
   const { site, tips } = await prepared();
   const { promise, resolve } = Promise.withResolvers<{ body: { id: string } }>();
   const answer = await publishWhile(site, 1, async () => {
@@ -98,7 +98,7 @@ test.each(['site', 'posts'])('a publish of the %s that is accepted after it incl
   expect([body.source_commit, body.content_commit]).toEqual(tips);
 });
 
-test('a restore accepted after it wins, and the work stays in the slot', async () => {
+test('a restore accepted after the slot’s publish wins, and the slot keeps its work', async () => {
   const { site, first, tips } = await prepared();
   const answer = await publishWhile(site, 1, () => fixture.owner.call('POST', `/v1/deployments/${first.id}/restore`));
   expect([answer.status, answer.body]).toMatchObject([200, { status: 'superseded', superseded_by: first.id }]);
@@ -107,7 +107,7 @@ test('a restore accepted after it wins, and the work stays in the slot', async (
   expect((await fixture.read(site, 1)).body).toMatchObject({ status: 'draft', holds_work: true });
 });
 
-test('clearing the slot meanwhile needs discard, and loses no promised work', async () => {
+test('clearing a slot during its publish needs discard, and loses no promised work', async () => {
   const { site, tips } = await prepared();
   const refused: unknown[] = [];
   const answer = await publishWhile(site, 1, async () => {
@@ -121,7 +121,7 @@ test('clearing the slot meanwhile needs discard, and loses no promised work', as
   expect((await fixture.read(site, 1)).body).toMatchObject({ status: 'empty', holds_work: false });
 });
 
-test('later work stays in the slot, and is published afterwards', async () => {
+test('work added during a slot’s publish stays in the slot, and is published next', async () => {
   const { site, tips } = await prepared();
   const answer = await publishWhile(site, 1, async () => {
     await fixture.write(site, 'preview/1', { 'later.html': 'x' });
@@ -133,7 +133,7 @@ test('later work stays in the slot, and is published afterwards', async () => {
   expect(await heads(site)).toEqual(await heads(site, 'preview/1'));
 });
 
-test('archiving the site ends it, and the work stays in the slot', async () => {
+test('archiving the site ends a slot’s publish, and the slot keeps its work', async () => {
   const { site, first, tips } = await prepared();
   const answer = await publishWhile(site, 1, () => fixture.owner.call('POST', `/v1/sites/${site.id}/archive`));
   expect(answer.body.status).toBe('cancelled');
@@ -165,7 +165,7 @@ test('a publish repeated concurrently runs once', async () => {
   expect(new Set([...refused, 'slot_not_branched'])).toEqual(new Set(['slot_not_branched']));
 });
 
-test('a build or publish without a workflow is restarted or failed, visibly in the slot', async () => {
+test('builds and publishes without a workflow are restarted or failed, visibly in the slot', async () => {
   const em = fixture.deps.em();
   const release = fixture.copying.hold();
   const site = await fixture.newSite();

@@ -42,7 +42,7 @@ test('a preview host has 130 random bits, and cannot be a site’s name', async 
   expect((await fixture.visit(other, '/')).status).toBe(404);
 });
 
-test('each page ends with a bar that says it is a draft and links to the live site', async () => {
+test('a bar on each page marks the draft and links to the live site', async () => {
   const { text, headers } = await fixture.visit(address, '/', { headers: { 'accept-encoding': 'br, gzip' } });
   expect(text).toMatch(/<h1>Shop<\/h1><frontage-draft>.*<\/frontage-draft><\/body><\/html>$/s);
   expect(text).toContain('Draft in preview 4, not published.');
@@ -116,7 +116,7 @@ test('a preview’s host is hidden from other sites, except in a script’s own 
   }
 });
 
-test('the live site has neither the bar nor a word against indexing', async () => {
+test('the live site has neither the bar nor a ban on indexing', async () => {
   const site = await fixture.newSite();
   await fixture.write(site, 'main', { 'index.html': '<body>Live</body>' });
   await fixture.publishSite(site);

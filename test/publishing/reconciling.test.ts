@@ -77,7 +77,7 @@ test('an accepted publish is a row and a message in one transaction, sent once',
   ]);
 });
 
-test('an unfinished publish without a workflow is restarted, one with an ended workflow is failed', async () => {
+test('unfinished publishes without a workflow are restarted, those with an ended one are failed', async () => {
   const lost = await accept(await newSite());
   await deps.em().nativeUpdate(OutboxEntry, { workflowId: workflowIds.publishSite(lost) }, { sentAt: clock.now() });
   const dead = await accept(await newSite());
@@ -92,7 +92,7 @@ test('an unfinished publish without a workflow is restarted, one with an ended w
   expect(await reconciling.reconcileDeployments()).toEqual({ restarted: 0, failed: 0 });
 });
 
-test('a scan with a lost workflow is restarted with its request’s id, a running one is not', async () => {
+test('only a scan with a lost workflow is restarted, with its request’s id', async () => {
   const id = await accept(await newSite());
   await claimBuild(deps.em(), clock, id);
   await built(id);
@@ -127,7 +127,7 @@ test('a finished build of an archived site is cancelled, an overtaken one supers
   expect((await deps.em().findOneOrFail(Site, archived)).liveDeploymentId).toBeNull();
 });
 
-test('a site builds one publish at a time in order, and a repeated claim changes nothing', async () => {
+test('a site builds publishes one by one in order; repeated claims change nothing', async () => {
   const site = await newSite();
   const first = await accept(site);
   expect(await claimBuild(deps.em(), clock, first)).toEqual({ turn: 'build' });
@@ -151,7 +151,7 @@ test('posts wait for a site’s publish, and are built on its result', async () 
   expect((await read(posts)).sourceCommit).toBe('b'.repeat(40));
 });
 
-test('a publish of the site supersedes waiting posts, and never the reverse', async () => {
+test('a publish of the site supersedes waiting posts, but posts never supersede it', async () => {
   const site = await newSite();
   await claimBuild(deps.em(), clock, await accept(site));
   const posts = await accept(site, 'posts');

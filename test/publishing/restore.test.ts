@@ -108,7 +108,7 @@ test('a restore overtaken by a newer version is superseded', async () => {
   expect((await deps.em().findOneOrFail(Deployment, { id: second.id })).status).toBe('live');
 });
 
-test('a version with lost bytes is not restored, and the first lost file is named', async () => {
+test('a version with lost bytes is not restored; its first lost file is named', async () => {
   const [first] = await siteWithVersions(2);
   if (!first) throw new Error('no version');
   await rm(blobPath(deps.config.storeDir as string, first.file));

@@ -133,7 +133,7 @@ test.each<TarEntry>([
   expect(kept).toBeInstanceOf(Error);
 });
 
-test('a cache refused at its first entry is not passed on, and ends no process', async () => {
+test('a cache refused at its first entry is not forwarded, and ends no process', async () => {
   const { ended, kept } = await passed([{ name: 'cache/../../passwd', content: 'x' }, end]);
   expect([ended instanceof Error, kept]).toEqual([true, undefined]);
 });
@@ -143,7 +143,7 @@ test('a truncated cache is discarded', async () => {
   expect([ended instanceof Error, kept instanceof Error]).toEqual([true, true]);
 });
 
-test('an unoffered hash gives access to nobody’s bytes', async () => {
+test('an unoffered hash gives access to no bytes', async () => {
   const tar = tarOf([{ name: 'held.json', content: JSON.stringify([['dist/stolen', 'a'.repeat(64)]]) }, built]);
   const named: unknown[] = [];
   const held = Promise.resolve(new Map([['b'.repeat(64), 1]]));

@@ -100,7 +100,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
 const quiet = { info: () => {}, warn: () => {} };
 const options = { dataDir, owner: newOwner(), log: quiet, onProgress: () => {} };
 
-test('off opens no sandbox', async () => {
+test('the setting off opens no sandbox', async () => {
   expect(await openSandbox({ ...options, mode: 'off', dockerHost: '' })).toBeUndefined();
 });
 

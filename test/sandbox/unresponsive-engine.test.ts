@@ -31,7 +31,7 @@ async function openDeafEngine(sound: Docker): Promise<Docker> {
 }
 
 test.skipIf(engineMissing)(
-  'a build whose container cannot be removed keeps its outcome, and a later removal succeeds',
+  'a build keeps its outcome even if its container is removed only later',
   {
     timeout: 180_000,
   },

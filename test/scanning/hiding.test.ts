@@ -73,7 +73,7 @@ test('missing bytes are unread, and the version stays unscanned', async () => {
   expect(whole).toBe(false);
 });
 
-test('a file that takes over a minute is unread, and the next files are read', async () => {
+test('a file that takes over a minute is unread; the next files are read', async () => {
   let ms = 0;
   // Each slice takes a tenth of a second here.
   const elapsed = () => {
@@ -198,7 +198,7 @@ describe('ambiguous XML is unread', () => {
       expect((await scan({ [path]: text })).kinds).toContain(`${path} unread`);
   });
 
-  test('and usual pictures, feeds and pages are read', async () => {
+  test('usual pictures, feeds and pages are read', async () => {
     const plain = `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd"><svg><title>a &amp; b &#169;</title></svg>`;
     const html = `<!DOCTYPE html><pre>&lt;!ENTITY</pre><!ENTITY x "y">&nbsp;`;
     expect((await scan({ 'a.svg': plain, 'a.xml': plain, 'a.html': html })).kinds).toEqual([]);
@@ -213,7 +213,7 @@ function nested(depth: number): string {
   return inner;
 }
 
-describe('redirects that lead visitors away', () => {
+describe('redirects to other sites', () => {
   test.each([
     ['/* https://evil.example/:splat 302', true],
     ['/ https://evil.example/', true],
@@ -224,7 +224,7 @@ describe('redirects that lead visitors away', () => {
     ['/* https://bakery.example/:splat 301', false],
     ['/old 410', false],
     ['/logo.png https://pictures.example/logo.png', false],
-  ])('%s: %s', async (rules, isFlagged) => {
+  ])('%s: flagged is %s', async (rules, isFlagged) => {
     expect((await scan({ _redirects: rules })).kinds).toEqual(isFlagged ? ['_redirects redirect'] : []);
   });
 });

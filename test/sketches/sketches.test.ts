@@ -140,7 +140,7 @@ test('hosts that resemble a sketch’s are unknown', async () => {
   }
 });
 
-test.skipIf(!browser)('no script runs, and sketches are side by side on desktops and stacked on phones', async () => {
+test.skipIf(!browser)('no script runs; sketches are side by side on desktops, stacked on phones', async () => {
   const directions = [direction('Warm', 'Serif and cream.'), direction('Cool', 'Slate and air.'), direction('Loud')];
   const { body } = await show({ title: 'A bakery on the corner', directions });
   const chrome = await chromium.launch({

@@ -107,7 +107,7 @@ test('a terminal shows a preview’s elapsed seconds until there is output', asy
   );
 });
 
-test('a network gap ends neither a publish nor its output, which continues after the last part', {
+test('after a network gap a publish’s output continues after its last part', {
   timeout: 30_000,
 }, async () => {
   const after: unknown[] = [];
@@ -154,7 +154,7 @@ test('log parts are printed by line, with the published site’s warnings', asyn
   expect((await run('publish', 'site_x')).err).toContain('! /about/: Its link to /nothing/ leads nowhere.\n');
 });
 
-test('a refusal while following ends it at once, with the command to check again', async () => {
+test('a refusal ends following at once, and names the command to check again', async () => {
   answers['GET /v1/deployments/dep_x/log'] = json(
     { error: { code: 'not_found', message: 'No.', retryable: false } },
     404,

@@ -11,7 +11,7 @@ test('a list of submissions shows the visitors’ answers', async () => {
   expect(row).toBe('sub_x  name Ada  topics ["a","b"]  –');
 });
 
-test('a value of several lines keeps them', async () => {
+test('a value of several lines keeps its lines', async () => {
   answers['GET /v1/sites'] = () => [200, { id: 'form_x', embed: '<form>\n  <input>\n</form>\n' }];
   const { out } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
   expect(out).toMatch(/^id +form_x\nembed\n {2}<form>\n {4}<input>\n {2}<\/form>\n$/);

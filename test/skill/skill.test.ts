@@ -133,7 +133,7 @@ test('a deployment without e-mail sign-in mentions neither OAuth nor access requ
   expect(await told(callWith(bare.url))).toEqual([false, false]);
 });
 
-test('every call that it teaches exists in the API', async () => {
+test('every call that the skill teaches exists in the API', async () => {
   const routes = routesOf((await anyone('GET', '/openapi.json')).body);
   const known = new Set(routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '*')}`));
   const taught = [...(await textOf(anyone)).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/v1\/[^`?\s]+)/g)];
@@ -144,7 +144,7 @@ test('every call that it teaches exists in the API', async () => {
   expect(calls.filter((call) => !known.has(call))).toEqual([]);
 });
 
-test('the API accepts every body that it teaches', async () => {
+test('the API accepts every body that the skill teaches', async () => {
   const text = markdown.map(({ bytes }) => bytes.toString()).join('\n');
   const taught = [...text.matchAll(/`(POST|PUT) (\/v1\/[^`?\s]+)`(?: with)? `(\{[^`]*\})`/g)];
   expect(taught.length).toBeGreaterThan(10);

@@ -34,7 +34,7 @@ function namesIn(value: unknown, names = new Set<string>()): Set<string> {
   return names;
 }
 
-test('every field, code, tool and value that it names exists in the API', () => {
+test('every field, code, tool and value that the skill names exists in the API', () => {
   const known = namesIn(description);
   const tools = operations.map((operation) => operation.replaceAll('.', '_'));
   for (const names of [Object.keys(catalog), limitNames, capabilities, tools])
@@ -46,7 +46,7 @@ test('every field, code, tool and value that it names exists in the API', () => 
   expect(limits.filter((name) => !(limitNames as readonly string[]).includes(name))).toEqual([]);
 });
 
-test('every client command that it names exists', async () => {
+test('every client command that the skill names exists', async () => {
   const own = [...bundleClient().matchAll(/^ {2}use: "frontage ([\w-]+)/gm)].map(([, name]) => name);
   expect(own).toContain('publish');
   const calls = operations.map((operation) => operation.replaceAll('_', '-').replace('.', ' '));
@@ -79,7 +79,7 @@ test('each template contains every site file that a page names', async () => {
   ]).toEqual([true, expect.objectContaining({ form: '' })]);
 });
 
-test('the font families that it offers are installed in every site', async () => {
+test('the font families that the skill offers are installed in every site', async () => {
   const { dependencies } = JSON.parse(await readFile(join(root, 'providers/sandbox/image/package.json'), 'utf8'));
   const packages = Object.keys(dependencies).filter((name) => name.startsWith('@fontsource'));
   const rows = textOf('design/type.md').match(/^\| (?!Character|---).+$/gm) ?? [];

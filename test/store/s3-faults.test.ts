@@ -75,7 +75,7 @@ test('stored bytes are not sent again', async () => {
   expect((await stat(path)).ino).toBe(before.ino);
 });
 
-test('a large file is sent in parts, read whole and by range, and leaves nothing', async () => {
+test('large files are sent in parts, read whole and by range, and leave nothing', async () => {
   const content = randomBytes(21 * mebibyte + 5);
   const blob = await store.put(streamed(content));
   expect(blob).toEqual({ sha256: sha(content), bytes: content.length, encodings: [] });
@@ -88,7 +88,7 @@ test('a large file is sent in parts, read whole and by range, and leaves nothing
   expect(await place.leftAside()).toEqual([]);
 });
 
-test('named files of any length are read back, and an interrupted write keeps the earlier one', async () => {
+test('named files of any length are read back; interrupted writes keep the earlier one', async () => {
   for (const bytes of [0, 1, 8 * mebibyte - 1, 8 * mebibyte, 17 * mebibyte]) {
     const content = randomBytes(bytes);
     await store.caches.put('site', streamed(content));

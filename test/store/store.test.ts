@@ -143,7 +143,7 @@ describe.each(kinds)('a store $name', (kind) => {
       expect(await store.sweep()).toBe(0);
     });
 
-    test('by many processes beside writers fails nobody and removes nothing fresh', async () => {
+    test('by many processes beside writers causes no failure and removes nothing fresh', async () => {
       const stores = Array.from({ length: 4 }, () => place.openStore());
       for (let n = 0; n < 20; n++) {
         await put('scratch', `old-${n}`);

@@ -62,7 +62,7 @@ test('an untrusted client cannot choose its request id', async () => {
   }
 });
 
-test('a workflow that an activity starts inherits the request, and one that it signals does not', () => {
+test('a workflow that an activity starts inherits the request; a signalled one does not', () => {
   const request = { reqId: 'req_1' };
   const activity = { ...request, workflowId: 'publish:dep_1', activity: 'putLive' };
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture?.close());
 
-test('log lines of a mail, also of a retried one, contain the id of the call that caused it', async () => {
+test('log lines of a mail, even a retried one, contain its request’s id', async () => {
   const to = 'guest@example.com';
   refusing.set(to, 451);
   const ask = people(fixture);

@@ -35,7 +35,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('metrics count what waits now, with the age of the oldest, and the days of the certificate that expires first', async () => {
+test('metrics report waiting work, the age of the oldest, and the first certificate expiry', async () => {
   const metricsNow = () => readMetrics(orm.em.fork(), clock);
   expect(await metricsNow()).toEqual({
     outboxWaiting: 0,
@@ -62,7 +62,7 @@ test('metrics count what waits now, with the age of the oldest, and the days of 
   });
 });
 
-test('certificates that are not renewed are left out: of domains not followed any more, and of blocked accounts', async () => {
+test('metrics omit certificates of unfollowed domains and of blocked accounts', async () => {
   const daysLeft = async () => (await readMetrics(orm.em.fork(), clock)).certificateDaysLeft;
   const [free, blocked] = [await addAccount(), await addAccount()];
   await db.query(`update account set blocked_at = $2, block_reason = 'abuse' where id = $1`, [blocked, now]);
@@ -120,7 +120,7 @@ test('a repair that is logged is counted', async () => {
   expect(await counted()).toBe('2');
 });
 
-test('a process reports its health, and returns 503 for metrics if the database does not respond', async () => {
+test('a process reports its health, and metrics are 503 if the database is silent', async () => {
   let isReady = true;
   const render = () => Promise.reject(new Error('no database'));
   const server = await startMetricsServer({ metrics, log: quiet, render, isReady: () => isReady });
