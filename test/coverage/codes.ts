@@ -81,7 +81,7 @@ const output = rowsOf('code', 'material', {
 });
 
 const material = rowsOf('code', 'material', {
-  provider_error: ['material/photos', 'with a library in the state %s is %s, in our words, and not cached'],
+  provider_error: ['material/photos', 'in library state %s is %s, in our words, and not cached'],
   invalid_query: ['material/photos', 'whose query is %s is invalid_query'],
   missing_asset: ['material/assets', 'whose bytes are lost is missing_asset, and the same bytes repair it'],
   photos_disabled: ['material/photos', 'without a library the calls are photos_disabled'],

@@ -155,7 +155,7 @@ export const endpoints = [
     'POST /v1/domains': ['domains/onboarding', 'setup names a pair of name servers, and delegation to them activates'],
     'GET /v1/domains': [
       'domains/holding',
-      'domains waiting for their owner are in inbox, list and count, up to the cap',
+      'domains waiting for their owner are in inbox, list and count, within the cap',
     ],
     'GET /v1/domains/{id}': ['domains/onboarding', 'a domain becomes active without a call, within ten checks'],
     'DELETE /v1/domains/{id}': ['domains/holding', 'CNAME and TXT records prove nothing for the next account'],

@@ -53,7 +53,7 @@ export const limits = [
   ...rowsOf('limit', 'domains', {
     'domains of an account': [
       'domains/holding',
-      'domains waiting for their owner are in inbox, list and count, up to the cap',
+      'domains waiting for their owner are in inbox, list and count, within the cap',
     ],
   }),
   ...rowsOf('limit', 'agents', {

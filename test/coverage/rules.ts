@@ -155,7 +155,7 @@ export const rules = [
   ...rowsOf('rule', 'domains', {
     'the account lists the ways to onboard a domain': [
       'domains/holding',
-      'domains waiting for their owner are in inbox, list and count, up to the cap',
+      'domains waiting for their owner are in inbox, list and count, within the cap',
     ],
     'no domain is ever registered': ['domains/holding', 'an unregistered name waits, and the response says so'],
   }),

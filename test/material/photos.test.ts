@@ -74,7 +74,7 @@ describe('a search', () => {
     ['silent', 'provider_error', true],
     ['babbles', 'provider_error', true],
     ['refuses', 'provider_error', false],
-  ] as const)('with a library in the state %s is %s, in our words, and not cached', async (how, code, retryable) => {
+  ] as const)('in library state %s is %s, in our words, and not cached', async (how, code, retryable) => {
     const query = newQuery();
     library.fail(how);
     const answer = await search(query);

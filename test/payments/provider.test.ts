@@ -146,7 +146,7 @@ describe('a provider failure', () => {
 });
 
 describe('an account', () => {
-  test('with an own key reports its state and what it waits for, in our words', async () => {
+  test('with an own key reports what it is and waits for, in our words', async () => {
     expect(await payments.readKey('rk_test_0123456789')).toMatchObject({
       chargesEnabled: true,
       currency: 'EUR',
