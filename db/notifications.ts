@@ -45,7 +45,7 @@ export function openNotifications(databaseUrl: string, log: Logger, ending?: Abo
   function lost(failed: pg.Client, error?: Error): void {
     if (closed || failed !== client) return;
     client = undefined;
-    if (!interrupted) log.warn({ err: error }, 'stopped listening for changes because of an error');
+    if (!interrupted) log.warn({ err: error }, 'stopped listening for database notifications because of an error');
     interrupted = true;
     failed.end().catch(() => {});
     retry = setTimeout(() => void connect(), retryAfterMs);
@@ -64,7 +64,7 @@ export function openNotifications(databaseUrl: string, log: Logger, ending?: Abo
       lost(next, error as Error);
       return;
     }
-    if (interrupted) log.info('listening for changes again');
+    if (interrupted) log.info('listening for database notifications again');
     interrupted = false;
     for (const channel of channels) tell(channel, undefined);
   }

@@ -75,7 +75,7 @@ async function deliver(temporal: Client, { kind, workflowId, message }: OutboxEn
 
 async function start(temporal: Client, workflowId: string, message: OutboxMessage): Promise<void> {
   const { type } = message;
-  if (!type) throw new Error('an outbox entry names no workflow type');
+  if (!type) throw new Error('the outbox entry has no workflow type');
   await temporal.workflow.start(type, {
     workflowId,
     // A later release's process may have written a type that this one does not know.
@@ -111,7 +111,7 @@ export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' |
           entry.lastError = String(error).slice(0, 500);
           deps.log.warn(
             { err: error, reqId: entry.message.cause?.reqId, workflowId: entry.workflowId, kind: entry.kind },
-            'a message could not be sent to the workflow engine yet',
+            'a message could not be sent to Temporal; retrying',
           );
         }
       }),

@@ -44,7 +44,7 @@ export function parseAddress(name: string): Address {
 }
 
 export function noRepository(): GitRefusal {
-  return new GitRefusal(404, 'This password does not give access to a repository at this address.');
+  return new GitRefusal(404, 'This password does not give access to the repository at this address.');
 }
 
 /** Passwords are random and long, so a plain hash is enough. */

@@ -78,7 +78,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
           protocol: parseProtocol(request),
           body: bodyOf(request),
           bodyBytesMax: fetchBytesMax,
-          tooLarge: ['This clone’s list of commits is too long. Clone the repository again.'],
+          tooLarge: ['The fetch request lists too many commits. Clone the repository again.'],
           isStillAllowed: () => isStillGranted(access),
           timeouts: times,
         });
@@ -99,7 +99,7 @@ type Named = { Params: { name: string } };
 
 function parseService(service: unknown): Service {
   if (service === 'git-upload-pack' || service === 'git-receive-pack') return service;
-  throw new GitRefusal(403, 'This repository only supports the smart HTTP protocol. Use git 1.6.6 or later.');
+  throw new GitRefusal(403, 'This server only supports the smart HTTP protocol. Use git 1.6.6 or later.');
 }
 
 /** Only a valid version is passed on: the header comes from the client and becomes an environment variable of git. */
@@ -182,7 +182,7 @@ function pushOf(
     isStillAllowed: () => isStillGranted(access),
     onHook(channel) {
       answerHook(channel, decide).catch((error) => {
-        deps.log.error({ err: error, siteId }, 'a push could not be validated');
+        deps.log.error({ err: error, siteId }, 'a push could not be checked');
         channel.end('refused\nThe push could not be checked because of an internal error. Nothing has changed.\n');
       });
     },

@@ -29,5 +29,5 @@ export async function fastForwardMain(
     if (moves.length === 0 || (await repositories.move(siteId, moves))) return true;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
-  throw new Error('main could not be updated because of concurrent writes');
+  throw new Error('main could not be updated because of concurrent pushes');
 }

@@ -38,12 +38,12 @@ function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | 
     const may = `main and preview/1 to preview/${limits.preview_slots}`;
     return refuse(
       ref,
-      `cannot be pushed: a site accepts pushes only to ${may}`,
+      `cannot be pushed: sites accept pushes only to ${may}`,
       `Push to main: git push origin HEAD:main. ${lift('preview_slots')}`,
     );
   }
   if (to !== null) return undefined;
-  return refuse(ref, 'cannot be deleted by a push', 'Instead, push commits that revert the work (git revert).');
+  return refuse(ref, 'cannot be deleted by a push', 'To undo the work, push commits that revert it (git revert).');
 }
 
 /** All git queries run concurrently: each is a process, and most of its time is start-up. */
@@ -64,7 +64,7 @@ async function checkTip(
   const [files, history] = answers;
   const goesForward = from === null || history.isOnTop || ref !== 'refs/heads/main';
   if (!goesForward && !(await isAncestor(place, from, to))) {
-    const remedy = 'First integrate the site’s commits (git pull --rebase), then push without --force.';
+    const remedy = 'Rebase onto the site’s commits (git pull --rebase), then push without --force.';
     return [refuse(ref, 'accepts only fast-forward pushes: this push would remove commits from the site', remedy)];
   }
   const differences = history.differences ?? (await diffTrees(place, from, to));

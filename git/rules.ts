@@ -78,12 +78,12 @@ function checkDifference(rules: Rules, difference: Difference, bytes: number): V
     return refuse('invalid_file', path, 'is not a regular file', 'Replace it with a regular file.');
   }
   if (bytes > rules.limits.file_bytes) {
-    const fault = `is larger than ${megabytes(rules.limits.file_bytes)}, the limit for one file`;
+    const fault = `exceeds the size limit of ${megabytes(rules.limits.file_bytes)} per file`;
     return refuse(
       'plan_limit',
       path,
       fault,
-      `Make the file smaller, or remove it from the site. ${rules.lift('file_bytes')}`,
+      `Reduce the file’s size, or remove it from the site. ${rules.lift('file_bytes')}`,
     );
   }
   return checkPlace(rules.repository, path);
@@ -109,13 +109,13 @@ function checkPlace(repository: Repository, path: string): Violation | undefined
       'crosses_repositories',
       path,
       'belongs in the content repository, which the build mounts at src/content/',
-      'Push it to the content repository instead, without "src/content/" in its path.',
+      'Push the file to the content repository instead, without "src/content/" in its path.',
     );
   }
   const place = placeOf(repository, path);
   if (!place || acceptsName(place, path)) return undefined;
   const remedy = `Use one of the formats that ${place.name} accepts: ${place.extensions.join(', ')}.`;
-  return refuse('format_not_allowed', path, `has a format that ${place.name} does not accept`, remedy);
+  return refuse('format_not_allowed', path, `has a file format that ${place.name} does not accept`, remedy);
 }
 
 function checkTotals({ limits, lift, repository }: Rules, files: readonly TreeEntry[]): Violation | undefined {

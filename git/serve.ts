@@ -81,9 +81,9 @@ function startTimers(exchange: Exchange, stop: (reason: string) => void) {
     stop(reason);
     exchange.disconnect();
   };
-  const idle = setTimeout(() => abandon('the client sent nothing for too long'), idleMs);
+  const idle = setTimeout(() => abandon('the client sent no data for too long'), idleMs);
   // The hook checks the access of a received push again.
-  const ask = async () => isReceived || (await exchange.isStillAllowed()) || abandon('the access was revoked');
+  const ask = async () => isReceived || (await exchange.isStillAllowed()) || abandon('access was revoked');
   const asking = setInterval(() => void ask().catch(() => {}), askMs);
   return {
     /** The client has sent or read these bytes. */
@@ -128,7 +128,7 @@ async function writeBody(
       isLarge.value = true;
       git.stop();
     }
-    if (bytes > 2 * bodyBytesMax) throw new Error('the client kept sending after the limit');
+    if (bytes > 2 * bodyBytesMax) throw new Error('the client kept sending data after it reached the size limit');
     if (!isLarge.value) await writeWithBackpressure(git.stdin, chunk as Buffer);
   }
   git.stdin.end();

@@ -71,7 +71,7 @@ function lineStarts(manifest: Buffer): Uint32Array {
     }
     starts[count++] = at + 1;
   }
-  if (starts[count - 1] !== manifest.length) throw new Error('a manifest ends in the middle of a line');
+  if (starts[count - 1] !== manifest.length) throw new Error('a manifest ends with an incomplete line');
   return starts.slice(0, count);
 }
 

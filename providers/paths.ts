@@ -43,7 +43,7 @@ export function sourceFault(path: string): PathFault | undefined {
   if (isFrozen(path)) return { code: 'frozen_file', what: 'is managed by the platform' };
   const segments = path.split('/');
   if (!segments.some(isSubmoduleList)) return undefined;
-  return { code: 'invalid_path', what: 'is a list of git submodules, which sites cannot have' };
+  return { code: 'invalid_path', what: 'lists git submodules, which are not supported' };
 }
 
 /** Why a built site cannot have or serve this path; undefined if it can. Relative to the site's root. */
@@ -63,12 +63,12 @@ function placeFault(path: string): string | undefined {
   if (/\p{Cc}/u.test(path)) return 'has a control character in its name';
   if (path.includes('\\')) return 'has a backslash in its name';
   if (/^[a-z]:/i.test(path)) return 'begins with a Windows drive letter';
-  if (Buffer.byteLength(path) > pathBytesMax) return `has a path of more than ${pathBytesMax} bytes`;
+  if (Buffer.byteLength(path) > pathBytesMax) return `has a path longer than ${pathBytesMax} bytes`;
   for (const segment of path.split('/')) {
-    if (segment === '') return 'has an empty folder or file name in its path';
-    if (segment === '.' || segment === '..') return 'has "." or ".." as a name in its path';
+    if (segment === '') return 'has an empty segment in its path';
+    if (segment === '.' || segment === '..') return 'has a "." or ".." segment in its path';
     if (isGitFolder(segment)) return 'has a name that some systems treat as the .git folder';
-    if (Buffer.byteLength(segment) > segmentBytesMax) return `has a name of more than ${segmentBytesMax} bytes`;
+    if (Buffer.byteLength(segment) > segmentBytesMax) return `has a name longer than ${segmentBytesMax} bytes`;
   }
   return undefined;
 }

@@ -207,9 +207,9 @@ function accountOf(account: Stripe.Account): AccountState {
 /** The API error for a fault of the provider. `what` names the part of the platform that failed. */
 export function providerError(fault: PaymentsFault, what = 'The payment provider'): AppError {
   const unanswered = fault.reason === 'unanswered';
-  return errors.provider_error(`${what} could not be reached or rejected the request.`, {
+  return errors.provider_error(`${what} did not respond, or rejected the request.`, {
     retryable: unanswered,
     cause: fault,
-    ...(unanswered ? { nextAction: 'Send the same request again after a minute.' } : {}),
+    ...(unanswered ? { nextAction: 'Send the same request again in a minute.' } : {}),
   });
 }

@@ -31,7 +31,7 @@ export type PhotoLibrary = {
 export class PhotosFault extends Error {
   readonly outcome: 'busy' | 'later' | 'refused';
   constructor(outcome: PhotosFault['outcome'], cause?: unknown) {
-    super(`the photo library failed: ${outcome}`, { cause });
+    super(`the photo library request failed: ${outcome}`, { cause });
     this.outcome = outcome;
   }
 }

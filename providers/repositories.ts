@@ -151,7 +151,7 @@ export function isBranch(name: string): boolean {
 }
 
 function refOf(branch: Branch): string {
-  if (!isBranch(branch)) throw new Error('not a branch that a site can have');
+  if (!isBranch(branch)) throw new Error('not a valid branch of a site');
   return `refs/heads/${branch}`;
 }
 

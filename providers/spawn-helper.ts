@@ -178,7 +178,7 @@ function onMessage({ runs }: SpawnHelper, news: HelperMessage): void {
   }
   runs.delete(news.id);
   if ('ending' in news) run.exited.resolve(news.ending);
-  else run.exited.reject(new Error(`A program could not be started: ${news.error}`));
+  else run.exited.reject(new Error(`The program could not be started: ${news.error}`));
 }
 
 /** A connection begins with a line that names the program and the stream. The rest is the program's data. */

@@ -114,9 +114,9 @@ function failed(cause: unknown): never {
 }
 
 function failure(retryable: boolean, cause: unknown) {
-  return errors.provider_error('The platform’s name servers could not be reached or rejected the request.', {
+  return errors.provider_error('The platform’s name servers did not respond, or rejected the request.', {
     retryable,
-    nextAction: retryable ? 'Send the same request again in a moment.' : 'Report it to the operator.',
+    nextAction: retryable ? 'Send the same request again in a moment.' : 'Report the error to the operator.',
     cause,
   });
 }

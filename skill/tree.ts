@@ -51,8 +51,7 @@ export function removeDisabledParts(text: string, isOn: (capability: string) => 
     if (shown.at(-1)) kept += words;
     if (mark === 'end') shown.pop();
     else if (mark !== undefined) shown.push(shown.at(-1) === true && isOn(mark.with));
-    if (shown.length === 0)
-      throw new Error(`an end marker closes a part that was not opened, after: ${words.slice(-60)}`);
+    if (shown.length === 0) throw new Error(`an end marker has no matching start marker, after: ${words.slice(-60)}`);
   }
   if (shown.length > 1) throw new Error(`a part is not closed: ${text.slice(0, 60)}`);
   const tidy = kept.replace(/\n{3,}/g, '\n\n').trim();
@@ -90,7 +89,7 @@ function errorTable(): string {
   return `# Errors
 
 Every error is \`{ "error": { code, message, retryable, next_action?, request_id?, detail? } }\`: \`request_id\` is present if the service is at fault, and \`detail\` contains the log of a failed build. Relay \`message\` to the owner and follow \`next_action\`: it is more specific than this
-table. Retry a request only if \`retryable\` is true (after \`retry-after\` seconds if that header is present). \`plan_limit\` means a limit of the plan, which a larger plan or a smaller request avoids; \`rate_limited\` passes with time.
+table. Retry a request only if \`retryable\` is true (after \`retry-after\` seconds if that header is present). \`plan_limit\` means a limit of the plan, which a larger plan or a smaller request avoids; \`rate_limited\` clears by itself.
 
 | Code | Status | Retry | When | What to do |
 | --- | --- | --- | --- | --- |

@@ -42,8 +42,8 @@ export async function commitChanges(
 function route(input: readonly ChangeInput[]): { repository: Repository; changes: PlannedChange[] } {
   const inContent = input.filter(({ path }) => path.startsWith(contentFolder)).length;
   if (inContent > 0 && inContent < input.length) {
-    throw errors.crosses_repositories('The changes affect both the source and the content repository.', {
-      nextAction: `Make two calls: one with the paths under ${contentFolder}, and one with the others.`,
+    throw errors.crosses_repositories('The changes affect both the source and content repositories.', {
+      nextAction: `Make two calls: one for the paths under ${contentFolder}, and one for all other paths.`,
     });
   }
   const prefix = inContent > 0 ? contentFolder : '';

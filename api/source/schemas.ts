@@ -10,7 +10,7 @@ const repository = z.enum(['source', 'content']);
 const sha = z.string().regex(/^[0-9a-f]{40}$/, 'a commit id must be 40 hexadecimal digits');
 
 export const credentialInput = z.strictObject({
-  repository: repository.describe('The repository to which the credentials give access.'),
+  repository: repository.describe('The repository that the credentials can access.'),
   access: z.enum(['read', 'write']).describe('`read` allows cloning and fetching; `write` also allows pushing.'),
   expires_in_seconds: z
     .number()
@@ -18,7 +18,7 @@ export const credentialInput = z.strictObject({
     .min(60)
     .max(90 * daySeconds)
     .default(daySeconds)
-    .describe('1 minute to 90 days. The default is one day.'),
+    .describe('Lifetime of the credentials: 1 minute to 90 days. The default is one day.'),
 });
 
 export const credentialSchema = z
@@ -51,27 +51,27 @@ export function credentialView(config: Config, credential: GitCredential, passwo
 }
 
 export const filesQuery = pageQuery.extend({
-  path: z.string().max(2048).default('').describe('The path of a folder or a file. The default is the root folder.'),
+  path: z.string().max(2048).default('').describe('The path of a folder or file. The default is the root folder.'),
   ref: z
     .string()
     .max(64)
     .default('main')
-    .describe('`main`, `preview/<n>`, a deployment (`dep_…`) for the source it was built from, or a commit.'),
+    .describe('`main`, `preview/<n>`, a commit, or a deployment (`dep_…`), which means the commits it was built from.'),
   recursive: z
     .enum(['true', 'false'])
     .default('false')
-    .describe('`true` lists all files below the folder instead of only its direct entries.'),
+    .describe('`true` lists all files in the folder and its subfolders, `false` only its direct entries.'),
 });
 
 const commits = z
   .object({ source: z.string().nullable(), content: z.string().nullable() })
-  .describe('The commits from which the tree was read; null for a repository that is not part of the tree.');
+  .describe('The commits that the tree was read from; null for a repository that is not part of the tree.');
 
 const folderSchema = listOf(
   z.object({
     path: z.string(),
     kind: z.enum(['file', 'folder']),
-    bytes: z.number().int().describe('For a folder, the total size of all files below it.'),
+    bytes: z.number().int().describe('For a folder, the total size of all files in it and its subfolders.'),
   }),
 ).extend({ path: z.string(), kind: z.literal('folder'), commits });
 
@@ -82,15 +82,15 @@ const fileSchema = z.object({
   sha256: z.string(),
   repository,
   commit: z.string(),
-  text: z.string().optional().describe('The content, if it is UTF-8 text.'),
-  base64: z.string().optional().describe('The content, if it is not UTF-8 text.'),
+  text: z.string().optional().describe('The content, if the file is UTF-8 text.'),
+  base64: z.string().optional().describe('The content in base64, if the file is not UTF-8 text.'),
 });
 
 export const filesSchema = z.union([folderSchema, fileSchema]).meta({ id: 'Files' });
 
 const change = z
   .strictObject({
-    path: z.string().max(8192).describe('A path below `src/content/` belongs to the content repository.'),
+    path: z.string().max(8192).describe('A path under `src/content/` belongs to the content repository.'),
     text: z.string().optional(),
     base64: z.base64().optional(),
     delete: z.literal(true).optional(),
@@ -107,13 +107,11 @@ export const commitInput = z.strictObject({
     .trim()
     .min(1)
     .max(5000)
-    .describe('The commit message, with the reason for the change. Its first line is the subject.'),
+    .describe('The commit message, including the reason for the change. Its first line is the subject.'),
   changes: z.array(change).min(1).max(1000).describe('All paths must belong to the same repository.'),
   expected_head: sha
     .optional()
-    .describe(
-      'The commit on which the change is based. If `main` has changed since, the call fails with `stale_hash`.',
-    ),
+    .describe('The commit that the change is based on. If `main` has changed since, the call fails with `stale_hash`.'),
 });
 
 export const commitSchema = z
@@ -127,7 +125,7 @@ export const commitSchema = z
     branch: z.literal('main'),
     subject: z.string(),
     author: z.string(),
-    files_changed: z.number().int().describe('Number of files that the commit wrote or removed.'),
+    files_changed: z.number().int().describe('Number of files that the commit added, changed or deleted.'),
     committed_at: moment,
   })
   .meta({ id: 'Commit' });

@@ -85,7 +85,7 @@ async function blobIdOf(file: UploadStream): Promise<string> {
 async function* readFrom(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
   for (let position = 0; position < bytes; ) {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(pieceBytes), position });
-    if (bytesRead === 0) throw new Error('a received file is shorter than when it was written');
+    if (bytesRead === 0) throw new Error('a spooled upload is shorter than its recorded size');
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }

@@ -84,6 +84,6 @@ export function refusalError(repository: Repository, verdicts: readonly Violatio
   const [first] = verdicts as [Violation];
   const folder = repository === 'content' ? contentFolder : '';
   const shown = verdicts.slice(0, 5).map((verdict) => sentence(verdict, folder));
-  const more = verdicts.length > 5 ? [`${verdicts.length - 5} more changes were refused.`] : [];
+  const more = verdicts.length > 5 ? [`${verdicts.length - 5} more changes were rejected.`] : [];
   return errors[first.code]([...shown, ...more].join(' '), { nextAction: first.remedy });
 }

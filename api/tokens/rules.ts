@@ -73,8 +73,8 @@ export async function createToken(em: EntityManager, deps: Deps, actor: Actor, i
 export async function loadToken(em: EntityManager, actor: Actor, id: string): Promise<Token> {
   const token = isId('tok', id) ? await em.findOne(Token, { id, account: actor.accountId, revokedAt: null }) : null;
   if (token) return token;
-  throw errors.not_found('This account has no token with this id.', {
-    nextAction: 'Call GET /v1/tokens to list the tokens.',
+  throw errors.not_found('The account has no token with this id.', {
+    nextAction: 'Call GET /v1/tokens to list the account’s tokens.',
   });
 }
 

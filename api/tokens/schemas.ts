@@ -3,14 +3,14 @@ import type { Actor } from '#api/access.ts';
 import { moment } from '#api/schemas.ts';
 import type { Token } from '#db/auth/token.ts';
 
-const name = z.string().trim().min(1).max(100).describe('A name by which the owner can recognise the token.');
+const name = z.string().trim().min(1).max(100).describe('A name that helps the owner recognise the token.');
 
 export const tokenInput = z.strictObject({
   name,
   expires_at: z.iso
     .datetime({ offset: true })
     .optional()
-    .describe('A time in the future. Without it, the token does not expire.'),
+    .describe('When the token expires; must be in the future. If omitted, the token does not expire.'),
 });
 export const tokenChange = z.strictObject({ name });
 
@@ -22,11 +22,11 @@ export const tokenSchema = z
     created_at: moment,
     last_used_at: moment.nullable(),
     expires_at: moment.nullable(),
-    current: z.boolean().describe('Whether this call was made with this token.'),
+    current: z.boolean().describe('Whether this token was used to make this call.'),
   })
   .meta({ id: 'Token' });
 export const newTokenSchema = tokenSchema.extend({
-  access_token: z.string().describe('The token itself, shown only once.'),
+  access_token: z.string().describe('The token itself. It is shown only once.'),
 });
 
 export function tokenView(token: Token, actor: Actor): z.output<typeof tokenSchema> {

@@ -66,7 +66,7 @@ export async function loadLink(em: EntityManager, actor: Actor, linkId: string):
   const link = isId('upl', linkId) ? await em.findOne(UploadLink, { id: linkId }) : null;
   const site = link && (await findSite(em, actor, link.site.id));
   if (!link || !site) {
-    throw errors.not_found('No upload link with this id is accessible with this token.', {
+    throw errors.not_found('There is no upload link with this id, or this token has no access to its site.', {
       nextAction: 'Call GET /v1/sites/{id}/uploads to list a site’s upload links.',
     });
   }

@@ -122,7 +122,7 @@ async function* filesOf(request: FastifyRequest): AsyncGenerator<Part> {
   for (;;) {
     current = parts.shift();
     if (current) yield current;
-    else if (fault) throw errors.invalid_input('The photos did not arrive completely. Please send them again.');
+    else if (fault) throw errors.invalid_input('The photos were not received completely. Please send them again.');
     else if (over) return;
     else {
       await new Promise<void>((resolve) => {
@@ -139,7 +139,7 @@ function readParts(request: FastifyRequest) {
       limits: { files: partsMax, fields: 10, fieldSize: 1024, headerPairs: 50 },
     });
   } catch {
-    throw errors.invalid_input('This form has an unsupported content type.');
+    throw errors.invalid_input('The form was sent with an unsupported content type.');
   }
 }
 

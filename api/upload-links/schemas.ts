@@ -12,12 +12,12 @@ export const uploadInput = z.strictObject({
     .min(60)
     .max(30 * daySeconds)
     .default(7 * daySeconds)
-    .describe('1 minute to 30 days. The default is one week.'),
+    .describe('Lifetime of the link: 1 minute to 30 days. The default is one week.'),
   max_files: count.min(1).max(1000).default(10).describe('Maximum number of files in total. The default is 10.'),
   max_file_bytes: count
     .min(1)
     .optional()
-    .describe('Size limit for each file. The default, and the maximum, is `limits.file_bytes`.'),
+    .describe('Maximum size of each file. The account’s `limits.file_bytes` is both the default and the upper limit.'),
 });
 
 export const uploadSchema = z
@@ -38,9 +38,7 @@ export const newUploadSchema = uploadSchema
   .extend({
     url: z
       .string()
-      .describe(
-        'The link for the owner to open in a browser. Anyone who has the link can send files. It is shown only once.',
-      ),
+      .describe('The link that the owner opens in a browser. Anyone who has it can send files. It is shown only once.'),
   })
   .meta({ id: 'NewUploadLink' });
 

@@ -24,11 +24,11 @@ const other = 'Please send a JPG, PNG or WebP picture.';
 
 /** `found` is the format of the bytes if it is known; `mime` its media type. */
 export function formatWords(found: string | undefined, mime: string | undefined): string {
-  if (found === undefined) return `This is not a photo that a website can show. ${other}`;
+  if (found === undefined) return `This file is not a photo that a website can show. ${other}`;
   if (found === 'heic' || found === 'heif') {
     return (
-      'This photo is in Apple’s HEIC format, which many browsers cannot show. On the iPhone, open Settings, then Camera, ' +
-      'then Formats, choose “Most Compatible”, and take the photo again. Or open the photo and export it as a JPG.'
+      'This photo is in Apple’s HEIC format, which many browsers cannot show. On the iPhone, go to Settings > Camera > Formats, ' +
+      'choose “Most Compatible”, and take the photo again. Or open the photo and export it as a JPG.'
     );
   }
   if (programs.includes(found)) return `This is a program, not a photo. ${other}`;
@@ -39,7 +39,7 @@ export function formatWords(found: string | undefined, mime: string | undefined)
   if (mime?.startsWith('video/'))
     return 'This is a video, but this page accepts only photos. Upload videos to a video service instead.';
   if (mime?.startsWith('audio/')) return `This is an audio file, not a photo. ${other}`;
-  return `This kind of picture (${found.toUpperCase()}) cannot be shown on a website. ${other}`;
+  return `Websites cannot show this kind of picture (${found.toUpperCase()}). ${other}`;
 }
 
 /** The size limit in words: "25 MB". */
@@ -60,7 +60,7 @@ export function refusalWords(error: AppError): string {
       if (/pixels/.test(error.message))
         return 'This picture is too large for a website. Save a smaller copy and send that instead.';
       if (/cut off/.test(error.message)) return 'This photo is incomplete. Send it again, or take it again.';
-      return 'This photo is damaged or contains other data. Open it, save a new copy and send that instead.';
+      return 'This photo is damaged or contains extra data. Open it, save a new copy and send that instead.';
     case 'rate_limited':
       return 'The website has reached its daily limit for uploads. Please send this photo tomorrow.';
     case 'plan_limit':
@@ -68,7 +68,7 @@ export function refusalWords(error: AppError): string {
         ? 'The website’s storage is full. Ask the person who makes the website to remove unused files.'
         : error.message;
     case 'stale_hash':
-      return 'The website was changed while you were sending this photo. Please send it again.';
+      return 'The website was changed while you were sending this photo. Please send the photo again.';
     default:
       return error.message;
   }

@@ -58,7 +58,7 @@ export function originOf({ headers }: Pick<FastifyRequest, 'headers'>): string |
 export function requireOwnOrigin(request: Pick<FastifyRequest, 'headers'>, own: ReadonlySet<string>): void {
   const origin = originOf(request);
   if (origin === undefined || own.has(origin)) return;
-  throw errors.invalid_origin('The request came from a page that is not part of this website.', {
+  throw errors.invalid_origin('The request came from a page that is not on this website.', {
     nextAction: 'Send the request from a page of the site or of one of its previews.',
   });
 }

@@ -64,7 +64,7 @@ async function lockNamed(tx: EntityManager, id: string): Promise<Account> {
   await tx.execute('select 1 from account where id = ? for no key update', [id]);
   const account = await tx.findOne(Account, { id }, { refresh: true });
   if (account) return account;
-  throw errors.not_found('There is no such account. Search with account list --match.');
+  throw errors.not_found('There is no such account. To search for it, run account list --match.');
 }
 
 /** `reason` is null for an unblocked account. */

@@ -24,7 +24,7 @@ export async function querySubscription(em: EntityManager, deps: BillingDeps, id
   const { billing, clock } = deps;
   const row = await em.findOneOrFail(BillingSubscription, { id }, { refresh: true });
   if (isSubscriptionSettled(row.status)) return { status: row.status, settled: true };
-  if (!billing) throw new Error('a subscription cannot be queried because billing is not configured');
+  if (!billing) throw new Error('the subscription cannot be queried because billing is not configured');
   return await recordReport(em, deps, row, await reportOf(billing, clock, row));
 }
 
@@ -35,7 +35,7 @@ export async function closeCheckoutSession(
   row: BillingSubscription,
 ): Promise<Settled> {
   const { billing } = deps;
-  if (!billing) throw new Error('a checkout session cannot be closed because billing is not configured');
+  if (!billing) throw new Error('the checkout session cannot be expired because billing is not configured');
   const { providerCheckout } = row;
   const session = providerCheckout ? await billing.closeSession(providerCheckout) : null;
   return await recordReport(em, deps, row, session ? await reportOfSession(billing, session) : { status: 'expired' });
@@ -82,7 +82,7 @@ async function reportOf(billing: Billing, clock: Clock, row: BillingSubscription
 
 async function reportOfSession(billing: Billing, session: BillingSession): Promise<Report> {
   if (session.status !== 'complete') return { status: session.status };
-  if (!session.subscription) throw new Error('a completed checkout session has no subscription');
+  if (!session.subscription) throw new Error('the completed checkout session has no subscription');
   return await reportOfBought(billing, session.subscription, false);
 }
 

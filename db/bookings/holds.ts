@@ -30,7 +30,7 @@ const contactRetentionMs = 8 * dayMs;
 
 /** Starts the workflow that watches the hold until it ends, when the transaction commits. */
 export function startHold(tx: EntityManager, clock: Clock, { id, site }: { id: string; site: string }): void {
-  startWorkflow(tx, clock, 'holdBooking', { bookingId: id }, { summary: 'A seat held until payment', site });
+  startWorkflow(tx, clock, 'holdBooking', { bookingId: id }, { summary: 'Hold a seat until it is paid for', site });
 }
 
 /** Marks a hold as expired if it is overdue. Returns its status, and for how long at most that lasts. */

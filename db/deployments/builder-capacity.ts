@@ -28,7 +28,7 @@ export async function hasBuilder(em: EntityManager, clock: Clock): Promise<boole
 export function announceBuilder(deps: { em(): EntityManager; clock: Clock; log: Logger }): () => void {
   const announce = () =>
     recordBuilderPresence(deps.em(), deps.clock).catch((error) =>
-      deps.log.warn({ err: error }, 'a builder’s presence could not be recorded'),
+      deps.log.warn({ err: error }, 'the builder’s heartbeat could not be recorded'),
     );
   const timer = setInterval(() => void announce(), everyMs);
   return () => clearInterval(timer);

@@ -18,21 +18,21 @@ const explanations: Record<(typeof findings)[keyof typeof findings], Explained> 
   [findings.noCharge]: {
     means:
       'The payment is marked as paid, but none of its checkout pages has a recorded charge. The database is inconsistent.',
-    do: 'Look for its charge with the provider: the charge’s metadata contains the payment’s id. If there is a charge, a later check will find it. Otherwise, report a bug.',
+    do: 'Look for the charge in the provider’s dashboard: its metadata contains the payment’s id. If the charge exists, a later check will find it. Otherwise, report a bug.',
   },
   [findings.noSeat]: {
     means:
       'A visitor has paid for a booking that is not confirmed, and the refund failed permanently or could not be started, for example because the payout account was removed.',
-    do: 'Ask the owner of the payout account to refund the visitor in their provider dashboard. If the account is still connected here, the check will detect the refund; otherwise, settle the flag.',
+    do: 'Ask the owner of the payout account to refund the visitor in their provider dashboard. If the account is still connected here, the check will detect the refund; otherwise, mark this problem as settled.',
   },
   [findings.notPaid]: {
     means: 'A booking is confirmed although it has not been paid. The database is inconsistent.',
-    do: 'Check with the provider whether the booking was paid. If not, cancel it with POST /v1/bookings/{id}/cancel.',
+    do: 'Check in the provider’s dashboard whether the booking was paid. If not, cancel it with POST /v1/bookings/{id}/cancel.',
   },
   [findings.noRefund]: {
     means:
-      'A payment is marked as refunded or being refunded, but none of its charges is. The database is inconsistent.',
-    do: 'Check its charges with the provider, and refund any that were not refunded.',
+      'A payment is marked as refunded or being refunded, but none of its charges is marked accordingly. The database is inconsistent.',
+    do: 'Check the payment’s charges in the provider’s dashboard, and refund any that have not been refunded.',
   },
   [findings.waits]: {
     means:
@@ -42,26 +42,26 @@ const explanations: Record<(typeof findings)[keyof typeof findings], Explained> 
   [findings.unasked]: {
     means:
       'A checkout page was still open when the provider stopped answering, or when its account was removed. It is unknown whether it was paid.',
-    do: 'If the account is still connected here, do nothing: the provider is queried every hour. If it was removed, ask its owner to check their provider dashboard, then settle the flag.',
+    do: 'If the account is still connected here, do nothing: the provider is queried every hour. If it was removed, ask its owner to check their provider dashboard, then mark this problem as settled.',
   },
   [findings.foreign]: {
     means:
-      'A charge with the provider refers to a checkout page that is not in this database, for example after a backup was restored.',
-    do: 'Ask the owner of the account whether a refund is owed. If it is, make it in the provider dashboard. Then settle the flag.',
+      'A charge in the provider’s records refers to a checkout page that is not in this database, for example because a backup was restored.',
+    do: 'Ask the owner of the payout account whether the visitor is owed a refund. If so, they can make it in their provider dashboard. Then mark this problem as settled.',
   },
   [findings.another]: {
     means: 'One checkout page has two charges, which the provider should not allow.',
-    do: 'In the provider dashboard, refund the charge named in the flag. Then settle the flag.',
+    do: 'Ask the owner of the payout account to refund the named charge in their provider dashboard. Then mark this problem as settled.',
   },
   [findings.notGivenBack]: {
     means:
       'The provider reported a refund as completed but later reversed it, for example because the card account was closed.',
-    do: 'Tell the owner of the account that they need to refund the payer in another way. Then settle the flag.',
+    do: 'Tell the owner of the payout account that they need to refund the visitor in another way. Then mark this problem as settled.',
   },
 };
 
 /** The meaning of a flag, and its remedy. */
 export function explained(why: string): Explained {
   const known = Object.entries(explanations).find(([words]) => why === words || why.startsWith(`${words}: `));
-  return known?.[1] ?? { means: why, do: 'Check the payment and its account with the provider.' };
+  return known?.[1] ?? { means: why, do: 'Check the payment and its payout account in the provider’s dashboard.' };
 }

@@ -131,8 +131,7 @@ export async function listFlags(
 
 async function foundAfter(em: EntityManager, subject: string) {
   const last = await em.findOne(LedgerFlag, { subject });
-  if (!last)
-    throw errors.not_found('There is no longer a flag with the subject given in --after. List from the start.');
+  if (!last) throw errors.not_found('The problem given in --after no longer exists. List from the start.');
   return { $or: [{ foundAt: { $gt: last.foundAt } }, { foundAt: last.foundAt, subject: { $gt: subject } }] };
 }
 
@@ -144,7 +143,7 @@ export async function settleFlag(
   because: string,
 ): Promise<LedgerFlag> {
   const flag = await em.findOne(LedgerFlag, { subject });
-  if (!flag) throw errors.not_found('There is no flag with this subject.');
+  if (!flag) throw errors.not_found('There is no recorded problem with this subject.');
   Object.assign(flag, { settledAt: clock.now(), settledBecause: because });
   await em.flush();
   return flag;

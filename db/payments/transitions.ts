@@ -33,7 +33,7 @@ export type NewPayment = {
 /** Creates the payment and starts its workflow in the caller's transaction. */
 export function startPayment(tx: EntityManager, clock: Clock, input: NewPayment): Payment {
   const { siteId, payoutAccountId, ...rest } = input;
-  const about = { summary: 'A payment, until it is paid or expires', site: siteId };
+  const about = { summary: 'Wait until a payment is made or expires', site: siteId };
   startWorkflow(tx, clock, 'settlePayment', { paymentId: input.id }, about);
   const owned = { site: siteId, payoutAccount: payoutAccountId };
   return tx.create(Payment, { ...rest, ...owned, status: 'open', createdAt: clock.now() });
@@ -100,7 +100,7 @@ async function limitOpenSessions(tx: EntityManager, now: Date, payment: string):
   const [first] = open;
   if (!first || open.length < openSessionsMax) return;
   throw errors.rate_limited(
-    'This link has been opened too many times. Pay on a page that is already open, or come back later.',
+    'This link has been opened too many times. Pay on a page that you already have open, or come back later.',
     {
       retryAfterSeconds: Math.max(1, Math.ceil((first.endsAt.getTime() - now.getTime()) / 1000)),
     },

@@ -60,7 +60,7 @@ export async function withdrawOffers(
 
 /** Starts the workflow that records the offer's expiry, when the transaction commits. */
 export function startOffer(tx: EntityManager, clock: Clock, { id, site }: { id: string; site: string }): void {
-  const about = { summary: 'An offer to use a payout account for a site', site };
+  const about = { summary: 'Expire an offer to use a payout account for a site', site };
   startWorkflow(tx, clock, 'expireOffer', { offerId: id }, about);
 }
 

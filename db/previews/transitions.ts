@@ -145,7 +145,7 @@ export async function storeDraft(
 
 function startExpiry(tx: EntityManager, clock: Clock, site: Site, { id, slot }: Preview): void {
   const about = {
-    summary: `Preview ${slot} of ${site.name}, until it expires`,
+    summary: `Expire preview ${slot} of ${site.name}`,
     site: site.id,
     account: site.account.id,
   };

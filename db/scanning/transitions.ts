@@ -111,7 +111,7 @@ export const unscanned = (of: string): Found => {
     path: wholePath,
     sha256: of,
     kind: 'unread',
-    excerpt: 'could not be scanned at all, despite several attempts',
+    excerpt: 'could not be scanned after several attempts',
   };
 };
 

@@ -106,7 +106,7 @@ export function openPageViews({ database, visitors, clock, log, secret, flushEve
   async function flush(): Promise<void> {
     try {
       await write();
-      if (isDown) log.info('page views can be saved again');
+      if (isDown) log.info('page views are being saved again');
       isDown = false;
     } catch (err) {
       logOutage(err);

@@ -27,7 +27,7 @@ const words: Record<PageName, Words> = {
   base: {
     status: 200,
     title: 'Websites live here',
-    text: 'Each site has its own address under this domain. Open the address you were given.',
+    text: 'Each site has its own address under this domain. Please open the address that you were given.',
     lit: true,
   },
   unknown: {
@@ -43,12 +43,12 @@ const words: Record<PageName, Words> = {
   archived: {
     status: 410,
     title: 'This site is archived',
-    text: 'Its owner has taken it down.',
+    text: 'The owner has taken this site down.',
   },
   blocked: {
     status: 451,
     title: 'This site is blocked',
-    text: 'The operator of this service has blocked it and has told its owner why.',
+    text: 'The operator of this service has blocked this site and has told its owner why.',
   },
   missing: {
     status: 404,
@@ -60,12 +60,12 @@ const words: Record<PageName, Words> = {
   ended: {
     status: 410,
     title: 'This preview has expired',
-    text: 'Previews are available for two weeks. Ask the person who sent you this one for a new link.',
+    text: 'A preview expires after two weeks. Ask the person who sent you this one for a new link.',
   },
   gone: {
     status: 410,
     title: 'This page is gone',
-    text: 'It was removed on purpose and will not return. The rest of the site is still here.',
+    text: 'The page was removed permanently. The rest of the site is still here.',
     home: true,
   },
   unavailable: {
@@ -77,11 +77,11 @@ const words: Record<PageName, Words> = {
   badRequest: {
     status: 400,
     title: 'This address is not valid',
-    text: 'There is a mistake in the address. Check it, or start at the site’s home page.',
+    text: 'There is a mistake in the address. Check it, or start from the site’s home page.',
   },
   notAllowed: {
     status: 405,
-    title: 'This page can only be read',
+    title: 'This page is read-only',
     text: 'Sites here accept only GET and HEAD requests.',
     fields: ['allow', 'GET, HEAD'],
   },

@@ -62,7 +62,7 @@ export function createPreviousAssets({ database, store, clock, log, bytesMax }: 
     const assets = new Map<string, ManifestFile>();
     for (const manifest of manifests) {
       await addAssets(assets, manifest).catch((err) =>
-        log.error({ err, manifest }, 'a previous version could not be read'),
+        log.error({ err, manifest }, 'the files of a previous version could not be read'),
       );
     }
     for (const [path, file] of known) add(assets, path, file);
@@ -105,7 +105,7 @@ export function createPreviousAssets({ database, store, clock, log, bytesMax }: 
         return (await historyAsOf(siteId, arrived))?.assets.get(path);
       } catch (err) {
         failedAt = performance.now();
-        log.error({ err, siteId }, 'previous versions could not be queried');
+        log.error({ err, siteId }, 'the previous versions of a site could not be queried');
         return undefined;
       }
     },

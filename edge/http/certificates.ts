@@ -79,7 +79,7 @@ export function openCertificates({
   async function read(name: string): Promise<SecureContext | undefined> {
     const isOurs = name.startsWith('*.') || isServed(name);
     if (reading.size >= (isOurs ? waitingMax.served : waitingMax.others))
-      throw new Error('too many certificate queries are pending');
+      throw new Error('too many certificate lookups are pending');
     const asked = { name, isOld: false };
     reading.add(asked);
     try {

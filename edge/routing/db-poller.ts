@@ -35,7 +35,7 @@ export function startPoller({ poll, hasFallback, channel, notifications, log, pr
       down = false;
       becomeReady();
     } catch (err) {
-      if (!down && !closed) log.error({ err }, 'the database is not responding; serving from memory');
+      if (!down && !closed) log.error({ err }, 'the database is not responding; serving sites from memory');
       down = true;
       if (hasFallback()) becomeReady();
     }

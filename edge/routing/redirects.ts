@@ -36,7 +36,7 @@ export function createSiteRedirects(store: Store, bytesMax: number): SiteRedirec
     ignoreFetchAbort: true,
     async fetchMethod(sha256) {
       const blob = await store.readAll(sha256);
-      if (!blob) throw new Error(`redirects ${sha256} are not in the store`);
+      if (!blob) throw new Error(`redirect list ${sha256} is not in the store`);
       return createRedirectTable(JSON.parse(blob.toString()) as RedirectRule[]);
     },
   });

@@ -74,7 +74,7 @@ function createSaver(file: string, sites: () => Iterable<SiteRow>, log: Logger) 
     timer = undefined;
     running = running
       .then(() => writeSitesFile(file, sites()))
-      .catch((err) => log.error({ err }, 'the site table could not be saved'));
+      .catch((err) => log.error({ err }, 'the cached list of sites could not be saved'));
   }
 
   return {

@@ -98,15 +98,15 @@ async function* replay(head: readonly Buffer[], rest: AsyncIterator<Buffer>): As
 
 function malformed(extension: string, fault: string): FormatFault {
   const what = `has the extension .${extension}, but its contents ${fault}`;
-  return { code: 'invalid_file', what, remedy: 'Open the file in a suitable program and export it again.' };
+  return { code: 'invalid_file', what, remedy: 'Open the file in an editor and export it again.' };
 }
 
 async function creditFault(content: AsyncIterable<Buffer>): Promise<FormatFault | undefined> {
-  const remedy = `A credit must be a JSON object of at most ${creditBytesMax} bytes.`;
+  const remedy = `A photo credit must be a JSON object of at most ${creditBytesMax} bytes.`;
   const head: Buffer[] = [];
   for await (const chunk of content)
     if (bytesIn([...head, chunk]) <= creditBytesMax) head.push(chunk);
-    else return { code: 'format_not_allowed', what: 'exceeds the size limit for a credit', remedy };
+    else return { code: 'format_not_allowed', what: 'exceeds the size limit for a photo credit', remedy };
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(head)));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return undefined;
@@ -130,9 +130,9 @@ async function wrongBytes(
   const named = isGuess ? undefined : found?.ext;
   return {
     code: isTaken ? 'invalid_file' : 'format_not_allowed',
-    what: `has the extension .${extension}, but its contents ${named ? `are in the format ${named}` : otherwise}`,
+    what: `has the extension .${extension}, but its contents ${named ? `are in ${named.toUpperCase()} format` : otherwise}`,
     remedy: isTaken
-      ? `Change its extension to .${named}, or convert it.`
+      ? `Change the file’s extension to .${named}, or convert the file.`
       : `Use one of these formats: ${place.extensions.join(', ')}.`,
   };
 }

@@ -34,7 +34,7 @@ export async function structureFault(format: string, content: AsyncIterable<Buff
     const fault = typeof walked === 'object' ? pixelFault(walked) : walked;
     return fault ?? markup.fault();
   } catch (error) {
-    if (error instanceof UnexpectedEnd) return 'end too early: the file was cut off';
+    if (error instanceof UnexpectedEnd) return 'end unexpectedly: the file is truncated';
     throw error;
   }
 }
@@ -42,10 +42,10 @@ export async function structureFault(format: string, content: AsyncIterable<Buff
 function pixelFault(walked: Walked): string | undefined {
   if ('fault' in walked && walked.fault !== undefined) return walked.fault;
   const { width, height, frames } = walked as Exclude<Walked, { fault: string }>;
-  if (width < 1 || height < 1) return 'do not specify the size of the image';
+  if (width < 1 || height < 1) return 'do not specify the image size';
   if (width * height * frames <= pixelsMax) return undefined;
   const times = frames > 1 ? `, ${frames} times` : '';
-  return `decode to ${width} × ${height} pixels${times}, which is more than any screen or the build can handle`;
+  return `decode to ${width} × ${height} pixels${times}, which is more than the build can process`;
 }
 
 /** Passes the bytes through and detects HTML or a script among them: images and fonts contain neither. */
@@ -62,6 +62,6 @@ function watchForMarkup(content: AsyncIterable<Buffer>) {
   }
   return {
     content: watched(),
-    fault: () => (found === undefined ? undefined : `include part of a web page or program (<${found.toLowerCase()}>)`),
+    fault: () => (found === undefined ? undefined : `include part of a web page or script (<${found.toLowerCase()}>)`),
   };
 }

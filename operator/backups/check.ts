@@ -144,13 +144,13 @@ async function repositoryFaults(
   // A restore does not need this list, but the next backup compares the repository with it.
   if (!(await isSound(store, part.objects))) {
     damaged.push(part.objects.sha256);
-    return [`the object list of ${whose} is damaged`];
+    return [`the list of objects in ${whose} is damaged`];
   }
   const dir = await mkdtemp(join(tmpdir(), 'frontage-backup-'));
   try {
     await unpackRepository(store, join(dir, 'checked'), part);
     const missing = await missingCommits(join(dir, 'checked'), commits);
-    return missing.map((commit) => `${whose} has no commit ${commit}`);
+    return missing.map((commit) => `${whose} does not contain the commit ${commit}`);
   } catch {
     for (const pack of part.packs) if (!(await isSound(store, pack))) damaged.push(pack.sha256);
     return [`${whose} is damaged`];

@@ -97,7 +97,7 @@ async function readSnapshot(databaseUrl: string, repository: BackupRepository): 
   try {
     await client.query('begin isolation level repeatable read read only');
     const migrations = await appliedMigrations(client);
-    if (migrations.length === 0) throw new BackupFault('This database is empty: there is nothing to back up.');
+    if (migrations.length === 0) throw new BackupFault('The database is empty: there is nothing to back up.');
     const tables: TablePart[] = [];
     for (const table of await tablesOf(client)) tables.push(await dumpTable(client, repository.store, table));
     const sites = await client.query<{ id: string }>('select id from site order by id');

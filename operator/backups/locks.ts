@@ -47,7 +47,7 @@ export async function withLock<T>(
       },
       async requireHeld() {
         if (await isHeld()) return;
-        throw new BackupFault('This process was delayed for so long that its lock expired. Run the command again.');
+        throw new BackupFault('This command was delayed so long that its lock expired. Run it again.');
       },
     });
   } finally {

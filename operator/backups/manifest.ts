@@ -127,9 +127,8 @@ export async function writeManifest(repository: BackupRepository, manifest: Mani
 export async function readManifest(repository: BackupRepository, name?: string): Promise<Manifest> {
   const wanted = name ?? (await repository.names()).at(-1);
   const sha256 = wanted === undefined ? undefined : await repository.read(wanted);
-  if (sha256 === undefined)
-    throw new BackupFault('There is no such backup here. Run backup list to see the existing ones.');
-  if (!/^[0-9a-f]{64}$/.test(sha256)) throw damaged(`the file named ${wanted} does not contain a hash`);
+  if (sha256 === undefined) throw new BackupFault('There is no such backup here. Run backup list to list the backups.');
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw damaged(`the file ${wanted} does not contain a hash`);
   const chunks: Buffer[] = [];
   for await (const chunk of readPart(repository.store, { sha256, bytes: 0 })) chunks.push(chunk);
   const manifest: Manifest = JSON.parse(Buffer.concat(chunks).toString('utf8'));

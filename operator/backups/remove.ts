@@ -45,7 +45,7 @@ export async function removeBackups(
 
 const busy = () =>
   new BackupFault(
-    'Another process is creating or removing a backup here. Run the command again later. The lock of a killed process expires after 15 minutes.',
+    'Another process is creating or removing a backup here. Run the command again later. If a process was killed, its lock expires after 15 minutes.',
   );
 
 /** Guards against a misspelt destination. A repository without names may be the rest of a killed removal. */

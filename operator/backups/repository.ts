@@ -94,7 +94,7 @@ function folderRepository(dir: string): Omit<BackupRepository, 'store'> {
     async claim() {
       await mkdir(dir, { recursive: true, mode: 0o700 });
       if (((await stat(dir)).mode & 0o007) === 0) return;
-      const words = `Every user of this machine can read ${dir}, and a backup contains unencrypted rows`;
+      const words = `Every user of this machine can read ${dir}, but a backup contains unencrypted data`;
       throw new BackupFault(`${words}. Run chmod 700 on it, or choose a folder that does not exist yet.`);
     },
     async setAside(sha256) {

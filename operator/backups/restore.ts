@@ -111,7 +111,7 @@ async function settle(
 function requireKnown({ migrations, version }: Manifest): void {
   if (migrations.every((name, index) => knownMigrations[index] === name)) return;
   throw new BackupFault(
-    `This backup was created by Frontage ${version} and contains migrations that this one does not know. Restore it with the version that created it; site export and site import then move its sites.`,
+    `This backup was created by Frontage ${version} and contains migrations that this version does not have. Restore it with the version that created it, then move its sites with site export and site import.`,
   );
 }
 
@@ -125,7 +125,7 @@ async function requireEmpty(client: pg.Client, { migrations }: Manifest): Promis
   const had = await appliedMigrations(client);
   if (had.length > 0 && had.length > migrations.length)
     throw new BackupFault(
-      'This database has a newer schema than the backup. Create an empty database and restore into it before you start anything.',
+      'This database has a newer schema than the backup. Restore into a new, empty database before you start any process.',
     );
   const name = await tableWithRows(client);
   if (name === undefined) return;

@@ -17,7 +17,7 @@ import { listed, pageOf, rowsToRead } from './listing.ts';
 export const accountCommands = {
   'account create': command({
     about:
-      'Creates an account, or finds the one with that address, and prints it with a new token. The token is shown only once.',
+      'Creates an account, or finds the existing one with that address, and prints its id and a new token. The token is shown only once.',
     needs: ['email', 'name'],
     async run({ em, clock }, { email, name }) {
       const account = await openAccount(em, clock, { email, name });
@@ -26,7 +26,7 @@ export const accountCommands = {
     },
   }),
   'account list': command({
-    about: `Lists accounts, newest first, ${listed} at a time. --match shows only those whose address or name contains the given text.`,
+    about: `Lists accounts, newest first, ${listed} at a time. --match lists only accounts whose address or name contains the given text.`,
     needs: [],
     takes: ['match', 'after'],
     async run({ em, ...deps }, { match, after }) {
@@ -58,7 +58,7 @@ export const accountCommands = {
     },
   }),
   'plan grant': command({
-    about: 'Grants an account a plan until a date. Replaces any earlier grant.',
+    about: 'Grants an account a plan until a given date. Replaces any earlier grant.',
     needs: ['account', 'plan', 'until'],
     async run({ em, ...deps }, { account, plan, until }) {
       const granted = await grantPlan(em, deps, { accountId: account, plan, endsAt: new Date(until) });
@@ -74,7 +74,7 @@ export const accountCommands = {
     },
   }),
   'plan list': command({
-    about: `Lists granted plans that have not ended, those ending soonest first, ${listed} at a time.`,
+    about: `Lists granted plans that have not ended, the next to end first, ${listed} at a time.`,
     needs: [],
     takes: ['after'],
     async run({ em, clock }, { after }) {
@@ -108,7 +108,7 @@ export async function namedAccount(em: EntityManager, name: string, { account: i
   if (!id === !email) throw new UsageError(`${name} requires either --account or --email.`);
   const account = await em.findOne(Account, id ? { id } : { email: String(email).trim().toLowerCase() });
   if (account) return account;
-  throw errors.not_found('There is no such account. Search with account list --match.');
+  throw errors.not_found('There is no such account. To search for it, run account list --match.');
 }
 
 async function show({ em, ...deps }: Given, which: Which) {

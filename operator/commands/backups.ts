@@ -29,7 +29,7 @@ const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, 
 function chosenBy(backup: string | undefined, keep: string | undefined): (names: string[]) => string[] {
   if (!backup === !keep) throw new UsageError('backup remove requires either --backup or --keep.');
   if (backup) return () => [backup];
-  if (!/^[1-9]\d{0,5}$/.test(keep ?? '')) throw new UsageError('--keep must be a number of at least 1.');
+  if (!/^[1-9]\d{0,5}$/.test(keep ?? '')) throw new UsageError('--keep must be a whole number, 1 or greater.');
   return (names) => names.slice(0, -Number(keep));
 }
 
@@ -48,7 +48,7 @@ function gapsMessage({ missing, corrupt }: { missing: Counted; corrupt: Counted 
 export const backupCommands = {
   'backup create': command({
     about:
-      'Backs up rows, repositories and files to a folder or bucket while the installation is running. Data that an earlier backup there already contains is not copied again. Exits with 1 if a site’s repository is missing or a file in the store is corrupt. The keys (FRONTAGE_SECRET, FRONTAGE_SEALING_KEYS) are not included; store them elsewhere.',
+      'Backs up the database, repositories and files to a folder or bucket while the installation is running. Data that an earlier backup there contains is not copied again. Exits with 1 if a site’s repository is missing or a file in the store is corrupt. The keys (FRONTAGE_SECRET, FRONTAGE_SEALING_KEYS) are not included; store them elsewhere.',
     needs: ['into'],
     async run({ config, clock }, { into }) {
       const manifest = await createBackup({ config, clock }, await openBackupRepository(config, into));
@@ -75,7 +75,7 @@ export const backupCommands = {
   }),
   'backup remove': command({
     about:
-      'Removes one backup (--backup), or all but the newest N (--keep N), and all data that no remaining backup there uses. It cannot run while a backup is being written there. If it is interrupted, run it again.',
+      'Removes one backup (--backup), or all but the newest N (--keep N), and all data that no remaining backup uses. It cannot run while a backup is being written to the same place. If it is interrupted, run it again.',
     needs: ['from'],
     takes: ['backup', 'keep'],
     async run({ config }, { from, backup, keep }) {
@@ -85,9 +85,9 @@ export const backupCommands = {
     },
     alarm(answer) {
       const { absent, unread } = answer as { absent: string[]; unread: Counted };
-      if (absent.length > 0) return `There is no backup ${absent[0]} here. Data that no backup uses has been removed.`;
+      if (absent.length > 0) return `There is no backup ${absent[0]} here. Data that no backup uses was removed.`;
       if (unread.count === 0) return undefined;
-      return `The backup was removed, but its data was kept because the contents of ${unread.first[0]} cannot be read. Remove that backup too.`;
+      return `The backup was removed, but its data was kept, because the backup ${unread.first[0]} cannot be read. Remove that backup too.`;
     },
   }),
   'backup check': command({
@@ -107,7 +107,7 @@ export const backupCommands = {
   }),
   'backup restore': command({
     about:
-      'Restores a backup (the newest by default) into an empty installation: a new database and new folders, with the keys of the old one. Run it before you start anything. The new installation replaces the old one, which must no longer run, because the new one continues its e-mails, domains and payments. --dry-run is a rehearsal that starts nothing and sends nothing. --despite-damage skips damaged data and lists it.',
+      'Restores a backup (the newest by default) into an empty installation: a new database and new folders, with the keys of the old one. Run it before you start any process. The new installation replaces the old one, which must no longer run, because the new one takes over its e-mails, domains and payments. --dry-run restores a copy for inspection that starts no workflows and sends no e-mail. --despite-damage skips damaged data and lists it.',
     needs: ['from'],
     takes: ['backup', 'dry-run', 'despite-damage'],
     async run({ em, config, clock }, { from, backup, 'dry-run': dryRun, 'despite-damage': despite }) {
@@ -135,7 +135,7 @@ export const backupCommands = {
 };
 
 const afterRestore =
-  'This installation replaces the old one, which must not be started again. Any blocks, revocations and removals made after the backup have been lost; make them again.';
+  'This installation replaces the old one, which must not be started again. Blocks, revocations and removals made after the backup have been lost; repeat them.';
 const afterDryRun =
   'This was a dry run. To inspect the result, start the API and the edge without a platform worker and without keys for payments, e-mail and DNS. Delete the restored installation afterwards.';
 

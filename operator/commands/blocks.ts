@@ -29,7 +29,7 @@ export const blockCommands = {
     },
   }),
   'site block': command({
-    about: 'Blocks a site and its previews (status 451), and notifies its owner of the reason.',
+    about: 'Blocks a site and its previews (HTTP status 451), and notifies the site’s owner of the reason.',
     needs: ['site', 'reason'],
     async run({ em, clock }, { site, reason }) {
       const { id, name, blockedAt } = await blockSite(em, clock, site, reason);

@@ -10,7 +10,7 @@ export const options = {
   after: 'id',
   email: 'owner@example.com',
   name: "'The owner'",
-  match: 'words',
+  match: 'text',
   plan: 'studio',
   until: '2027-01-31',
   since: '2026-01-31T12:00:00Z',

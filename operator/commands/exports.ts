@@ -15,7 +15,7 @@ export const exportCommands = {
   }),
   'site import': command({
     about:
-      'Imports a site from an archive into an account. Ids stay the same, so links to its forms and bookings keep working. Use --name if the site’s name is already taken.',
+      'Imports a site from an archive into an account. Ids stay the same, so links to the site’s forms and bookings keep working. Use --name if the site’s name is already taken.',
     needs: ['from', 'account'],
     takes: ['name'],
     run: ({ config, clock }, { from, account, name }) =>

@@ -5,7 +5,7 @@ import { listed, pageOf, rowsToRead } from './listing.ts';
 
 export const flagCommands = {
   'flags list': command({
-    about: `Lists files that a scan flagged as suspicious, oldest first, ${listed} at a time. --all includes dismissed ones.`,
+    about: `Lists files that a scan flagged as suspicious, oldest first, ${listed} at a time. --all also lists dismissed ones.`,
     needs: [],
     takes: ['site', 'all', 'after'],
     async run({ em }, { site, all, after }) {

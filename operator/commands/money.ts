@@ -5,7 +5,7 @@ import { listed, pageBy, rowsToRead } from './listing.ts';
 
 export const moneyCommands = {
   'ledger list': command({
-    about: `Lists ledger problems that the check cannot repair, with their meaning and how to resolve them, oldest first, ${listed} at a time. --settled includes settled ones.`,
+    about: `Lists payment problems that the ledger check cannot repair, with their meaning and how to resolve them, oldest first, ${listed} at a time. --settled also lists settled ones.`,
     needs: [],
     takes: ['settled', 'after'],
     async run({ em }, { settled, after }) {
@@ -19,7 +19,7 @@ export const moneyCommands = {
   }),
   'ledger settle': command({
     about:
-      'Marks a problem as settled after it was resolved outside the platform. --reason describes how it was resolved.',
+      'Marks a payment problem as settled after it was resolved outside the platform. --reason says how it was resolved.',
     needs: ['subject', 'reason'],
     async run({ em, clock }, { subject, reason }) {
       const { settledAt } = await settleFlag(em, clock, subject, reason);

@@ -21,7 +21,7 @@ export const platformCommands = {
     },
   }),
   'outbox list': command({
-    about: `Lists unsent messages to Temporal with their last error, oldest first, ${listed} at a time.`,
+    about: `Lists messages that have not been sent to Temporal yet, with the last error, oldest first, ${listed} at a time.`,
     needs: [],
     takes: ['after'],
     async run({ em }, { after = '' }) {
@@ -30,37 +30,34 @@ export const platformCommands = {
     },
   }),
   'outbox replay': command({
-    about: 'Sends a message to Temporal again. This is harmless for running and completed workflows.',
+    about: 'Sends an outbox message to Temporal again. This has no effect on workflows that are running or completed.',
     needs: ['entry'],
     async run({ em }, { entry: id }) {
       const entry = await em.findOne(OutboxEntry, { id });
-      if (!entry)
-        throw errors.not_found(
-          'There is no such entry. It may have been deleted, because sent messages are deleted after a while.',
-        );
+      if (!entry) throw errors.not_found('There is no such entry. Entries are deleted some time after they were sent.');
       Object.assign(entry, { sentAt: null, attempts: 0, lastError: null });
       await em.flush();
       return shown(entry);
     },
   }),
   'sealing status': command({
-    about: 'Counts the values encrypted with each key.',
+    about: 'Counts the stored secrets that are encrypted with each key.',
     needs: [],
     run: ({ em, config }) => countEncrypted(em, config.encryptionKeys),
   }),
   'sealing reseal': command({
-    about: 'Re-encrypts everything with the newest key. You can stop it and run it again.',
+    about: 'Re-encrypts all stored secrets with the newest key. You can interrupt it and run it again.',
     needs: [],
     run: ({ em, config }) => reencrypt(em, config.encryptionKeys),
   }),
   'store audit': command({
-    about: `Hashes every file in the store, counts corrupt ones and lists the first ${listed}. Exits with 1 if there are any.`,
+    about: `Checks the hash of every file in the store, counts the corrupt files and lists the first ${listed}. Exits with 1 if there are any.`,
     needs: [],
     run: ({ config }) => audit(createStore(config)),
     alarm: (answer) => corruptionMessage(answer as Audit),
   }),
   'database migrate': command({
-    about: 'Migrates the database to the latest schema. It is safe to run it concurrently.',
+    about: 'Migrates the database to the latest schema. It can safely run several times at once.',
     needs: [],
     run: async ({ config }) => ({ ran: await migrate(config.databaseUrl) }),
   }),
@@ -83,8 +80,8 @@ async function audit(store: Pick<Store, 'audit'>) {
 function corruptionMessage({ blobs, corrupt }: Audit): string | undefined {
   if (corrupt === 0) return undefined;
   return (
-    `${corrupt} of ${blobs} files in the store do not match their hashes: the disk is faulty, or someone has changed them. ` +
-    'Restore each file from a backup under the same name. For a file of a live page, you can also move the corrupt file away and publish the site again.'
+    `${corrupt} of ${blobs} files in the store do not match their hashes: the disk is faulty, or the files were changed. ` +
+    'Restore each file from a backup under the same name. If the file belongs to a live site, you can also move it away and publish the site again.'
   );
 }
 

@@ -65,7 +65,7 @@ async function extractEntries(archive: string, dir: string): Promise<Map<string,
       const { name, type, size = 0 } = entry.header;
       // The only valid names; none of them is outside the folder.
       if (type !== 'file' || !/^(site\.json|(source|content)\.pack|blobs\/[0-9a-f]{64})$/.test(name))
-        throw refused('it contains a file that does not belong in an export');
+        throw refused('it contains a file that does not belong in a site export');
       if (found.has(name)) throw refused(`it contains ${name} twice`);
       if (found.size >= entriesMax) throw refused('it contains too many files');
       if (name === 'site.json' && size > documentBytesMax) throw refused('its site.json is too large');
@@ -163,5 +163,6 @@ function requireBlobs({ live, rows }: SiteDocument, files: ManifestFile[], blobs
   const pictures = rows.comment_thread.flatMap(({ picture_sha256: picture }) => picture ?? []);
   const named = new Set([...(live ? [live.manifest] : []), ...files.map(({ sha256 }) => sha256), ...pictures]);
   for (const sha256 of named) if (!blobs.has(sha256)) throw refused(`the file ${sha256} is missing`);
-  for (const sha256 of blobs.keys()) if (!named.has(sha256)) throw refused(`it contains an unused file, ${sha256}`);
+  for (const sha256 of blobs.keys())
+    if (!named.has(sha256)) throw refused(`it contains a file that nothing refers to: ${sha256}`);
 }

@@ -175,7 +175,7 @@ async function addRepositories(tar: Pack, config: Config, siteId: string, aside:
   const add = async (repository: Repository) => {
     if (!(await repositories.exists(siteId, repository)))
       throw new ExportFault(
-        `The site’s ${repository} repository is missing. Check that the repositories folder is available.`,
+        `The site’s ${repository} repository is missing. Check that the repositories folder is accessible.`,
       );
     const git = repositories.place(siteId, repository);
     const refs = await readRefs(git);

@@ -5,7 +5,7 @@
 const people = 'people are not exported; the importing owner needs to invite them again';
 const money = 'payments belong to the ledger of the installation that received them';
 const names = 'domains need to be verified and attached again after the import';
-const temporary = 'completed work, or work that the next publish will repeat';
+const temporary = 'finished, or repeated by the next publish';
 const counted = 'statistics belong to this installation';
 const owner = 'the importing account';
 const place = 'the site itself';
@@ -26,7 +26,7 @@ export const excluded: Record<string, string> = {
   payment_attempt: money,
   payout_agreement: money,
   payout_offer: money,
-  preview: 'built drafts are not exported, but their branches are; a push rebuilds them',
+  preview: 'built drafts are not exported, but their branches are; a push builds them again',
   review_link: 'a link to this installation',
   upload_file: temporary,
   upload_link: 'a link to this installation',

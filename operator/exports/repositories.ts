@@ -93,7 +93,7 @@ async function updatePlatformFiles(dir: string, refs: Refs, { config, clock }: D
   for (const [ref, parent] of Object.entries(refs)) {
     if (await hasPlatformFiles(dir, parent)) continue;
     if ((await writeCommit({ dir }, { ref, parent, message, author, at, changes })) === null)
-      throw new Error('a branch of the new repository was changed during the import');
+      throw new Error('a branch of the new repository changed during the import');
   }
 }
 
@@ -117,7 +117,7 @@ export async function place(made: readonly Made[]): Promise<void> {
     await takeBack(placed);
     if (!['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     throw new ExportFault(
-      'A repository of this site already exists, but the site does not. Repositories left by a killed import are deleted after a day. Nothing has been changed.',
+      'A repository of this site already exists, but the site does not. Repositories left behind by an interrupted import are deleted after a day. Nothing has been changed.',
     );
   }
 }

@@ -51,7 +51,7 @@ async function ask(address: string, body: Record<string, string>): Promise<z.out
     return answer.parse(await response.json());
   } catch (cause) {
     throw errors.provider_error('The spam check could not be completed.', {
-      nextAction: 'Send the form again in a moment.',
+      nextAction: 'Submit the form again in a moment.',
       retryable: true,
       cause,
     });

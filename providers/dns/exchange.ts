@@ -80,7 +80,7 @@ function overTcp({ address, port }: Server, packet: Packet): Promise<DecodedPack
       if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
       const got = read(() => streamDecode(received) as DecodedPacket, packet);
       if (got) resolve(got);
-      else reject(new Error('the response answers a different question'));
+      else reject(new Error('the response does not match the query'));
     });
     socket.on('connect', () => socket.write(streamEncode(packet)));
     setTimeout(() => reject(new Error('no response in time')), timeoutMs).unref();

@@ -23,11 +23,11 @@ export const scenes: Readonly<Record<string, { description: string; words: strin
     words: 'harbour sea boat water sail evening holiday travel',
   },
   mountains: {
-    description: 'Blue mountains one behind the other in the morning',
+    description: 'Layers of blue mountains in the morning',
     words: 'mountain hills morning fog landscape nature hiking',
   },
   workshop: {
-    description: 'Planks of wood in a workshop',
+    description: 'Wooden planks in a workshop',
     words: 'workshop wood carpenter joiner plank craft tools floor',
   },
 };

@@ -91,7 +91,7 @@ function read({
 function fileAddress(text: string, hosts: readonly string[]): URL {
   const address = new URL(text);
   if (hosts.includes(address.host)) return address;
-  throw new PhotosFault('refused', new Error('the photo library returned a URL on a host that is not its own'));
+  throw new PhotosFault('refused', new Error('the photo library returned a URL on an unexpected host'));
 }
 
 async function ask(address: URL, withinMs: number, headers: Record<string, string> = {}): Promise<Response> {

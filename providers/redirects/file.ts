@@ -18,7 +18,7 @@ const redirectsFileBytesMax = 4 * 1024 * 1024;
  */
 export function parseRedirectsFile(content: Buffer, origin: string): RedirectRule[] {
   if (content.length > redirectsFileBytesMax) throw tooLarge();
-  if (!isUtf8(content)) throw unreadable('is not text in UTF-8');
+  if (!isUtf8(content)) throw unreadable('is not UTF-8 text');
   const written: RawRule[] = [];
   for (const [index, line] of content
     .toString()
@@ -44,7 +44,7 @@ export async function requireUsableRedirects(
   if (!file) return;
   if (file.bytes > redirectsFileBytesMax) throw tooLarge();
   const content = await store.readAll(file.sha256);
-  if (!content) throw errors.storage_error(`The file ${redirectsFile} is temporarily unreadable.`);
+  if (!content) throw errors.storage_error(`The file ${redirectsFile} cannot be read at the moment.`);
   parseRedirectsFile(content, origin);
 }
 
@@ -55,7 +55,7 @@ function readLine(name: string, words: string[]): RawRule {
     throw errors.invalid_redirects(
       `${name} has text after the path, the target and the status; conditions are not supported.`,
       {
-        nextAction: 'Remove the text after the status, and publish again.',
+        nextAction: 'Remove the text after the status, then publish again.',
       },
     );
   }
@@ -63,7 +63,7 @@ function readLine(name: string, words: string[]): RawRule {
   const status = last === undefined ? 301 : Number(/^(\d{3})!?$/.exec(last)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) {
     throw errors.invalid_redirects(`${name} does not end with a status: ${JSON.stringify(last?.slice(0, 80))}.`, {
-      nextAction: 'Write the line as /from /to 301, and publish again.',
+      nextAction: 'Write the line in the form /from /to 301, then publish again.',
     });
   }
   return { name, from, to, status };
@@ -75,6 +75,6 @@ function tooLarge() {
 
 function unreadable(what: string) {
   return errors.invalid_redirects(`The file ${redirectsFile} ${what}.`, {
-    nextAction: 'Fix the file, and publish again.',
+    nextAction: 'Fix the file, then publish again.',
   });
 }

@@ -27,7 +27,7 @@ export function checkRedirects(written: readonly RawRule[], origin: string): Red
   if (written.length > rulesMax) {
     throw refuse(
       `There are ${written.length} redirects; the limit is ${rulesMax}`,
-      'Redirect whole folders with rules that end in /*.',
+      'Use rules that end in /* to redirect whole folders.',
     );
   }
   const names = new Map<string, string>();
@@ -53,7 +53,7 @@ function requireNoLoops(rules: readonly RedirectRule[], written: readonly RawRul
     if (starts.every((start) => terminates([table], start, origin))) return;
     throw refuse(
       `${written[index]?.name} creates a loop, or a chain of more than ${hopsMax} redirects: ${rule.from}`,
-      'Make the rule redirect to the final page.',
+      'Make the rule redirect directly to the final page.',
     );
   });
 }
@@ -77,15 +77,16 @@ function checkRule({ name, from, to, status }: RawRule): RedirectRule {
 
 function faultOfFrom(from: string): string | undefined {
   if (!from.startsWith('/')) return 'has a path that does not begin with a slash';
-  if (Buffer.byteLength(from) > fromBytesMax) return `has a path of more than ${fromBytesMax} bytes`;
-  if (/[?#]/.test(from)) return 'has a query or fragment in its path, but rules only match the path';
+  if (Buffer.byteLength(from) > fromBytesMax) return `has a path longer than ${fromBytesMax} bytes`;
+  if (/[?#]/.test(from)) return 'has a query or fragment in its path, but rules match paths only';
   const plain = from.endsWith('/*') ? from.slice(0, -2) : from;
-  if (plain.includes('*')) return 'has a * that is not at the end of its path; write it as in /old/*';
+  if (plain.includes('*')) return 'has a * that is not at the end of its path, as in /old/*';
   if (!from.isWellFormed() || /%2f|%5c|[\\\s\p{Cc}]/iu.test(from))
-    return 'has a character that is not allowed in a path';
+    return 'has a path that contains a character that is not allowed';
   try {
     const { path } = readFrom(from);
-    if (/[\\\p{Cc}]/u.test(path) || path.startsWith('/')) return 'has a character that is not allowed in a path';
+    if (/[\\\p{Cc}]/u.test(path) || path.startsWith('/'))
+      return 'has a path that contains a character that is not allowed';
     return /(^|\/)\.{1,2}(\/|$)/.test(path) ? 'has . or .. in its path' : undefined;
   } catch {
     return 'has an invalid % escape';
@@ -93,16 +94,16 @@ function faultOfFrom(from: string): string | undefined {
 }
 
 function readTo(to: string, hasSplat: boolean): { to: string } | { fault: string } {
-  if (Buffer.byteLength(to) > toBytesMax) return { fault: `redirects to a URL of more than ${toBytesMax} bytes` };
+  if (Buffer.byteLength(to) > toBytesMax) return { fault: `redirects to a URL longer than ${toBytesMax} bytes` };
   // White space too: URL parsers drop it, and `/\t/host` becomes another host.
   if (!to.isWellFormed() || /[\\\s\p{Cc}]/u.test(to))
-    return { fault: 'redirects to a URL with a character that is not allowed' };
+    return { fault: 'redirects to a URL that contains a character that is not allowed' };
   if (to.includes(':splat') && !hasSplat) return { fault: 'uses :splat, but its path does not end in /*' };
   if (to.startsWith('//'))
-    return { fault: 'redirects to a URL that begins with //, which is a different host without a scheme' };
+    return { fault: 'redirects to a URL that begins with // (a different host, without a scheme)' };
   const isPath = to.startsWith('/');
   if (!isPath && !/^https?:\/\//i.test(to))
-    return { fault: 'redirects neither to a path on the site nor to an http:// or https:// URL' };
+    return { fault: 'has a target that is neither a path on the site nor an http:// or https:// URL' };
   const url = URL.parse(to, isPath ? 'http://site.invalid' : undefined);
   if (!url || url.username || url.password) return { fault: 'redirects to a URL that cannot be parsed' };
   try {
@@ -114,7 +115,7 @@ function readTo(to: string, hasSplat: boolean): { to: string } | { fault: string
   return { to: plain === `${to}/` ? to : plain };
 }
 
-function refuse(message: string, nextAction = 'Correct the rule and send the whole list again.') {
+function refuse(message: string, nextAction = 'Correct the rule, then send the whole list again.') {
   return errors.invalid_redirects(`${message}.`, { nextAction });
 }
 

@@ -167,7 +167,7 @@ function reader(chunks: AsyncGenerator<Buffer>) {
   let rest: Buffer = Buffer.alloc(0);
   async function more(): Promise<void> {
     const next = await chunks.next();
-    if (next.done) throw new Error('the output of git ended in the middle of an object');
+    if (next.done) throw new Error('git’s output ended before the object was complete');
     rest = rest.length === 0 ? next.value : Buffer.concat([rest, next.value]);
   }
   async function some(bytesMax: number): Promise<Buffer> {

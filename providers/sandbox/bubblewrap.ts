@@ -29,7 +29,7 @@ export async function openBubblewrapSandbox(options: BubblewrapSandboxOptions): 
   const groups = await findControlGroups(options.owner);
   if (!groups.limited) {
     options.warn?.(
-      'Control groups are not available here: builds are limited in time and output, but not in memory and processes.',
+      'Control groups are not available here: builds have limits on time and output, but not on memory and processes.',
     );
   }
 

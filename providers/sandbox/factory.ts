@@ -38,7 +38,7 @@ export type OpenSandboxOptions = {
 export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox | undefined> {
   const { mode, log } = options;
   if (!/^[\w-]{1,64}$/.test(options.owner))
-    throw new Error('The owner of a sandbox must be 1 to 64 letters, digits, hyphens and underscores.');
+    throw new Error('The sandbox owner’s name must consist of 1 to 64 letters, digits, hyphens and underscores.');
   if (mode === 'off') return undefined;
   if (mode === 'docker') return openDocker(options);
   if (mode === 'bubblewrap') return openBubblewrap(options);
@@ -54,7 +54,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox 
       reasons.push(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
     }
   }
-  log.warn(`No sandbox works on this machine, so sites cannot be built here. ${reasons.join(' ')}`);
+  log.warn(`No sandbox is available on this machine, so sites cannot be built here. ${reasons.join(' ')}`);
   return undefined;
 }
 
@@ -64,7 +64,7 @@ async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
   const [{ Version }, { MemTotal }] = await Promise.all([docker.version(), docker.info()]);
   if (isOlder(Version, safeEngine)) {
     options.log.warn(
-      `The container engine ${Version} is older than ${safeEngine.join('.')}, which fixed two vulnerabilities. Update it.`,
+      `The container engine ${Version} is older than ${safeEngine.join('.')}, which fixed two vulnerabilities. Please update the engine.`,
     );
   }
   options.log.info(`Sites are built in containers (engine ${Version}).`);

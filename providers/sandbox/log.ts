@@ -45,7 +45,7 @@ function capped(bytesMax: number, onLog: (text: string) => void) {
     },
     end() {
       say(decoder.decode());
-      if (dropped > 0) say(`\n[The log ends here: ${dropped} more bytes were dropped.]\n`);
+      if (dropped > 0) say(`\n[Log truncated: ${dropped} more bytes were dropped.]\n`);
     },
   };
 }

@@ -134,7 +134,7 @@ function acceptFile(entry: Entry, tally: OutputTally, limits: BuildLimits): { pa
   }
   const bytes = size ?? 0;
   if (!Number.isSafeInteger(bytes) || bytes < 0)
-    throw new OutputRefused('build_failed', `The size of ${path} is not valid.`);
+    throw new OutputRefused('build_failed', `The build reported an invalid size for ${path}.`);
   count(path, bytes, tally, limits);
   return { path, bytes };
 }
@@ -169,7 +169,7 @@ function count(path: string, bytes: number, tally: OutputTally, limits: BuildLim
 function tooManyFiles(limits: BuildLimits): OutputRefused {
   return new OutputRefused(
     'plan_limit',
-    `The built site exceeds the limit on the number of files (${limits.outputFilesMax}).`,
+    `The built site contains more files than the limit (${limits.outputFilesMax}).`,
     'site_files',
   );
 }

@@ -114,5 +114,5 @@ function failed(code: OutputRefused['code'] | 'build_timeout', message: string, 
 }
 
 function outOfMemory(bytes: number): string {
-  return `The build exceeded its memory limit (${Math.round(bytes / 1_048_576)} MiB). The usual cause is large images.`;
+  return `The build exceeded its memory limit (${Math.round(bytes / 1_048_576)} MiB). Large images are the usual cause.`;
 }

@@ -12,7 +12,7 @@ export async function* writeSource(request: BuildRequest, endOfLog: string): Asy
     yield* frames(request.source);
     yield* frames(heldLines(request));
   } catch (cause) {
-    throw new SourceFailed('The input of a build could not be read.', { cause });
+    throw new SourceFailed('The build’s input could not be read.', { cause });
   }
 }
 

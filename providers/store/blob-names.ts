@@ -12,7 +12,7 @@ export function blobName(sha256: string, encoding: Encoding = 'identity'): strin
 
 /** A caller's name for stored bytes, unchanged. Throws on one that could lead to another path. */
 export function keptName(name: string): string {
-  if (!/^[a-z0-9_.-]{1,200}$/.test(name) || name.startsWith('.')) throw new Error('not a valid name for stored bytes');
+  if (!/^[a-z0-9_.-]{1,200}$/.test(name) || name.startsWith('.')) throw new Error('not a valid name for a stored file');
   return name;
 }
 

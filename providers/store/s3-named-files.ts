@@ -58,7 +58,7 @@ async function serversNow(bucket: Bucket): Promise<Date> {
   await bucket.put(probe, Buffer.alloc(0));
   try {
     const found = await bucket.head(probe);
-    if (!found) throw new Error('the bucket did not return an object that was just written');
+    if (!found) throw new Error('the bucket did not return an object that had just been written');
     return found.modifiedAt;
   } finally {
     await bucket.remove(probe);

@@ -26,16 +26,16 @@ type Options = { spoolDir: string; timeouts?: Timeouts | undefined };
 export function createS3Store(address: BucketAddress, { spoolDir, timeouts }: Options): Store {
   const bucket = openBucket(address, timeouts);
 
-  /** The stored blob. An object of another size counts as other bytes: it is overwritten. */
-  async function storedBlob(sha256: string, bytes: number): Promise<StoredBlob | 'absent' | 'other bytes'> {
+  /** The stored blob. An object of a different size counts as different contents and is overwritten. */
+  async function storedBlob(sha256: string, bytes: number): Promise<StoredBlob | 'absent' | 'different contents'> {
     const found = await bucket.head(blobName(sha256));
     if (!found) return 'absent';
-    return found.bytes === bytes ? { sha256, bytes, encodings: variantsOf(found) } : 'other bytes';
+    return found.bytes === bytes ? { sha256, bytes, encodings: variantsOf(found) } : 'different contents';
   }
 
   async function putBuffer(content: Buffer, { compress: wantsVariants, overwrite }: PutOptions): Promise<StoredBlob> {
     const sha256 = hashOf(content);
-    const before = overwrite ? 'other bytes' : await storedBlob(sha256, content.length);
+    const before = overwrite ? 'different contents' : await storedBlob(sha256, content.length);
     if (typeof before === 'object') return before;
     const variants = Object.entries(wantsVariants ? await compress(content) : {}) as [Encoding, Buffer][];
     await Promise.all(
@@ -62,7 +62,7 @@ export function createS3Store(address: BucketAddress, { spoolDir, timeouts }: Op
     const spool = await spoolFile(spoolDir, content);
     try {
       const { sha256, bytes } = spool;
-      const before = overwrite ? 'other bytes' : await storedBlob(sha256, bytes);
+      const before = overwrite ? 'different contents' : await storedBlob(sha256, bytes);
       if (typeof before === 'object') return before;
       await bucket.putParts(blobName(sha256), spool.parts(), { onlyIfAbsent: before === 'absent' });
       return { sha256, bytes, encodings: [] };

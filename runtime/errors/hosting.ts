@@ -13,7 +13,7 @@ export const hostingErrors = {
     status: 409,
     retryable: false,
     when: 'The preview slot has no finished draft yet',
-    remedy: 'Wait until the build has finished, or build the preview slot.',
+    remedy: 'Wait until the build has finished, or start one if none is running.',
   },
   preview_expired: {
     status: 410,
@@ -62,26 +62,26 @@ export const hostingErrors = {
   invalid_mode: {
     status: 400,
     retryable: false,
-    when: 'The platform does not offer this way of connecting a domain',
+    when: 'The platform does not support this domain mode',
     remedy: 'Send one of the modes in the account’s `domain_onboarding.modes`.',
   },
   invalid_record: {
     status: 400,
     retryable: false,
     when: 'The DNS record is not valid or not supported',
-    remedy: 'Correct the part named in the message: the type, name, content or length.',
+    remedy: 'Correct the part of the record named in the message: its type, name, content or length.',
   },
   record_rejected: {
     status: 400,
     retryable: false,
     when: 'The name server rejected the DNS record',
-    remedy: 'The record conflicts with an existing one. List the records, and remove the conflicting record.',
+    remedy: 'The record conflicts with an existing record. List the records, and remove the conflicting one.',
   },
   records_not_managed: {
     status: 409,
     retryable: false,
     when: 'The platform does not host the domain’s DNS zone',
-    remedy: 'Ask the owner to set the record at their DNS provider, or add the domain in the mode `nameservers`.',
+    remedy: 'Ask the owner to set the record at their DNS provider, or add the domain with the mode `nameservers`.',
   },
   cname_unavailable: {
     status: 503,
@@ -95,7 +95,7 @@ export const hostingErrors = {
     retryable: false,
     when: 'The domain belongs to another account',
     remedy:
-      'The account that has the domain needs to remove it; then verify the domain again. If the owner does not recognise that account, send feedback.',
+      'The other account needs to remove the domain; then verify the domain again. If the owner does not know that account, send feedback.',
   },
   domain_unavailable: {
     status: 409,
@@ -112,9 +112,9 @@ export const hostingErrors = {
   attach_blocked: {
     status: 409,
     retryable: false,
-    when: 'The site cannot be served on this domain at the moment',
+    when: 'The site cannot currently be served on this domain',
     remedy:
-      'First fix the cause named in the message: detach the domain from its site, or wait until its DNS points to the platform.',
+      'First resolve the problem named in the message: detach the domain from its site, or wait until its DNS records point to the platform.',
   },
   check_unavailable: {
     status: 503,

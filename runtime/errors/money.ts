@@ -13,19 +13,19 @@ export const moneyErrors = {
     status: 503,
     retryable: false,
     when: 'The operator has not configured an encryption key',
-    remedy: 'Tell the owner: payments are unavailable until the operator configures an encryption key.',
+    remedy: 'Tell the owner that payments are unavailable until the operator configures an encryption key.',
   },
   payout_rail_unavailable: {
     status: 501,
     retryable: false,
-    when: 'This way of receiving payments is not offered',
-    remedy: 'Use the other payout rail, or tell the owner that this way of receiving payments is not available here.',
+    when: 'This payout rail is not available',
+    remedy: 'Use a different payout rail, or tell the owner that this one is not available here.',
   },
   invalid_payout_account: {
     status: 400,
     retryable: false,
     when: 'The request for a payout account is not valid',
-    remedy: 'Send either a restricted key or a rail, not both, and correct the value named in the message.',
+    remedy: 'Correct the value named in the message. Send either a restricted key or a rail, not both.',
   },
   no_payout_account: {
     status: 409,
@@ -37,13 +37,13 @@ export const moneyErrors = {
     status: 409,
     retryable: false,
     when: 'The payment provider does not allow the account to accept payments yet',
-    remedy: 'The owner needs to complete the items in the account’s `waiting_for`.',
+    remedy: 'The owner needs to provide what the account’s `waiting_for` field lists.',
   },
   payout_account_no_currency: {
     status: 409,
     retryable: false,
-    when: 'The payout account’s currency is not known yet',
-    remedy: 'Wait, then read the payout account again: the payment provider has not reported its currency yet.',
+    when: 'The payment provider has not reported the payout account’s currency yet',
+    remedy: 'Wait a minute, then read the payout account again.',
   },
   payout_account_gone: {
     status: 409,
@@ -86,7 +86,7 @@ export const moneyErrors = {
     status: 409,
     retryable: false,
     when: 'The account that created a payout offer cannot accept it',
-    remedy: 'Only the other party can accept the offer. Withdraw it if it is no longer wanted.',
+    remedy: 'Only the other party can accept the offer. If it is no longer needed, withdraw it.',
   },
   // Billing
   billing_disabled: {
@@ -98,20 +98,20 @@ export const moneyErrors = {
   invalid_plan: {
     status: 400,
     retryable: false,
-    when: 'No plan has this name',
-    remedy: 'Send a plan from `GET /v1/billing`.',
+    when: 'There is no plan with this name',
+    remedy: 'Send the name of a plan from `GET /v1/billing`.',
   },
   plan_unavailable: {
     status: 501,
     retryable: false,
     when: 'The plan cannot be bought here',
-    remedy: 'Choose a plan that is for sale; `GET /v1/billing` lists them.',
+    remedy: 'Choose one of the plans for sale, which `GET /v1/billing` lists.',
   },
   already_subscribed: {
     status: 409,
     retryable: false,
-    when: 'The account already has this plan',
-    remedy: 'No action needed: the account is already on this plan.',
+    when: 'The account is already on this plan',
+    remedy: 'No action needed.',
   },
   no_billing_history: {
     status: 409,
@@ -122,7 +122,7 @@ export const moneyErrors = {
   paid_subscription_active: {
     status: 409,
     retryable: false,
-    when: 'The account has a paid subscription, so it cannot be granted a plan',
-    remedy: 'The owner first needs to cancel the paid plan in the billing portal.',
+    when: 'A plan cannot be granted because the account has a paid subscription',
+    remedy: 'Ask the owner to cancel the paid plan in the billing portal first.',
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -18,7 +18,7 @@ export const otherErrors = {
   invalid_photo: {
     status: 400,
     retryable: false,
-    when: 'No photo has this id',
+    when: 'There is no photo with this id',
     remedy: 'Search again, and use an id from the results.',
   },
   uploads_disabled: {
@@ -36,14 +36,14 @@ export const otherErrors = {
   stale_hash: {
     status: 409,
     retryable: false,
-    when: 'The file or the branch has changed since you read it',
-    remedy: 'Read the file or the branch again, then send the change again.',
+    when: 'The file or branch has changed since you read it',
+    remedy: 'Read the file or branch again, then resend the change.',
   },
   sketches_disabled: {
     status: 503,
     retryable: false,
     when: 'This installation cannot host sketches',
-    remedy: 'Show the design directions in another way: in preview slots, if available, or as images.',
+    remedy: 'Show the owner the design directions in another way: in preview slots, if available, or as images.',
   },
   invalid_sketches: {
     status: 400,
@@ -69,7 +69,7 @@ export const otherErrors = {
     status: 400,
     retryable: false,
     when: 'The feedback message is too long',
-    remedy: 'Shorten the message to 4,000 characters. Put the call and its response in `context`.',
+    remedy: 'Shorten the message to 4,000 characters. Put the request and its response into `context`.',
   },
   context_too_large: {
     status: 400,
@@ -82,7 +82,7 @@ export const otherErrors = {
     status: 409,
     retryable: false,
     when: 'The `Idempotency-Key` was already used with a different body',
-    remedy: 'Use a new key for a different body. Reuse a key only to repeat the same request.',
+    remedy: 'Use a new key for each new request. Reuse a key only to repeat the same request.',
   },
   frozen_file: {
     status: 409,
@@ -93,31 +93,31 @@ export const otherErrors = {
   crosses_repositories: {
     status: 400,
     retryable: false,
-    when: 'The changes affect both the source and the content repository',
-    remedy: 'Make two commits: one for `src/content/`, and one for everything else.',
+    when: 'The changes affect both the source and content repositories',
+    remedy: 'Make two commits: one for the files under `src/content/`, and one for all other files.',
   },
   format_not_allowed: {
     status: 400,
     retryable: false,
     when: 'The folder does not accept files of this format',
-    remedy: 'Put the file where its format is accepted: images and fonts under `src/assets/`, PDFs under `public/`.',
+    remedy: 'Put images and fonts under `src/assets/`, and PDFs under `public/`.',
   },
   already_invited: {
     status: 409,
     retryable: false,
-    when: 'The address already has a pending or expired invitation to the site',
+    when: 'This e-mail address already has a pending or expired invitation to the site',
     remedy: 'Withdraw the invitation named in `next_action`, then invite the address again.',
   },
   invalid_input: {
     status: 400,
     retryable: false,
-    when: 'A query parameter, a header or part of the path is unknown or not valid',
+    when: 'A query parameter, header or path segment is unknown or not valid',
     remedy: 'Correct the value named in the message, and send the call again.',
   },
   method_not_allowed: {
     status: 405,
     retryable: false,
-    when: 'The path exists, but does not support this method',
-    remedy: 'Use a method listed in the `allow` header.',
+    when: 'This path does not support this HTTP method',
+    remedy: 'Use a method listed in the response’s `allow` header.',
   },
 } as const satisfies Record<string, ErrorRow>;

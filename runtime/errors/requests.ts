@@ -12,16 +12,16 @@ export const requestErrors = {
   provider_error: {
     status: 502,
     retryable: 'depends',
-    when: 'An external service failed. The message names the affected part of the platform, never the provider',
+    when: 'An external service failed. The message names the affected feature, but not the provider',
     remedy:
-      'Retry if `retryable` is true. Otherwise, tell the owner which part does not work, and continue without it.',
+      'Retry if `retryable` is true. Otherwise, tell the owner which feature does not work, and continue without it.',
   },
   plan_limit: {
     status: 402,
     retryable: false,
     when: 'The request exceeds a plan limit or a size limit',
     remedy:
-      'Send less data, or delete anything that is no longer needed. If plans are for sale (`GET /v1/billing`), ask the owner about a larger plan. Waiting does not help.',
+      'Send less data, or delete anything that is no longer needed. If plans are for sale (`GET /v1/billing`), suggest a larger plan to the owner. Waiting does not help.',
   },
   rate_limited: {
     status: 429,
@@ -39,14 +39,14 @@ export const requestErrors = {
   access_denied: {
     status: 403,
     retryable: false,
-    when: 'The owner refused the access request',
-    remedy: 'Ask the owner why before you request access again.',
+    when: 'The owner denied the access request',
+    remedy: 'Ask the owner for the reason before you request access again.',
   },
   owner_only: {
     status: 403,
     retryable: false,
     when: 'A collaborator called an operation that is reserved for the owner',
-    remedy: 'Ask the site’s owner to do this, or to have their own agent do it.',
+    remedy: 'Ask the site’s owner, or their agent, to make this call.',
   },
   domain_not_the_owners: {
     status: 403,
@@ -58,13 +58,14 @@ export const requestErrors = {
     status: 404,
     retryable: false,
     when: 'The resource does not exist, or the caller is not allowed to see it',
-    remedy: 'List the resources of this kind and check the id. Resources of other accounts also return this error.',
+    remedy:
+      'List the resources of this kind and check the id. Requests for other accounts’ resources also return this error.',
   },
   invalid_json: {
     status: 400,
     retryable: false,
     when: 'The body is not valid JSON, or does not match the operation’s schema',
-    remedy: 'Send `content-type: application/json` and a body that matches the operation’s description.',
+    remedy: 'Send `content-type: application/json` and a body that matches the operation’s schema.',
   },
   body_too_large: {
     status: 400,
@@ -76,7 +77,7 @@ export const requestErrors = {
     status: 400,
     retryable: false,
     when: 'The cursor is not a `next_cursor` from this list',
-    remedy: 'Read the list from the start, without a cursor.',
+    remedy: 'List from the start, without a cursor.',
   },
   invalid_limit: {
     status: 400,
@@ -105,8 +106,8 @@ export const requestErrors = {
   invalid_format: {
     status: 400,
     retryable: false,
-    when: 'The operation does not return this format',
-    remedy: 'Omit the format for JSON, or send `csv`.',
+    when: 'The operation does not support this format',
+    remedy: 'Omit `format` for JSON, or set it to `csv`.',
   },
   invalid_scope: {
     status: 400,
@@ -118,12 +119,12 @@ export const requestErrors = {
     status: 400,
     retryable: false,
     when: 'The operation cannot filter by this status',
-    remedy: 'Send one of the values in the operation’s description.',
+    remedy: 'Send one of the values listed in the operation’s description.',
   },
   nothing_to_update: {
     status: 400,
     retryable: false,
-    when: 'The body contains no change',
+    when: 'The body contains no changes',
     remedy: 'Send at least one field to change.',
   },
   not_a_person: {
@@ -135,7 +136,7 @@ export const requestErrors = {
   invalid_origin: {
     status: 400,
     retryable: false,
-    when: 'The request came from a page outside the site',
+    when: 'The request came from a page that is not on the site',
     remedy: 'Submit the form from a page on the site itself.',
   },
   // Sign-in and tokens
@@ -143,37 +144,37 @@ export const requestErrors = {
     status: 503,
     retryable: false,
     when: 'Sign-in by e-mail is disabled',
-    remedy: 'Ask the operator for a token: sign-in by e-mail is disabled here.',
+    remedy: 'Ask the operator for a token.',
   },
   signin_unavailable: {
     status: 410,
     retryable: false,
-    when: 'The owner approved, but no account has this e-mail address',
+    when: 'The owner approved the request, but there is no account with this e-mail address',
     remedy: 'Ask the operator to create an account for that address, then request access again.',
   },
   invalid_email: {
     status: 400,
     retryable: false,
-    when: 'The value is not a valid plain e-mail address',
-    remedy: 'Send one plain e-mail address, without a display name.',
+    when: 'The value is not a valid e-mail address',
+    remedy: 'Send a single e-mail address without a display name.',
   },
   expired: {
     status: 410,
     retryable: false,
     when: 'The access request expired before the owner answered it, or the invitation expired',
     remedy:
-      'Request access again, and tell the owner that they have 15 minutes to answer. For an expired invitation, ask the owner of the site to send a new one.',
+      'Request access again, and tell the owner that they have 15 minutes to answer. For an expired invitation, ask the site’s owner to send a new one.',
   },
   already_redeemed: {
     status: 410,
     retryable: false,
     when: 'The access request has already been redeemed',
-    remedy: 'Use the token from the first redemption. If it is lost, request access again.',
+    remedy: 'Use the token that the first redemption returned. If you have lost it, request access again.',
   },
   not_a_grant: {
     status: 409,
     retryable: false,
-    when: 'The plan was paid for, not granted',
+    when: 'The plan was bought, not granted',
     remedy: 'Ask the owner to cancel the plan in the billing portal: `POST /v1/billing/portal`.',
   },
   current_token: {

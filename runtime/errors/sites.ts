@@ -12,7 +12,7 @@ export const siteErrors = {
   invalid_template: {
     status: 400,
     retryable: false,
-    when: 'No template has this name',
+    when: 'There is no template with this name',
     remedy: 'Send a name from `GET /v1/templates`.',
   },
   invalid_return_path: {
@@ -57,32 +57,32 @@ export const siteErrors = {
     status: 409,
     retryable: false,
     when: 'Another account uses this e-mail address',
-    remedy: 'Use a different address, or sign in to the account that uses this one.',
+    remedy: 'Use a different address, or sign in to the account that uses this address.',
   },
   // Source, publishing and deployments
   publish_disabled: {
     status: 503,
     retryable: false,
-    when: 'This installation cannot build sites. Upload built output instead',
-    remedy: 'Build the site elsewhere, and upload the output: `POST /v1/sites/{id}/deployments`.',
+    when: 'This installation cannot build sites',
+    remedy: 'Build the site elsewhere, and upload the build output: `POST /v1/sites/{id}/deployments`.',
   },
   no_source: {
     status: 409,
     retryable: false,
     when: 'The site has no source',
-    remedy: 'Push the site to its git repository, then publish.',
+    remedy: 'Push the source to the site’s git repository, then publish.',
   },
   no_live_version: {
     status: 409,
     retryable: false,
-    when: 'Posts can only be published once the site is live',
+    when: 'Posts cannot be published before the site is live',
     remedy: 'Publish the whole site first, with `{"scope":"site"}`.',
   },
   no_live_source: {
     status: 409,
     retryable: false,
     when: 'The live version was not built from the stored source',
-    remedy: 'Publish the whole site. Its live version was uploaded, or its commits no longer exist.',
+    remedy: 'Publish the whole site: its live version was uploaded, or the commits it was built from no longer exist.',
   },
   build_failed: {
     status: 422,
@@ -95,7 +95,7 @@ export const siteErrors = {
     retryable: false,
     when: 'The build exceeded its time limit. `detail` contains the log',
     remedy:
-      'Find the slow step in `detail` (such as large images or an endless loop), fix it, push, and publish again.',
+      'Find the slow step in `detail` (such as large images or an infinite loop), fix it, push, and publish again.',
   },
   invalid_redirects: {
     status: 400,
@@ -106,7 +106,7 @@ export const siteErrors = {
   missing_asset: {
     status: 409,
     retryable: false,
-    when: 'The contents of a stored file are missing',
+    when: 'The contents of a file are missing from the store',
     remedy: 'Send the file again to the same path.',
   },
   invalid_manifest: {
@@ -119,7 +119,7 @@ export const siteErrors = {
     status: 400,
     retryable: false,
     when: 'The platform does not accept files at this path',
-    remedy: 'Use another path: simple names without a leading dot, in a folder that accepts this type of file.',
+    remedy: 'Use another path: simple names that do not begin with a dot, in a folder that accepts this file type.',
   },
   invalid_file: {
     status: 400,
@@ -136,20 +136,20 @@ export const siteErrors = {
   size_mismatch: {
     status: 400,
     retryable: false,
-    when: 'The size of the file differs from the size in the manifest',
+    when: 'The file’s size differs from its size in the manifest',
     remedy: 'Send the manifest again with the exact size of the file in bytes.',
   },
   upload_incomplete: {
     status: 409,
     retryable: false,
     when: 'Some files in the manifest have not been uploaded yet',
-    remedy: 'Upload the files listed as `missing` in the response to the manifest, then complete the upload.',
+    remedy: 'Upload the files that the manifest response lists as `missing`, then complete the upload.',
   },
   not_accepting_uploads: {
     status: 409,
     retryable: false,
-    when: 'The deployment no longer accepts files',
-    remedy: 'Create a new deployment: this one no longer accepts files.',
+    when: 'The deployment no longer accepts uploads',
+    remedy: 'Create a new deployment.',
   },
   superseded: {
     status: 409,
@@ -166,7 +166,7 @@ export const siteErrors = {
   unarchived_content: {
     status: 409,
     retryable: 'depends',
-    when: 'Some of the version’s files are missing from the archive. Repeating the call fixes a publish, but not a restore',
+    when: 'Some of the version’s files are missing from storage. Retrying can fix a publish, but not a restore',
     remedy: 'If you were publishing, send the same call again. If you were restoring, publish from source instead.',
   },
   storage_error: {
@@ -178,8 +178,8 @@ export const siteErrors = {
   invalid_slot: {
     status: 400,
     retryable: false,
-    when: 'No preview slot has this number, or the start time of the booking is not offered',
+    when: 'There is no preview slot with this number, or the booking’s start time is not available',
     remedy:
-      'For a preview, send a slot number between 1 and the account’s `limits.preview_slots`. For a booking, send a start time from the list of slots.',
+      'For a preview, send a slot number between 1 and the account’s `limits.preview_slots`. For a booking, send one of the start times that the slots call returns.',
   },
 } as const satisfies Record<string, ErrorRow>;

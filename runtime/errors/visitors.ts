@@ -26,20 +26,21 @@ export const visitorErrors = {
   invalid_fields: {
     status: 400,
     retryable: false,
-    when: 'A field is missing, repeated or of an unsupported kind',
+    when: 'A form field is missing or duplicated, or its kind is not supported',
     remedy: 'Correct the field named in the message. Every field needs a unique name and a supported kind.',
   },
   invalid_notify_to: {
     status: 400,
     retryable: false,
-    when: '`notify_to` is not a valid plain e-mail address',
-    remedy: 'Send one plain e-mail address, without a display name.',
+    when: '`notify_to` is not a valid e-mail address',
+    remedy: 'Send a single e-mail address without a display name.',
   },
   notify_to_not_on_site: {
     status: 400,
     retryable: false,
-    when: 'The address belongs to neither the owner nor a collaborator of the site',
-    remedy: 'Send the e-mail address of the owner or of a collaborator. Invite a new collaborator first.',
+    when: 'The address does not belong to the site’s owner or to one of its collaborators',
+    remedy:
+      'Send the e-mail address of the owner or a collaborator. To use any other address, invite that person as a collaborator first.',
   },
   form_fields_removed: {
     status: 409,
@@ -51,25 +52,25 @@ export const visitorErrors = {
     status: 409,
     retryable: false,
     when: 'The form has submissions, so this change is not possible',
-    remedy: 'Leave the field’s kind unchanged, or create a new form and disable this one.',
+    remedy: 'Do not change the field’s kind, or create a new form and disable this one.',
   },
   // Bookings
   bookings_unavailable: {
     status: 503,
     retryable: false,
     when: 'Bookings are disabled on this installation or for this site',
-    remedy: 'Hide the booking form, and do not retry: bookings are not possible here.',
+    remedy: 'Hide the booking form. Retrying does not help.',
   },
   invalid_timetable: {
     status: 400,
     retryable: false,
     when: 'The timetable is not valid',
-    remedy: 'Correct the part named in the message, and send the whole timetable again.',
+    remedy: 'Correct the part named in the message, and send the complete timetable again.',
   },
   invalid_calendar: {
     status: 400,
     retryable: false,
-    when: 'The service does not use this calendar',
+    when: 'The service is not available in this calendar',
     remedy: 'Send one of the service’s `calendar_keys`.',
   },
   invalid_service: {
@@ -81,20 +82,20 @@ export const visitorErrors = {
   invalid_visitor: {
     status: 400,
     retryable: false,
-    when: 'The visitor’s name, e-mail address or an intake field is missing or not valid',
+    when: 'The visitor’s name or e-mail address, or an intake field, is missing or not valid',
     remedy: 'Ask the visitor to correct each field named in the message.',
   },
   slot_taken: {
     status: 409,
     retryable: false,
     when: 'The time is no longer available',
-    remedy: 'List the slots again, and offer the remaining times.',
+    remedy: 'List the slots again, and offer the visitor the remaining times.',
   },
   not_cancellable: {
     status: 409,
     retryable: false,
-    when: 'The booking has already been cancelled, or expired unpaid',
-    remedy: 'No action needed: the booking no longer holds a seat. Read it for its status.',
+    when: 'The booking has already been cancelled, or expired before it was paid',
+    remedy: 'No action needed: the seat is free again. Read the booking to see its status.',
   },
   payments_unavailable: {
     status: 400,
@@ -113,6 +114,6 @@ export const visitorErrors = {
     retryable: false,
     when: 'The change requires confirmation',
     remedy:
-      'Tell the owner what will be lost, according to the message. With their consent, follow `next_action`: send the call again with `"confirm": true`, or a DELETE with `?confirm=true`.',
+      'Tell the owner what will be lost; the message describes it. If they agree, follow `next_action`: send the call again with `"confirm": true`, or with `?confirm=true` for a DELETE.',
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -59,15 +59,15 @@ export const tracing = {
     .min(100)
     .max(60_000)
     .default(10_000)
-    .describe('Time-out of an export of spans, in milliseconds.'),
+    .describe('Timeout for one export of spans, in milliseconds.'),
   OTEL_BSP_SCHEDULE_DELAY: z.coerce
     .number()
     .int()
     .min(10)
     .max(60_000)
     .default(5_000)
-    .describe('Time between two exports of spans, in milliseconds.'),
-  OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on').describe('OpenTelemetry sampler of traces.'),
+    .describe('Interval between exports of spans, in milliseconds.'),
+  OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on').describe('OpenTelemetry trace sampler.'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()
     .min(0)

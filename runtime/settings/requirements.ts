@@ -31,7 +31,7 @@ export const requirements: Requirement[] = [
   },
   {
     setting: 'FRONTAGE_ACME_TERMS',
-    message: 'must be agreed when FRONTAGE_ACME_URL is set',
+    message: 'must be `agreed` when FRONTAGE_ACME_URL is set',
     isMet: (e) => e.FRONTAGE_ACME_URL === '' || e.FRONTAGE_ACME_TERMS === 'agreed',
   },
 ];

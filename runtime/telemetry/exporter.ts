@@ -110,7 +110,7 @@ function createOutageLog(log: Logger): (error?: Error) => void {
         ? error.message
         : ((error?.cause as { code?: string } | undefined)?.code ?? error?.name);
     if (isDown && !wasDown) log.warn({ reason }, 'traces cannot be exported: spans are dropped');
-    if (!isDown && wasDown) log.info('traces are exported again');
+    if (!isDown && wasDown) log.info('traces are being exported again');
   };
 }
 

@@ -68,7 +68,7 @@ export function helpOf(operation) {
     ),
   ];
   const values =
-    'The value @name reads the file “name”; the value - reads standard input. Lists and objects are JSON. --body sets the whole request body.';
+    'The value @name is read from the file “name”, and the value - from standard input. Lists and objects are JSON. --body sets the whole request body.';
   return [
     usageOf(operation),
     '',

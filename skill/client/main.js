@@ -70,7 +70,7 @@ async function showVersion({ baseUrl }, { json: asJson }) {
   if (isNewest === null) log(`Cannot tell whether this is the newest client: ${baseUrl} did not respond.`);
   else if (!isNewest)
     log(
-      `→ The server has a different version of the client; to get it: curl -s -o ${plain(quoted(client))} ${baseUrl}/skill/bin/frontage.mjs`,
+      `→ The server has a different version of the client. To get it: curl -s -o ${plain(quoted(client))} ${baseUrl}/skill/bin/frontage.mjs`,
     );
   return exits.done;
 }
@@ -79,17 +79,17 @@ async function showVersion({ baseUrl }, { json: asJson }) {
 async function overview(server) {
   const nouns = verbsOf(await operationsOf(server).catch(() => []));
   return [
-    'frontage makes and runs websites for their owner.',
+    'frontage builds and runs websites for their owners.',
     '',
     ...Object.values(commands).map(({ use, about }) => `  ${use}\n      ${about}`),
     '',
-    'Every API operation is a command with a noun and a verb, such as frontage site list. Add --help to explain it:',
+    'Every API operation is a command with a noun and a verb, such as frontage site list. Add --help for details:',
     '',
     ...[...nouns].map(([noun, verbs]) => `  ${noun.padEnd(16)} ${verbs.join(' ')}`),
     '',
     '  --json prints responses unchanged. --wait sets how many seconds (0 to 50) a call may wait for its result.',
     '  FRONTAGE_URL and FRONTAGE_TOKEN override what login stored. --version says whether there is a newer client.',
-    '  Exit codes: 0 done, 1 refused, 2 usage error, 3 not finished yet, 4 a person must act.',
+    '  Exit codes: 0 done, 1 refused, 2 usage error, 3 not finished yet, 4 a person needs to act.',
     '',
     `“frontage” stands for this file: run node ${client} …, or define alias frontage="node '${client}'".`,
     'To start, run frontage login, then frontage skill, which explains how to build a site.',

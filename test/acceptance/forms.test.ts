@@ -187,7 +187,7 @@ test('a form on a foreign page is refused without losing the input', async ({ sk
   // Its script may not even read the challenge.
   await page.getByText('Your message could not be sent. Please try again.').waitFor();
   await page.evaluate('document.querySelector("form").submit()');
-  await page.getByText('The request came from a page that is not part of this website.').waitFor();
+  await page.getByText('The request came from a page that is not on this website.').waitFor();
   expect(await page.getByText('Ada elsewhere').count()).toBe(1);
   expect((await submissions()).length).toBe(before);
   await page.close();

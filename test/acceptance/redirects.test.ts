@@ -20,7 +20,7 @@ test('_redirects take effect with their version, and unusable rules fail it with
   await change(site, '_redirects', '/old / 301\n/a javascript:alert(1)\n');
   const failed = await publish(site);
   expect([failed.status, failed.body.error.code]).toEqual([400, 'invalid_redirects']);
-  expect(failed.body.error.message).toContain('Line 2 of _redirects redirects neither to a path on the site');
+  expect(failed.body.error.message).toContain('Line 2 of _redirects has a target that is neither a path on the site');
   const { body } = await stack.api(`/v1/sites/${site.id}/deployments`);
   expect(body.items[0]).toMatchObject({ status: 'failed', error: { code: 'invalid_redirects' } });
   expect((await stack.visit(site.name, '/old')).status).toBe(301);

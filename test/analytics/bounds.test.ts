@@ -122,7 +122,7 @@ test('counts are saved once after a write that failed or whose response was lost
     pages: [{ views: 5 }, { views: 5 }],
   });
   // Logged once, however often it failed.
-  expect(said().slice(before)).toEqual(['page views cannot be saved; retrying', 'page views can be saved again']);
+  expect(said().slice(before)).toEqual(['page views cannot be saved; retrying', 'page views are being saved again']);
 });
 
 test('counts are saved when an edge ends, and every few seconds', async () => {

@@ -92,7 +92,7 @@ test('removing a missing backup or repository reports it and creates nothing', a
   const wrong = await ask('remove', '--from', folder.where, '--backup', 'x');
   expect([wrong.answer.absent, wrong.alarm]).toEqual([
     ['x'],
-    'There is no backup x here. Data that no backup uses has been removed.',
+    'There is no backup x here. Data that no backup uses was removed.',
   ]);
   await expectWhole(folder, [first.name]);
   const nowhere = join(folder.where, 'nowhere');
@@ -101,7 +101,7 @@ test('removing a missing backup or repository reports it and creates nothing', a
   for (const [said, words] of [
     [[], 'either --backup or --keep'],
     [['--backup', 'x', '--keep', '1'], 'either --backup or --keep'],
-    [['--keep', '0'], 'a number of at least 1'],
+    [['--keep', '0'], 'a whole number, 1 or greater'],
   ] as const)
     await expect(ask('remove', '--from', folder.where, ...said)).rejects.toThrow(words);
 });

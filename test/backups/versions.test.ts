@@ -34,7 +34,7 @@ test('an older backup is migrated, and a newer one is refused', async () => {
   const place = await openBackupRepository(older.config, backups.where);
   const newer = { ...manifest, migrations: [...newest, '2027-01-01-tomorrow'] };
   await expect(restoreBackup(await elsewhere(), place, newer)).rejects.toThrow(
-    'contains migrations that this one does not know',
+    'contains migrations that this version does not have',
   );
   // An empty database whose schema is ahead of the backup's.
   await expect(backups.restore(await elsewhere())).rejects.toThrow('a newer schema than the backup');

@@ -41,7 +41,7 @@ test('a database that is down is retried, and logged once', async () => {
   const notifications = openNotifications(url, log);
   ends.push(notifications.close);
   await vi.waitUntil(() => met() >= 4, { timeout: 20_000 });
-  expect(lines.map((line) => line.msg)).toEqual(['stopped listening for changes because of an error']);
+  expect(lines.map((line) => line.msg)).toEqual(['stopped listening for database notifications because of an error']);
 });
 
 test('a silent database times out', async () => {
@@ -72,6 +72,9 @@ test('after each lost connection, notifications resume and listeners get the sig
     await other.query(listeners);
   }
   await vi.waitUntil(() => lines.length === 4, { timeout: 20_000 });
-  const [lost, again] = ['stopped listening for changes because of an error', 'listening for changes again'];
+  const [lost, again] = [
+    'stopped listening for database notifications because of an error',
+    'listening for database notifications again',
+  ];
   expect(lines.map((line) => line.msg)).toEqual([lost, again, lost, again]);
 });

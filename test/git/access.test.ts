@@ -33,13 +33,13 @@ describe('a git password', () => {
     expect(await clone(set('username', 'git-nobody'))).toMatch(/Unknown user name or wrong password/);
     expect(await clone(set('password', platform.token))).toMatch(/A bearer token cannot be used as a git password/);
     expect(await clone(set('pathname', `/git/${other}.git`))).toMatch(
-      /not give access to a repository at this address[\s\S]*not found/,
+      /not give access to the repository at this address[\s\S]*not found/,
     );
     expect(await clone(set('pathname', `/git/${siteId}.content.git`))).toMatch(
-      /not give access to a repository at this address/,
+      /not give access to the repository at this address/,
     );
     expect(await clone(set('pathname', `/git/${newId('site')}.git`))).toMatch(
-      /not give access to a repository at this address/,
+      /not give access to the repository at this address/,
     );
     const short = await platform.address(siteId, { seconds: 60 });
     await git(work.path, ['clone', '--quiet', short, 'y']);

@@ -113,14 +113,14 @@ const names: HostilePush[] = [
   ...['.git /config', '.git...', '.g\u200cit/config', '.git\u200e', '.git::$INDEX_ALLOCATION/config', 'a/b/.gIt'].map(
     dotGit,
   ),
-  ...['.gitmodules', 'src/.GitModules', 'gitmod~1', 'GI7EBA~1'].map((path) => badPath(path, /list of git submodules/)),
+  ...['.gitmodules', 'src/.GitModules', 'gitmod~1', 'GI7EBA~1'].map((path) => badPath(path, /lists git submodules/)),
   badPath('a\\b.txt', /backslash/),
   badPath('tab\there.txt', /control character/, 'tab\\u{9}here.txt'),
   badPath('line\nbreak.txt', /control character/, 'line\\u{a}break.txt'),
   badPath('red\u001b[31m.txt', /control character/, 'red\\u{1b}[31m.txt'),
   badPath('next\u0085.txt', /control character/, 'next\\u{85}.txt'),
-  badPath(`${'n'.repeat(256)}.txt`, /more than 255 bytes/, 'nnnn'),
-  badPath(Array.from({ length: 20 }, () => 'd'.repeat(60)).join('/'), /more than 1024 bytes/, 'dddd'),
+  badPath(`${'n'.repeat(256)}.txt`, /longer than 255 bytes/, 'nnnn'),
+  badPath(Array.from({ length: 20 }, () => 'd'.repeat(60)).join('/'), /longer than 1024 bytes/, 'dddd'),
   { ...badPath('..', /"\." or "\.\."/), code: 'invalid_path' },
   badPath('src/../../etc', /"\." or "\.\."/),
   badPath('./a.txt', /"\." or "\.\."/),
@@ -154,7 +154,7 @@ const sizes: HostilePush[] = [
   {
     brings: 'a file over the cap',
     files: [{ path: 'src/big.bin', bytes: randomBytes(limits.file_bytes + 1) }],
-    says: /larger than 100000 bytes, the limit for one file/,
+    says: /exceeds the size limit of 100000 bytes per file/,
     code: 'plan_limit',
   },
   {

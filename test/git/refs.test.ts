@@ -52,7 +52,7 @@ describe('branches', () => {
   test.each(odd)('%s cannot be pushed, and the terminal says which can', async (ref) => {
     await expectRefused(
       ['origin', `HEAD:${ref}`],
-      /cannot be pushed: a site accepts pushes only to main and preview\/1 to preview\/5/,
+      /cannot be pushed: sites accept pushes only to main and preview\/1 to preview\/5/,
     );
   });
 

@@ -124,7 +124,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     const { page, context } = await open(link.address);
     await context.setOffline(true);
     await page.setInputFiles('#files', photos.slice(0, 1));
-    await page.getByText('The connection was lost before the photo was sent.').waitFor();
+    await page.getByText('The connection was lost before the photo was fully sent.').waitFor();
     await context.setOffline(false);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('#sent li.done').waitFor();

@@ -217,7 +217,7 @@ describe('a file by a link', () => {
     ['a photo that was cut off', 'cut.jpg', sample.jpg.subarray(0, -2), /photo is incomplete/],
     ['a flood of pixels', 'flood.png', sample.pngOf(60_000, 60_000), /too large for a website/],
     ['a drawing with a script', 'a.svg', Buffer.from(sample.svg('<script>1</script>')), /contains a script/],
-    ['two files in one', 'a.png', Buffer.concat([sample.png, sample.zip]), /contains other data/],
+    ['two files in one', 'a.png', Buffer.concat([sample.png, sample.zip]), /contains extra data/],
   ])('that is %s is refused in plain words, and nothing is stored', async (_what, name, bytes, words) => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 1 });

@@ -155,8 +155,8 @@ describe('an account', () => {
     expect(await payments.readKey('rk_test_nocurrency1')).toMatchObject({ currency: null });
     expect((await payments.readKey('rk_test_pending0000')).waitingFor).toEqual([
       'a bank account for payouts',
-      'agreement to the terms of service',
-      'an identity document of the owner',
+      'acceptance of the terms of service',
+      'an identity document for the owner',
       'a description of the business and its website',
     ]);
   });

@@ -115,7 +115,7 @@ test('without the provider, the page says so plainly, and the link stays valid',
   fixture.stub.knobs.turnAway = 1;
   const away = await visit(path);
   fixture.stub.knobs.turnAway = 0;
-  expect([away.status, away.text]).toEqual([502, expect.stringContaining('could not be reached')]);
+  expect([away.status, away.text]).toEqual([502, expect.stringContaining('did not respond, or rejected the request')]);
   expect(said(away)).not.toMatch(/stripe/i);
   expect((await visit(path)).status).toBe(303);
   expect(await read()).toMatchObject({ status: 'pending' });

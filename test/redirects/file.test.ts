@@ -30,7 +30,7 @@ test.each([
 });
 
 test('a binary or oversized file is refused', () => {
-  expect(faultOf(() => parseRedirectsFile(Buffer.from([0xff, 0xfe]), origin))).toContain('is not text in UTF-8');
+  expect(faultOf(() => parseRedirectsFile(Buffer.from([0xff, 0xfe]), origin))).toContain('is not UTF-8 text');
   expect(faultOf(() => parseRedirectsFile(Buffer.alloc(5 * 1024 * 1024, '#'), origin))).toContain(
     'is larger than 4 MiB',
   );

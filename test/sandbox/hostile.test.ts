@@ -77,7 +77,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     const { outcome, log } = await build(sandbox, talker, { limits });
     expect(outcome).toMatchObject({ code: 'build_timeout' });
     expect(log.length).toBeLessThan(51_000);
-    expect(log).toMatch(/\[The log ends here: \d+ more bytes were dropped\.\]\n$/);
+    expect(log).toMatch(/\[Log truncated: \d+ more bytes were dropped\.\]\n$/);
   });
 
   const specials = [
@@ -112,7 +112,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     {
       what: 'too many files',
       code: 'for (let i = 0; i < 60; i++) fs.writeFileSync(dist + i, "x");',
-      says: /limit on the number of files \(50\)/,
+      says: /more files than the limit \(50\)/,
     },
     {
       what: 'a file that is too large',

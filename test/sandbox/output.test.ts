@@ -132,10 +132,10 @@ test('each limit is enforced, and the message names it', async () => {
   const folders = ['a', 'b', 'c'].map((name) => ({ name: `dist/${name}`, type: 'directory' as const }));
   const refusal = (message: RegExp) => ({ code: 'plan_limit', message: expect.stringMatching(message) });
   await expect(read(files, { ...roomy, outputFilesMax: 2 })).rejects.toMatchObject(
-    refusal(/limit on the number of files \(2\)/),
+    refusal(/more files than the limit \(2\)/),
   );
   await expect(read(folders, { ...roomy, outputFilesMax: 2 })).rejects.toMatchObject(
-    refusal(/limit on the number of files \(2\)/),
+    refusal(/more files than the limit \(2\)/),
   );
   await expect(read(files, { ...roomy, fileBytesMax: 999 })).rejects.toMatchObject(refusal(/a exceeds .*999 bytes/));
   await expect(read(files, { ...roomy, outputBytesMax: 2_999 })).rejects.toMatchObject(refusal(/site .*2999 bytes/));

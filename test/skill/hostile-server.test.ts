@@ -187,7 +187,7 @@ test('a clone uses that server’s repositories alone, and git gets no token', a
     answers['GET /v1/sites/site_x'] = send(site(source));
     expect(await run(['clone', 'site_x'], { path })).toMatchObject({
       exit: 1,
-      err: expect.stringContaining('not on this server'),
+      err: expect.stringContaining('does not host the site’s repositories'),
     });
   }
   answers['GET /v1/sites/site_x'] = send(site(`${evil.url}/git/site_x.git`, '../../.ssh'));

@@ -172,5 +172,5 @@ test('every marker names a capability, and an unclosed marker is an error', asyn
   expect(removeDisabledParts(nested, only('forms'))).toBe('a\nb\nd.\n');
   expect(removeDisabledParts(nested, only('mail'))).toBe('a\nd e.\n');
   expect(() => removeDisabledParts('<!-- with forms -->\nb', only())).toThrow('is not closed');
-  expect(() => removeDisabledParts('b <!-- end -->', only())).toThrow('was not opened');
+  expect(() => removeDisabledParts('b <!-- end -->', only())).toThrow('no matching start marker');
 });

@@ -102,7 +102,7 @@ test('an outage is one log line, its end another, and neither contains the key',
   await processor.forceFlush();
   expect(lines.map(({ msg, reason }) => [msg, reason])).toEqual([
     ['traces cannot be exported: spans are dropped', 'the collector returned 503'],
-    ['traces are exported again', undefined],
+    ['traces are being exported again', undefined],
     [
       'traces cannot be exported: spans are dropped',
       expect.stringMatching(/^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/),

@@ -18,12 +18,12 @@ const long: Record<string, () => Promise<unknown>> = {
   hour: async () => await (await import('./hour.ts')).benchHour(),
 };
 
-const usage = `npm run bench                  measures all there is: ${Object.keys(benches).join(', ')}
-npm run bench -- publish       one of them
-npm run bench -- hour          an hour of mixed load (FRONTAGE_MINUTES for another time)
-  --quick                      of publish and workers: few rounds, to see that it works
-  --pairs                      of publish: only what has a bare build beside it
-  --write                      of publish: puts what was measured into tools/bench/RESULTS.md`;
+const usage = `npm run bench                  runs all benchmarks: ${Object.keys(benches).join(', ')}
+npm run bench -- publish       runs one benchmark
+npm run bench -- hour          runs an hour of mixed load (FRONTAGE_MINUTES sets another duration)
+  --quick                      publish and workers: runs a few rounds, to see that they work
+  --pairs                      publish: runs only what is compared with a bare build
+  --write                      writes the results into tools/bench/RESULTS.md`;
 
 /** Headings of the sections in RESULTS.md. */
 const headings: Record<string, string> = {
@@ -49,7 +49,7 @@ const asked = words.filter((word) => word in benches || word in long);
 const unknown = words.filter((word) => !asked.includes(word) && !['--quick', '--pairs', '--write'].includes(word));
 if (unknown.length > 0) {
   const isHelp = unknown.every((word) => ['--help', '-h', 'help'].includes(word));
-  console.log(isHelp ? usage : `There is no ${unknown.join(' ')}.\n\n${usage}`);
+  console.log(isHelp ? usage : `Unknown arguments: ${unknown.join(' ')}\n\n${usage}`);
   process.exit(isHelp ? 0 : 1);
 }
 

@@ -101,15 +101,15 @@ export async function benchCounting(): Promise<string> {
     const alone = [await countingAlone([browser]), await countingAlone([browser, 'Referer: https://example.org/a'])];
     const [counted] = await sites.query('select sum(views)::text as views from view_hour');
     return [
-      `CPU seconds for 100,000 requests, medians of ${rounds} rounds, in each of which one process was asked twice ${seconds} s each way; ${connections} kept connections.`,
-      'The last column is what half of the rounds lie within.',
+      `CPU seconds for 100,000 requests, medians of ${rounds} rounds. In each round one process was measured twice for ${seconds} s each way; ${connections} keep-alive connections.`,
+      'The last column is the interquartile range.',
       `${counted?.views} views were counted and written. Load average before: ${before.toFixed(1)}.`,
       '',
       '| | counting | not counting | more | half of the rounds |',
       '| --- | --- | --- | --- | --- |',
       ...rows,
       '',
-      `Counting by itself, in a process without a network: ${alone.map((ns) => ns.toFixed(0)).join(' ns, and from a link on another site ')} ns.`,
+      `Counting alone, in a process without a network, takes ${alone.map((ns) => ns.toFixed(0)).join(' ns, and with a link from another site ')} ns.`,
     ].join('\n');
   } finally {
     await Promise.all(children.map(end));

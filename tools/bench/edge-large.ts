@@ -48,7 +48,7 @@ export async function benchLargeSites(): Promise<void> {
     const others = () => load({ url: `${edge.url}/`, host: edge.host, connections: 16, seconds });
     await others();
     const alone = await others();
-    console.log(`other sites, nobody publishes: p99 ${alone.p99Ms} ms`);
+    console.log(`other sites, without publishes: p99 ${alone.p99Ms} ms`);
     for (const [files, [first = '', ...more]] of Object.entries(manifests)) {
       const siteId = await sites.publish(`large-${files}`, first);
       const [waited, firsts] = await Promise.all([
@@ -140,7 +140,7 @@ export async function benchManySites(workers: number): Promise<void> {
     const result = await load({ url: edge.url, host: edge.host, connections: 32, seconds: 60, script });
     const mib = (bytes: number) => Math.round(bytes / 1024 / 1024);
     console.log(
-      `${many.sites} sites of ${many.pages} files, ${result.requests} requests for any of them, ${result.failures} failed,`,
+      `${many.sites} sites of ${many.pages} files, ${result.requests} requests to random sites, ${result.failures} failed,`,
       `${workers} processes: ${mib(await residentBytes(edge.pid))} MiB resident (${mib(atStart)} at the start), p99 ${result.p99Ms} ms`,
     );
   });

@@ -27,7 +27,7 @@ export async function openSites(fixture: Fixture, count: number): Promise<Tended
     const { access_token: token } = await openAccount(fixture.stack.env, email, 'Hour');
     const call: Call = async (path, body, headers = {}) => {
       const answer = await callApi(fixture.stack.baseUrl, path, { token, body, headers });
-      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      if (answer.status !== 200) throw new Error(`${path} returned ${answer.status}: ${JSON.stringify(answer.body)}`);
       return answer.body;
     };
     const site = await fixture.newSite(call, 'blog');
@@ -52,7 +52,7 @@ export async function openSites(fixture: Fixture, count: number): Promise<Tended
 /** A request as a browser or a visitor's agent sends it, without a token. */
 async function send(fixture: Fixture, path: string, body: unknown, headers: Record<string, string> = {}) {
   const answer = await callApi(fixture.stack.baseUrl, path, { body, headers });
-  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 200) throw new Error(`${path} returned ${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer.body;
 }
 
@@ -93,7 +93,7 @@ async function publish(fixture: Fixture, site: Tended, n: number): Promise<void>
   const { status } = await site.call(`/v1/sites/${site.id}/publish`, { scope: 'site' }, { prefer: 'wait=120' });
   // Superseded by a restore that was requested meanwhile.
   if (status === 'superseded') return;
-  if (status !== 'live') throw new Error(`a publish ended ${status}`);
+  if (status !== 'live') throw new Error(`a publish ended with the status ${status}`);
   await fixture.visible(site, '/posts/post-1/', mark, 10_000);
 }
 
@@ -118,7 +118,7 @@ async function readAround({ id, form, call }: Tended): Promise<void> {
 export function keepBusy(fixture: Fixture, sites: Tended[], end: number): { done: Done; over: Promise<void> } {
   const acts: Record<string, { everyMs: number; act: (site: Tended, n: number) => Promise<void> }> = {
     visits: { everyMs: 150, act: (site, n) => look(fixture, site, n) },
-    'readings of the API': { everyMs: 2_500, act: (site) => readAround(site) },
+    'API reads': { everyMs: 2_500, act: (site) => readAround(site) },
     enquiries: { everyMs: 6_000, act: (site) => enquire(fixture, site) },
     bookings: { everyMs: 8_000, act: (site, n) => book(fixture, site, n) },
     comments: { everyMs: 12_000, act: (site) => comment(fixture, site) },

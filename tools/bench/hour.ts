@@ -40,12 +40,10 @@ export async function benchHour(): Promise<string> {
       `${minutes} minutes; load average ${median(loads).toFixed(1)} (median), ${Math.max(...loads).toFixed(1)} at most.`,
       reportDone(done),
       reportGrowth(samples),
-      `Two minutes after the last call at most: ${Object.entries(rest)
+      `At most two minutes after the last call, unfinished: ${Object.entries(rest)
         .map(([what, count]) => `${count} ${what}`)
-        .join(
-          ', ',
-        )} unfinished; containers of builds: ${whileItRan.length}, and ${left.length} of any kind when all had stopped.`,
-      `Workflows that ran on: ${list(running)}. Stuck: ${stuck.length > 0 ? stuck.join(', ') : 'none'}.`,
+        .join(', ')}; build containers: ${whileItRan.length}; containers after shutdown: ${left.length}.`,
+      `Workflows still running: ${list(running)}. Stuck: ${stuck.length > 0 ? stuck.join(', ') : 'none'}.`,
     ].join('\n\n');
   } finally {
     await fixture.stop();
@@ -86,9 +84,9 @@ function reportGrowth(samples: Sample[]): string {
     return `| ${name} | ${sizes} | ${handles(first)} | ${handles(last)} |`;
   });
   return [
-    `Memory and file handles of each with its lasting children; medians of five minutes, after the first ${settled} and at the end.`,
+    `Memory and file handles of each process and its long-lived children; medians over five minutes, after the first ${settled} minutes and at the end.`,
     '',
-    '| | memory, then | at the end | more | handles, then | at the end |',
+    '| | memory at first | at the end | growth | handles at first | at the end |',
     '| --- | --- | --- | --- | --- | --- |',
     ...rows,
   ].join('\n');

@@ -41,7 +41,7 @@ export async function buildBare(folder: string, caches: 'none' | 'kept'): Promis
   });
   const [code] = await once(child, 'exit');
   const ms = performance.now() - from;
-  if (code !== 0) throw new Error(`The bare build ended with ${code}.`);
+  if (code !== 0) throw new Error(`The bare build exited with code ${code}.`);
   return { ms, cpu: (await waitedCpu()) - cpuBefore };
 }
 

@@ -66,7 +66,7 @@ function openCalls(stack: Stack) {
   }
   const call: Call = async (path, body, headers = {}) => {
     const answer = await callApi(stack.baseUrl, path, { token: tokens.at(-1), body, headers });
-    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    if (answer.status !== 200) throw new Error(`${path} returned ${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
   return { newOwner, call };
@@ -119,7 +119,7 @@ function openSites(stack: Stack, dir: string) {
   async function visible(site: BenchSite, path: string, words: string, timeoutMs = 120_000): Promise<number> {
     const end = performance.now() + timeoutMs;
     while (!(await visit(site, path)).includes(words)) {
-      if (performance.now() > end) throw new Error(`${site.name}${path} never showed what was published`);
+      if (performance.now() > end) throw new Error(`${site.name}${path} never served the published version`);
       await sleep(3);
     }
     return performance.now();

@@ -21,16 +21,16 @@ export async function phasesOf(
   const before = at('buildSite') - calledAt;
   const inside = step('unpack') + step('build') + step('collect');
   return {
-    'call, row, outbox, start of the workflow': at('claimBuild') - calledAt,
-    'its turn': at('snapshotSource') - at('claimBuild'),
-    'both repositories into one tar': at('buildSite') - at('snapshotSource'),
-    'sandbox taken, source fed, output read': step('sandbox') - inside,
+    'API call, row, outbox, workflow start': at('claimBuild') - calledAt,
+    'waiting for its turn': at('snapshotSource') - at('claimBuild'),
+    'writing both repositories into one tar': at('buildSite') - at('snapshotSource'),
+    'sandbox claimed, source written, output read': step('sandbox') - inside,
     'unpacking in the sandbox': step('unpack'),
     'the build itself': step('build'),
-    'files compared and sent': step('collect'),
-    'stored and synced': step('store'),
-    'pointer moved': step('live'),
-    'seen at the edge': totalMs - before - step('sandbox') - step('store') - step('live'),
+    'comparing and sending files': step('collect'),
+    'storing and syncing files': step('store'),
+    'moving the live pointer': step('live'),
+    'until the edge serves it': totalMs - before - step('sandbox') - step('store') - step('live'),
   };
 }
 

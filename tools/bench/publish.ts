@@ -207,10 +207,10 @@ function reportPairs(taken: Taken): string {
   return [
     `A blog of 20 posts with 3 pictures in 12 sizes; ${rounds} interleaved rounds, medians, ratios of each round's pair.`,
     table(
-      ['', 'wall', 'CPU', '× bare, no caches', '× bare, caches kept'],
+      ['', 'wall', 'CPU', '× bare, no caches', '× bare, warm caches'],
       [
         row('bare `astro build`, no caches', taken.none, ['1', '']),
-        row('bare `astro build`, its caches kept', taken.kept, ['', '1']),
+        row('bare `astro build`, warm caches', taken.kept, ['', '1']),
         row('publish, one post changed', taken.changed, [
           ratio(taken.changed, taken.none),
           ratio(taken.changed, taken.kept),
@@ -218,8 +218,8 @@ function reportPairs(taken: Taken): string {
         row('first publish of a site', taken.first, [ratio(taken.first, taken.none), '']),
       ],
     ),
-    'A publish is measured from the call to the first visitor who gets the new bytes. Its CPU is that of all our processes, PostgreSQL and Temporal included, and of the sandbox from the order on; what a sandbox does ahead is not in it.',
-    'Where the time of a publish goes:',
+    'A publish is measured from the call until the first visitor receives the new version. Its CPU includes all our processes, PostgreSQL, Temporal, and the sandbox from the start of the build; the warm-up of a sandbox is not included.',
+    'The phases of a publish:',
     table(
       ['phase, median', 'one post changed', 'first publish'],
       Object.entries(phases).map(([name, value]) => [name, ms(value), ms(firstPhases[name])]),
@@ -230,7 +230,7 @@ function reportPairs(taken: Taken): string {
 function reportRest(restored: number[], byPosts: Growth, byFiles: Growth, queued: number[]): string {
   const grown = (rows: Growth, what: string) =>
     table(
-      [what, 'own part', 'build', 'both'],
+      [what, 'own share', 'build', 'both'],
       rows.map(({ size, all }) => [
         size,
         ms(median(all.map((one) => ownPart(one.phases, one.ms)))),
@@ -239,10 +239,10 @@ function reportRest(restored: number[], byPosts: Growth, byFiles: Growth, queued
       ]),
     );
   return [
-    `Restore, from the call to the other version served (${restored.length} of them): median ${ms(median(restored))}, p95 ${ms(restored[Math.ceil(restored.length * 0.95) - 1])}.`,
-    'The platform’s own part as the site grows, one file changed:',
-    grown(byPosts, 'posts beside the template’s three'),
+    `Restore, from the call until the other version is served (${restored.length} restores): median ${ms(median(restored))}, p95 ${ms(restored[Math.ceil(restored.length * 0.95) - 1])}.`,
+    'The platform’s own share as the site grows, with one changed file:',
+    grown(byPosts, 'posts in addition to the template’s three'),
     grown(byFiles, 'files'),
-    `${queued.length} publishes at once, of which two find a sandbox warm: all live, the first after ${ms(queued[0])}, the last after ${ms(queued.at(-1))}.`,
+    `${queued.length} concurrent publishes, two of them with a warm sandbox: all live, the first after ${ms(queued[0])}, the last after ${ms(queued.at(-1))}.`,
   ].join('\n\n');
 }

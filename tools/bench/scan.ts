@@ -10,7 +10,7 @@ const rounds = 5;
 export async function benchScan(): Promise<string> {
   const kinds: [string, Map<string, string>][] = [
     ['500 pages of 8 KiB', new Map(pages(500))],
-    ['500 pages of 8 KiB, each with a script of 4 KiB of its own', new Map([...pages(500), ...scripts(500, 4_096)])],
+    ['500 pages of 8 KiB, each with its own script of 4 KiB', new Map([...pages(500), ...scripts(500, 4_096)])],
     ['10 pages and one script of 2 MiB', new Map([...pages(10), ...scripts(1, 2 * 1024 * 1024)])],
   ];
   const rows: string[] = [];
@@ -19,7 +19,7 @@ export async function benchScan(): Promise<string> {
     for (let round = 0; round < rounds; round++) took.push(await scan(files));
     rows.push(`| ${what} | ${median(took).toFixed(0)} ms |`);
   }
-  return ['| a version of | scanned in |', '| --- | --- |', ...rows].join('\n');
+  return ['| version | scan time |', '| --- | --- |', ...rows].join('\n');
 }
 
 async function scan(files: Map<string, string>): Promise<number> {

@@ -36,7 +36,7 @@ async function publish(fixture: Fixture, { site, token }: Owned): Promise<void> 
   // Without the cache, so each is a whole build of the same commits.
   const headers = { prefer: 'wait=120', 'cache-control': 'no-cache' };
   const { body } = await callApi(fixture.stack.baseUrl, `/v1/sites/${site.id}/publish`, { token, body: {}, headers });
-  if (body.status !== 'live') throw new Error(`a publish ended ${JSON.stringify(body)}`);
+  if (body.status !== 'live') throw new Error(`a publish did not go live: ${JSON.stringify(body)}`);
 }
 
 /** Runs `act` with this many builds workers. */
@@ -101,19 +101,19 @@ export async function benchWorkers(): Promise<string> {
       taken.two.push(await publishesPerMinute(fixture, sites, 2));
       taken.bareTwo.push(await bareBuildsPerMinute(folders));
       const line = Object.entries(taken).map(([what, all]) => `${what} ${all.at(-1)?.toFixed(1)}`);
-      console.log(`… round ${round + 1} of ${rounds}, a minute: ${line.join(', ')}`);
+      console.log(`… round ${round + 1} of ${rounds}, per minute: ${line.join(', ')}`);
     }
     const row = (what: string, one: number[], two: number[]) => {
       const times = median(two.map((value, n) => value / (one[n] ?? Number.NaN)));
       return `| ${what} | ${median(one).toFixed(1)} | ${median(two).toFixed(1)} | ${times.toFixed(2)} |`;
     };
     return [
-      `A blog of 20 posts; ${publishes} publishes of each of ${rounds} interleaved rounds, of ${sitesCount} sites at once; medians.`,
+      `A blog of 20 posts; ${rounds} interleaved rounds of ${publishes} publishes, of ${sitesCount} sites at once; medians.`,
       [
-        '| a minute | one at a time | two at once | × |',
+        '| per minute | one at a time | two at once | × |',
         '| --- | --- | --- | --- |',
-        row('publishes, by builds workers', taken.one, taken.two),
-        row('bare `astro build`, its caches kept', taken.bareOne, taken.bareTwo),
+        row('publishes, by number of builds workers', taken.one, taken.two),
+        row('bare `astro build`, warm caches', taken.bareOne, taken.bareTwo),
       ].join('\n'),
     ].join('\n\n');
   } finally {

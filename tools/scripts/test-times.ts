@@ -10,7 +10,7 @@ export function describeTimes(files: readonly FileTimes[]): string {
   return [
     `The ${slowest.length} slowest files, in seconds (start and imports + tests and hooks):`,
     ...slowest.map((one) => `${row(one.startMs, one.testMs)}  ${one.file}`),
-    'Projects, as sums of their files:',
+    'Projects, as totals of their files:',
     ...[...projects].map(
       ([name, own]) => `${row(sum(own, 'startMs'), sum(own, 'testMs'))}  ${name}, ${own.length} files`,
     ),

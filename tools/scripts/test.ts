@@ -56,7 +56,7 @@ function finish({ passed, failed, skipped, files }: Summary): number {
   for (const skip of skipped) console.log(`skipped: ${skip.name} (${skip.reason})`);
   const refused = inCi ? skipped.filter((skip) => !allowed.some((part) => isAbout(part, skip))) : [];
   if (refused.length > 0)
-    console.log(`${refused.length} skipped tests without a line in .ci/skips were counted as failed`);
+    console.log(`${refused.length} skipped tests have no line in .ci/skips and were counted as failed`);
   const failures = failed + refused.length;
   console.log(`${passed} passed, ${failures} failed`);
   return failures === 0 && passed > 0 ? 0 : 1;

@@ -3,11 +3,11 @@ import { type WrittenMail, write } from './layout.ts';
 /** To the owner. It contains no code, so that only a person who sees the agent's screen can approve. */
 export function accessRequest(data: { link: string; agentName: string; askedFrom: string }): WrittenMail {
   return write({
-    subject: 'An agent requests access to your websites',
+    subject: 'An agent is requesting access to your websites',
     preview: 'Approve it with the code that your agent shows you, or refuse it.',
-    heading: 'An agent requests access to your websites',
+    heading: 'An agent is requesting access to your websites',
     blocks: [
-      'This is the name that the agent gave, and the network address that its request came from:',
+      'The agent gave this name, and its request came from this IP address:',
       {
         facts: [
           ['Agent', data.agentName],

@@ -5,12 +5,12 @@ export function accountBlocked({ reason }: { reason: string | null }): WrittenMa
   if (reason === null) return unblocked;
   return write({
     subject: 'Your account has been blocked',
-    preview: 'The operator has blocked your account and given a reason.',
+    preview: 'Read the operator’s reason, and what it means for your websites.',
     heading: 'Your account has been blocked',
     blocks: [
-      'The operator of this service has blocked your account and gave this reason:',
+      'The operator of this service has blocked your account for this reason:',
       { quote: reason },
-      'While it is blocked, your websites are offline and cannot receive enquiries, bookings or payments, and neither you nor your agents can sign in. Nothing has been deleted.',
+      'While your account is blocked, your websites are offline and cannot receive enquiries, bookings or payments, and neither you nor your agents can sign in. Nothing has been deleted.',
       'If this is a mistake, or once you have fixed the problem, please contact the operator.',
     ],
     footer: 'You are receiving this e-mail because this address has an account here.',
@@ -23,7 +23,7 @@ const unblocked = write({
   heading: 'Your account has been unblocked',
   blocks: [
     'Your account is active again. Your websites are back online as they were before, and you and your agents can sign in.',
-    'Anything that was being published at the time was cancelled. Please publish it again.',
+    'Any publishing that was in progress was cancelled. Please publish those changes again.',
   ],
   footer: 'You are receiving this e-mail because this address has an account here.',
 });

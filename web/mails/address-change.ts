@@ -7,9 +7,9 @@ export function addressChange({ newAddress, done }: { newAddress: string; done: 
 
 function requested(newAddress: string): WrittenMail {
   return write({
-    subject: 'A request to change your e-mail address',
+    subject: 'Request to change your e-mail address',
     preview: 'Nothing has changed yet.',
-    heading: 'A request to change your e-mail address',
+    heading: 'Request to change your e-mail address',
     blocks: [
       'Someone with a token for your account requested this change:',
       { facts: [['New address', newAddress]] },

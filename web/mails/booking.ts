@@ -73,7 +73,7 @@ export function bookingTaken({
       { facts: [...factsTable(facts), ['Name', visitor.name], ['E-mail', visitor.email]] },
       ...(intake.length > 0 ? ['The visitor’s answers:', { facts: intake }] : []),
       'Reply to this e-mail to write to the visitor. Keep this e-mail: we do not store the visitor’s address after sending it.',
-      `Need to cancel the booking? Ask your agent, and give it the reference ${facts.reference}.`,
+      `Need to cancel the booking? Ask your agent, and mention the reference ${facts.reference}.`,
     ],
     footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
   });
@@ -125,7 +125,7 @@ const owedBySite = (sum: string) =>
   'The owner of that account can refund it in the payment provider’s dashboard.';
 
 const owedToVisitor = (sum: string, { hostname }: BookingFacts) =>
-  `You paid ${sum}. ${hostname} must refund you directly: please contact them about the refund.`;
+  `You paid ${sum}. ${hostname} has to refund you directly: please contact them about the refund.`;
 
 export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
   return [

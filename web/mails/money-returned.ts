@@ -25,8 +25,8 @@ export function moneyReturned({
     heading: forSite ? `A payment on ${facts.hostname} arrived too late` : 'Your booking could not be completed',
     blocks: [
       forSite
-        ? `${visitorName} paid ${money} when the time was no longer available. The payment is being refunded automatically.`
-        : `Your payment of ${money} arrived when this time was no longer available. It is being refunded, which can take a few days.`,
+        ? `${visitorName} paid ${money}, but by then the time was no longer available. The payment is being refunded automatically.`
+        : `When your payment of ${money} arrived, this time was no longer available. The payment is being refunded, which can take a few days.`,
       { facts: factsTable(facts) },
       ...(forSite ? [] : [`To book another time, go to ${facts.address}`]),
     ],

@@ -18,7 +18,7 @@ export function startPicking(root, { isOurs, onPick, onCancel }) {
   layer.className = 'layer';
   layer.tabIndex = 0;
   layer.setAttribute('role', 'application');
-  layer.setAttribute('aria-label', 'Choose a place: arrow keys move, Enter selects, Escape cancels.');
+  layer.setAttribute('aria-label', 'Choose a place on the page: arrow keys move, Enter selects, Escape cancels.');
   const box = layer.appendChild(document.createElement('div'));
   box.className = 'box';
   box.hidden = true;

@@ -30,7 +30,7 @@ ${fault(wrong)}
 ${form({}, html`<button name="answer" value="approve">Give access</button>`)}
 </div>
 <div class="panel">
-<p class="hint">Didn’t just connect an app, or don’t recognise where you would return to? Refuse; nothing will change.</p>
+<p class="hint">Didn’t just connect an app, or don’t recognise the address it returns you to? Refuse; nothing will change.</p>
 ${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>`;
   return writePage({ title: 'Give an app access? – Frontage', main, layout: 'card', form: true, leadsTo: leadingTo });

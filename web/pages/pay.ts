@@ -69,7 +69,7 @@ function openWords(money: string, { came, hostname, booking, payUrl, returnUrl }
   if (came === 'returned') {
     return {
       title: 'Checking your payment',
-      text: 'Your payment has not arrived yet. This can take a minute. Please check again before you pay a second time.',
+      text: 'We have not received your payment yet. This can take a minute. Please check again before you try to pay again.',
       button: { href: returnUrl, text: 'Check again' },
     };
   }

@@ -60,6 +60,6 @@ function accountList(accounts: PayoutAccountShown[]): Html {
 }
 
 function stateOf({ ready, currency, waitingFor }: PayoutAccountShown): string {
-  if (ready) return currency ? `Ready to receive ${currency}` : 'Waiting for a currency';
+  if (ready) return currency ? `Ready to receive ${currency}` : 'Waiting for the provider to report a currency';
   return waitingFor.length > 0 ? `Waiting for: ${waitingFor.join('; ')}` : 'Not ready yet';
 }

@@ -39,7 +39,7 @@ ${form({ action: `/account/plan/${name}`, inline: true }, button)}</li>`;
 
 function stateLine({ status, endsAt }: PlanShown): string {
   const until = endsAt ? day(endsAt) : '';
-  if (status === 'past_due') return `A payment is overdue. Please pay it before ${until} to keep the plan`;
+  if (status === 'past_due') return `A payment is overdue. Please pay before ${until} to keep the plan`;
   if (status === 'granted') return `Granted by the operator until ${until}`;
   if (status === 'active') return endsAt ? `Cancelled, active until ${until}` : 'Active, paid';
   return 'Active';

@@ -99,7 +99,7 @@ function send(file, row) {
   };
   // Also if the file was changed or removed while it was being read.
   request.onerror = () => {
-    row.refuse('The connection was lost before the photo was sent.', retry);
+    row.refuse('The connection was lost before the photo was fully sent.', retry);
     done();
   };
   request.open('POST', location.pathname);

@@ -29,7 +29,7 @@ export async function walkPng(reader: ByteReader): Promise<Walked> {
       sum = crc32(bytes, sum);
       if (isKept) kept.push(bytes);
     });
-    if ((await reader.take(4)).readUInt32BE(0) !== sum) return { fault: 'are damaged: a checksum is wrong' };
+    if ((await reader.take(4)).readUInt32BE(0) !== sum) return { fault: 'are damaged: a checksum does not match' };
     const data = Buffer.concat(kept);
     if (type === 'IHDR') size = { width: data.readUInt32BE(0), height: data.readUInt32BE(4) };
     if (type === 'fcTL') frames += 1;

@@ -26,7 +26,7 @@ export async function walkAvif(reader: ByteReader): Promise<Walked> {
     sizes.push(...pictureSizes(await reader.take(length)));
   }
   const [largest] = sizes.sort((a, b) => b.width * b.height - a.width * a.height);
-  return largest ? { ...largest, frames: 1 } : { fault: 'do not specify the size of the image' };
+  return largest ? { ...largest, frames: 1 } : { fault: 'do not specify the image size' };
 }
 
 function* pictureSizes(meta: Buffer): Generator<{ width: number; height: number }> {
@@ -96,5 +96,5 @@ export async function walkPdf(reader: ByteReader): Promise<Fault> {
     if (active) return `include something that runs when the file is opened (${active[0]})`;
     before = text.slice(-1100);
   }
-  return before.includes('%%EOF') ? undefined : 'end too early';
+  return before.includes('%%EOF') ? undefined : 'end unexpectedly';
 }

@@ -25,7 +25,7 @@ export async function makeDockerImage(
   const own = process.platform === 'linux' && Arch === (process.arch === 'x64' ? 'amd64' : process.arch);
   await (own ? importFolder(docker, dataDir, id, onProgress) : buildFromPublicNode(docker, id, onProgress));
   await removeEarlierImages(docker, tag);
-  onProgress('The container engine has the sandbox image.');
+  onProgress('The sandbox image is already in the container engine.');
   return { id, tag };
 }
 

@@ -78,7 +78,7 @@ async function fill(folder: string, onProgress: Progress): Promise<void> {
   const home = join(folder, 'opt', 'frontage');
   await mkdir(join(home, 'runner'), { recursive: true });
   for (const name of imageParts) await cp(join(here, name), join(home, name));
-  onProgress('Installing the packages that sites are built with (about a minute, once)…');
+  onProgress('Installing the packages that sites are built with (takes about a minute, only once)…');
   await installPackages(home);
   await installPackages(join(home, 'runner'));
   if (process.platform === 'linux') {

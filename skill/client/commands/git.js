@@ -15,14 +15,14 @@ export const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 export const clone = {
   use: 'frontage clone <site> [folder]',
   about:
-    'Clone both repositories, the content into the folder where the build mounts it. This client then supplies git with its credentials.',
+    'Clone both repositories; the content goes into the folder where the build mounts it. This client then supplies git with credentials.',
   async run(server, [named, folder], { json: asJson }) {
     const site = await siteOf(server, named);
     const { source, content } = site.git;
     if (![source, content].every((url) => url.startsWith(`${server.baseUrl}/git/`)))
-      throw new Stop(exits.refused, 'The site’s repositories are not on this server.');
+      throw new Stop(exits.refused, 'This server does not host the site’s repositories.');
     if (!folder && !/^[a-z0-9][a-z0-9-]*$/.test(site.name))
-      throw usage('Name a folder for the clone: the site’s name cannot be used as one.', clone.use);
+      throw usage('Name a folder for the clone: the site’s name is not a valid folder name.', clone.use);
     const target = resolve(folder ?? site.name);
     const helper = [
       // Clears git's list of helpers: a global one would store a password that expires in an hour.

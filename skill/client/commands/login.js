@@ -15,7 +15,7 @@ const finalCodes = ['access_denied', 'expired', 'already_redeemed', 'signin_unav
 export const login = {
   use: 'frontage login --email <owner> [--url <address>] [--name <agent>] [--no-wait]',
   about:
-    'Request access from the owner, who receives an e-mail and types in the code shown here. --no-wait does not wait for that: run the same command again later.',
+    'Request access from the owner, who receives an e-mail and enters the code shown here. With --no-wait, the command exits at once; run it again later.',
   async run({ baseUrl }, _words, { flags, json: asJson }) {
     const known = readConfig().servers[baseUrl]?.request;
     const isKnown = known && Date.parse(known.expires_at) > Date.now() && (!flags.email || flags.email === known.email);
@@ -24,8 +24,8 @@ export const login = {
     const showCode = () =>
       log(
         isKnown
-          ? `The code is still ${plain(request.user_code)}. An e-mail was already sent to the owner (${plain(request.email)}), who has to type the code on the page that it links to.`
-          : `The code is ${plain(request.user_code)}. The owner (${plain(request.email)}) will receive an e-mail, and has to type the code on the page that it links to.`,
+          ? `The code is still ${plain(request.user_code)}. An e-mail has already been sent to the owner (${plain(request.email)}), who needs to enter the code on the page it links to.`
+          : `The code is ${plain(request.user_code)}. The owner (${plain(request.email)}) will receive an e-mail, and needs to enter the code on the page it links to.`,
       );
     if (!isKnown) showCode();
     for (let isFirst = isKnown; ; isFirst = false) {
@@ -33,7 +33,7 @@ export const login = {
       if (status === 'approved') return await finishLogin(baseUrl, access_token, asJson);
       if (isFirst) showCode();
       if (flags['no-wait']) {
-        if (!asJson) log('→ run the same command again after the owner has typed the code');
+        if (!asJson) log('→ run the same command again after the owner has entered the code');
         if (asJson) console.log(toJson({ status, user_code: request.user_code, expires_at: request.expires_at }));
         return exits.person;
       }
@@ -45,7 +45,7 @@ export const login = {
 /** @type {Command} */
 export const logout = {
   use: 'frontage logout',
-  about: 'Delete the token on this machine. To revoke it, use frontage token revoke with another token.',
+  about: 'Delete the token from this machine. To revoke it, use frontage token revoke with another token.',
   async run({ baseUrl }, _words, { json: asJson }) {
     changeServer(baseUrl, { token: undefined, request: undefined });
     return show({ url: baseUrl, status: 'logged out' }, { json: asJson });
@@ -90,7 +90,7 @@ async function finishLogin(baseUrl, token, asJson) {
   const account = await json({ baseUrl, token }, 'GET', '/v1/account');
   if (asJson) return show(account, { json: true });
   return print(
-    `✓ You are signed in to ${baseUrl} for ${account.email} (${account.id}).\n→ Run frontage skill to learn the work, and frontage account read for the features and limits.`,
+    `✓ You are signed in to ${baseUrl} for ${account.email} (${account.id}).\n→ Run frontage skill to learn how to build a site, and frontage account read to see the features and limits.`,
   );
 }
 

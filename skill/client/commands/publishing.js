@@ -47,7 +47,7 @@ export const preview = {
 /** @type {Command} */
 export const deploy = {
   use: 'frontage deploy <site> <folder>',
-  about: 'Publish output that was built elsewhere. Only files that the server does not have yet are sent.',
+  about: 'Publish output that was built elsewhere. Only files that the server does not have yet are uploaded.',
   async run(server, [named, folder], { json: asJson }) {
     if (!folder) throw usage('Name the folder that contains the built output.', deploy.use);
     const site = await siteOf(server, named);
@@ -61,7 +61,7 @@ export const deploy = {
       });
       for (const sha256 of missing) {
         const file = part.find((one) => one.sha256 === sha256)?.file;
-        if (!file) throw new Stop(exits.refused, 'The server requested an unknown file.');
+        if (!file) throw new Stop(exits.refused, 'The server requested a file that is not in the manifest.');
         await call(server, 'PUT', `/v1/deployments/${id}/files/${sha256}`, { file });
         sent += 1;
       }

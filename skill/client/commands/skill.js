@@ -45,7 +45,7 @@ async function savePage(server, folder, { path, sha256 }) {
   if (!target.startsWith(folder + sep)) throw new Stop(exits.refused, `${plain(path)} is outside the folder.`);
   const bytes = await readPage(server, path);
   if (hashOf(bytes) !== sha256)
-    throw new Stop(exits.refused, `${plain(path)} does not match its hash in the list.`, {
+    throw new Stop(exits.refused, `${plain(path)} does not match its hash in the list of files.`, {
       next: 'run the same command again',
     });
   await mkdir(dirname(target), { recursive: true });

@@ -111,7 +111,7 @@ export const output: HostileProgram[] = [
     what: 'leaves too many files',
     files: writes(`for (let i = 0; i < 3000; i++) fs.writeFileSync(dist + i, '');`),
     ends: ['plan_limit'],
-    says: /limit on the number of files/,
+    says: /more files than the limit/,
     brief: true,
   },
   {

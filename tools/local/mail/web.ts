@@ -45,7 +45,7 @@ function mailboxPage(mails: CaughtMail[], to: string | undefined): Page {
     title: 'Mailbox',
     layout: 'dashboard',
     main: html`<h1>Mailbox</h1>
-<p class="lead">${to === undefined ? 'Every e-mail that this machine would have sent. None of them are delivered.' : `E-mails to ${to}.`}</p>
+<p class="lead">${to === undefined ? 'All e-mails that this machine would have sent. None of them are delivered.' : `E-mails to ${to}.`}</p>
 ${mails.length > 0 ? html`<ul class="rows">${mails.map(row)}</ul>` : html`<p class="empty">No e-mails yet. Reload the page to check again.</p>`}`,
   };
 }

@@ -81,7 +81,7 @@ ${button(`/onboarding/${link.id}/later`, html`<button class="quiet">Later</butto
 
 const button = (action: string, inner: Html) => html`<form method="post" action="${action}">${inner}</form>`;
 
-const closedPage = (title: string) => noticePage({ title, text: 'Open the link that you were given again.' });
+const closedPage = (title: string) => noticePage({ title, text: 'Please open the original link again.' });
 
 function lead(response: ServerResponse, url: unknown): void {
   response.writeHead(303, { location: String(url) }).end();

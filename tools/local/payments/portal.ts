@@ -13,7 +13,10 @@ export function answerPortal(stub: PaymentsStub, request: IncomingMessage, respo
   if (id === undefined) return false;
   const session = stub.objects.get(id);
   if (session?.object !== 'billing_portal.session') {
-    const { body, headers } = noticePage({ title: 'This page has expired', text: 'Open it again from your account.' });
+    const { body, headers } = noticePage({
+      title: 'This page has expired',
+      text: 'Please open the page again from your account.',
+    });
     response.writeHead(404, headers).end(body);
     return true;
   }

@@ -72,7 +72,7 @@ export async function postgresUser(binaries: PostgresBinaries, dataFolder: strin
     await run('setpriv', [...setpriv, ...capability, 'true']);
   } catch (cause) {
     throw new UserError(
-      'PostgreSQL cannot run as root, and the user postgres cannot access this folder. Move the clone to a different folder.',
+      'PostgreSQL cannot run as root, and the user postgres cannot access this folder. Move the clone to a folder that this user can read.',
       {
         cause,
       },

@@ -60,7 +60,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     return send(response, 405, 'POST the API’s response for a domain here, or call DELETE /<domain name>.');
   const { domain, setup } = JSON.parse(await text(request)) as { domain?: string; setup?: Setup };
   if (!domain?.endsWith('.test') || !setup)
-    return send(response, 400, 'The body is not the API’s response for a domain under .test.');
+    return send(response, 400, 'The body is not an API response for a .test domain.');
   registered[domain] = setup.map(({ type, name, value }) => ({ type, name, value }));
   change(domain);
   save();

@@ -92,7 +92,7 @@ async function build(folder: string, log: Log, signal: AbortSignal | undefined):
       'The Temporal CLI is missing and could not be downloaded. Put `temporal` on PATH, or install Go 1.24 or newer.',
     );
   }
-  log('building the Temporal CLI with Go (about three minutes, once)');
+  log('building the Temporal CLI with Go (takes about three minutes, only once)');
   const go = spawn('go', ['install', '-v', `github.com/temporalio/cli/cmd/temporal@${version}`], {
     env: { ...process.env, GOBIN: folder },
     stdio: ['ignore', 'ignore', 'pipe'],

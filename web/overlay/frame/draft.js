@@ -6,7 +6,7 @@ const pictureTimeoutMs = 25_000;
 
 const missingWords = {
   slow: 'Taking a screenshot…',
-  large: 'No screenshot: the image is too large.',
+  large: 'No screenshot: the image would be too large.',
   failed: 'No screenshot: this page could not be captured.',
 };
 

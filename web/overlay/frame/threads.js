@@ -45,8 +45,8 @@ export class Threads {
   placeNote(thread) {
     const n = this.numberOf(thread.id);
     const how = n && this.placements[n];
-    if (how === 'lost') return 'This place is no longer on the page.';
-    return how === 'changed' ? 'The text at this place has changed.' : '';
+    if (how === 'lost') return 'This part of the page no longer exists.';
+    return how === 'changed' ? 'The text here has changed since the comment was made.' : '';
   }
 
   /** @returns {[title: string, threads: Thread[]][]} */

@@ -61,7 +61,7 @@ function requireHome(root) {
   const output = lstatSync(join(root, 'dist'), { throwIfNoEntry: false });
   if (output && !output.isDirectory()) {
     throw new SiteFailure(
-      `The build’s output folder dist must be a folder, but it is ${output.isFile() ? 'a file' : kindOf(output)}.`,
+      `The build’s output path dist must be a folder, but it is ${output.isFile() ? 'a file' : kindOf(output)}.`,
     );
   }
   if (!output || !readable('dist', () => readdirSync(join(root, 'dist'))).includes('index.html')) {

@@ -56,7 +56,7 @@ function startFramework(...args) {
   });
   const { stdin } = child;
   const report = child.stdio[3];
-  if (!stdin || !(report instanceof Readable)) throw new Error('The build process has no pipes.');
+  if (!stdin || !(report instanceof Readable)) throw new Error('The build process was started without pipes.');
   stdin.on('error', () => {}); // It may exit before it reads; its exit code reports that.
   return { child, stdin, report };
 }
@@ -97,7 +97,9 @@ async function runFramework({ stdin, report }, exit, order) {
   // Only the kernel, or Node itself when its heap is full, kills it with these signals.
   const outOfMemory = signal === 'SIGKILL' || signal === 'SIGABRT';
   if (outOfMemory) throw new SiteFailure('The build ran out of memory.', { outOfMemory });
-  throw new SiteFailure((await reason) ?? `The build failed with exit code ${code ?? signal}.`);
+  throw new SiteFailure(
+    (await reason) ?? `The build failed with ${signal ? `signal ${signal}` : `exit code ${code}`}.`,
+  );
 }
 
 function tryKillOthers() {
