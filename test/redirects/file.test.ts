@@ -17,7 +17,7 @@ test('_redirects has lines of path, target and status, with comments', () => {
 });
 
 test.each([
-  ['# one\n\n/a /b\n/c javascript:x', 'Line 4 of _redirects redirects neither'],
+  ['# one\n\n/a /b\n/c javascript:x', 'Line 4 of _redirects has a target that is neither'],
   ['/a /b 200', 'Line 1 of _redirects has the status 200'],
   ['/a /b 301 Country=de', 'Line 1 of _redirects has text after'],
   ['/a id=:id /b 301', 'Line 1 of _redirects has text after'],

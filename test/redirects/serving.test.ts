@@ -130,7 +130,7 @@ test.each([
       { from: '/b', to: '/c', status: 301 },
       { from: '/a', to: 'javascript:alert(1)', status: 301 },
     ],
-    'Rule 2 redirects neither',
+    'Rule 2 has a target that is neither',
   ],
   [[{ from: '/a', to: '/b', status: 200 }], 'Rule 1 has the status 200'],
   [[{ from: '/a', to: '/b', status: 'x' }], 'rules.0.status'],

@@ -21,7 +21,7 @@ test('login --no-wait prints the next step, and no code after approval', async (
   const again = [...login, '--no-wait'];
   for (const said of [
     /^The code is ABCD[^→]* will receive an e-mail[^→]*\n→ .*again/,
-    /^The code is still ABCD[^→]* already sent[^→]*\n→ .*again/,
+    /^The code is still ABCD[^→]* already been sent[^→]*\n→ .*again/,
   ])
     expect(await run(again)).toEqual({ exit: 4, out: '', err: expect.stringMatching(said) });
   answers['POST /v1/auth/requests/areq_x/redeem'] = () => [200, { status: 'approved', access_token: 'fro_x' }];
