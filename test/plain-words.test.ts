@@ -64,3 +64,13 @@ test('every exception is needed', () => {
   );
   expect(unused).toEqual([]);
 });
+
+test('test titles have at most 14 words, and no phrase of our own dialect', () => {
+  const titled = /(?:\b(?:test|it|describe)(?:\.\w+(?:\([^()]*\))?)*|\))\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1,/g;
+  const titles = files
+    .filter((file) => /^test\/.*\.test\.ts$/.test(file))
+    .flatMap((file) => [...text(file).matchAll(titled)].map(([, , title = '']) => `${file}: ${title}`));
+  expect(titles.length).toBeGreaterThan(1_900);
+  const count = (title: string) => title.replaceAll(/\$\{[^}]*\}/g, 'x').split(/\s+/).length - 1;
+  expect(titles.filter((title) => count(title) > 14 || phrases.some(([pattern]) => pattern.test(title)))).toEqual([]);
+});

@@ -12,7 +12,7 @@ const works = async (token: string) => (await callWith(fixture.url, token)('GET'
 
 test.each([
   ['no header', undefined],
-  ['an empty one', ''],
+  ['an empty header', ''],
   ['another scheme', `Basic ${owner.token}`],
   ['the token alone', owner.token],
   ['an unknown token', `Bearer fro_${'x'.repeat(43)}`],

@@ -28,21 +28,21 @@ test.each<[string, unknown, RegExp]>([
   ['no plan', [], /FRONTAGE_PLANS: /],
   ['a plan twice', [...ownPlans(), ownPlans()[3]], /studio: occurs more than once/],
   [
-    'a first plan that costs',
+    'a first plan with a price',
     changed(({ free }) => {
       (free as Any).price.amount = 1;
     }),
     /free: is the first plan/,
   ],
   [
-    'a plan that costs nothing and is sold',
+    'a free plan that is sold',
     changed(({ free }) => {
       (free as Any).sellable = true;
     }),
     /free: is free/,
   ],
   [
-    'a plan that is sold for less than a card is charged',
+    'a price below the card minimum',
     changed(({ hobby }) => {
       (hobby as Any).price.amount = 49;
     }),
@@ -63,21 +63,21 @@ test.each<[string, unknown, RegExp]>([
     /studio: limits.sites is lower than in the smaller plan shop/,
   ],
   [
-    'a cap that is missing',
+    'a missing cap',
     changed(({ hobby }) => {
       delete (hobby as Any).limits.tokens;
     }),
     /hobby.limits.tokens: /,
   ],
   [
-    'a cap that nobody knows',
+    'an unknown cap',
     changed(({ hobby }) => {
       (hobby as Any).limits.cakes = 1;
     }),
     /hobby.limits: .*cakes/,
   ],
   [
-    'a currency that there is not',
+    'an unknown currency',
     changed(({ hobby }) => {
       (hobby as Any).price.currency = 'EURO';
     }),

@@ -31,20 +31,20 @@ async function tried(more: object, start?: string) {
 }
 
 const wrongs: [string, object, string, string?][] = [
-  ['a service that is not there', { service: 'walk' }, 'invalid_service'],
-  ['a calendar that is not there', { calendar: 'cellar' }, 'invalid_calendar'],
+  ['an unknown service', { service: 'walk' }, 'invalid_service'],
+  ['an unknown calendar', { calendar: 'cellar' }, 'invalid_calendar'],
   ['no name', { visitor: { name: ' ', email: 'a@example.org' } }, 'invalid_visitor'],
   ['a name of two lines', { visitor: { name: 'A\nB', email: 'a@example.org' } }, 'invalid_visitor'],
   ['no address', { visitor: { name: 'A' } }, 'invalid_visitor'],
-  ['an address that is none', { visitor: { name: 'A', email: 'a@b' } }, 'invalid_visitor'],
-  ['nobody', { visitor: undefined }, 'invalid_visitor'],
-  ['an answer left out', { intake: {} }, 'invalid_visitor'],
-  ['an answer that is no choice', { intake: { ...intake, topic: 'C' } }, 'invalid_visitor'],
-  ['an answer to what nobody asked', { intake: { ...intake, shoe: '42' } }, 'invalid_visitor'],
-  ['more seats than one may take', { seats: 4 }, 'invalid_json'],
-  ['a start that is no time', { start: 'tomorrow' }, 'invalid_slot'],
-  ['a start without its distance to UTC', { start: '2027-01-01T10:00:00' }, 'invalid_slot'],
-  ['a field that is unknown', { coupon: 'x' }, 'invalid_json'],
+  ['an invalid address', { visitor: { name: 'A', email: 'a@b' } }, 'invalid_visitor'],
+  ['a missing visitor', { visitor: undefined }, 'invalid_visitor'],
+  ['a missing answer', { intake: {} }, 'invalid_visitor'],
+  ['an answer beyond the choices', { intake: { ...intake, topic: 'C' } }, 'invalid_visitor'],
+  ['an answer to no question', { intake: { ...intake, shoe: '42' } }, 'invalid_visitor'],
+  ['more seats than allowed', { seats: 4 }, 'invalid_json'],
+  ['an invalid start', { start: 'tomorrow' }, 'invalid_slot'],
+  ['a start without its UTC offset', { start: '2027-01-01T10:00:00' }, 'invalid_slot'],
+  ['an unknown field', { coupon: 'x' }, 'invalid_json'],
 ];
 test.each(wrongs)('%s is refused', async (_what, more, expected) => {
   const answer = await tried(more);

@@ -49,22 +49,18 @@ const asking = (target: string, host: string, more = '') =>
 
 describe('a host outside the shown certificate is misdirected, and reveals nothing of its site', () => {
   const cases: [string, string, string][] = [
-    ['an owner’s, on a connection for another owner’s', 'mine.test', asking('/', 'theirs.test')],
-    ['the same on the fast path', 'mine.test', 'GET / HTTP/1.1\r\nHost: theirs.test\r\n\r\n'],
-    ['in other letters, with port and dot', 'mine.test', asking('/', 'THEIRS.test.:443')],
-    ['in an absolute target, where Host is the right one', 'mine.test', asking('https://theirs.test/', 'mine.test')],
-    ['one of ours, on a connection for an owner’s', 'mine.test', asking('/', `shop.${baseDomain}`)],
-    ['an owner’s, on a connection for one of ours', `shop.${baseDomain}`, asking('/', 'theirs.test')],
-    ['two levels below ours', `shop.${baseDomain}`, asking('/', `a.shop.${baseDomain}`)],
-    ['a name that nobody has', 'mine.test', asking('/', 'nobody.test')],
+    ['an owner’s host, over another owner’s connection', 'mine.test', asking('/', 'theirs.test')],
+    ['an owner’s host on the fast path', 'mine.test', 'GET / HTTP/1.1\r\nHost: theirs.test\r\n\r\n'],
+    ['a host in capitals, with port and dot', 'mine.test', asking('/', 'THEIRS.test.:443')],
+    ['an absolute target beside the right Host', 'mine.test', asking('https://theirs.test/', 'mine.test')],
+    ['our host, over an owner’s connection', 'mine.test', asking('/', `shop.${baseDomain}`)],
+    ['an owner’s host, over our connection', `shop.${baseDomain}`, asking('/', 'theirs.test')],
+    ['a host two levels below ours', `shop.${baseDomain}`, asking('/', `a.shop.${baseDomain}`)],
+    ['an unknown host', 'mine.test', asking('/', 'nobody.test')],
     ['an address', 'mine.test', asking('/', '127.0.0.1')],
-    [
-      'where a challenge would stand',
-      'mine.test',
-      asking(`/.well-known/acme-challenge/${'x'.repeat(20)}`, 'theirs.test'),
-    ],
-    ['to be written to', 'mine.test', asking('/', 'theirs.test').replace('GET', 'POST')],
-    ['where a reviewer would enter', 'mine.test', asking('/.frontage/review?site=x', 'theirs.test')],
+    ['a challenge’s path', 'mine.test', asking(`/.well-known/acme-challenge/${'x'.repeat(20)}`, 'theirs.test')],
+    ['a POST', 'mine.test', asking('/', 'theirs.test').replace('GET', 'POST')],
+    ['a review link’s path', 'mine.test', asking('/.frontage/review?site=x', 'theirs.test')],
   ];
   test.each(cases)('%s', async (_what, servername, request) => {
     const socket = await shake({ port: edge.tlsPort, servername, ca: issuer.root });

@@ -112,7 +112,7 @@ test('a domain moved to another site serves that one', async () => {
   await expect.poll(async () => (await visit('/a.txt', trip(one.host))).text).toBe(other.name);
 });
 
-test.each([['the one that had it'], ['the one that has it']])(
+test.each([['the former site'], ['the new site']])(
   'a moved domain follows its new site if the edge first learns of %s',
   (first) => {
     const row = (id: string, hosts: string[]) => ({
@@ -124,7 +124,7 @@ test.each([['the one that had it'], ['the one that has it']])(
     const table = createSiteTable();
     table.replace([row('old', ['moves.test']), row('new', [])]);
     const [had, has] = [row('old', []), row('new', ['moves.test'])];
-    for (const one of first === 'the one that had it' ? [had, has] : [has, had]) table.apply([one]);
+    for (const one of first === 'the former site' ? [had, has] : [has, had]) table.apply([one]);
     expect(table.byDomain('moves.test')?.site.id).toBe('new');
     table.apply([row('new', [])]);
     expect(table.byDomain('moves.test')).toBeUndefined();

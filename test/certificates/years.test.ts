@@ -11,8 +11,8 @@ const lifeDays = 90;
 const wanted = Number(process.env.FRONTAGE_CERTIFICATES_DOMAINS ?? 6);
 
 const sayings = {
-  'an authority that says nothing of renewals': undefined,
-  'an authority that wants them early': (notBefore: Date) => ({
+  'an authority without renewal information': undefined,
+  'an authority that asks for early renewals': (notBefore: Date) => ({
     start: new Date(notBefore.getTime() + 30 * dayMs),
     end: new Date(notBefore.getTime() + 32 * dayMs),
   }),

@@ -48,9 +48,9 @@ test.each([
   ['a GIF', text(sample.gif)],
   ['a PDF', text(sample.pdf)],
   ['a program', text(sample.exe)],
-  ['a PNG that was cut off', text(sample.png.subarray(0, 40))],
-  ['a PNG with a page behind it', text(appended)],
-  ['a PNG that unfolds to more than any screen', text(sample.pngOf(100_000, 100_000))],
+  ['a truncated PNG', text(sample.png.subarray(0, 40))],
+  ['a PNG followed by a page', text(appended)],
+  ['a PNG larger than any screen', text(sample.pngOf(100_000, 100_000))],
 ])('%s is invalid_file, and creates no thread', async (_what, screenshot_base64) => {
   const owner = await fixture.newOwner();
   const answer = await owner.open('See?', { screenshot_base64 });

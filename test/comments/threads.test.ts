@@ -101,14 +101,14 @@ test.each([
   ['an address for a page', { page: 'https://evil.example/', body: 'x' }, 'invalid_json'],
   ['a backslash in the page', { page: '/\\evil.example', body: 'x' }, 'invalid_json'],
   ['no page', { body: 'x' }, 'invalid_json'],
-  ['a note and no thread', { page: '/', body: 'x', note: 'y' }, 'invalid_json'],
-  ['an action and no thread', { action: 'resolve' }, 'not_found'],
-  ['a thread and nothing to do with it', { thread_id: 'own' }, 'invalid_json'],
+  ['a note without a thread', { page: '/', body: 'x', note: 'y' }, 'invalid_json'],
+  ['an action without a thread', { action: 'resolve' }, 'not_found'],
+  ['a thread without an action', { thread_id: 'own' }, 'invalid_json'],
   ['a thread and a new body', { thread_id: 'own', action: 'resolve', body: 'x' }, 'invalid_json'],
-  ['an action that there is not', { thread_id: 'own', action: 'delete' }, 'invalid_json'],
+  ['an unknown action', { thread_id: 'own', action: 'delete' }, 'invalid_json'],
   ['an unknown field', { page: '/', body: 'x', author: 'somebody' }, 'invalid_json'],
   ['a place of infinite size', { page: '/', body: 'x', position: { x: 1e308 } }, 'invalid_json'],
-  ['a quote without end', { page: '/', body: 'x', position: { quote: 'x'.repeat(301) } }, 'invalid_json'],
+  ['an overlong quote', { page: '/', body: 'x', position: { quote: 'x'.repeat(301) } }, 'invalid_json'],
 ])('%s is refused', async (_what, body, code) => {
   const owner = await fixture.newOwner();
   const { body: thread } = await owner.open();

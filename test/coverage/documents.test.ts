@@ -15,7 +15,7 @@ test('docs/settings.md is what npm run docs writes from the schema of the enviro
   expect(readFileSync(join(docs, 'settings.md'), 'utf8')).toBe(settingsPage());
 });
 
-test('every error code has a test that provokes it, or a reason why none can', () => {
+test('each error code has a test that provokes it, or a reason without', () => {
   const bare = codes.filter(({ name, shownBy }) => !shownBy && !(name in notOverHttp));
   expect(bare.map(({ name }) => name)).toEqual([]);
   const known = new Set(codes.map(({ name }) => name));

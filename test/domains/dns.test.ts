@@ -76,12 +76,12 @@ describe('a response that is no referral of the parent names no delegation', () 
   const aa = AUTHORITATIVE_ANSWER;
   test.each<[string, Partial<Packet>, DnsAnswer]>([
     ['a referral, to compare', { authorities: [ns('victim.test')] }, { found: ['x.a.ns.test'] }],
-    ['in other letters', { authorities: [ns('VICTIM.Test')] }, { found: ['x.a.ns.test'] }],
+    ['a referral in capitals', { authorities: [ns('VICTIM.Test')] }, { found: ['x.a.ns.test'] }],
     ['an answer with authority', { flags: aa, authorities: [ns('victim.test')] }, { none: true }],
     ['an answer in place of a referral', { answers: [ns('victim.test')] }, { none: true }],
-    ['one for the name above', { authorities: [ns('test')] }, { none: true }],
-    ['one for a name below', { authorities: [ns('www.victim.test')] }, { none: true }],
-    ['one for a name that ends alike', { authorities: [ns('a-victim.test')] }, { none: true }],
+    ['a referral for the name above', { authorities: [ns('test')] }, { none: true }],
+    ['a referral for a name below', { authorities: [ns('www.victim.test')] }, { none: true }],
+    ['a referral for a name with the same ending', { authorities: [ns('a-victim.test')] }, { none: true }],
     [
       'records of another kind',
       { authorities: [{ type: 'CNAME', name: 'victim.test', data: 'x.a.ns.test' }] },

@@ -92,8 +92,8 @@ describe('only the requested host decides', () => {
     ['a letter that looks like one of the name', 'sh\u043ep.sites.test'],
     ['a full stop of another script', 'shop\u3002sites.test'],
     ['wide letters', '\uff53\uff48\uff4f\uff50.sites.test'],
-    ['bytes that are no UTF-8', 'shop\xff.sites.test'],
-    ['punycode of nothing that is known', 'xn--shp-5cd.sites.test'],
+    ['bytes that are not UTF-8', 'shop\xff.sites.test'],
+    ['unknown punycode', 'xn--shp-5cd.sites.test'],
     ['an escape', 'sh%6fp.sites.test'],
     ['a user', 'bare.sites.test@shop.sites.test'],
     ['a path', 'shop.sites.test/about'],
@@ -120,7 +120,7 @@ describe('an abusive field has little effect', () => {
     ['overlapping ranges', 'Range: bytes=0-,0-,0-,0-,0-,0-,0-,0-'],
     ['a range of many digits', `Range: bytes=0-${'9'.repeat(5000)}`],
     ['many tags', `If-None-Match: ${'"a", '.repeat(1500)}"b"`],
-    ['one tag without an end', `If-None-Match: "${'a'.repeat(7000)}`],
+    ['an endless tag', `If-None-Match: "${'a'.repeat(7000)}`],
     ['many encodings', `Accept-Encoding: ${Array.from({ length: 1000 }, (_, n) => `e${n};q=0.5`).join(',')}`],
     ['weights of many digits', `Accept-Encoding: br;q=0.${'0'.repeat(5000)}1`],
   ])('%s', async (_what, field) => {
@@ -159,7 +159,7 @@ describe('a client that half-closes gets its response, and then the end', () => 
   test.each([
     ['the fast path', []],
     ['Node’s HTTP', ['TE: trailers']],
-    ['Node’s HTTP, with a wish to close', ['Connection: close']],
+    ['Node’s HTTP, with Connection: close', ['Connection: close']],
   ])('on %s', async (_way, fields) => {
     expect(await answerTo(asking('/about', fields))).toContain('<title>About</title>');
   });

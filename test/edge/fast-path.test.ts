@@ -166,9 +166,9 @@ test('a request means the same however it is split', async () => {
 
 describe('anything but one plain request is left to Node’s HTTP', () => {
   test.each([
-    ['a body by length', head('/', ['Content-Length: 0'])],
+    ['a body with a length', head('/', ['Content-Length: 0'])],
     ['a body in chunks', head('/', ['Transfer-Encoding: chunked'])],
-    ['a wish to close', head('/', ['Connection: close'])],
+    ['Connection: close', head('/', ['Connection: close'])],
     ['an upgrade', head('/', ['Connection: keep-alive, upgrade', 'Upgrade: h2c'])],
     ['an expectation', head('/', ['Expect: 100-continue'])],
     ['two requests', head('/') + head('/about')],

@@ -52,10 +52,10 @@ afterAll(() => fixture?.close());
 
 describe.each([
   ['lost', 'whose manifest is gone'],
-  ['garbled', 'whose manifest is no manifest'],
+  ['garbled', 'whose manifest is invalid'],
   ['unhashed', 'whose manifest names no hash'],
   ['missing', 'whose bytes are gone'],
-  ['short', 'whose bytes are cut short'],
+  ['short', 'whose bytes are truncated'],
 ])('%s, a site %s', (name) => {
   test('returns 503 with a page and a retry-after', async () => {
     const answer = await ask(port, '/', { host: `${name}.sites.test` });

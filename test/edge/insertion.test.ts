@@ -12,12 +12,12 @@ const inserted = (page: string) => insertIntoPage(Buffer.from(page), snippet).to
 describe('the snippet is inserted', () => {
   test.each([
     ['before the end of the body', '<body>a</body></html>', '<body>a<p>ours</p></body></html>'],
-    ['there in any spelling of that end', '<BODY>a</BODY >\n</HTML >\n', '<BODY>a<p>ours</p></BODY >\n</HTML >\n'],
-    ['behind a body that a script spells out', '<script>"</body>"</script>a', '<script>"</body>"</script>a<p>ours</p>'],
-    ['last where nothing ends', '<h1>a', '<h1>a<p>ours</p>'],
-    ['last where a comment follows', 'a</body></html><!-- </body> -->', 'a</body></html><!-- </body> --><p>ours</p>'],
-    ['alone in what is empty', '', '<p>ours</p>'],
-    ['beside letters of several bytes', 'ü€𝄞</body>', 'ü€𝄞<p>ours</p></body>'],
+    ['in any spelling of that end', '<BODY>a</BODY >\n</HTML >\n', '<BODY>a<p>ours</p></BODY >\n</HTML >\n'],
+    ['after a body end within a script', '<script>"</body>"</script>a', '<script>"</body>"</script>a<p>ours</p>'],
+    ['at the end of an unclosed page', '<h1>a', '<h1>a<p>ours</p>'],
+    ['at the end after a comment', 'a</body></html><!-- </body> -->', 'a</body></html><!-- </body> --><p>ours</p>'],
+    ['in an empty page', '', '<p>ours</p>'],
+    ['after multi-byte letters', 'ü€𝄞</body>', 'ü€𝄞<p>ours</p></body>'],
   ])('%s', (_, page, wanted) => expect(inserted(page)).toBe(wanted));
 });
 

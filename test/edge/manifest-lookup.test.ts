@@ -52,8 +52,8 @@ test('a manifest of 25,000 files is ready much faster than reading it takes', ()
 
 test.each([
   ['no lines', 'not a manifest'],
-  ['lines of something else', 'a\nb\n'],
-  ['a line that is cut short', `${renderManifest([file('a'), file('b')])}{"path":"c","sha`],
+  ['other lines', 'a\nb\n'],
+  ['a truncated line', `${renderManifest([file('a'), file('b')])}{"path":"c","sha`],
   ['a first line without a hash', '{"path":"a","sha256":"../../secret","bytes":1}\n'],
 ])('%s is no manifest', (_what, text) => {
   expect(() => lookUpManifest(Buffer.from(text))).toThrow();

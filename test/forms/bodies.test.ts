@@ -23,11 +23,11 @@ const count = async () => (await owner.call('GET', `/v1/forms/${form.id}`)).body
 test.each<[string, string, string | Buffer, string]>([
   ['no JSON', 'application/json', '{', 'invalid_json'],
   ['a list', 'application/json', '[]', 'invalid_json'],
-  ['bytes that are no text', 'application/json', Buffer.from([0x7b, 0xff, 0x7d]), 'invalid_json'],
-  ['an object for an answer', 'application/json', '{"name":{"a":1}}', 'invalid_fields'],
+  ['bytes that are not text', 'application/json', Buffer.from([0x7b, 0xff, 0x7d]), 'invalid_json'],
+  ['an object as an answer', 'application/json', '{"name":{"a":1}}', 'invalid_fields'],
   ['a prototype', 'application/json', '{"__proto__":"x","name":"A","email":"a@example.com"}', 'invalid_fields'],
   ['a NUL', 'application/json', '{"name":"a\\u0000","email":"a@example.com"}', 'invalid_fields'],
-  ['half a letter', 'application/json', '{"name":"\\ud800","email":"a@example.com"}', 'invalid_fields'],
+  ['an unpaired surrogate', 'application/json', '{"name":"\\ud800","email":"a@example.com"}', 'invalid_fields'],
   ['a field twice', 'application/x-www-form-urlencoded', 'name=a&name=b&email=a@example.com', 'invalid_fields'],
   [
     'thousands of fields',

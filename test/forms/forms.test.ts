@@ -66,13 +66,13 @@ test.each([
   ['no name', { name: ' ' }, 'invalid_name'],
   ['no fields', { fields: undefined }, 'invalid_fields'],
   ['an empty list', { fields: [] }, 'invalid_fields'],
-  ['a kind that there is not', { fields: [{ name: 'a', label: 'A', kind: 'file' }] }, 'invalid_fields'],
+  ['an unknown kind', { fields: [{ name: 'a', label: 'A', kind: 'file' }] }, 'invalid_fields'],
   ['a field twice', { fields: [contactFields[0], contactFields[0]] }, 'invalid_fields'],
   ['an unknown part of a field', { fields: [{ ...contactFields[0], pattern: 'x' }] }, 'invalid_json'],
-  ['an address that is none', { notify_to: 'Ada <ada@example.com>' }, 'invalid_notify_to'],
-  ['an address that is no text', { notify_to: 5 }, 'invalid_notify_to'],
-  ['an address of somebody else', { notify_to: 'stranger@example.com' }, 'notify_to_not_on_site'],
-  ['an unknown word', { action_url: 'https://example.com' }, 'invalid_json'],
+  ['an invalid address', { notify_to: 'Ada <ada@example.com>' }, 'invalid_notify_to'],
+  ['a number as an address', { notify_to: 5 }, 'invalid_notify_to'],
+  ['a stranger’s address', { notify_to: 'stranger@example.com' }, 'notify_to_not_on_site'],
+  ['an unknown field', { action_url: 'https://example.com' }, 'invalid_json'],
 ])('a form with %s is refused', async (_what, part, code) => {
   const site = await ask.newSite(owner);
   const made = await owner.call('POST', `/v1/sites/${site.id}/forms`, {

@@ -137,7 +137,7 @@ test.each([
     'multipart/form-data; boundary=b',
     '--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n'.repeat(16_000),
   ],
-  ['headers without end', 'multipart/form-data; boundary=b', `--b\r\n${'x-a: b\r\n'.repeat(100_000)}`],
+  ['endless headers', 'multipart/form-data; boundary=b', `--b\r\n${'x-a: b\r\n'.repeat(100_000)}`],
   ['boundaries alone', 'multipart/form-data; boundary=b', '--b\r\n'.repeat(200_000)],
   [
     'parts in parts',
@@ -146,7 +146,7 @@ test.each([
   ],
   ['a list in lists', 'application/json', '['.repeat(1_000_000)],
   ['an answer of numbers', 'application/json', `{"name":[${'1e308,'.repeat(150_000)}1]}`],
-  ['signs that are half encoded', 'application/x-www-form-urlencoded', '%'.repeat(1_000_000)],
+  ['incomplete escapes', 'application/x-www-form-urlencoded', '%'.repeat(1_000_000)],
 ])('a body of %s is answered quickly', async (_what, type, body) => {
   const headers = { 'content-type': type, accept: 'application/json' };
   const sent = async () => {

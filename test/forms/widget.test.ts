@@ -104,7 +104,7 @@ test.each([
 });
 
 test.each([false, true])(
-  'an external verifier appears in the form, and each token is used once (snippet: %s)',
+  'an external verifier appears in the form, with single-use tokens (snippet: %s)',
   async (snippet) => {
     const simple = [
       { name: 'name', label: 'Name', kind: 'text', required: true },

@@ -61,17 +61,17 @@ describe('a request', () => {
   const line = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text;
   const broken: [string, Buffer<ArrayBuffer>, Record<string, string>][] = [
     ['noise', Buffer.from('hello'), {}],
-    ['a length that is none', Buffer.from('zzzz'), {}],
-    ['a line shorter than it says', Buffer.from('00ffabc'), {}],
-    ['no pack behind the commands', Buffer.from(`${line(command)}0000`), {}],
+    ['an invalid length', Buffer.from('zzzz'), {}],
+    ['a line shorter than its length', Buffer.from('00ffabc'), {}],
+    ['no pack after the commands', Buffer.from(`${line(command)}0000`), {}],
     ['a pack of noise', Buffer.from(`${line(command)}0000PACK${'x'.repeat(500)}`), {}],
     [
-      'a pack that promises more than it holds',
+      'a pack with fewer objects than announced',
       Buffer.concat([Buffer.from(`${line(command)}0000PACK`), Buffer.from([0, 0, 0, 2, 0, 0, 1, 0])]),
       {},
     ],
-    ['a body that says gzip and is not', Buffer.from('0000'), { 'content-encoding': 'gzip' }],
-    ['a gzip cut short', gzipSync(Buffer.from(`${line(command)}0000`)).subarray(0, 30), { 'content-encoding': 'gzip' }],
+    ['a body that is not the announced gzip', Buffer.from('0000'), { 'content-encoding': 'gzip' }],
+    ['a truncated gzip', gzipSync(Buffer.from(`${line(command)}0000`)).subarray(0, 30), { 'content-encoding': 'gzip' }],
     ['a compression that git does not use', Buffer.from('0000'), { 'content-encoding': 'br' }],
     [
       'a line with an odd branch',

@@ -103,7 +103,7 @@ describe('a commit by the API', () => {
     ['a path that ends in a slash', [{ path: 'a/', text: '1' }], 'invalid_path'],
     ['no content', [{ path: 'a' }], 'invalid_json'],
     ['text and base64', [{ path: 'a', text: '1', base64: 'MQ==' }], 'invalid_json'],
-    ['base64 that is none', [{ path: 'a', base64: '***' }], 'invalid_json'],
+    ['invalid base64', [{ path: 'a', base64: '***' }], 'invalid_json'],
     ['an unknown field', [{ path: 'a', text: '1', mode: '120000' }], 'invalid_json'],
     ['nothing at all', [], 'invalid_json'],
   ])('is refused with %s', async (_what, changes, code) => {

@@ -167,7 +167,7 @@ describe('broken objects', () => {
       async () => writeRawTree(clone, [await entry('x', '0100644')]),
       /zeroPaddedFilemode/,
     ],
-    ['a tree cut short', () => writeObject(clone, 'tree', '100644 x\0short'), /badTree|too-short|truncated/],
+    ['a truncated tree', () => writeObject(clone, 'tree', '100644 x\0short'), /badTree|too-short|truncated/],
   ];
   test.each(trees)('a tree with %s is refused', async (_what, write, says) => {
     const commit = await commitTree(clone, await write(), [head]);

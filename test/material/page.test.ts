@@ -189,8 +189,8 @@ test('the page runs its own script, calls its own host, and cannot be framed', a
 });
 
 test.each([
-  ['of no link', 'fru_unknown', 404, 'We can’t find this upload link'],
-  ['of nothing like a link', '%3Cscript%3E', 404, 'We can’t find this upload link'],
+  ['of an unknown link', 'fru_unknown', 404, 'We can’t find this upload link'],
+  ['of a malformed link', '%3Cscript%3E', 404, 'We can’t find this upload link'],
 ])('the page %s says so', async (_what, secret, status, title) => {
   const answer = await fetch(`${material.url}/u/${secret}`);
   expect(answer.status).toBe(status);

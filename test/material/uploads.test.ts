@@ -214,8 +214,8 @@ describe('a file by a link', () => {
     ['a document', 'menu.pdf', sample.pdf, /document/],
     ['nothing', 'empty.jpg', Buffer.alloc(0), /^This file is empty/],
     ['a page', 'page.jpg', Buffer.from(sample.html), /not a photo that a website can show/],
-    ['a photo that was cut off', 'cut.jpg', sample.jpg.subarray(0, -2), /photo is incomplete/],
-    ['a flood of pixels', 'flood.png', sample.pngOf(60_000, 60_000), /too large for a website/],
+    ['a truncated photo', 'cut.jpg', sample.jpg.subarray(0, -2), /photo is incomplete/],
+    ['an image of too many pixels', 'flood.png', sample.pngOf(60_000, 60_000), /too large for a website/],
     ['a drawing with a script', 'a.svg', Buffer.from(sample.svg('<script>1</script>')), /contains a script/],
     ['two files in one', 'a.png', Buffer.concat([sample.png, sample.zip]), /contains extra data/],
   ])('that is %s is refused in plain words, and nothing is stored', async (_what, name, bytes, words) => {

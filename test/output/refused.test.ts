@@ -97,11 +97,11 @@ test.each([
   ['a hidden file', [file('.env')]],
   ['over 5,000 files', Array.from({ length: 5_001 }, (_, n) => ({ path: `${n}`, sha256: '0'.repeat(64), bytes: 1 }))],
   ['a hash in capitals', [{ ...file('a'), sha256: sha256('a').toUpperCase() }]],
-  ['a hash that is none', [{ ...file('a'), sha256: 'abc' }]],
-  ['bytes below nothing', [{ ...file('a'), bytes: -1 }]],
-  ['bytes by halves', [{ ...file('a'), bytes: 1.5 }]],
+  ['an invalid hash', [{ ...file('a'), sha256: 'abc' }]],
+  ['a negative length', [{ ...file('a'), bytes: -1 }]],
+  ['a fractional length', [{ ...file('a'), bytes: 1.5 }]],
   ['a file without a path', [{ sha256: sha256('a'), bytes: 1 }]],
-  ['files that are no list', { a: 1 }],
+  ['files that are not a list', { a: 1 }],
 ])('a manifest with %s is invalid_manifest, and nothing of it is stored', async (_what, files) => {
   const upload = await newUpload();
   expect(refusal(await name(upload, files))).toEqual([400, 'invalid_manifest']);

@@ -159,7 +159,7 @@ test('a thousand faults are counted, and the first hundred listed', async () => 
 
 const hostile: [string, string][] = [
   ['depth', '<div>'.repeat(200_000)],
-  ['depth that closes wrongly', `${'<a>'.repeat(100_000)}${'</b>'.repeat(100_000)}`],
+  ['wrongly closed elements', `${'<a>'.repeat(100_000)}${'</b>'.repeat(100_000)}`],
   ['attributes', `<a ${Array.from({ length: 60_000 }, (_, n) => `a${n}=1`).join(' ')}>`],
   ['one long attribute', `<a href="${'x'.repeat(1_000_000)}">`],
   ['a tag that never ends', `<${'a'.repeat(1_000_000)}`],
@@ -167,7 +167,7 @@ const hostile: [string, string][] = [
   ['comments', '<!--'.repeat(250_000)],
   ['open brackets', '<'.repeat(1_000_000)],
   ['many links', '<a href=/x>'.repeat(90_000)],
-  ['a srcset without end', `<img srcset="${'/a 1x, '.repeat(100_000)}">`],
+  ['an endless srcset', `<img srcset="${'/a 1x, '.repeat(100_000)}">`],
   ['odd text', '\0\ud800<a href="/\u202e\ud800">\u2028</a>'.repeat(1_000)],
   ['prototype names', '<__proto__ constructor=1><a __proto__=x hasOwnProperty=y href=/z><constructor src=x>'],
 ];

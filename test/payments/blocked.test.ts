@@ -22,7 +22,7 @@ type Made = Awaited<ReturnType<PayingFixture['newPayment']>>;
 const blocks = {
   'of the site': ({ site }: Made) => blockSite(em(), fixture.clock, site.id, why),
   'of the account': ({ owner }: Made) => blockAccount(em(), fixture, owner.accountId, why),
-  'of whose payout account it is': async ({ account }: Made) => {
+  'of the payout account’s owner': async ({ account }: Made) => {
     const other = await fixture.newCaller();
     // The two have agreed on it, as by an offer.
     await em().execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);

@@ -54,11 +54,11 @@ describe('an invalid key is refused in plain words:', () => {
   test.each([
     ['garbage', 'hello', /not a key/],
     ['nothing', '', /not a key/],
-    ['a cut one', 'rk_test_1', /not a key/],
-    ['one that may do everything', `sk_test_${'a'.repeat(24)}`, /full access/],
-    ['one of web pages', `pk_test_${'a'.repeat(24)}`, /publishable/],
-    ['one that moves real money, where nothing is charged', `rk_live_${'a'.repeat(24)}`, /accepts only test keys/],
-    ['one that was revoked', newKey('revoked'), /revoked/],
+    ['a truncated key', 'rk_test_1', /not a key/],
+    ['an unrestricted key', `sk_test_${'a'.repeat(24)}`, /full access/],
+    ['a publishable key', `pk_test_${'a'.repeat(24)}`, /publishable/],
+    ['a live key on a test installation', `rk_live_${'a'.repeat(24)}`, /accepts only test keys/],
+    ['a revoked key', newKey('revoked'), /revoked/],
   ])('%s', async (_what, key, words) => {
     const owner = await fixture.newCaller();
     const error = errorOf(await fixture.add(owner, { secret_key: key }));

@@ -7,14 +7,14 @@ afterAll(() => fixture.close());
 
 test.each([
   ['no address', {}, 'invalid_email'],
-  ['an address that is none', { email: 'owner' }, 'invalid_email'],
+  ['an invalid address', { email: 'owner' }, 'invalid_email'],
   ['an address with a name', { email: 'Owner <owner@example.com>' }, 'invalid_email'],
   ['two addresses', { email: 'a@example.com, b@example.com' }, 'invalid_email'],
   ['an address with a line end', { email: 'a@example.com\nbcc: b@example.com' }, 'invalid_email'],
   ['no name', { email: 'a@example.com', agent_name: undefined }, 'invalid_name'],
   ['an empty name', { email: 'a@example.com', agent_name: ' ' }, 'invalid_name'],
   ['a name of two lines', { email: 'a@example.com', agent_name: 'a\nb' }, 'invalid_name'],
-  ['a name that turns the writing', { email: 'a@example.com', agent_name: 'a\u202eb' }, 'invalid_name'],
+  ['a name with a direction override', { email: 'a@example.com', agent_name: 'a\u202eb' }, 'invalid_name'],
   ['a name with a web address', { email: 'a@example.com', agent_name: 'see https://evil.example' }, 'invalid_name'],
   ['an account name of two lines', { email: 'a@example.com', account_name: 'a\u2028b' }, 'invalid_name'],
   ['an unknown field', { email: 'a@example.com', code: 1 }, 'invalid_json'],

@@ -141,8 +141,8 @@ describe('a build that outlasts the previous draft', () => {
     await workflowOf(id).result();
   }
   test.each([
-    ['that nobody has written down', undefined],
-    ['that is written down', writtenDown],
+    ['without a record', undefined],
+    ['with a record', writtenDown],
   ])('by the removal %s starts on another host', async (_, meanwhile) => {
     const { site, slot, address } = await outlasting(8, meanwhile);
     expect(slot).toMatchObject({ status: 'draft' });

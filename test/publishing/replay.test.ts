@@ -49,9 +49,9 @@ test('docs/workflows.md describes every workflow that follows a row, and lists e
 
 /** Traces may be switched on and off under workflows that run. */
 test.each([
-  ['no traces are told', workflowInterceptorModules],
-  ['traces are told', [...workflowModules, ...workflowInterceptorModules]],
-])('every recorded history replays on current workflows where %s', { timeout: 60_000 }, async (_where, modules) => {
+  ['tracing is off', workflowInterceptorModules],
+  ['tracing is on', [...workflowModules, ...workflowInterceptorModules]],
+])('every recorded history replays on current workflows if %s', { timeout: 60_000 }, async (_where, modules) => {
   const options = { workflowsPath, interceptors: { workflowModules: modules }, sinks };
   const replayed: string[] = [];
   for await (const { workflowId, error } of Worker.runReplayHistories(options, recorded)) {

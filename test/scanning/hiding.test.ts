@@ -180,19 +180,16 @@ describe('ambiguous XML is unread', () => {
 
   test.each([
     ['entities of its own', page(`<!DOCTYPE html [${entity}]>`)],
-    ['behind what looks like an end', page(`<?xml version="1.0"?>\n<!DOCTYPE html SYSTEM ">" [ ${entity} ]>`)],
     [
-      'attributes that stand by themselves',
-      page(`<!DOCTYPE html [<!ATTLIST form action CDATA "https://evil.example/">]>`, ''),
+      'entities after a false end of the doctype',
+      page(`<?xml version="1.0"?>\n<!DOCTYPE html SYSTEM ">" [ ${entity} ]>`),
     ],
+    ['declared attributes', page(`<!DOCTYPE html [<!ATTLIST form action CDATA "https://evil.example/">]>`, '')],
     ['a stylesheet that makes another document', page('<?xml-stylesheet type="text/xsl" href="a.css"?>', '')],
-    [
-      'names of characters that another file holds',
-      page('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "x">', 'https&colon;'),
-    ],
+    ['character names of another file', page('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "x">', 'https&colon;')],
     ['two bytes for each letter', Buffer.from(page('<?xml version="1.0"?>', form), 'utf16le')],
     ['an encoding of its own', page('<?xml version="1.0" encoding="iso-2022-jp"?>', '')],
-    ['what is torn', `${' '.repeat(16_378)}<!ENTITY f "">`],
+    ['a declaration across a read boundary', `${' '.repeat(16_378)}<!ENTITY f "">`],
   ])('%s', async (_what, text) => {
     for (const path of ['a.xhtml', 'a.svg', 'a.xml', 'a.rss'])
       expect((await scan({ [path]: text })).kinds).toContain(`${path} unread`);

@@ -83,7 +83,7 @@ test.each([
   ['a direction with an empty name', { title: 'T', directions: [{ name: ' ', html: 'x' }] }],
   ['no title', { directions: [direction('One')] }],
   ['an empty title', { title: '', directions: [direction('One')] }],
-  ['directions that are no list', { title: 'T', directions: 'One' }],
+  ['directions that are not a list', { title: 'T', directions: 'One' }],
   ['no directions', { title: 'T' }],
   ['a note that is too long', { title: 'T', directions: [direction('One', 'x'.repeat(1_001))] }],
 ])('a sketch with %s is invalid_sketches', async (_what, body) => {
