@@ -226,7 +226,7 @@ describe('messages to /hooks/payments', () => {
   });
 });
 
-test('no response or page of ours names the provider', async () => {
+test('neither responses nor our pages name the provider', async () => {
   const { read, payUrl, refund } = await (async () => {
     const made = await fixture.newPayment();
     return { ...made, refund: () => made.owner.call('POST', `/v1/payments/${made.id}/refund`) };

@@ -114,7 +114,7 @@ describe('a hosted page', () => {
   });
 });
 
-test('a charge is refunded once, whoever repeats the request', async () => {
+test('a charge is refunded once, even if the request is repeated', async () => {
   const ada = own('refunds');
   const opened = await payments.openSession(ada, request());
   await press(opened.url, 'pay');

@@ -78,7 +78,7 @@ test('metrics omit certificates of unfollowed domains and of blocked accounts', 
   expect(await daysLeft()).toBe(12);
 });
 
-test('alert rules and dashboard name only existing metrics, and operations.md names all of ours', async () => {
+test('alert rules and dashboard name only existing metrics, and operations.md lists every metric', async () => {
   const fromDatabase = await readMetrics(orm.em.fork(), clock);
   registerEdgeMetrics(createResponseMetrics(), durationBounds);
   const render = () => renderMetrics({ ...fromDatabase, certificateDaysLeft: 1 });
