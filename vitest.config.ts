@@ -1,5 +1,20 @@
+import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/stack/setup/longest-first.ts';
+
+const unitExclude = ['test/*.test.ts', 'test/coverage/**', 'test/acceptance/**', 'test/campaigns/**'];
+/** Tests that change the state of modules, or replace modules, have a process of their own. */
+const isolated = ['test/telemetry/**/*.test.ts', 'test/store/durable.test.ts'];
+/** Tests outside of `test/campaigns` that have a short and a long form too. */
+const sized = globSync('test/*/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('campaigns/size.ts'));
+
+const services = { globalSetup: ['./test/stack/setup/services-setup.ts'], maxWorkers: 3 };
+const stack = {
+  globalSetup: ['./test/stack/setup/acceptance-setup.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
+  maxWorkers: 2,
+};
 
 export default defineConfig({
   test: {
@@ -12,26 +27,32 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { name: 'architecture', include: ['test/*.test.ts', 'test/coverage/**/*.test.ts'] } },
       {
         test: {
-          name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/*.test.ts', 'test/coverage/**', 'test/acceptance/**'],
-          globalSetup: ['./test/stack/setup/services-setup.ts'],
+          name: 'architecture',
+          include: ['test/*.test.ts', 'test/coverage/**/*.test.ts'],
+          isolate: false,
           maxWorkers: 3,
         },
       },
       {
+        // Files share processes: their imports take as long as their tests.
         test: {
+          ...services,
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...unitExclude, ...isolated],
+          isolate: false,
+        },
+      },
+      { test: { ...services, name: 'isolated', include: isolated } },
+      {
+        test: {
+          ...stack,
           name: 'acceptance',
           include: ['test/acceptance/**/*.test.ts'],
           exclude: ['test/acceptance/start.test.ts'],
-          globalSetup: ['./test/stack/setup/acceptance-setup.ts'],
           sequence: { groupOrder: 1 },
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
-          maxWorkers: 2,
         },
       },
       {
@@ -44,6 +65,24 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 180_000,
           maxWorkers: 1,
+        },
+      },
+      // These two run with `npm run campaigns` alone.
+      {
+        test: {
+          ...services,
+          name: 'campaigns',
+          include: ['test/campaigns/*.test.ts', ...sized],
+          sequence: { groupOrder: 3 },
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          ...stack,
+          name: 'campaigns-stack',
+          include: ['test/campaigns/stack/*.test.ts'],
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { armEdges, hold } from '#test/campaigns/stack/kills/edges.ts';
 import { openReceiver, type ToldSpan } from '#test/stack/otlp.ts';
 import { type OwnStack, startOwnStack } from '#test/stack/stack.ts';
 import { until } from '#test/stack/until.ts';
 import { freePort } from '#tools/local/ports.ts';
-import { armEdges, hold } from './kills/edges.ts';
 
 type Line = {
   reqId?: string;

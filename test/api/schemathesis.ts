@@ -2,13 +2,12 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { seedOr } from '#test/campaigns/size.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.ts';
 
 const python = process.env.FRONTAGE_TEST_PYTHON;
 export const tool = executableAt('schemathesis', python ? [dirname(python)] : []);
-/** Cases for each operation, at most, or series of calls. */
-export const wanted = process.env.FRONTAGE_GENERATED_CASES;
-const firstSeed = Number(process.env.FRONTAGE_SEED ?? '1');
+const firstSeed = seedOr(1);
 const attemptsMax = 3;
 
 export type Run = {

@@ -5,11 +5,11 @@ import { offersOf } from '#rules/bookings/time-slots.ts';
 import { localTime, offsetPeriods } from '#rules/bookings/time-zones.ts';
 import { type Calendar, type Offering, weekdays } from '#rules/bookings/timetable.ts';
 import { dayMs } from '#rules/time.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { slowOffers } from './slow-model.ts';
 import { type Case, cases, changeDays, zones } from './timetables.ts';
 
-/** `FRONTAGE_SLOT_CASES=100000` for the long form. */
-const runs = Number(process.env.FRONTAGE_SLOT_CASES ?? 3000);
+const runs = sized({ one: 1_000, short: 3_000, long: 100_000 });
 
 function both({ service, calendar, date, now, taken, grainMinutes }: Case) {
   const day = dayOf(date) as number;

@@ -7,11 +7,12 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import { createSite } from '#test/api/fixture.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { startTimeSkippingServer } from '#test/stack/time-skipping.ts';
 import { createDomainFixture, type DomainFixture } from './fixture.ts';
 
-const isLong = process.env.FRONTAGE_LONG === '1';
-const days = isLong ? 400 : 46;
+const days = sized({ one: 46, short: 46, long: 400 });
+const isLong = days > 46;
 /** In which nothing is wrong, and in which nobody can be asked. */
 const [well, silent] = isLong ? (['1 days', '1 days'] as const) : (['3 hours', '6 hours'] as const);
 

@@ -1,16 +1,14 @@
-/**
- * Publishes and restores under visitors, over several edges of several processes. Ten moves; a hundred with
- * `FRONTAGE_CAMPAIGN=long npm test -- test/edge/atomicity`.
- */
+/** Publishes and restores under visitors, over several edges of several processes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { goLive, takeTicket } from '#db/deployments/transitions.ts';
 import { openOrm } from '#db/orm.ts';
 import { systemClock } from '#runtime/clock.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { ask, createFixture, type Files, type Fixture, until } from './fixture.ts';
 import { faultOf, sha256, startProbing } from './prober.ts';
 import { startEdgeProcess } from './spawn.ts';
 
-const moves = process.env.FRONTAGE_CAMPAIGN === 'long' ? 100 : 10;
+const moves = sized({ one: 10, short: 10, long: 100 });
 const versionCount = 7;
 const perSecond = 200;
 const host = 'atom.sites.test';

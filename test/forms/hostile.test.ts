@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { catalog } from '#runtime/errors.ts';
 import { bookings, createBookingFixture } from '#test/bookings/fixture.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { challengeEnv, forms } from './fixture.ts';
 
@@ -83,7 +84,7 @@ const wish = fc
   )
   .map((one) => ['application/json', JSON.stringify(one)]);
 
-const runs = process.env.FRONTAGE_CAMPAIGN === 'long' ? 10_000 : 150;
+const runs = sized({ one: 50, short: 150, long: 10_000 });
 const bodies = fc.oneof(encoded, raw, json, object, parts, wish) as fc.Arbitrary<[string, string]>;
 
 test('no body breaks a form or a timetable, and each refusal is documented', {

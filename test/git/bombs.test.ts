@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pktLine } from '#git/pkt-line.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { commitFiles, folder, git } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { peakMemory, stateOf } from './state.ts';
@@ -106,7 +107,7 @@ describe('a pack is refused within the memory limit if it contains', () => {
   );
 });
 
-const bytes = process.env.FRONTAGE_CAMPAIGN === 'long' ? 90_000_000 : 20_000_000;
+const bytes = sized({ one: 20_000_000, short: 20_000_000, long: 90_000_000 });
 
 test(`a push of ${bytes / 1_000_000} MB and its clone stay within the memory limit`, async () => {
   await using work = await folder();

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { pktLine } from '#git/pkt-line.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { commitFiles, folder, git } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { gitProcesses, stateOf } from './state.ts';
@@ -71,7 +72,7 @@ function bent(body: Buffer, { kind, at: place, size, bytes }: Bend): Buffer {
   return other;
 }
 
-const count = process.env.FRONTAGE_CAMPAIGN === 'long' ? 10_000 : 500;
+const count = sized({ one: 150, short: 500, long: 10_000 });
 
 test(`${count} malformed requests get no 5xx, and change nothing`, async () => {
   const siteId = await platform.site({ 'a.txt': 'one' });

@@ -1,15 +1,15 @@
-/** Calls at the same moment. `FRONTAGE_LONG=1` runs the full numbers: 1,000 invitations, 500 acceptances against withdrawals. */
+/** Calls at the same moment. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockAccount } from '#db/accounts/lock.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { type Answer, type Caller, errorOf, type Fixture, limitsIn } from '#test/api/fixture.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { until } from '#test/stack/until.ts';
 import { createUnsentFixture, type People, people } from './fixture.ts';
 
-const long = process.env.FRONTAGE_LONG === '1';
-const invitations = long ? 1000 : 100;
-const rounds = long ? 500 : 50;
+const invitations = sized({ one: 50, short: 100, long: 1000 });
+const rounds = sized({ one: 20, short: 50, long: 500 });
 
 let fixture: Fixture;
 let ask: People;

@@ -5,13 +5,14 @@ import { Mail } from '#db/mail/mail.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { createFixture, type Fixture } from '#test/api/fixture.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { startTimeSkippingServer } from '#test/stack/time-skipping.ts';
 import { until } from '#test/stack/until.ts';
 import { startWorker } from '#test/stack/worker.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
 import { freePort } from '#tools/local/ports.ts';
 
-const count = process.env.FRONTAGE_LONG === '1' ? 500 : 25;
+const count = sized({ one: 10, short: 25, long: 500 });
 
 let temporal: TestWorkflowEnvironment;
 let lacking: string | undefined;

@@ -7,6 +7,7 @@ import { hrefOf, readTarget } from '#edge/routing/paths.ts';
 import { outputFault, sourceFault } from '#providers/paths.ts';
 import { OutputRefused, openOutput } from '#providers/sandbox/output.ts';
 import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { ask, createFixture, type Fixture } from '#test/edge/fixture.ts';
 import { hostilePaths } from '#test/output/hostile-paths.ts';
 import { roomy } from '#test/sandbox/fixture.ts';
@@ -119,7 +120,7 @@ const anyPath = fc.oneof(
   fc.array(piece, { maxLength: 10 }).map((pieces) => pieces.join('')),
   fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('/')),
 );
-const runs = process.env.FRONTAGE_CAMPAIGN === 'long' ? 100_000 : 10_000;
+const runs = sized({ one: 3_000, short: 10_000, long: 100_000 });
 
 test(`of ${runs} random paths, no allowed one leaves its folder`, () => {
   let taken = 0;

@@ -1,15 +1,15 @@
-/** Calls at the same moment. `FRONTAGE_LONG=1` runs the full numbers: 200 openings and acceptances, 300 races. */
+/** Calls at the same moment. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, Caller } from '#test/api/fixture.ts';
 import { callWith } from '#test/api/fixture.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { answered, createPayoutFixture, outcome, type PayoutFixture, tally } from './fixture.ts';
 
-const long = process.env.FRONTAGE_LONG === '1';
-const openings = long ? 200 : 30;
+const openings = sized({ one: 15, short: 30, long: 200 });
 /** How often each offer that was opened is accepted. */
-const acceptances = long ? 4 : 2;
-const rounds = long ? 300 : 30;
-const timeoutMs = long ? 600_000 : 180_000;
+const acceptances = sized({ one: 2, short: 2, long: 4 });
+const rounds = sized({ one: 15, short: 30, long: 300 });
+const timeoutMs = 600_000;
 
 let fixture: PayoutFixture;
 let second: string;

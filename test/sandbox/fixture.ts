@@ -5,6 +5,7 @@ import { openBubblewrapSandbox } from '#providers/sandbox/bubblewrap.ts';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
 import { findEngine } from '#providers/sandbox/factory.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
+import { isLong } from '#test/campaigns/size.ts';
 import { toTar } from './tar.ts';
 
 /** The image is kept where `npm start` keeps it: making it takes a minute, and equal images are one. */
@@ -45,11 +46,11 @@ export const kinds = [
 
 /**
  * What the runner in the sandbox does, and the reading of its output, is one code for both kinds. So the first kind that this machine has
- * goes through all cases, the other through one in four of them; through all too with `SANDBOX_CASES=all`.
+ * goes through all cases, the other through one in four of them; in the long form through all too.
  */
 export function casesIn<Case>(kind: (typeof kinds)[number]['kind'], cases: readonly Case[]): Case[] {
   const isFirst = kinds.find(({ missing }) => !missing)?.kind === kind;
-  return cases.filter((_case, at) => isFirst || at % 4 === 0 || process.env.SANDBOX_CASES === 'all');
+  return cases.filter((_case, at) => isFirst || at % 4 === 0 || isLong);
 }
 
 export type Site = Record<string, string | Buffer>;

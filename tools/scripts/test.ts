@@ -1,10 +1,14 @@
-/** `npm test`: runs all tests on real services; extra arguments go to vitest. The last line is `N passed, N failed`. */
+/**
+ * `npm test`: runs all tests on real services; `npm run campaigns`: runs the campaigns, in their short form or with `--long`. Other arguments
+ * go to vitest. The last line is `N passed, N failed`.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTemporal } from '#tools/local/services/temporal-cli.ts';
 import { UserError } from '#tools/local/user-error.ts';
+import { parseCampaigns } from './campaigns.ts';
 import type { Skip, Summary } from './test-reporter.ts';
 import { describeTimes } from './test-times.ts';
 
@@ -20,10 +24,12 @@ async function main(): Promise<number> {
     console.error(`✗ ${error.message}`);
     return finish({ passed: 0, failed: 1, skipped: [], files: [] });
   }
-  return finish(await runVitest(process.argv.slice(2)));
+  const run = parseCampaigns(process.argv.slice(2));
+  if (run.args === undefined) return 0;
+  return finish(await runVitest(run.args, run.env));
 }
 
-async function runVitest(args: string[]): Promise<Summary> {
+async function runVitest(args: string[], env: Record<string, string>): Promise<Summary> {
   const folder = mkdtempSync(join(tmpdir(), 'frontage-summary-'));
   const file = join(folder, 'summary.json');
   try {
@@ -33,7 +39,7 @@ async function runVitest(args: string[]): Promise<Summary> {
       cwd: root,
       stdio: 'inherit',
       // Each test file is a process; they share compiled code.
-      env: { NODE_COMPILE_CACHE: compiled, ...process.env, FRONTAGE_TEST_SUMMARY: file },
+      env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...env, FRONTAGE_TEST_SUMMARY: file },
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
     // The parent process died: stop the tests.

@@ -1,15 +1,31 @@
 /** The order in which test files start. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Those that take minutes: begun as their size has it, the last of them runs alone when all else is done. */
-const long = ['kills', 'publishing', 'several', 'previews'].map((name) => `/test/acceptance/${name}.test.ts`);
+/** Files that take a minute start first: otherwise the last of them runs alone when everything else is done. */
+const long = [
+  'acceptance/publishing',
+  'acceptance/previews',
+  'sandbox/sites',
+  'sandbox/hostile',
+  'git/rules',
+  'sandbox/warm',
+  'sandbox/cache',
+  'api/hostile',
+  'publishing/activity-faults',
+  'local/stack',
+  'git/maintenance',
+  'sandbox/image',
+  'previews/races',
+].map((name) => `/test/${name}.test.ts`);
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const at = long.findIndex((path) => moduleId.endsWith(path));
-      return at < 0 ? long.length : at;
-    };
-    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => place(one) - place(other));
   }
+}
+
+function place({ moduleId }: TestSpecification): number {
+  const at = long.findIndex((path) => moduleId.endsWith(path));
+  return at < 0 ? long.length : at;
 }

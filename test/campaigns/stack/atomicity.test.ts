@@ -1,8 +1,8 @@
 /** Publishes and restores by the API during visits: every response is complete and from one version. */
 import { expect, test } from 'vitest';
+import { change, expectPage, newSite, page, post, publish } from '#test/acceptance/story.ts';
 import { faultOf, sha256, startProbing } from '#test/edge/prober.ts';
 import { useStack } from '#test/stack/stack.ts';
-import { change, expectPage, newSite, page, post, publish } from './story.ts';
 
 const stack = useStack();
 const paths = ['/', '/first/', '/second/'];

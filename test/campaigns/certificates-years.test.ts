@@ -2,13 +2,14 @@
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
-import { startTestAuthority, type TestAuthority } from './authority.ts';
-import { type CertificateFixture, createFixture } from './fixture.ts';
+import { startTestAuthority, type TestAuthority } from '#test/certificates/authority.ts';
+import { type CertificateFixture, createFixture } from '#test/certificates/fixture.ts';
+import { sized } from './size.ts';
 
 const dayMs = 24 * 3600_000;
 const skippedDays = 400;
 const lifeDays = 90;
-const wanted = Number(process.env.FRONTAGE_CERTIFICATES_DOMAINS ?? 6);
+const wanted = sized({ short: 6, long: 50 });
 
 const sayings = {
   'an authority without renewal information': undefined,

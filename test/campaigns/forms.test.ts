@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#runtime/clock.ts';
 import { createFixture, type Fixture } from '#test/api/fixture.ts';
+import { challengeEnv, forms, solve } from '#test/forms/fixture.ts';
 import { openProcesses, type Processes } from '#test/stack/processes.ts';
 import { until } from '#test/stack/until.ts';
 import { createNamespace } from '#test/stack/worker.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
 import { freePort } from '#tools/local/ports.ts';
-import { challengeEnv, forms, solve } from './fixture.ts';
+import { sized } from './size.ts';
 
 let catcher: Awaited<ReturnType<typeof startMailCatcher>>;
 let fixture: Fixture;
@@ -29,8 +30,7 @@ afterAll(async () => {
 });
 
 const visitors = 8;
-/** `FRONTAGE_ENQUIRIES=1000` for the long form. */
-const enquiriesEach = Number(process.env.FRONTAGE_ENQUIRIES ?? 48) / visitors;
+const enquiriesEach = sized({ short: 48, long: 1000 }) / visitors;
 
 test('after any kill during submissions, accepted ones are stored and mailed', async () => {
   const ask = forms(fixture);

@@ -1,19 +1,27 @@
-/**
- * A list of hostile programs, several at a time, with a well-behaved site built beside them and after them. CI runs those marked
- * `brief`; `HOSTILE=1 npm test -- test/sandbox/hostile-programs` runs all, `HOSTILE=5` five times.
- */
+/** A list of hostile programs, several at a time, with a well-behaved site built beside them and after them. The short form runs those marked `brief`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
-import { type Built, build, kinds, listContainers, newOwner, openKind, roomy, type Site, site } from './fixture.ts';
-import { outside, verdicts } from './hostile/escapes.ts';
-import type { HostileProgram } from './hostile/program.ts';
-import { hostilePrograms } from './hostile/programs.ts';
-import { processes } from './hostile/resources.ts';
+import {
+  type Built,
+  build,
+  kinds,
+  listContainers,
+  newOwner,
+  openKind,
+  roomy,
+  type Site,
+  site,
+} from '#test/sandbox/fixture.ts';
+import { outside, verdicts } from '#test/sandbox/hostile/escapes.ts';
+import type { HostileProgram } from '#test/sandbox/hostile/program.ts';
+import { hostilePrograms } from '#test/sandbox/hostile/programs.ts';
+import { processes } from '#test/sandbox/hostile/resources.ts';
+import { sized } from './size.ts';
 
-const rounds = Number(process.env.HOSTILE ?? 0);
+const rounds = sized({ short: 0, long: 1 });
 
 /** The short form in bubblewrap leaves out what is the same code in both. */
 function runsIn(kind: string): HostileProgram[] {

@@ -1,10 +1,10 @@
 /** Backups under load, each restored elsewhere: everything acknowledged before its start is in it. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createFixture, type Fixture, openFolder, openInstallation } from './fixture.ts';
-import { type Load, openLoad } from './load.ts';
+import { createFixture, type Fixture, openFolder, openInstallation } from '#test/backups/fixture.ts';
+import { type Load, openLoad } from '#test/backups/load.ts';
+import { sized } from './size.ts';
 
-/** `FRONTAGE_BACKUPS=20` for the long form. */
-const rounds = Number(process.env.FRONTAGE_BACKUPS ?? 1);
+const rounds = sized({ short: 1, long: 20 });
 const promisesBetween = 20;
 // Everybody works while it is taken, and machines have others to do.
 vi.setConfig({ testTimeout: 60_000 + rounds * 120_000, hookTimeout: 180_000 });

@@ -1,8 +1,9 @@
 /**
  * Every process is killed at the edges of every step: what was promised is there, each publish ends, and no visitor sees a mix of
- * two versions. The long form is `KILLS=20 npm test -- test/acceptance/kills`; docs/history/campaigns.md has what it gave.
+ * two versions. docs/history/campaigns.md has what the long form gave.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { sized } from '#test/campaigns/size.ts';
 import { ownEngineMissing } from '#test/stack/engine.ts';
 import { type Edge, edges, type SlotEdge, slotEdges } from './kills/edges.ts';
 import {
@@ -20,7 +21,7 @@ import { expectLive, expectShown, killAt } from './kills/round.ts';
 import { killSlotAt } from './kills/slots.ts';
 import { startVisitor } from './kills/visitor.ts';
 
-const rounds = Number(process.env.KILLS ?? 1);
+const rounds = sized({ short: 1, long: 20 });
 /** Each process with the edge it begins at: the one that says most where there is but one round. */
 const parts: [Part, string][] = [
   ['api', 'before the commit of accept'],

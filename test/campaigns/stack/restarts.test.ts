@@ -1,17 +1,18 @@
 /**
  * Several of each, on a store in a bucket, over the wire alone: API processes, edges and workers are restarted in any order behind a front
- * that shares out connections, and nobody who calls, publishes or visits notices. `SEVERAL_ROUNDS` for more than one round; `SEVERAL_FROM`, a
- * folder of the release before with its packages, for an upgrade: all begin as that release, and are restarted in the order of docs/upgrading.md.
+ * that shares out connections, and nobody who calls, publishes or visits notices. With `SEVERAL_FROM`, a folder of the previous release with its packages, it is an
+ * upgrade: all begin as that release, and are restarted in the order of docs/upgrading.md.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { sized } from '#test/campaigns/size.ts';
 import { kinds, type Member, type Several, startSeveral } from '#test/stack/several.ts';
 import { visit } from '#test/stack/stack.ts';
 import { until } from '#test/stack/until.ts';
 import { lacksS3 } from '#test/store/s3-server.ts';
 import { callApi } from '#tools/local/client.ts';
 
-const rounds = Number(process.env.SEVERAL_ROUNDS ?? 1);
+const rounds = sized({ short: 1, long: 10 });
 const from = process.env.SEVERAL_FROM;
 
 let several: Several;

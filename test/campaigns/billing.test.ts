@@ -7,13 +7,13 @@ import { endPlanGrant, grantPlan } from '#api/billing/grants.ts';
 import { querySubscription } from '#db/billing/provider-queries.ts';
 import { isSubscriptionSettled } from '#rules/states.ts';
 import type { Answer, Caller } from '#test/api/fixture.ts';
+import { type BillingFixture, createBillingFixture, dayMs } from '#test/billing/fixture.ts';
 import { numbersFrom } from '#test/stack/chance.ts';
-import { type BillingFixture, createBillingFixture, dayMs } from './fixture.ts';
+import { isLong, seedOr } from './size.ts';
 
-const isLong = process.env.FRONTAGE_CAMPAIGN === 'long';
 const accounts = isLong ? 60 : 8;
 const steps = isLong ? 40 : 12;
-const seed = Number(process.env.FRONTAGE_SEED ?? 29);
+const seed = seedOr(29);
 
 const wild = { loseWebhooks: 0.3, doubleWebhooks: 0.3, delayWebhooksMs: 150, turnAway: 0.08, loseAnswers: 0.08 };
 const calm = { loseWebhooks: 0, doubleWebhooks: 0, delayWebhooksMs: 0, turnAway: 0, loseAnswers: 0 };

@@ -1,15 +1,16 @@
-/** Random histories with real pushes and real builds. `BUILT_HISTORIES=10` is the long form. */
+/** Random histories with real pushes and real builds. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Repository } from '#rules/states.ts';
+import { clone } from '#test/acceptance/story.ts';
+import { sized } from '#test/campaigns/size.ts';
 import { type Answer, type Hands, history, run } from '#test/previews/history.ts';
 import { useStack } from '#test/stack/stack.ts';
-import { clone } from './story.ts';
 
 const stack = useStack();
-const count = Number(process.env.BUILT_HISTORIES ?? 1);
+const count = sized({ short: 1, long: 10 });
 
 type Git = Awaited<ReturnType<typeof clone>>;
 let sites = 0;

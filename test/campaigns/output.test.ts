@@ -3,10 +3,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { createFixture, createSite, sha256, until } from './fixture.ts';
-import { named, type Output, sender } from './sending.ts';
+import { createFixture, createSite, sha256, until } from '#test/output/fixture.ts';
+import { named, type Output, sender } from '#test/output/sending.ts';
+import { sized } from './size.ts';
 
-const count = Number(process.env.FRONTAGE_OUTPUT_FILES ?? 300);
+const count = sized({ short: 300, long: 20_000 });
 const fixture = await createFixture({ FRONTAGE_RATE_SCALE: '1000000' });
 afterAll(() => fixture.close());
 const owner = await fixture.newCaller();

@@ -1,20 +1,21 @@
 /**
  * The same journeys through an API process and a worker that are killed by SIGKILL at the edges of calls to the provider: as a call has come there
  * and nothing is done yet, and as it is done and not answered. In the end both are dead, and the ledger check alone finishes what they had in hand.
- * 6 journeys and 2 kills by default; 300 and a kill each ten journeys with FRONTAGE_PAYMENT_KILLED=300. Prints what happened.
+ * Prints what happened.
  */
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPayingFixture, type PayingFixture, payingEnv } from '#test/payments/fixture.ts';
+import { travelling } from '#test/payments/time-travel.ts';
 import { numbersFrom } from '#test/stack/chance.ts';
 import { openProcesses, type Processes } from '#test/stack/processes.ts';
 import { createNamespace } from '#test/stack/worker.ts';
 import { freePort } from '#tools/local/ports.ts';
-import { createPayingFixture, type PayingFixture, payingEnv } from './fixture.ts';
-import { travelling } from './time-travel.ts';
+import { seedOr, sized } from './size.ts';
 
-const journeys = Number(process.env.FRONTAGE_PAYMENT_KILLED ?? 6);
+const journeys = sized({ short: 6, long: 300 });
 const killsMax = Math.max(2, journeys / 10);
-const seed = Number(process.env.FRONTAGE_PAYMENT_SEED ?? 20261121);
+const seed = seedOr(20261121);
 const draw = numbersFrom(seed);
 
 let fixture: PayingFixture;

@@ -1,6 +1,6 @@
 /**
  * Thousands of visitors from several processes ask several API processes for a few seats, while an API process and the worker are killed.
- * 1,000 attempts by default; 10,000 with FRONTAGE_BOOKING_ATTEMPTS=10000. Prints what it took.
+ * Prints what it took.
  */
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, expect, test } from 'vitest';
@@ -8,17 +8,18 @@ import { createBooking } from '#api/bookings/creation.ts';
 import { siteOf } from '#api/bookings/offers.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
+import { createBookingFixture } from '#test/bookings/fixture.ts';
+import { timetable } from '#test/bookings/timetable.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { openProcesses } from '#test/stack/processes.ts';
 import { until } from '#test/stack/until.ts';
 import { createNamespace } from '#test/stack/worker.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
 import { freePort } from '#tools/local/ports.ts';
-import type { Orders, Told } from './campaign/visitor.ts';
-import { createBookingFixture } from './fixture.ts';
-import { timetable } from './timetable.ts';
+import type { Orders, Told } from './bookings-visitor.ts';
+import { sized } from './size.ts';
 
-const attempts = Number(process.env.FRONTAGE_BOOKING_ATTEMPTS ?? 1000);
+const attempts = sized({ short: 1000, long: 10_000 });
 const visitorProcesses = 4;
 const seatsEach = Math.max(2, Math.round(attempts / 500));
 const catcher = await startMailCatcher({ clock: systemClock });
@@ -41,7 +42,7 @@ async function visit(orders: Orders, onDone: (count: number) => void): Promise<T
   const counts = new Map<ChildProcess, number>();
   const each = { ...orders, attempts: Math.ceil(orders.attempts / visitorProcesses) };
   const all = Array.from({ length: visitorProcesses }, async () => {
-    const child = processes.start('test/bookings/campaign/visitor.ts');
+    const child = processes.start('test/campaigns/bookings-visitor.ts');
     const told = new Promise<Told[]>((resolve) =>
       child.on('message', (message: { done?: number; told?: Told[] }) => {
         if (message.told) resolve(message.told);

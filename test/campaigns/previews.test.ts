@@ -1,11 +1,12 @@
-/** Random histories with builds that copy. `HISTORIES=200` is the long form. */
+/** Random histories with builds that copy. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Repository } from '#rules/states.ts';
-import { createPreviewFixture, type PreviewFixture, type Site } from './fixture.ts';
-import { type Hands, history, run } from './history.ts';
+import { createPreviewFixture, type PreviewFixture, type Site } from '#test/previews/fixture.ts';
+import { type Hands, history, run } from '#test/previews/history.ts';
+import { seedOr, sized } from './size.ts';
 
-const count = Number(process.env.HISTORIES ?? 6);
+const count = sized({ short: 6, long: 200 });
 const atOnce = Math.min(count, 3);
 
 let fixture: PreviewFixture;
@@ -47,7 +48,7 @@ test('random histories lose no work, and slots, drafts and site agree with git',
     const site = await fixture.newSite();
     await run(handsOn(site), site.id, steps);
   });
-  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+  const seed = seedOr(Date.now() % 2 ** 31);
   const runs = Array.from({ length: atOnce }, (_, n) =>
     fc.assert(property, { numRuns: Math.ceil(count / atOnce), seed: seed + n }),
   );

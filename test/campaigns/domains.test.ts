@@ -1,8 +1,9 @@
-/** Domains of many owners at once, by a DNS that does not answer each one's first questions. `FRONTAGE_LONG=1` is the long form. */
+/** Domains of many owners at once, by a DNS that does not answer each one's first questions. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDomainFixture, type DomainFixture, type Shown } from './fixture.ts';
+import { createDomainFixture, type DomainFixture, type Shown } from '#test/domains/fixture.ts';
+import { sized } from './size.ts';
 
-const count = process.env.FRONTAGE_LONG === '1' ? 50 : 12;
+const count = sized({ short: 12, long: 50 });
 
 let fixture: DomainFixture;
 beforeAll(async () => {

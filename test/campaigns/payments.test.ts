@@ -1,16 +1,17 @@
 /**
  * Random journeys of payers and owners, on both rails, while the provider turns calls away and loses answers, its messages are lost, doubled
  * and late, and steps are broken off around their effect. In the end the ledger is held against what the provider has.
- * 24 journeys by default; 300 with FRONTAGE_PAYMENT_JOURNEYS=300, from the seed FRONTAGE_PAYMENT_SEED. Prints what happened.
+ * Prints what happened.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPayingFixture, type PayingFixture } from '#test/payments/fixture.ts';
+import { travelling } from '#test/payments/time-travel.ts';
 import { numbersFrom } from '#test/stack/chance.ts';
 import { startWorker } from '#test/stack/worker.ts';
-import { createPayingFixture, type PayingFixture } from './fixture.ts';
-import { travelling } from './time-travel.ts';
+import { seedOr, sized } from './size.ts';
 
-const journeys = Number(process.env.FRONTAGE_PAYMENT_JOURNEYS ?? 24);
-const seed = Number(process.env.FRONTAGE_PAYMENT_SEED ?? 20261121);
+const journeys = sized({ short: 24, long: 300 });
+const seed = seedOr(20261121);
 const random = numbersFrom(seed);
 let breaking = 0.15;
 

@@ -3,13 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AccessFixture, createAccessFixture } from './access/access-fixture.ts';
-import { table } from './access/access-table.ts';
-import { type Operation, routesOf } from './samples.ts';
-import { generate, type Run, tool, wanted } from './schemathesis.ts';
+import { type AccessFixture, createAccessFixture } from '#test/api/access/access-fixture.ts';
+import { table } from '#test/api/access/access-table.ts';
+import { type Operation, routesOf } from '#test/api/samples.ts';
+import { generate, type Run, tool } from '#test/api/schemathesis.ts';
+import { isLong, sized } from './size.ts';
 
 /** Beside requests of their own, also what is on the edge of each schema. */
-const phases = process.env.FRONTAGE_GENERATED_PHASES ?? (wanted ? 'coverage,fuzzing' : 'fuzzing');
+const phases = isLong ? 'coverage,fuzzing' : 'fuzzing';
+/** For each operation, at most. */
+const cases = String(sized({ short: 1, long: 100 }));
+const sequences = String(sized({ short: 3, long: 100 }));
 
 let fixture: AccessFixture;
 let folder = '';
@@ -50,12 +54,12 @@ const fewest = 100;
 test('calls with a token for existing resources return only described responses', slow, async ({ skip }) => {
   skip(!tool, 'no schemathesis');
   const config = await configFor(Object.keys(table).filter((name) => name.includes('{') || name === 'GET /v1/inbox'));
-  await expectNothing({ name: 'with a token', phases, cases: wanted ?? '1', config, token: fixture.token }, fewest);
+  await expectNothing({ name: 'with a token', phases, cases, config, token: fixture.token }, fewest);
 });
 
 test('calls without a token return only described responses', slow, async ({ skip }) => {
   skip(!tool, 'no schemathesis');
-  await expectNothing({ name: 'without a token', phases, cases: wanted ?? '1', config: '' }, fewest);
+  await expectNothing({ name: 'without a token', phases, cases, config: '' }, fewest);
 });
 
 /** The links of the description alone are followed: what the tool would guess beside them leads nowhere. */
@@ -106,10 +110,7 @@ test(
     );
     const names = first.map(({ method, path }) => `${method} ${path}`);
     const config = `${inTurn}\n${await configFor(names, sites)}`;
-    await expectNothing(
-      { name: 'in turn', phases: 'stateful', cases: wanted ?? '3', config, token: fixture.token },
-      20,
-    );
+    await expectNothing({ name: 'in turn', phases: 'stateful', cases: sequences, config, token: fixture.token }, 20);
   },
 );
 

@@ -9,14 +9,15 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { challengePrefix } from '#rules/dns/names.ts';
+import { type CertificateFixture, createFixture } from '#test/certificates/fixture.ts';
 import { numbersFrom } from '#test/stack/chance.ts';
 import { type LocalDns, startLocalDns } from '#tools/local/dns/server.ts';
 import { findPebble } from '#tools/local/services/pebble.ts';
-import { type CertificateFixture, createFixture } from './fixture.ts';
+import { seedOr, sized } from './size.ts';
 
 const domains = 50;
-const seed = Number(process.env.FRONTAGE_CERTIFICATES_SEED ?? 1);
-const kills = Number(process.env.FRONTAGE_CERTIFICATES_KILLS ?? 4);
+const seed = seedOr(1);
+const kills = sized({ short: 4, long: 40 });
 
 const isMissing = 'missing' in findPebble();
 const chance = numbersFrom(seed);
@@ -52,7 +53,7 @@ afterAll(async () => {
 
 /** A worker's process that brings on what is due; our clock is ahead by so much in it. */
 function startHand(aheadMs: number): ChildProcess {
-  return fork(join(import.meta.dirname, 'hand.ts'), {
+  return fork(join(import.meta.dirname, '../certificates/hand.ts'), {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
