@@ -1,6 +1,6 @@
 /**
  * Fifty domains, an authority that refuses half of all nonces, a resolver that fails it at each domain's first none to two validations, and workers
- * that are killed. `FRONTAGE_CERTIFICATES_SEED` and `FRONTAGE_CERTIFICATES_KILLS` make it another one, or a longer one: see docs/long-tests.md.
+ * that are killed.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -18,7 +18,7 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
   'what the skill tree names is one of the API, the client, the templates': ['skill/truth', 'every field, code, tool'],
   'feedback is listed in pages by an operator': ['operator/lists', 'every list ends and names its next page, and'],
   'an operator takes down a sketch that was reported': ['operator/lists', 'a reported sketch is removed by its id or'],
-  'what is made from the description gets no answer that is not in it': ['api/generated', 'calls with a token for'],
+  'what is made from the description gets no answer that is not in it': ['campaigns/api', 'calls with a token for'],
   'an operator blocks a site, and its owner can read the reason': ['operator/operator', 'a blocked site returns'],
   'the client trusts a server with its own site and nothing else': ['skill/hostile-server', 'no redirect is followed'],
   'the account names the version of the skill tree': ['skill/skill', 'the tree’s version is in the account, and'],
@@ -34,7 +34,7 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
     'a process that shuts down returns its last state, and another one continues',
   ],
   'what is asked in turn of what a call has made gets no answer that is not in the description': [
-    'api/generated',
+    'campaigns/api',
     'calls on resources that earlier calls created or listed return only described responses',
   ],
   'the access token of a connector is listed as an ordinary token': [

@@ -169,7 +169,7 @@ test('a profile’s services depend on nothing in another profile', () => {
     }
 });
 
-// Minutes and a gigabyte: not in CI. See docs/long-tests.md.
+// Minutes and a gigabyte: not in CI. See docs/campaigns.md.
 if (process.env.FRONTAGE_TEST_IMAGE)
   test('the image runs without root on a read-only root, and stops in order', async ({ onTestFinished }) => {
     const name = `frontage-test-${randomBytes(6).toString('hex')}`;
