@@ -49,7 +49,7 @@ test.each(['1h', '', '7D', '90d', 'constructor'])('period=%s is invalid_period',
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_period']);
 });
 
-test('with analytics off, the call says so before it validates anything', async () => {
+test('with analytics off, the call is analytics_disabled before any validation', async () => {
   const off = await createFixture({ FRONTAGE_ANALYTICS: 'off' });
   try {
     const answer = await (await off.newCaller()).call('GET', '/v1/sites/site_none/analytics?period=never');

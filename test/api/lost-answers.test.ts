@@ -70,7 +70,7 @@ test('a call that failed before creating anything runs again, and releases its k
   }
 });
 
-test('a process believed dead neither frees, keeps nor renews its successor’s key', async () => {
+test('a process wrongly presumed dead neither frees, keeps nor renews its successor’s key', async () => {
   const body = { name: freeName(), title: 'A' };
   const stalled = await beginCall(fixture, owner, 'fenced', body);
   fixture.skip(13_000);

@@ -43,7 +43,7 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 
 const accounts = async ({ deps }: Installation) => (await deps.em().execute('select 1 from account')).length;
 
-test('a restored backup works elsewhere: pages, tokens, clones, forms, new publishes', async () => {
+test('a backup restored to another installation works: pages, tokens, clones, forms, new publishes', async () => {
   const backups = await newFolder();
   const manifest = await backups.create(fixture);
   expect(await backups.check(fixture)).toMatchObject({ faults: [], repositories: 2 });

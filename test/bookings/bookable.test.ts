@@ -211,7 +211,7 @@ test('an archived site accepts no bookings and keeps its timetable', async () =>
   expect((await anyone('GET', `/b/${publicId}`)).status).toBe(200);
 });
 
-test('with bookings disabled, every call says so', async () => {
+test('with bookings disabled, every call is bookings_unavailable', async () => {
   const off = await createBookingFixture({ FRONTAGE_BOOKINGS: 'off' });
   try {
     const owner = await off.newCaller();

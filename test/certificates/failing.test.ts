@@ -85,7 +85,7 @@ describe('refusals by the authority', () => {
     ['connection', /could not reach this domain/, 'owner'],
     ['unauthorized', /reached a different server at this domain/, 'owner'],
     ['serverInternal', /did not issue a certificate/, 'platform'],
-  ])('%s is explained in our words, and retried automatically', async (type, words, whose) => {
+  ])('%s is explained in our own texts, and retried automatically', async (type, words, whose) => {
     const { id, orders } = await newDomain();
     faulty.problem = type;
     expect((await fixture.renew(id)).status).toBe('failed');

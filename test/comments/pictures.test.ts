@@ -76,7 +76,7 @@ test('without storage a picture is no_storage, and text alone is accepted', asyn
   }
 });
 
-test('a picture whose bytes are lost says so', async () => {
+test('a picture whose bytes are lost is missing_asset', async () => {
   const owner = await fixture.newOwner();
   const { body } = await owner.open('See?', { screenshot_base64: text(await readFile(photo)) });
   await fixture.deps

@@ -74,8 +74,8 @@ const output = rowsOf('code', 'material', {
   size_mismatch: ['output/refused', 'wrong bytes are hash_mismatch, and a wrong length is size_mismatch'],
   upload_incomplete: ['output/upload', 'a manifest comes in parts, and missing files can be listed at any time'],
   not_accepting_uploads: ['output/upload', 'a repeated completion returns the same version, which accepts no more'],
-  uploads_disabled: ['output/refused', 'with uploads disabled the calls say so before validation'],
-  sketches_disabled: ['sketches/sketches', 'without sketch hosting the calls say so before validation'],
+  uploads_disabled: ['output/refused', 'with uploads disabled the calls are uploads_disabled before validation'],
+  sketches_disabled: ['sketches/sketches', 'without sketch hosting the calls are sketches_disabled before validation'],
   invalid_sketches: ['sketches/sketches', 'a sketch with %s is invalid_sketches'],
   invalid_redirects: ['redirects/serving', 'rules that cannot be used are invalid_redirects'],
 });
@@ -100,14 +100,14 @@ const comments = rowsOf('code', 'comments', {
 
 const news = rowsOf('code', 'show', {
   invalid_period: ['analytics/queries', 'period=%s is invalid_period'],
-  analytics_disabled: ['analytics/queries', 'with analytics off, the call says so before it validates anything'],
+  analytics_disabled: ['analytics/queries', 'with analytics off, the call is analytics_disabled before any validation'],
   invalid_since: ['inbox/inbox', 'since=%s is invalid_since'],
 });
 
 const previews = rowsOf('code', 'previews', {
   invalid_slot: ['previews/previews', 'is one of the plan’s slots, which are listed with their contents'],
   preview_disabled: ['previews/off', 'without previews every call is preview_disabled'],
-  preview_empty: ['previews/previews', 'whose first draft is building says so (preview_empty), and can be cleared'],
+  preview_empty: ['previews/previews', 'whose first draft is building is preview_empty, and can be cleared'],
   preview_expired: ['previews/expiry', 'drafts expire 14 days after their last build, and are removed a week later'],
   preview_holds_work: ['previews/previews', 'unpublished work is preview_holds_work without discard'],
   slot_empty: ['previews/previews', 'that is empty is slot_empty for every action'],
@@ -117,7 +117,7 @@ const previews = rowsOf('code', 'previews', {
 });
 
 const bookings = rowsOf('code', 'visitors', {
-  bookings_unavailable: ['bookings/bookable', 'with bookings disabled, every call says so'],
+  bookings_unavailable: ['bookings/bookable', 'with bookings disabled, every call is bookings_unavailable'],
   invalid_timetable: ['bookings/bookable', 'a timetable with %s is refused with the faulty place'],
   invalid_calendar: ['bookings/taking', 'a service with several calendars is booked in the named one'],
   invalid_service: ['bookings/refused', 'days and time slots of unknown services or invalid dates are refused'],
@@ -149,13 +149,19 @@ const payments = rowsOf('code', 'money', {
   no_payout_account: ['payments/payments', 'must be chosen and ready, and must have a currency'],
   payout_account_pending: ['payments/payments', 'must be chosen and ready, and must have a currency'],
   payout_account_no_currency: ['payments/payments', 'must be chosen and ready, and must have a currency'],
-  payout_account_gone: ['payments/refunds', 'from a removed account says where the money is'],
+  payout_account_gone: [
+    'payments/refunds',
+    'from a removed account is payout_account_gone, and names the place of the money',
+  ],
   payout_key_unreadable: ['payments/refunds', 'with an undecryptable key is payout_key_unreadable'],
   invalid_payment: ['payments/payments', '%d %s is refused'],
 });
 
 const payouts = rowsOf('code', 'money', {
-  payouts_disabled: ['payouts/off', 'without payouts the platform says so before validation, and lists nothing'],
+  payouts_disabled: [
+    'payouts/off',
+    'without payouts the calls are payouts_disabled before validation, and the account lists nothing',
+  ],
   payouts_unavailable: ['payouts/off', 'without a sealing key no keys are accepted: payouts_unavailable'],
   payout_rail_unavailable: ['payouts/off', 'a rail that is off is payout_rail_unavailable'],
   invalid_payout_account: ['payouts/accounts', 'both a key and a rail, neither, or a wrong type is'],
@@ -197,10 +203,10 @@ const domains = rowsOf('code', 'domains', {
 });
 
 const agents = rowsOf('code', 'agents', {
-  invalid_kind: ['feedback/feedback', 'an invalid note says why: %s'],
-  invalid_message: ['feedback/feedback', 'an invalid note says why: %s'],
-  message_too_long: ['feedback/feedback', 'an invalid note says why: %s'],
-  context_too_large: ['feedback/feedback', 'an invalid note says why: %s'],
+  invalid_kind: ['feedback/feedback', 'an invalid note is refused with its reason: %s'],
+  invalid_message: ['feedback/feedback', 'an invalid note is refused with its reason: %s'],
+  message_too_long: ['feedback/feedback', 'an invalid note is refused with its reason: %s'],
+  context_too_large: ['feedback/feedback', 'an invalid note is refused with its reason: %s'],
 });
 
 export const codes = [

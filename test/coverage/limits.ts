@@ -10,7 +10,7 @@ export const limits = [
     'sites of an account': ['api/sites', 'the cap on sites holds under concurrent calls, and archived sites do not'],
     'tokens of an account': ['api/tokens', 'the cap on tokens holds under concurrent calls, and ignores revoked and'],
     'bytes of a file, bytes and files of a site': ['git/rules', 'a push with $brings is refused'],
-    'bytes of a push': ['git/broken', 'over the cap is refused with a line that says so'],
+    'bytes of a push': ['git/broken', 'over the cap is refused with a line that names the limit'],
     'bytes and files of what a build makes': ['sandbox/hostile', '$what exceeds the plan, and the message names the'],
     'seconds of a build': ['sandbox/hostile', 'an endless build is stopped at its time limit'],
     'publishes in an hour': ['acceptance/publishing', 'an account that reaches its hourly publish limit learns when'],

@@ -157,7 +157,10 @@ export const rules = [
       'domains/holding',
       'domains waiting for their owner are in inbox, list and count, within the cap',
     ],
-    'no domain is ever registered': ['domains/holding', 'an unregistered name waits, and the response says so'],
+    'no domain is ever registered': [
+      'domains/holding',
+      'an unregistered name waits, and the response lists this problem',
+    ],
   }),
   ...rulesOfAgents,
 ];

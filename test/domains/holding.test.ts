@@ -153,7 +153,7 @@ test('a name that cannot be registered is invalid_domain, with the reason', asyn
   expect((await owner.call('GET', '/v1/domains')).body.items).toEqual([]);
 });
 
-test('an unregistered name waits, and the response says so', async () => {
+test('an unregistered name waits, and the response lists this problem', async () => {
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'nameservers');
   expect(brought.status).toBe('pending');

@@ -61,7 +61,7 @@ describe('methods', () => {
   );
 
   test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])(
-    '%s is 405 and says what is allowed',
+    '%s is 405, with the allowed methods',
     async (method) => {
       const answer = await shop('/', { method });
       expect(answer.status).toBe(405);

@@ -40,7 +40,7 @@ describe('the Host field', () => {
     'xshop.sites.test',
     '__proto__.sites.test',
     'constructor.sites.test',
-  ])('%s: no site is found, and a page says so', async (host) => {
+  ])('%s: no site is found, and a page explains it', async (host) => {
     const answer = await ask(port, '/', { host });
     expect(answer.status).toBe(404);
     expect(answer.text).toContain('We can’t find this site');

@@ -56,7 +56,7 @@ test.for([
   ['invalid_message', { kind: 'defect', message: '   ' }],
   ['message_too_long', { ...note, message: 'x'.repeat(4001) }],
   ['context_too_large', { ...note, context: 'é'.repeat(8192) }],
-] as const)('an invalid note says why: %s', async ([code, body]) => {
+] as const)('an invalid note is refused with its reason: %s', async ([code, body]) => {
   const refused = await (await fixture.newCaller()).call('POST', '/v1/feedback', { body });
   expect([refused.status, errorOf(refused).code, errorOf(refused).retryable]).toEqual([400, code, false]);
 });

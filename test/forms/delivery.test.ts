@@ -40,7 +40,7 @@ test('a submission’s mail to notify_to names form and site, and can be replied
   expect(await until(read, ({ mail }) => mail === 'sent')).toMatchObject({ id: sent.body.id, page: '/contact/' });
 });
 
-test('without a sender a submission is stored, not mailed, and says so', async () => {
+test('without a sender a submission is stored with mail not_configured, and not sent', async () => {
   const silent = await createFixture(challengeEnv);
   try {
     const there = forms(silent);

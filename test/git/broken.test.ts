@@ -103,7 +103,7 @@ describe('a request', () => {
 });
 
 describe('a push', () => {
-  test('over the cap is refused with a line that says so', async () => {
+  test('over the cap is refused with a line that names the limit', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a' });
     await git(work.path, ['clone', '--quiet', await platform.address(siteId, { seconds: day }), '.']);

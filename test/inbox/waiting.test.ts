@@ -163,7 +163,7 @@ test('two hundred waiting calls hold no database connection', async () => {
   await closing;
 });
 
-test('a caller that loses access while waiting learns nothing', async () => {
+test('a caller that loses access while waiting receives nothing', async () => {
   const { owner, site } = await newOwner();
   const collaborator = await ask.newCollaborator(owner, site.id);
   const revoker = await fixture.newCaller();

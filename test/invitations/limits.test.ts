@@ -60,7 +60,7 @@ test('collaborators and open invitations share one limit for each site', async (
   expect((await ask.invite(owner, site.id, newAddress())).status).toBe(200);
 });
 
-test('on a full site an expired invitation says that it has expired', async () => {
+test('on a full site an expired invitation is refused as expired', async () => {
   const small = await createUnsentFixture({}, { limits: { collaborators_per_site: 1 } });
   try {
     const ask = people(small);
@@ -111,7 +111,7 @@ test('addresses that are not plain are invalid_email', async () => {
   }
 });
 
-test('an archived site invites nobody, and members can still leave it', async () => {
+test('an archived site sends no invitations, and members can still leave it', async () => {
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
   const { body: invited } = await ask.invite(owner, site.id, newAddress());

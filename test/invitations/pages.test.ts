@@ -58,7 +58,7 @@ test('the account page lists invitations and accepts them', async () => {
   expect((await ask.withdraw(owner, site.id, body.id)).body.error.code).toBe('invitation_accepted');
 });
 
-test('an invitation to another address is hidden, and an expired one says so', async () => {
+test('invitations to another address, withdrawn or unknown ones are not found', async () => {
   const site = await ask.newSite(owner);
   const [guest, other] = [await signedIn(), await signedIn()];
   const { body } = await ask.invite(owner, site.id, guest.email);

@@ -75,7 +75,7 @@ test('mails of a blocked account and its sites wait; its owner gets the reason',
   ).toBe('Your account has been unblocked');
 });
 
-test('a mail delayed beyond its limit by a block says so, without a fault', async () => {
+test('a mail delayed beyond its limit by a block fails with that reason', async () => {
   const blocked = await fixture.newCaller();
   const { mails } = counted();
   const mail = await fixture.deps.em().transactional(async (tx) => {

@@ -36,42 +36,45 @@ test('a button’s address is a link and readable text', () => {
   expect(mail.html.match(/href="https:\/\/example\.com\/x\?a=1&#38;b=2"/g)).toHaveLength(2);
 });
 
-test.each(Object.keys(mails) as (keyof typeof mails)[])('the mail %s fetches nothing and says why it came', (kind) => {
-  const data = {
-    hostname: 'x.example.com',
-    reason: 'It asks for passwords.',
-    link: 'https://example.com/l/x',
-    days: 14,
-    agentName: 'Agent',
-    askedFrom: '203.0.113.7',
-    accountName: 'A',
-    newAddress: 'new@example.com',
-    oldAddress: 'old@example.com',
-    email: 'new@example.com',
-    stage: 'asked',
-    formName: 'Contact',
-    answers: [{ label: 'Name', text: 'Ada' }],
-    page: '/contact',
-    id: 'book_1',
-    reference: 'ABCD-1234',
-    address: 'https://x.example.com',
-    service: 'Haircut',
-    calendar: 'Chair 1',
-    timeZone: 'Europe/Berlin',
-    start: '2026-11-20T10:00:00+01:00',
-    end: '2026-11-20T10:30:00+01:00',
-    seats: 2,
-    createdAt: '2026-11-19T09:00:00Z',
-    cancelUrl: 'https://example.com/b/cancel/x',
-    visitor: { name: 'Ada', email: 'ada@example.com' },
-    visitorName: 'Ada',
-    amount: 1250,
-    currency: 'EUR',
-    intake: [['Colour', 'Blue']],
-    to: 'site',
-  };
-  const mail = writeMail(kind, data as never, { baseUrl: 'https://example.com' });
-  expect(mail.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|src=/i);
-  expect(mail.text).toContain('-- \n');
-  expect(`${mail.subject}${mail.text}${mail.html}`).not.toMatch(/undefined|\[object|NaN/);
-});
+test.each(Object.keys(mails) as (keyof typeof mails)[])(
+  'the mail %s fetches nothing and explains why it was sent',
+  (kind) => {
+    const data = {
+      hostname: 'x.example.com',
+      reason: 'It asks for passwords.',
+      link: 'https://example.com/l/x',
+      days: 14,
+      agentName: 'Agent',
+      askedFrom: '203.0.113.7',
+      accountName: 'A',
+      newAddress: 'new@example.com',
+      oldAddress: 'old@example.com',
+      email: 'new@example.com',
+      stage: 'asked',
+      formName: 'Contact',
+      answers: [{ label: 'Name', text: 'Ada' }],
+      page: '/contact',
+      id: 'book_1',
+      reference: 'ABCD-1234',
+      address: 'https://x.example.com',
+      service: 'Haircut',
+      calendar: 'Chair 1',
+      timeZone: 'Europe/Berlin',
+      start: '2026-11-20T10:00:00+01:00',
+      end: '2026-11-20T10:30:00+01:00',
+      seats: 2,
+      createdAt: '2026-11-19T09:00:00Z',
+      cancelUrl: 'https://example.com/b/cancel/x',
+      visitor: { name: 'Ada', email: 'ada@example.com' },
+      visitorName: 'Ada',
+      amount: 1250,
+      currency: 'EUR',
+      intake: [['Colour', 'Blue']],
+      to: 'site',
+    };
+    const mail = writeMail(kind, data as never, { baseUrl: 'https://example.com' });
+    expect(mail.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|src=/i);
+    expect(mail.text).toContain('-- \n');
+    expect(`${mail.subject}${mail.text}${mail.html}`).not.toMatch(/undefined|\[object|NaN/);
+  },
+);

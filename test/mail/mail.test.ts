@@ -61,7 +61,7 @@ test('an invitation’s mail arrives once, with its link and the hostname', asyn
   expect(mail?.headers['auto-submitted']).toBe('auto-generated');
 });
 
-test('a mail loads nothing, runs nothing and tracks nobody', async () => {
+test('a mail loads nothing, runs nothing and contains no tracking', async () => {
   const to = newAddress();
   await ask.invite(owner, site.id, to);
   const [mail] = await until(
@@ -91,7 +91,7 @@ test('after sending, neither the address nor the text of a mail is stored', asyn
   expect(row?.mail).not.toContain(to);
 });
 
-test('a permanently refused address fails its mail, and the record says so', async () => {
+test('a permanently refused address fails its mail, and the record has the reason', async () => {
   const to = newAddress();
   refusing.set(to, 550);
   const { body } = await ask.invite(owner, site.id, to);

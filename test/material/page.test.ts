@@ -75,7 +75,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     expect(faults).toEqual([]);
   });
 
-  test('says plainly why a renamed program is refused, and accepts the photo beside it', async () => {
+  test('explains why a renamed program is refused, and accepts the photo beside it', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId);
     const { page } = await open(link.address);
@@ -191,7 +191,7 @@ test('the page runs its own script, calls its own host, and cannot be framed', a
 test.each([
   ['of an unknown link', 'fru_unknown', 404, 'We can’t find this upload link'],
   ['of a malformed link', '%3Cscript%3E', 404, 'We can’t find this upload link'],
-])('the page %s says so', async (_what, secret, status, title) => {
+])('the page %s is not found', async (_what, secret, status, title) => {
   const answer = await fetch(`${material.url}/u/${secret}`);
   expect(answer.status).toBe(status);
   expect(await answer.text()).toContain(`<h1>${title}</h1>`);

@@ -221,7 +221,7 @@ test('a disconnected upload leaves nothing, and may be repeated', async () => {
   expect((await send(upload, sha256(content), content)).status).toBe(200);
 });
 
-test('with uploads disabled the calls say so before validation', async () => {
+test('with uploads disabled the calls are uploads_disabled before validation', async () => {
   const off = await (await import('#test/api/fixture.ts')).createFixture({ FRONTAGE_FILES: 'off' });
   try {
     const caller = await off.newCaller();

@@ -179,7 +179,7 @@ test('a site’s payments are listed by status and time', async () => {
   expect([await list('?status=open'), await list('?status=expired')]).toEqual([[], [second.id]]);
 });
 
-test('an unknown or expired payment link says so', async () => {
+test('an unknown payment link is not found, and an expired one returns 410', async () => {
   expect((await fixture.openLink(`${fixture.url}/pay/${newId('pay')}`)).status).toBe(404);
   const { payUrl } = await fixture.newPayment();
   fixture.skip(31 * 24 * 3600_000);

@@ -96,7 +96,7 @@ describe('a hosted page', () => {
     expect(await faultOf(payments.openSession(ada, { ...asked, amount: 1 }))).toBe('refused');
   });
 
-  test('cannot be paid after closing, and closing a paid one says so', async () => {
+  test('cannot be paid after closing, and a paid one is complete when closed', async () => {
     const ada = own('closed');
     const one = await payments.openSession(ada, request());
     expect(await payments.closeSession(ada, one.id)).toMatchObject({ status: 'expired', charge: null });

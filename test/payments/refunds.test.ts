@@ -56,7 +56,7 @@ describe('a refund', () => {
     expect((await refund()).body.status).toBe('refunded');
   });
 
-  test('from a removed account says where the money is', async () => {
+  test('from a removed account is payout_account_gone, and names the place of the money', async () => {
     const { account, refund, statusOf, owner, site, payUrl } = await paid();
     await remove(account.id);
     const error = errorOf(await refund());
@@ -75,7 +75,7 @@ describe('a refund', () => {
     expect(errorOf(await refund())).toMatchObject({ code: 'payout_key_unreadable', retryable: false });
   });
 
-  test('without a response continues by itself, once', async () => {
+  test('without a response continues automatically, once', async () => {
     const { id, owner, refund, statusOf } = await paid();
     fixture.stub.knobs.loseAnswers = 1;
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });

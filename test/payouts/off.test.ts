@@ -27,7 +27,7 @@ async function codes(env: Record<string, string>): Promise<(string | number)[]> 
   return told;
 }
 
-test('without payouts the platform says so before validation, and lists nothing', async () => {
+test('without payouts the calls are payouts_disabled before validation, and the account lists nothing', async () => {
   expect(await codes({})).toEqual(calls.map(() => '501 payouts_disabled'));
   const { body } = await (await (fixture as Fixture).newCaller()).call('GET', '/v1/account');
   expect(body.payouts).toEqual({ enabled: false, rails: [], accounts: [] });

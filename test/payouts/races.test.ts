@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  'of concurrent attachments of different accounts one succeeds, and the others say so',
+  'of concurrent attachments of different accounts one succeeds, and the others are refused',
   async () => {
     const { owner, payee, account } = await fixture.newPair();
     const own = [await fixture.newAccount(owner), await fixture.newAccount(owner)];

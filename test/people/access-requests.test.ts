@@ -109,7 +109,7 @@ test('an approval can be redeemed for another 15 minutes', async () => {
   expect(await outcome(lost)).toBe('expired');
 });
 
-test('polling faster than the interval is rate_limited and says when to come back', async () => {
+test('polling faster than the interval is rate_limited, with the time to retry', async () => {
   const { email } = await fixture.newOwner();
   const request = await asked(email);
   expect(await outcome(request)).toBe('pending');

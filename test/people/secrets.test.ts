@@ -124,7 +124,7 @@ test('tokens, links, codes and cookies are in no log, history, error or row', as
   expect(kept.some((bytes) => bytes.includes(request.id))).toBe(true);
 });
 
-test('a request’s workflow ends with it, and says how', async () => {
+test('a request’s workflow ends with it, and returns its outcome', async () => {
   await fixture.deps.em().execute('update account set email = ? where id = ?', [email, accountId]);
   const request = await grantAccess();
   const { body } = await redeem(request);

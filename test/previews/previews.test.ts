@@ -80,7 +80,7 @@ describe('a slot', () => {
     }
   });
 
-  test('whose first draft is building says so (preview_empty), and can be cleared', async () => {
+  test('whose first draft is building is preview_empty, and can be cleared', async () => {
     const site = await fixture.newSite();
     const release = fixture.copying.hold();
     const asked = await fixture.owner.call('POST', path(site, 1), { headers: { prefer: 'respond-async' } });
@@ -105,7 +105,7 @@ describe('a slot', () => {
     }
   });
 
-  test('whose build fails says why, and keeps serving the previous draft', async () => {
+  test('whose build fails has the reason, and keeps serving the previous draft', async () => {
     const site = await fixture.newSite();
     const { body: built } = await fixture.build(site, 1);
     await fixture.write(site, 'preview/1', { 'src/pages/broken.html': 'x' });

@@ -101,7 +101,7 @@ test('_redirects is not served as a file, and belongs to its deployment', async 
   await expectSent(site, '/set', 301, '/new');
 });
 
-test('two lists that only together loop redirect nobody endlessly', async () => {
+test('two lists that loop only together cause no endless redirect', async () => {
   const site = await newSite({ ...pages, _redirects: '/new /old 301' });
   await set(site, [{ from: '/old', to: '/new', status: 301 }]);
   await until(async () => (await fixture.visit(site.name, '/new')).status === 200);

@@ -32,7 +32,7 @@ describe('content is flagged', () => {
     ]);
   }, 30_000);
 
-  test('a page too deep to read says so', async () => {
+  test('a page too deep to read is reported as unread', async () => {
     expect((await scan({ 'd.html': `${'<b>'.repeat(200_000)}${form}` })).kinds).toEqual(['d.html unread']);
   });
 

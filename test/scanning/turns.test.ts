@@ -36,7 +36,7 @@ test('accounts take turns: another account’s version waits for at most one', (
   ).toEqual(['a', 'b', 'c']);
 });
 
-test('a cancelled waiter blocks nobody', () => {
+test('a cancelled waiter does not block others', () => {
   let ms = 0;
   const turns = createFairQueue(() => ms);
   expect([turns.take('a1', 'a'), turns.take('b1', 'b'), turns.take('a2', 'a')]).toEqual([true, false, false]);

@@ -111,7 +111,7 @@ test('a repeated call returns the same sketch, and 50 are listed at most', async
   expect((await show(body, caller)).status).toBe(200);
 });
 
-test('without sketch hosting the calls say so before validation', async () => {
+test('without sketch hosting the calls are sketches_disabled before validation', async () => {
   const off = await createApiFixture({ FRONTAGE_SKETCHES: 'off' });
   try {
     const caller = await off.newCaller();

@@ -137,7 +137,7 @@ test('three processes sharing a folder stay within its limit, with correct bytes
   expect(await readdir(dir)).not.toContain('left.part');
 }, 60_000);
 
-test('the most recently used files stay', async () => {
+test('the most recently used files stay cached', async () => {
   let now = Date.now();
   const clock = { now: () => new Date(now) };
   const store = open({ bytesMax: 4 * mebibyte, clock });
