@@ -20,7 +20,7 @@ test.each([
   ['a longer token', `Bearer ${owner.token}x`],
   ['two tokens', `Bearer ${owner.token}, Bearer ${owner.token}`],
   ['quotes and SQL', `Bearer fro_' or ''='`],
-])('%s is unauthorized', async (_what, authorization) => {
+])('a call with %s is unauthorized', async (_what, authorization) => {
   const answer = await callWith(fixture.url)('GET', '/v1/account', authorization ? { headers: { authorization } } : {});
   expect([answer.status, errorOf(answer).code]).toEqual([401, 'unauthorized']);
   expect(answer.headers.get('www-authenticate')).toBe('Bearer');

@@ -54,7 +54,7 @@ test('a second grant replaces the first, and an ended one stops at once', async 
   expect(await codeOf(end(owner))).toBe('not_found');
 });
 
-test('ten concurrent grants leave one', async () => {
+test('ten concurrent grants leave one grant', async () => {
   const owner = await fixture.newCaller();
   await Promise.all(Array.from({ length: 10 }, () => grant(owner, 'hobby')));
   await end(owner);

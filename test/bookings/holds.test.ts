@@ -109,7 +109,7 @@ test('a paid hold is confirmed with its mails, and keeps only the address’s ha
 });
 
 describe('at the instant when a hold expires', () => {
-  test('every reader sees it as expired with a free seat, before any write', async () => {
+  test('every reader sees the hold as expired with a free seat, before any write', async () => {
     const { id, owner, site, read, isOpen, publicId, start } = await held();
     const { holdExpiresAt } = await row(id);
     const left = (holdExpiresAt?.getTime() ?? 0) - fixture.clock.now().getTime();

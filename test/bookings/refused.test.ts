@@ -46,7 +46,7 @@ const wrongs: [string, object, string, string?][] = [
   ['a start without its UTC offset', { start: '2027-01-01T10:00:00' }, 'invalid_slot'],
   ['an unknown field', { coupon: 'x' }, 'invalid_json'],
 ];
-test.each(wrongs)('%s is refused', async (_what, more, expected) => {
+test.each(wrongs)('a booking with %s is refused', async (_what, more, expected) => {
   const answer = await tried(more);
   expect(code(answer)).toBe(expected);
 });

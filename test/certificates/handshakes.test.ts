@@ -208,7 +208,7 @@ test.each([
   ['a cipher of blocks', { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA' }],
   ['no name', { servername: '' }],
   ['another protocol', { ALPNProtocols: ['spdy/3'] }],
-] as const)('%s is not accepted', async (_what, options) => {
+] as const)('a handshake with %s is not accepted', async (_what, options) => {
   const to = { port: edge.tlsPort, servername: nameOf(1), rejectUnauthorized: false };
   await expect(shake({ ...to, ...(options as object) })).rejects.toThrow();
 });

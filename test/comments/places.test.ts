@@ -67,14 +67,14 @@ describe.skipIf(!executablePath)('after a rebuild', () => {
     await review.context.close();
   });
 
-  test('that changes the text, the pin stays and the list says so', async () => {
+  test('that changes the text, the pin stays and the list reports it', async () => {
     const review = await rebuilt(bakery().replace('What we bake', 'Our breads'));
     await review.frame.getByText('The text here has changed since the comment was made.').waitFor();
     await soon(() => isOn(review, 'h2:text-is("Our breads")')).toBe(true);
     await review.context.close();
   });
 
-  test('that removes the element, there is no pin and the list says so', async () => {
+  test('that removes the element, the pin disappears and the list reports it', async () => {
     const review = await rebuilt('<!doctype html><html><head><title>T</title></head><body><p>Soon.</p></body></html>');
     await review.frame.getByText('This part of the page no longer exists.').waitFor();
     expect(await review.page.locator('.pin:visible').count()).toBe(0);

@@ -109,7 +109,7 @@ test.each([
   ['an unknown field', { page: '/', body: 'x', author: 'somebody' }, 'invalid_json'],
   ['a place of infinite size', { page: '/', body: 'x', position: { x: 1e308 } }, 'invalid_json'],
   ['an overlong quote', { page: '/', body: 'x', position: { quote: 'x'.repeat(301) } }, 'invalid_json'],
-])('%s is refused', async (_what, body, code) => {
+])('a comment with %s is refused', async (_what, body, code) => {
   const owner = await fixture.newOwner();
   const { body: thread } = await owner.open();
   const sent = 'thread_id' in body ? { ...body, thread_id: thread.id } : body;

@@ -87,7 +87,10 @@ export const moves = [
       'bookings/cancelling',
       'a site’s member cancels a live booking, and its seats are free at once',
     ],
-    'a hold that ran out is live no more and cannot be cancelled': ['bookings/holds', 'every reader sees it as'],
+    'a hold that ran out is live no more and cannot be cancelled': [
+      'bookings/holds',
+      'every reader sees the hold as expired with a free seat, before any write',
+    ],
     'a site that stops taking bookings, confirmed, has its calendars archived and not deleted': [
       'bookings/bookable',
       'bookings are stopped only after confirmation, and existing bookings and calendars stay',

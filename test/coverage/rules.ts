@@ -63,7 +63,10 @@ export const rules = [
       'a new address needs confirmation, and the old one is notified twice',
     ],
     'what was sent to an old address is good for nothing': ['people/address', 'mails to the old address are invalid'],
-    'opening a mailed link does nothing by itself': ['people/approval', 'a scanner without cookies answers nothing'],
+    'opening a mailed link does nothing by itself': [
+      'people/approval',
+      'a scanner without cookies cannot answer a request',
+    ],
     'known and unknown addresses are answered alike': ['people/access-requests', 'unknown addresses get the same'],
     'the first approval opens the account where sign-up is open': ['people/access-requests', 'with open sign-up, the'],
     'what is another owner’s is not found on the pages either': ['people/owner-page', 'another owner’s data is not'],

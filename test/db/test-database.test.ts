@@ -20,7 +20,7 @@ test('a test database has the schema and nothing in it', async () => {
   expect(await query(first.url, 'select count(*)::int as sites from site')).toEqual([{ sites: 0 }]);
 });
 
-test('what is written into one test database is not in another', async () => {
+test('data written into one test database is not in another', async () => {
   const [first, second] = databases;
   await query(first.url, 'create table mark ()');
   expect(await query(second.url, `select to_regclass('mark') as mark`)).toEqual([{ mark: null }]);

@@ -25,7 +25,7 @@ test('cached bytes are not read again', async () => {
   expect(reads).toHaveLength(1);
 });
 
-test('the cache keeps to its limit, and evicts the least recently used', async () => {
+test('the cache stays within its limit, and evicts the least recently used', async () => {
   const bound = 10 * 1024 * 1024;
   const bytes = createBlobCache(countingStore(cachedBytesMax / 2).store, bound);
   for (let n = 0; n < 100; n++) await bytes.load(keyOf(n));

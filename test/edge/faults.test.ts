@@ -109,7 +109,7 @@ test('restored bytes are served again', async () => {
   expect((await ask(port, '/', { host: 'missing.sites.test' })).status).toBe(200);
 });
 
-test('the cache keeps to its limit, and what does not fit is still served', async () => {
+test('the cache stays within its limit, and files beyond it are still served', async () => {
   const files = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${n}.bin`, Buffer.alloc(200_000, n)]));
   await fixture.publish('wide', files);
   const small = await fixture.openEdge({ cacheBytes: 1024 * 1024 });

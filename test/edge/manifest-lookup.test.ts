@@ -55,7 +55,7 @@ test.each([
   ['other lines', 'a\nb\n'],
   ['a truncated line', `${renderManifest([file('a'), file('b')])}{"path":"c","sha`],
   ['a first line without a hash', '{"path":"a","sha256":"../../secret","bytes":1}\n'],
-])('%s is no manifest', (_what, text) => {
+])('a file with %s is not a manifest', (_what, text) => {
   expect(() => lookUpManifest(Buffer.from(text))).toThrow();
 });
 

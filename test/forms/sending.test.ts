@@ -108,7 +108,7 @@ test('a challenge expires after an hour, and its record is then swept', async ()
   }
 });
 
-test('the description tells an agent all it needs to submit for a visitor', async () => {
+test('the description contains all that an agent needs to submit for a visitor', async () => {
   const { body: told } = await ask.visitor('GET', `/f/${form.id}`);
   expect(told).toMatchObject({ name: 'Contact', status: 'enabled', send: { method: 'POST', url: form.action_url } });
   const path = (url: string) => url.slice(fixture.config.baseUrl.length);

@@ -152,7 +152,7 @@ test('the image has everything that each process loads', async ({ onTestFinished
   }
 });
 
-test('compose accepts the file', async ({ skip }) => {
+test('docker compose accepts our docker-compose.yml', async ({ skip }) => {
   skip(!loader, 'no compose-spec on PATH');
   const { stdout } = await promisify(execFile)(loader as string, [join(root, 'docker-compose.yml')], { cwd: root });
   expect(Object.keys(parse(stdout).services).sort()).toEqual(Object.keys(compose.services).sort());

@@ -44,7 +44,7 @@ test('a new address needs confirmation, and the old one is notified twice', asyn
   expect((await fixture.lettersTo(email))[0]?.subject).toBe('Your account has a new e-mail address');
 });
 
-test('no way in which scanners open the link confirms it', async () => {
+test('no scanner that opens the link confirms the address', async () => {
   const { call, email } = await newCaller();
   const next = fixture.newAddress();
   await change(call, { email: next });

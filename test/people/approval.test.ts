@@ -28,7 +28,7 @@ test('neither mail nor page contains the code, and both name the requester', asy
   for (const text of [letter?.text, page.text]) expect(text).toContain('127.0.0.1');
 });
 
-test('a scanner without cookies answers nothing', async () => {
+test('a scanner without cookies cannot answer a request', async () => {
   const { id, link, user_code } = await asked();
   const page = await fixture.browser().open(link);
   const fields = formsOf(page)[0]?.fields ?? {};

@@ -51,7 +51,7 @@ test('the session cookie is for this host alone, and hidden from scripts', async
   expect(cookie).not.toContain('Domain');
 });
 
-test('no way in which scanners open a link signs in', async () => {
+test('no scanner that opens a link signs in', async () => {
   const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);
   for (const method of ['GET', 'HEAD', 'POST', 'PUT']) {

@@ -56,7 +56,7 @@ test('a bar on each page marks the draft and links to the live site', async () =
 });
 
 test.each(['/', '/style.css', '/nowhere', '/nowhere.png', '/old', '/call', '/blog', '/'])(
-  'search engines are kept from %s',
+  'search engines must not index %s',
   async (at) => {
     expect((await fixture.visit(address, at)).headers['x-robots-tag']).toMatch(/^noindex/);
   },

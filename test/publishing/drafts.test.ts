@@ -31,6 +31,6 @@ test.each([
   expect(() => isDraft(path, text)).toThrow(UnreadableFrontMatter);
 });
 
-test('pictures and tables are no drafts', () => {
+test('pictures and tables are not drafts', () => {
   expect(['a.png', 'a.csv', 'a.md.jpg'].some(mayBeDraft)).toBe(false);
 });

@@ -15,7 +15,7 @@ test('a manifest is independent of file order, and is read back unchanged', () =
   expect(parseManifest(renderManifest([]))).toEqual([]);
 });
 
-test('manifests differ by what was added, modified and removed', () => {
+test('the difference of manifests lists added, modified and removed files', () => {
   const file = (path: string, content: string) => ({ path, sha256: sha(Buffer.from(content)), bytes: content.length });
   const changes = diffManifests(
     [file('a', '1'), file('b', '1'), file('c', '1')],

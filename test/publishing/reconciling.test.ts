@@ -161,7 +161,7 @@ test('a publish of the site supersedes waiting posts, but posts never supersede 
   expect((await read(whole)).status).toBe('queued');
 });
 
-test('what was accepted before a restore cannot go live after it', async () => {
+test('a publish accepted before a restore cannot go live after it', async () => {
   const site = await newSite();
   const old = await accept(site);
   await claimBuild(deps.em(), clock, old);

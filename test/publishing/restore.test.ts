@@ -124,7 +124,7 @@ test('an unreadable manifest is a temporary storage error', async () => {
   await expect(manifestOf(deps, deployment)).rejects.toMatchObject({ code: 'storage_error', retryable: true });
 });
 
-test('restoring what is live keeps it live', async () => {
+test('restoring the live version keeps it live', async () => {
   const [live] = await siteWithVersions(1);
   if (!live) throw new Error('no version');
   expect((await restore(deps.em(), deps, actor, live.id)).status).toBe('live');

@@ -106,7 +106,7 @@ test.each([
   [['/a', '/b', 200], 'has the status 200'],
   [['/a', '/b', 404], 'has the status 404'],
   [['/a', `/${'b'.repeat(2100)}`], 'longer than 2048 bytes'],
-] as [[string, string?, number?], string][])('%j is refused', (rule, words) => {
+] as [[string, string?, number?], string][])('the rule %j is refused', (rule, words) => {
   expect(faultOf(() => check(rule))).toContain(words);
 });
 

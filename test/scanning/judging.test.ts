@@ -49,7 +49,7 @@ describe('content is harmless', () => {
     expect((await scan({ 'index.html': page })).found).toEqual([]);
   });
 
-  test.each(templateNames())('the starter %s', async (name) => {
+  test.each(templateNames())('in the starter %s', async (name) => {
     expect((await scan(await readTemplate(name))).found).toEqual([]);
   });
 
