@@ -10,7 +10,7 @@ export function billingActivities(deps: Deps) {
     async askLateSubscriptions(): Promise<number> {
       const late = await queryOverdue(deps.em, deps);
       if (late > 0)
-        deps.log.warn({ late, repair: 'asked' }, 'polled overdue subscriptions that had no running workflow');
+        deps.log.warn({ late, repair: 'asked' }, 'checked overdue subscriptions whose workflow was not running');
       return late;
     },
   };

@@ -17,8 +17,8 @@ export type DomainState =
 const waitReasons: Record<DomainStatus, string> = {
   pending: '– waiting for the owner to set the DNS records.',
   active: '– points here; checked every hour.',
-  Moved: '– points elsewhere; has 7 days to point here again.',
-  Deleted: '– has not pointed here for a long time; waiting for new proof of ownership.',
+  Moved: '– no longer points here; has 7 days to point here again.',
+  Deleted: '– no longer points here; waiting for new proof of ownership.',
   Blocked: '– waiting for an operator to run `domain unblock`.',
 };
 

@@ -38,7 +38,7 @@ export function mailActivities(deps: Deps) {
         return status;
       } catch (error) {
         if (waitMs > 10_000) throw error;
-        log.warn({ err: error, mailId: id }, 'an e-mail was sent, but its row could not be saved yet');
+        log.warn({ err: error, mailId: id }, 'an e-mail was sent, but its status could not be saved yet');
         await pause(waitMs);
       }
     }

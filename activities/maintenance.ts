@@ -22,7 +22,7 @@ export async function maintainAll(
       }
     } catch (error) {
       done.failed += 1;
-      log.error({ err: error, siteId }, 'a repository could not be maintained');
+      log.error({ err: error, siteId }, 'git maintenance of a repository failed');
     }
   }
   return done;

@@ -19,8 +19,8 @@ export function previewActivities(deps: Deps) {
     sourceCommit,
     contentCommit,
   }: Deployment): Promise<void> {
-    if (!deps.repositories) throw errors.no_repositories('This installation has no git repositories.');
-    if (!expectedHeads) throw new Error('only publishing a preview merges its commits into main');
+    if (!deps.repositories) throw errors.no_repositories('This platform does not provide git repositories.');
+    if (!expectedHeads) throw new Error('a deployment without expected heads cannot be merged into main');
     const to = { source: sourceCommit ?? null, content: contentCommit ?? null };
     if (await fastForwardMain(deps.repositories, site.id, { from: expectedHeads, to })) return;
     throw errors.draft_behind(`The site has changed since the draft in preview slot ${slot} was built.`);

@@ -23,7 +23,7 @@ export function publishingActivities(deps: Deps) {
   /** If there are drafts, a preview is built twice: with drafts to show, and without drafts to publish later. */
   async function writeSnapshots(deployment: Deployment, commits: SnapshotCommits, signal: AbortSignal): Promise<void> {
     const { store, repositories } = deps;
-    if (!repositories) throw errors.no_repositories('This installation has no git repositories.');
+    if (!repositories) throw errors.no_repositories('This platform does not provide git repositories.');
     const { id } = deployment;
     const drafts = await writeSnapshot(store, repositories, snapshotName(id), commits, 'without drafts', signal);
     if (deployment.kind !== 'draft' || drafts === 0) return;

@@ -73,7 +73,7 @@ export function reconciliationActivities(deps: Deps) {
       if ((await workflowState(deps.temporal, workflowId)) !== 'running') lost.push(workflowId);
     await restartDomains(deps.em(), clock, domains);
     await restartScans(deps.em(), clock, scans);
-    for (const workflowId of lost) await logRepair('restarted', workflowId, 'restarted a lost workflow');
+    for (const workflowId of lost) await logRepair('restarted', workflowId, 'restarted a missing workflow');
   }
 
   /** Sends the start again. Returns false if the outbox entry has been deleted. */
@@ -88,7 +88,7 @@ export function reconciliationActivities(deps: Deps) {
 
   async function fail(deployment: UnfinishedDeployment): Promise<boolean> {
     const deploymentId = deployment.id;
-    const error = errors.internal('The platform could not finish this publish.', { nextAction: 'Publish again.' });
+    const error = errors.internal('The platform could not complete this publish.', { nextAction: 'Publish again.' });
     const ended = await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
     await removeSnapshots(deps.store, deploymentId);
     if (ended)

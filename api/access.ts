@@ -92,8 +92,8 @@ export async function findDeployment(
 /** `what` completes the message, as in "archive it". Throws `owner_only`. */
 export function requireOwner(site: Site, actor: Person, what: string): void {
   if (roleOf(site, actor) === 'owner') return;
-  throw errors.owner_only(`Only the owner of ${site.name} may ${what}.`, {
-    nextAction: 'Ask the owner to do it. GET /v1/sites/{id}/collaborators lists the owner first.',
+  throw errors.owner_only(`Only the owner of ${site.name} can ${what}.`, {
+    nextAction: 'Ask the owner to do this. The owner is the first item in GET /v1/sites/{id}/collaborators.',
   });
 }
 
@@ -103,7 +103,7 @@ export function requireOwner(site: Site, actor: Person, what: string): void {
  */
 export function requireChangeable(site: Site): void {
   requireActive(site);
-  if (!isChangeable(site)) throw takenOff(site, 'nothing that its visitors see can be changed');
+  if (!isChangeable(site)) throw takenOff(site, 'its public content cannot be changed');
 }
 
 /** Locks the site until the transaction ends, for a change that visitors would see. Throws as `requireChangeable` does. */

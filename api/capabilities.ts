@@ -48,7 +48,7 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
   builds: {
     code: 'publish_disabled',
     message: 'This platform cannot build sites at the moment.',
-    nextAction: 'Upload built output instead with POST /v1/sites/{id}/deployments.',
+    nextAction: 'Build the site yourself and upload the output with POST /v1/sites/{id}/deployments.',
   },
   previews: { code: 'preview_disabled', message: 'This platform does not offer previews.' },
   forms: { code: 'forms_disabled', message: 'This platform does not offer forms.' },

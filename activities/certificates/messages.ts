@@ -8,11 +8,11 @@ const retryNotice = 'The platform retries automatically.';
 
 const messages: Record<RefusalKind, string> = {
   dns: `The certificate authority could not resolve this domain. ${retryNotice}`,
-  caa: 'A CAA record of this domain does not allow our certificate authority. Remove the record, or add the authority to it.',
+  caa: 'A CAA record of this domain prevents our certificate authority from issuing certificates. Remove the record, or add one that allows it.',
   unreachable: `The certificate authority could not reach this domain. ${retryNotice}`,
   elsewhere: `The certificate authority reached a different server at this domain. ${retryNotice}`,
   name: 'The certificate authority does not issue certificates for this name.',
-  limit: `The certificate authority is limiting new certificates at the moment. ${retryNotice}`,
+  limit: `The certificate authority is rate-limiting new certificates at the moment. ${retryNotice}`,
   account: retryNotice,
   order: retryNotice,
   nonce: retryNotice,

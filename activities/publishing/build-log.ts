@@ -24,7 +24,7 @@ export async function openLogWriter(deps: BuilderDeps, deploymentId: string, att
     const at = seq++;
     writing = writing
       .then(() => appendLog(em, deploymentId, at, text))
-      .catch((error) => deps.log.warn({ err: error, deploymentId }, 'part of a build log was lost'));
+      .catch((error) => deps.log.warn({ err: error, deploymentId }, 'part of a build log could not be saved'));
   };
   const timer = setInterval(flush, logFlushMs);
   return {

@@ -59,6 +59,6 @@ export function createOutputStorer(store: Store, held: Promise<HeldFiles>) {
 
 function fileOf(files: HeldFiles, sha256: string): ManifestFile {
   const file = files.get(sha256);
-  if (!file) throw new Error('the sandbox referred to a file that was not offered to it');
+  if (!file) throw new Error('the sandbox referred to an unknown file');
   return file;
 }

@@ -60,7 +60,7 @@ function walletDrainer({ walletDrainer: drains }: ScriptFacts): Finding[] {
 
 function brandSignIn({ hasPassword, labelText: called }: ScannedPage): Finding[] {
   const brand = hasPassword ? brands.exec(called.normalize('NFKC').replace(/[\p{Cf}]/gu, '')) : null;
-  return brand ? [finding('brand_signin', `asks for a password under the brand name ${brand[0]}`)] : [];
+  return brand ? [finding('brand_signin', `asks for a password and uses the brand name ${brand[0]}`)] : [];
 }
 
 /** A finding for the first address with a suspicious target. */

@@ -104,7 +104,7 @@ function walletDrainerIn(text: string): string | null {
   const isHidden = unpacks.test(text) || hides.some((one) => (text.match(one)?.length ?? 0) >= hiddenMin);
   const enough = isHidden ? 1 : /\bdrainer\b/i.test(text) ? 1 : 3;
   if (found.length < enough || !(isHidden || reaches.test(text))) return null;
-  return `asks a wallet for ${found.join(', ')}${isHidden ? ' and hides what it does' : ''}`;
+  return `requests ${found.join(', ')} from a wallet${isHidden ? ' and is obfuscated' : ''}`;
 }
 
 function collectNames(facts: ScriptFacts, text: string): void {

@@ -66,7 +66,7 @@ export async function scanVersion(store: Reads, version: ScanInput) {
   return { found, read, whole };
 }
 
-const tooLong: Finding = { kind: 'unread', excerpt: 'exceeds the time limit for a scan' };
+const tooLong: Finding = { kind: 'unread', excerpt: 'took too long to scan' };
 const missing: Finding = { kind: 'unread', excerpt: 'its contents are missing from the store' };
 
 /**

@@ -158,7 +158,7 @@ function isTakenError(error: unknown): boolean {
 
 export function taken() {
   return errors.email_taken('Another account uses this e-mail address.', {
-    nextAction: 'Choose another address, or sign in to the account that uses this one.',
+    nextAction: 'Choose another e-mail address, or sign in to the account that uses this address.',
   });
 }
 

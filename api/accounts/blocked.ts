@@ -7,7 +7,7 @@ import { type AppError, errors } from '#runtime/errors.ts';
 export function accountBlocked(reason: string): AppError {
   return errors.access_denied(`This account has been blocked by the operator. Reason: ${reason}`, {
     nextAction:
-      'Tell the owner that they need to fix the problem and contact the operator. No API call will help until then.',
+      'Tell the owner to fix the problem and contact the operator. API calls fail until the account is unblocked.',
   });
 }
 

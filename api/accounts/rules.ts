@@ -76,7 +76,7 @@ function noConfirmation() {
 
 function nothingToUpdate() {
   return errors.nothing_to_update(
-    'The request contains no change: the account already has these values, or the body is empty.',
+    'The request contains no changes: the account already has these values, or the body is empty.',
     {
       nextAction: 'Send a new name, a new e-mail address, or both.',
     },

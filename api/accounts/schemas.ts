@@ -31,7 +31,7 @@ export const accountSchema = z
     }),
     payouts: payoutsSchema,
     domain_onboarding: z.object({ modes: z.array(z.enum(['nameservers', 'cname'])) }),
-    skill: z.string().describe('The version of the skill, whose files `GET /v1/skill` lists.'),
+    skill: z.string().describe('The version of the skill. `GET /v1/skill` lists its files.'),
     base_domain: z.string(),
     offers_to_answer: z.number().int(),
     capabilities: z.record(z.enum(capabilities), z.boolean()),

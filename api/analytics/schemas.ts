@@ -20,9 +20,9 @@ export const analyticsSchema = z
       .number()
       .int()
       .describe(
-        'Unique visitors, accurate to within about 2%. A visitor is recognised only within one UTC day, so a longer period is the sum of its days.',
+        'Unique visitors, accurate to within about 2%. A visitor is recognised only within one UTC day, so the count for a longer period is the sum of its daily counts.',
       ),
-    views: views.describe('Page views by people, excluding robots and prefetches.'),
+    views: views.describe('Page views, excluding bots and prefetches.'),
     series: z
       .array(z.object({ at: moment, visitors: z.number().int(), views }))
       .describe('Oldest first, without gaps.'),
@@ -31,7 +31,7 @@ export const analyticsSchema = z
       .describe('Most viewed first. The last item, `other`, is the total of the remaining pages.'),
     referrers: z
       .array(z.object({ host: z.string(), views }))
-      .describe('Hosts of the other sites that visitors came from, without `www.`.'),
+      .describe('Hosts of other sites that visitors came from, without `www.`.'),
     countries: z
       .array(z.object({ country: z.string(), views }))
       .optional()

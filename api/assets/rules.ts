@@ -177,7 +177,7 @@ export function exceedsFileLimit(path: string, { limits, lift }: PlanLimits): Ap
 }
 
 function changed(path: string): AppError {
-  return errors.stale_hash(`${printable(path)} has been changed in the meantime, so your version was not saved.`, {
-    nextAction: 'Read the file again. If your version should still replace it, send your version again.',
+  return errors.stale_hash(`${printable(path)} has changed since you read it, so your version was not saved.`, {
+    nextAction: 'Read the file again, then send your version if it should still replace the file.',
   });
 }

@@ -91,5 +91,5 @@ function conditionOf(which: Which) {
 }
 
 function noSuchRequest(): never {
-  throw errors.not_found('This link is not valid, or its request expired long ago.');
+  throw errors.not_found('This link is not valid, or its access request has expired.');
 }

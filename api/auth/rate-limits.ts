@@ -23,7 +23,7 @@ export async function limitMails(
 ): Promise<void> {
   const limit = Math.ceil(perHour * config.rateScale);
   const [column, value] = 'email' in counted ? ['email', counted.email] : ['account_id', counted.accountId];
-  const holder = 'email' in counted ? 'address' : 'account';
+  const holder = 'email' in counted ? 'e-mail address' : 'account';
   await requireBelowHourlyLimit(clock, {
     limit,
     message: `This ${holder} has reached the limit of ${limit} ${what} per hour.`,

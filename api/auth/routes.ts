@@ -22,7 +22,7 @@ export function authRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Request access from an owner',
         description: `E-mails the owner a link to a page where they approve the request with the \`user_code\` that you show them, or refuse it. The response is
-the same whether or not the address has an account. A new request for an address replaces any open one.`,
+the same whether or not the address has an account. A new request replaces any open request for the same address.`,
         security: [],
         body: accessRequestInput,
         response: { 200: accessRequestSchema },

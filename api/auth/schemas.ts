@@ -4,7 +4,7 @@ import { tokenSchema } from '#api/tokens/schemas.ts';
 
 export const accessRequestInput = z.strictObject({
   email: z.string().describe('The owner’s e-mail address, to which the approval link is sent.'),
-  agent_name: plainName(60).describe('Your name, which is shown to the owner and becomes the token’s name.'),
+  agent_name: plainName(60).describe('Your name. It is shown to the owner and becomes the token’s name.'),
   account_name: plainName(100)
     .optional()
     .describe('A name for the new account, if the address does not have an account yet.'),
@@ -16,7 +16,7 @@ export const accessRequestSchema = z
     status: z.literal('pending'),
     user_code: z
       .string()
-      .describe('Eight letters. Show them to the owner, who enters them on the page linked in the e-mail.'),
+      .describe('A code of eight letters. Show it to the owner, who enters it on the page linked in the e-mail.'),
     secret: z.string().describe('The secret that redeems the request. It is returned only once, so store it securely.'),
     interval_seconds: z.number().int().describe('Seconds to wait between polls.'),
     expires_at: moment,

@@ -138,5 +138,5 @@ function isUsable(link: SigninLink, now: Date): boolean {
 }
 
 function noSuchLink(): never {
-  throw errors.not_found('This sign-in link is not valid, or it expired long ago. Request a new one.');
+  throw errors.not_found('This sign-in link is not valid or has expired. Request a new one.');
 }

@@ -45,7 +45,7 @@ async function askAboutOpen(em: EntityManager, deps: Deps, { accountId }: Person
   const open = await openCheckoutOf(em, accountId);
   if (!open) return;
   const asked = querySubscription(deps.em(), deps, open.id).catch((err) =>
-    deps.log.warn({ err }, 'could not check a checkout with the payment provider'),
+    deps.log.warn({ err }, 'the status of a checkout could not be read from the payment provider'),
   );
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, providerTimeoutMs)))]);

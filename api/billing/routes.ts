@@ -41,8 +41,8 @@ export function billingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Buy or change a plan',
         description:
-          'Returns a page on which the owner pays; the plan becomes active a few seconds later. It replaces any paid plan, whose remaining ' +
-          'time is credited. A repeated call returns the same page while it is open; a call for a different plan closes that page and ' +
+          'Returns the URL of a checkout page for the owner. The plan becomes active a few seconds after payment and replaces any paid plan, ' +
+          'whose remaining time is credited. A repeated call returns the same page while it is open; a call for a different plan closes that page and ' +
           'returns a new one.',
         body: checkoutInput,
         response: { 200: checkoutSchema },
@@ -56,7 +56,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
         status: 'open' as const,
         expires_at: row.checkoutEndsAt,
         next_action:
-          'Give the owner the url of the payment page. After the payment, GET /v1/billing returns the new plan.',
+          'Give the owner the url of the checkout page. After they pay, GET /v1/billing returns the new plan.',
       };
     },
   );
@@ -68,7 +68,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Manage the subscription',
         description:
-          'Returns a page on which the owner can cancel the plan, change the card and find invoices. The page expires after a few minutes.',
+          'Returns the URL of a page where the owner can cancel the plan, change the card and find invoices. The page expires after a few minutes.',
         response: { 200: portalSchema },
       },
     },

@@ -138,7 +138,7 @@ async function close(deps: Deps, row: BillingSubscription): Promise<undefined> {
 
 function providerOf({ billing, config }: Deps) {
   if (billing) return billing;
-  throw missing(config, 'billing') ?? new Error('billing is enabled but has no provider');
+  throw missing(config, 'billing') ?? new Error('billing is enabled but no payment provider is configured');
 }
 
 async function inOurWords<T>(act: () => Promise<T>): Promise<T> {

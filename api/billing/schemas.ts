@@ -20,14 +20,14 @@ const planSchema = z
     sellable: z
       .boolean()
       .describe(
-        'Whether the plan can be bought here. A plan that includes a domain cannot, because this platform does not register domains.',
+        'Whether the plan can be bought here. Plans that include a domain cannot be bought, because this platform does not register domains.',
       ),
   })
   .meta({ id: 'Plan' });
 
 export const billingSchema = z
   .object({
-    plan: z.string().describe('The active plan, whose limits apply.'),
+    plan: z.string().describe('The plan whose limits currently apply.'),
     status: z
       .enum(['free', 'granted', 'active', 'past_due'])
       .describe(

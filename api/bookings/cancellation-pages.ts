@@ -58,18 +58,18 @@ function closedWords(booking: ShownBooking, { clock }: Deps): { title: string; t
   const now = clock.now();
   const status = bookingStatusAt(booking, now);
   if (status === 'cancelled')
-    return { title: 'This booking is cancelled', text: 'This time is no longer booked for you.' };
+    return { title: 'This booking is cancelled', text: 'This time is no longer reserved for you.' };
   if (status === 'expired')
     return {
       title: 'This booking has expired',
-      text: 'We did not receive your payment in time, so the booked time is no longer reserved for you.',
+      text: 'We did not receive your payment in time, so the time is no longer reserved for you.',
     };
   if (booking.endsAt <= now) return { title: 'This booking has ended', text: 'The booked time has passed.' };
   // A visitor who has been served must not get a refund.
   if (booking.startsAt <= now)
     return {
       title: 'This booking has started',
-      text: 'It can no longer be cancelled here. Please contact the website’s owner instead.',
+      text: 'You can no longer cancel this booking here. Please contact the website’s owner.',
     };
   return undefined;
 }

@@ -54,7 +54,7 @@ export async function cancelBooking(
     if (status === 'held') signalHoldBooking(tx, deps.clock, booking.id);
     const moneyBack = booking.paymentId ? await endPaying(tx, deps.clock, booking.paymentId) : null;
     if (moneyBack && by !== 'visitor' && booking.startsAt <= deps.clock.now()) {
-      requireOwner(site, by, 'refund a booking that has begun');
+      requireOwner(site, by, 'refund a booking that has started');
     }
     booking.status = 'cancelled';
     booking.cancelledAt = deps.clock.now();

@@ -34,7 +34,7 @@ function steps(url: string) {
     },
     {
       step:
-        'Ask the person you are acting for, then book. Generate an Idempotency-Key so that you can safely retry. An ' +
+        'Ask the person you are acting for to confirm, then book. Generate an Idempotency-Key so that you can safely retry. An ' +
         'e-mail with a calendar file and a cancellation link is sent to the visitor’s address.',
       method: 'POST',
       url,

@@ -32,7 +32,7 @@ export function bookableRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Set the timetable',
         description:
-          'Replaces the previous timetable. A calendar that the new one does not contain is archived with its bookings. ' +
+          'Replaces the previous timetable. A calendar that is missing from the new timetable is archived with its bookings. ' +
           'Hours are local times in the calendar’s time zone. When the clocks change, a skipped hour is not offered, and a repeated ' +
           'hour is offered twice.',
         params: idParams,
@@ -85,7 +85,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'booking.list', capability },
       schema: {
         summary: 'List a site’s bookings',
-        description: 'Newest first, from all calendars, including archived ones.',
+        description: 'Lists the newest bookings first, including those in archived calendars.',
         params: idParams,
         querystring: bookingsQuery,
         response: { 200: listOf(bookingSchema) },
@@ -134,7 +134,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Cancel a booking',
         description:
-          'Releases the seats and refunds the payment. Once a paid booking has begun, cancelling only refunds it, so only the owner can do ' +
+          'Releases the seats and refunds the payment. Once a paid booking has started, cancelling it only refunds the payment, so only the owner can do ' +
           'this. The platform does not store the visitor’s address after sending the confirmation. To notify the visitor, reply to the ' +
           'e-mail that notify_to received about the booking; the reply goes to the visitor.',
         params: idParams,
@@ -151,7 +151,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
 
 const owed = (sum: string) =>
   `The visitor is owed ${sum}. The payout account that received the payment is no longer connected, so the platform cannot refund it. ` +
-  'The money is not lost: ask the owner of that account to refund it in their own dashboard at the payment provider.';
+  'Ask the owner of that account to refund the payment in their payment provider’s dashboard.';
 
 async function bookableView(
   em: EntityManager,

@@ -28,13 +28,13 @@ const calendarSchema = z
     key,
     name: plainName(120),
     capacity: z.int().min(1).max(10_000).describe('Number of seats that can be booked for the same time.'),
-    time_zone: z.string().max(64).describe('A tz database name, such as Europe/Berlin.'),
+    time_zone: z.string().max(64).describe('An IANA time zone name, such as Europe/Berlin.'),
     hours: z.array(window.extend({ days: z.array(z.enum(weekdays)).min(1).max(7) })).max(100),
     exceptions: z
       .array(z.strictObject({ date: z.string(), hours: z.array(window).max(20) }))
       .max(1000)
       .default([])
-      .describe('Hours that replace the weekly hours on a date. An empty list closes the calendar on that date.'),
+      .describe('Hours that replace the weekly hours on a given date. An empty list closes the calendar on that date.'),
   })
   .meta({ id: 'Calendar' });
 
@@ -62,8 +62,15 @@ const serviceSchema = z
     buffer_after_minutes: minutes(0, 1440)
       .default(0)
       .describe('How many minutes the calendar is kept free after a booking.'),
-    lead_minutes: minutes(0, 525_600).default(0).describe('How many minutes before the start a booking must be made.'),
-    horizon_days: z.int().min(1).max(730).default(60).describe('How many days in advance the service can be booked.'),
+    lead_minutes: minutes(0, 525_600)
+      .default(0)
+      .describe('Minimum number of minutes between making a booking and its start.'),
+    horizon_days: z
+      .int()
+      .min(1)
+      .max(730)
+      .default(60)
+      .describe('Maximum number of days in advance that the service can be booked.'),
     seats_max: z.int().min(1).max(10_000).default(1).describe('Maximum number of seats in one booking.'),
     price: price.nullable().optional().describe('Price of a booking, regardless of the number of seats.'),
     hold_minutes: minutes(5, 1440)
@@ -80,7 +87,10 @@ export const bookableInput = z.strictObject({
     .string()
     .optional()
     .describe('The address that receives e-mails about bookings. The default is the owner’s.'),
-  confirm: z.boolean().default(false).describe('Whether to save the timetable even if live bookings conflict with it.'),
+  confirm: z
+    .boolean()
+    .default(false)
+    .describe('Whether to save the timetable even if active bookings conflict with it.'),
 });
 export type BookableInput = z.output<typeof bookableInput>;
 
@@ -129,14 +139,14 @@ export const bookableSchema = z
     site_id: z.string(),
     status: z.enum(['open', 'ended']),
     public_id: z.string(),
-    url: z.string().describe('Where visitors and their agents can view and book the services.'),
+    url: z.string().describe('The URL where visitors and their agents can view and book the services.'),
     embed: z.string().describe('HTML that embeds the booking widget in a page of the site.'),
     calendars: z.array(calendarAnswer),
     services: z.array(serviceAnswer),
     notify_to: z.string(),
     notify_options: z.array(z.string()).describe('The allowed values for notify_to.'),
     mail: z.enum(['sent', 'not_configured']).describe('Whether e-mails about bookings are sent.'),
-    live_bookings: z.number().int().describe('Number of valid bookings that have not ended yet.'),
+    live_bookings: z.number().int().describe('Number of active bookings: those that are valid and have not ended yet.'),
     declared_at: moment,
     ended_at: moment.nullable(),
     next_action: z.string().optional(),
@@ -156,7 +166,10 @@ export const bookingSchema = z
     visitor: z.object({ name: z.string() }).describe('The visitor’s e-mail address is stored only as a hash.'),
     intake: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
     payment_id: z.string().nullable(),
-    pay_url: z.string().nullable().describe('Where the visitor can pay while the seats are held; otherwise null.'),
+    pay_url: z
+      .string()
+      .nullable()
+      .describe('The URL where the visitor can pay while the seats are held; otherwise null.'),
     hold_expires_at: moment.nullable(),
     mail: z
       .enum(['queued', 'sent', 'failed'])

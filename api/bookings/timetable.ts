@@ -99,7 +99,7 @@ export async function endBookable(
     const live = await tx.count(Booking, { site: siteId, ...liveBookings(clock.now()) });
     if (!confirmed) {
       throw errors.confirm_required(
-        `The site would no longer accept bookings: ${declared.calendars.length} calendars would be archived. ${live} live bookings would stay valid.`,
+        `The site would no longer accept bookings: ${counted(declared.calendars.length, 'calendar')} would be archived. ${counted(live, 'active booking')} would stay valid.`,
         { nextAction: `Ask the owner to confirm, then call DELETE /v1/sites/${siteId}/bookable?confirm=true.` },
       );
     }
@@ -144,7 +144,7 @@ async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known
   const reasons = Map.groupBy(losing, ([, reason]) => reason);
   const counts = [...reasons].map(([reason, all]) => `${all.length}: ${reason}`).slice(0, 5);
   throw errors.confirm_required(
-    `${losing.length} live bookings conflict with this timetable (${counts.join('; ')}). They would not be cancelled.`,
+    `${counted(losing.length, 'active booking')} ${losing.length === 1 ? 'conflicts' : 'conflict'} with this timetable (${counts.join('; ')}). Saving it would not cancel any bookings.`,
     {
       nextAction:
         'Ask the owner to confirm, then send the timetable again with "confirm": true, and cancel the bookings that cannot take place.',
@@ -156,3 +156,5 @@ async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known
 export function calendarOf({ key, name, capacity, timeZone, hours, exceptions }: BookingCalendar) {
   return { key, name, capacity, time_zone: timeZone, hours, exceptions };
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -71,7 +71,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'offer.read', capability },
       schema: {
-        summary: 'Read the website’s services and how to book them',
+        summary: 'Read a website’s services and booking instructions',
         security,
         params: publicParams,
         response: { 200: descriptionAnswer },

@@ -88,7 +88,7 @@ export const holdingSlots = (site: Site) => ({ site: site.id, status: { $in: ['o
 /** The site, if the caller owns it. Throws `not_found`, `owner_only`. */
 export async function loadOwnSite(em: EntityManager, actor: Actor, siteId: string): Promise<Site> {
   const site = await loadSite(em, actor, siteId);
-  requireOwner(site, actor, 'invite people to it or see its invitations');
+  requireOwner(site, actor, 'manage its invitations');
   return site;
 }
 
@@ -156,7 +156,7 @@ async function requirePlace(tx: EntityManager, deps: Deps, site: Site): Promise<
     limit: 'collaborators_per_site',
     accountId: site.account.id,
     count: async () => (await tx.count(Collaborator, { site: site.id })) + (await tx.count(Invitation, open)),
-    what: 'collaborators and open invitations on a site',
+    what: 'collaborators and open invitations per site',
     holder: 'this site',
     nextAction: `Remove a collaborator with DELETE /v1/sites/${site.id}/collaborators/{account_id}, or withdraw an invitation.`,
   });

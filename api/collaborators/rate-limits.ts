@@ -19,7 +19,7 @@ export async function limitInvitations(
   async function limit(most: number, column: string, value: string): Promise<void> {
     await requireBelowHourlyLimit(clock, {
       limit: Math.ceil(most * config.rateScale),
-      message: 'The limit on invitations per hour has been reached.',
+      message: 'The hourly limit for invitations has been reached.',
       async createdAt(since, offset) {
         const [row] = await tx.execute<{ created_at: string | Date }[]>(
           `select i.created_at from invitation i join site s on s.id = i.site_id

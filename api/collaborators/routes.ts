@@ -38,7 +38,7 @@ function memberRoutes(app: Api, deps: Deps): void {
       config: { operation: 'collaborator.list' },
       schema: {
         summary: 'List the people with access to a site',
-        description: 'The owner first, then the collaborators.',
+        description: 'Lists the owner first, then the collaborators.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(collaboratorSchema) },
@@ -118,7 +118,7 @@ function siteInvitationRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'List a site’s invitations',
         description:
-          'Lists open invitations, and expired ones whose addresses cannot be invited again until they are withdrawn.',
+          'Lists open and expired invitations. Withdraw an expired invitation before you invite its address again.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(siteInvitationSchema) },

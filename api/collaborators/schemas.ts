@@ -16,10 +16,10 @@ export const removedSchema = collaboratorSchema
   .extend({
     ended: z
       .record(z.string(), z.number().int())
-      .describe('How many of the resources that the account created on the site have been revoked, by kind.'),
+      .describe('Number of resources that the account had created on the site and that are now revoked, by kind.'),
     moved: z
       .record(z.string(), z.array(z.string()))
-      .describe('Resources whose notify_to was the account’s address and is now the owner’s.'),
+      .describe('Resources whose notify_to has changed from the account’s address to the owner’s.'),
   })
   .meta({ id: 'RemovedCollaborator' });
 

@@ -22,7 +22,7 @@ export async function storePicture({ store, config }: Deps, text: string): Promi
   const type = types[format];
   if (type === undefined) throw invalid('is not a PNG, JPEG or WebP image');
   const fault = await structureFault(format, once(bytes));
-  if (fault !== undefined) throw invalid(`cannot be used: its bytes ${fault}`);
+  if (fault !== undefined) throw invalid(`cannot be used because its contents ${fault}`);
   const { sha256 } = await store.put(bytes);
   await store.flush();
   return { sha256, type };
@@ -33,7 +33,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 function invalid(what: string): AppError {
-  return errors.invalid_file(`The picture in screenshot_base64 ${what}.`, {
+  return errors.invalid_file(`screenshot_base64 ${what}.`, {
     nextAction: 'Send a PNG, JPEG or WebP image as base64, or omit screenshot_base64.',
   });
 }

@@ -172,7 +172,7 @@ async function requireCommentLimit(tx: EntityManager, deps: Deps, author: Person
     accountId: site.account.id,
     by: roleOf(site, author),
     count: () => tx.count(CommentThread, { site: site.id, status: 'open' }),
-    what: 'open comments on a site',
+    what: 'open comments per site',
     holder: 'this site',
     nextAction: 'Resolve threads that have been dealt with.',
   });

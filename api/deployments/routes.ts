@@ -99,7 +99,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
         params: idParams,
         response: {
           200: z.any().describe('The log.'),
-          204: z.undefined().describe('The client already has the whole log.'),
+          204: z.undefined().describe('The client has already received the whole log.'),
         },
       },
     },
@@ -135,7 +135,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Restore a version',
-        description: 'Makes an earlier version live again, without a build and without changing git.',
+        description: 'Makes an earlier version live again, without rebuilding it or changing git.',
         params: idParams,
         response: { 200: deploymentSchema },
       },

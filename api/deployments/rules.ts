@@ -111,10 +111,10 @@ async function requireHeldFiles(deps: Deps, deployment: Deployment): Promise<voi
   if (lost.length === 0) return;
   deps.log.error(
     { deploymentId: deployment.id, lost: lost.length },
-    'files of a version that was live are missing from the store',
+    'files of a previously live version are missing from the store',
   );
   throw errors.unarchived_content(
-    `${lost.length} files of version ${deployment.number} are missing from storage. The first is ${lost[0]?.path}.`,
+    `Files of version ${deployment.number} are missing from storage (${lost.length} in total), starting with ${lost[0]?.path}.`,
     {
       retryable: false,
       nextAction: `Publish from source with POST /v1/sites/${deployment.site.id}/publish.`,

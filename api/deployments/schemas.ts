@@ -18,7 +18,7 @@ const warnings = z.object({
   counts: z.record(z.enum(warningKinds), z.number().int()),
   pages: z
     .object({ read: z.number().int(), all: z.number().int() })
-    .describe('The number of pages checked and the total. On a large site, not all pages are checked.'),
+    .describe('How many of the site’s pages were checked. On a large site, not all pages are checked.'),
 });
 
 export const deploymentSchema = z
@@ -42,7 +42,7 @@ export const deploymentSchema = z
     warnings: warnings
       .optional()
       .describe(
-        'Problems in the published output. Present only when a single deployment is read, and in the response to a publish or upload that went live.',
+        'Problems in the published output. Included only when you read a single deployment, and in the response to a publish or upload that went live.',
       ),
     next_action: z.string().optional().describe('The next step. Absent once the deployment has finished.'),
     error: z
@@ -54,7 +54,7 @@ export const deploymentSchema = z
         detail: z
           .string()
           .optional()
-          .describe('The end of the build log. Present only when a single deployment is read.'),
+          .describe('The end of the build log. Included only when you read a single deployment.'),
       })
       .optional()
       .describe('Why the deployment failed.'),
@@ -79,7 +79,7 @@ export const deploymentDetailSchema = deploymentSchema
       .array(z.string())
       .optional()
       .describe(
-        'Up to 5,000 hashes of files in the manifest that have not been sent yet. Present only for an unfinished upload.',
+        'Hashes of files in the manifest that have not been sent yet, at most 5,000. Included only for an unfinished upload.',
       ),
     commits: z.array(
       z.object({ sha: z.string(), subject: z.string(), author: z.string(), repository: z.enum(['source', 'content']) }),

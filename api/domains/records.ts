@@ -66,7 +66,7 @@ export async function addRecord(
       limit: 'records_per_domain',
       accountId: actor.accountId,
       count: () => tx.count(DomainRecord, { domain: domain.id }),
-      what: 'records on a domain',
+      what: 'records per domain',
       holder: 'this domain',
       nextAction: 'Remove records that are no longer needed.',
     });
@@ -147,7 +147,7 @@ async function inZone<T>(
 
 function refused({ log }: Deps, error: unknown): never {
   if (!(error instanceof RecordsRefused)) throw error;
-  log.info({ err: error }, 'the name server refused a record');
+  log.info({ err: error }, 'the name server rejected a record');
   throw errors.record_rejected('The platform’s name servers rejected this record.', {
     nextAction:
       'Check the record’s content against the documentation of the service that needs it, then send it again.',

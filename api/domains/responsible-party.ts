@@ -37,7 +37,7 @@ function responsibleParty(domain: Domain, known: Known): ResponsibleParty {
     return { waitingOn: 'operator', nextAction, since: statusSince };
   }
   if (known.takenSince) {
-    const nextAction = `Another account has added ${name} or a parent domain of it. Remove it from that account, or verify ${name} here once it has been removed. ${later(domain)}`;
+    const nextAction = `Another account has added ${name} or a parent domain. Remove that domain from the other account, or verify ${name} here after it has been removed. ${later(domain)}`;
     return { waitingOn: 'owner', nextAction, since: latest(statusSince, known.takenSince) };
   }
   if (!sight)

@@ -71,7 +71,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Remove a domain',
         description:
-          'Its site is no longer served on the domain. Any account that adds the domain again must verify it again.',
+          'Stops serving the site on the domain. Any account that adds the domain later must verify it again.',
         params: idParams,
         response: { 200: domainSchema },
       },
@@ -135,7 +135,7 @@ function servingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Check a domain now',
         description:
-          'At most one check every 5 seconds. The platform also checks the domain automatically at `next_check_at`.',
+          'A domain can be checked at most once every 5 seconds. The platform also checks it automatically at `next_check_at`.',
         params: idParams,
         response: { 200: domainSchema },
       },

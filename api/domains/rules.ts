@@ -75,7 +75,7 @@ export async function addDomain(
 function readMode({ domains }: Config, mode: string): DomainMode {
   const served = domains.modes.find((one) => one === mode);
   if (served) return served;
-  throw errors.invalid_mode('Domains cannot be added in this mode.', {
+  throw errors.invalid_mode('This platform does not support this domain mode.', {
     nextAction: `Use one of these modes, which GET /v1/account also returns in domain_onboarding: ${domains.modes.join(', ')}.`,
   });
 }
@@ -104,7 +104,7 @@ async function requireTarget({ config, dns }: Deps): Promise<void> {
   const answers = await Promise.all([dns.ask(cnameTarget, 'A'), dns.ask(cnameTarget, 'AAAA')]);
   if (answers.some((answer) => 'found' in answer)) return;
   if (answers.some((answer) => 'unknown' in answer)) throw unasked();
-  throw errors.cname_unavailable('This platform’s CNAME target is not in the DNS yet.', {
+  throw errors.cname_unavailable('This platform’s CNAME target does not exist in the DNS yet.', {
     nextAction: 'Tell the operator, or add the domain in another mode from domain_onboarding.',
   });
 }
@@ -119,13 +119,13 @@ function unasked() {
 function requireSame(own: Domain, mode: DomainMode): Domain {
   if (own.mode === mode) return own;
   throw errors.domain_taken(`This account has already added ${own.name}, in ${own.mode} mode.`, {
-    nextAction: `Call GET /v1/domains/${own.id} to continue with it, or remove it first with DELETE /v1/domains/${own.id}.`,
+    nextAction: `Call GET /v1/domains/${own.id} to continue its setup, or remove it first with DELETE /v1/domains/${own.id}.`,
   });
 }
 
 async function requireNotHeld(tx: EntityManager, accountId: string, { name, registrable }: Name): Promise<void> {
   if (!(await isOwnedByAnother(tx, { name, registrable, accountId }))) return;
-  throw errors.domain_taken(`Another account on this platform has already added ${name} or a parent domain of it.`, {
+  throw errors.domain_taken(`Another account on this platform has already added ${name} or a parent domain.`, {
     nextAction: 'If both accounts have the same owner, remove the domain from the other account.',
   });
 }
@@ -187,7 +187,7 @@ export async function checkNow(em: EntityManager, deps: Deps, actor: Person, id:
 /** The workflow also writes the zone, with retries. Here the caller sees the result at once. */
 async function syncZoneNow(deps: Deps, name: string): Promise<void> {
   await syncZone(deps.em(), deps, name).catch((err) =>
-    deps.log.warn({ err, name }, 'could not write a zone now; its workflow will retry'),
+    deps.log.warn({ err, name }, 'could not write a DNS zone; its workflow will retry'),
   );
 }
 

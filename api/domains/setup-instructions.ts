@@ -74,7 +74,7 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
   if (sight.registered === 'no') problems.push(`${registrable} is not registered, or its registration has expired.`);
   if (mode === 'nameservers' && foundIn(sight.ds).length > 0) {
     problems.push(
-      `DNSSEC is enabled for ${name} at its registrar (a DS record), with another provider’s keys. Disable DNSSEC there.`,
+      `DNSSEC is enabled for ${name} with another provider’s keys (a DS record at its registrar). Disable DNSSEC at the registrar.`,
     );
   }
   if (sight.isBogus)

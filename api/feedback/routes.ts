@@ -16,7 +16,7 @@ export function feedbackRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Send feedback to the operator',
-        description: 'Report a defect, a missing capability, or a message that blamed the wrong party.',
+        description: 'Report a defect, a missing capability, or an error message that blames the wrong party.',
         body: feedbackInput,
         response: { 200: feedbackSchema },
       },

@@ -10,7 +10,7 @@ export const feedbackInput = z.strictObject({
   kind: z
     .enum(feedbackKinds)
     .describe(
-      '`defect`: something is broken. `missing`: a capability is missing. `blame`: a message blamed the wrong party.',
+      '`defect`: something is broken. `missing`: a capability is missing. `blame`: an error message blames the wrong party.',
     ),
   message: z
     .string()

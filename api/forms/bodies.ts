@@ -132,4 +132,4 @@ function openParts(headers: FastifyRequest['headers']) {
   }
 }
 
-const unreadable = () => errors.invalid_json('The form arrived incomplete. Please send it again.');
+const unreadable = () => errors.invalid_json('The submission was incomplete. Please send it again.');

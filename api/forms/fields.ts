@@ -58,13 +58,13 @@ const fieldSchema = z
       .min(1)
       .max(lengthMax)
       .optional()
-      .describe('Allowed only for kinds with typed text: text, email, tel, url, textarea, hidden.'),
+      .describe('Allowed only for the text kinds: text, email, tel, url, textarea, hidden.'),
   })
   .superRefine(({ kind, options, max_length }, context) => {
     const fault = (message: string, path: string) => context.addIssue({ code: 'custom', message, path: [path] });
     if (isChoosing(kind) && !options) fault(`a field of kind ${kind} requires options`, 'options');
     if (!isChoosing(kind) && options) fault(`a field of kind ${kind} cannot have options`, 'options');
-    if (new Set(options).size !== (options?.length ?? 0)) fault('an option occurs more than once', 'options');
+    if (new Set(options).size !== (options?.length ?? 0)) fault('an option is listed more than once', 'options');
     if (max_length !== undefined && !isTyped(kind))
       fault(`a field of kind ${kind} cannot have a maximum length`, 'max_length');
   })

@@ -113,7 +113,7 @@ export async function deleteForm(
       const count = context.submissions;
       const what = count === 1 ? 'its one submission' : `its ${count} submissions`;
       throw errors.confirm_required(`This permanently deletes the form ${form.name} and ${what}.`, {
-        nextAction: `Call DELETE /v1/forms/${form.id}?confirm=true. To keep the submissions, disable the form instead.`,
+        nextAction: `To confirm, call DELETE /v1/forms/${form.id}?confirm=true. To keep the submissions, disable the form instead.`,
       });
     }
     await removeForm(tx, deps.clock, form.id);

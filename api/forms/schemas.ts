@@ -17,7 +17,9 @@ const name = z
   .describe('The title of the form’s page and e-mails.');
 const notifyTo = z
   .string()
-  .describe('The address to notify of each submission by e-mail: one of notify_options. Defaults to the owner.');
+  .describe(
+    'The address that receives an e-mail about each submission, one of notify_options. The default is the owner’s.',
+  );
 
 export const formInput = z.strictObject({ name, fields: fieldList(1), notify_to: notifyTo.optional() });
 export const formChange = z.strictObject({
@@ -43,7 +45,7 @@ export const formSchema = z
       .describe(
         'The form’s HTML, for a page of the site. It contains the current fields: paste it again after they change.',
       ),
-    embed_url: z.string().describe('A page that shows the form and its HTML to a person.'),
+    embed_url: z.string().describe('The URL of a page that shows the form and its HTML to a person.'),
     status: z.enum(['enabled', 'disabled']),
     fields: z.array(fieldAnswer),
     notify_to: z.string(),

@@ -106,7 +106,7 @@ function checkTick(field: FormField, text: string): Answer {
   if (unticked.includes(word)) return field.required ? { fault: `${field.label}: please tick this box.` } : '';
   if (ticked.includes(word)) return 'yes';
   return text.length > lengthOf(field)
-    ? { fault: `${field.label}: this value is too long for a tick box.` }
+    ? { fault: `${field.label}: this value is too long for a checkbox.` }
     : text.trim();
 }
 

@@ -31,7 +31,7 @@ export async function addressedTo(em: EntityManager, clock: Deps['clock'], { acc
  */
 export async function loadInvitation(em: EntityManager, person: Person, id: string): Promise<WholeInvitation> {
   if (/[:/]/.test(id)) {
-    throw errors.invalid_invitation('This is a link. Send the id of the invitation instead.', {
+    throw errors.invalid_invitation('This is an invitation link. Send the invitation’s id instead.', {
       nextAction: 'Call GET /v1/invitations and use the `id` of the invitation.',
     });
   }

@@ -22,7 +22,7 @@ export async function callOperation(
   if (fault) return refused(operation, fault);
   const file = takesFile ? fileOf(input) : undefined;
   if (takesFile && !file) {
-    return refused(operation, errors.invalid_input('Send the file in exactly one of the inputs `text` and `base64`.'));
+    return refused(operation, errors.invalid_input('Send the file either as `text` or as `base64`, but not both.'));
   }
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(partOf(operation, input, 'query'))) query.set(name, textOf(value));

@@ -119,6 +119,6 @@ function shorterPage({ body, bytes, more, type }: ApiResponse, asked: unknown): 
 
 function instructions(baseUrl: string): string {
   return `With Frontage, you and your owner make and run websites. Read ${baseUrl}/skill/SKILL.md first (as a resource, or with the tool skill_read): it explains how to work here.
-Each tool is one API operation. A result with next_action is not final: do what it says. Errors state whether to retry and what to do next; relay their messages to the owner.
+Each tool calls one API operation. A result with next_action is not final: do what it says. Errors state whether to retry and what to do next; relay their messages to the owner.
 Get ids from the list tools (start with site_list). inbox_read lists your open tasks. Read sources with source_files and write them with source_commit; send larger files with upload_create or git.`;
 }

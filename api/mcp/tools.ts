@@ -49,7 +49,7 @@ export function toolOf(operation: Operation): Tool {
   return {
     name: toolName(operation),
     title: summary,
-    description: [`${summary}.`, description, `The call is ${method} ${path}.`].filter(Boolean).join(' '),
+    description: [`${summary}.`, description, `Calls ${method} ${path}.`].filter(Boolean).join(' '),
     inputSchema: inputSchema(operation),
     ...(output ? { outputSchema: output } : {}),
     annotations: { title: summary, ...hintsOf(operation) },
@@ -72,7 +72,7 @@ function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inpu
       minLength: 1,
       maxLength: 255,
       description:
-        'A value of your choice. Repeating a call with the same key within 24 hours does not create anything twice.',
+        'A unique value of your choice. Repeating a call with the same key within 24 hours creates nothing twice.',
     };
   }
   if (name in followed) {

@@ -114,10 +114,10 @@ function faultOf(field: PropertyKey | undefined): OauthFault {
   if (field === 'redirect_uris')
     return new OauthFault('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${urisMax} URLs.`);
   const what =
-    field === undefined ? 'The body is not a client registration in JSON.' : `${String(field)} is not valid.`;
+    field === undefined ? 'The body must be a client registration in JSON.' : `${String(field)} is not valid.`;
   const name =
     field === 'client_name'
-      ? ` It must be a single line of up to ${nameMax} plain characters, without a web address.`
+      ? ` It must be a single line of text without a web address, at most ${nameMax} characters long.`
       : '';
   return new OauthFault('invalid_client_metadata', `${what}${name}`);
 }

@@ -92,13 +92,13 @@ async function wholeFileFault(extension: string, head: Buffer): Promise<string |
       : `has the extension .svg, but its contents ${fault.what}`;
   }
   const found = (await fileTypeFromBuffer(head).catch(() => undefined))?.ext;
-  if (found && programs.has(found)) return 'is a program, which sites cannot contain';
+  if (found && programs.has(found)) return 'is an executable file, which sites cannot contain';
   const formats = Object.hasOwn(promised, extension) ? promised[extension] : undefined;
   if (!formats) return undefined;
   if (!found || !formats.includes(found)) {
     return `has the extension .${extension}, but its contents are in ${found ? `the format ${printable(found)}` : 'an unknown format'}`;
   }
-  return pixelCheckOf(found, head) > pixelsMax ? 'declares more pixels than any screen can show' : undefined;
+  return pixelCheckOf(found, head) > pixelsMax ? 'is an image of more than 100 million pixels' : undefined;
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {

@@ -94,7 +94,7 @@ async function validateEnd(validators: { path: string; validator: ReturnType<typ
 
 function refuse(path: string, fault: string): AppError {
   return errors.invalid_file(`${printable(path)} ${fault}.`, {
-    nextAction: 'Start a new upload in which the file is fixed or omitted.',
+    nextAction: 'Fix or remove the file, then start a new upload.',
   });
 }
 

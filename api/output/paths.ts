@@ -38,7 +38,7 @@ function storedFault(path: string): string | undefined {
     return 'has a character in its name that looks like a slash';
   }
   if (/^[a-z]:|:\$/i.test(folded)) return 'has a name that some systems treat as a special folder';
-  if (programs.test(folded)) return 'is a program, which sites cannot contain';
+  if (programs.test(folded)) return 'is an executable file, which sites cannot contain';
   for (const [index, name] of folded.split('/').entries()) {
     if (/^\.+$/.test(name)) return 'has a name that consists only of dots';
     if (/^\p{Z}|[\p{Z}.]$/u.test(name)) return 'has a name that begins or ends with a space, or ends with a dot';

@@ -19,7 +19,7 @@ export const manifestInput = z.strictObject({
 });
 
 export const manifestAnswer = z
-  .object({ missing: z.array(z.string()).describe('Hashes in this part whose contents must be sent.') })
+  .object({ missing: z.array(z.string()).describe('Hashes of the files in this part whose contents must be sent.') })
   .meta({ id: 'ManifestPart' });
 
 export const fileParams = z.object({ id: z.string(), sha256: z.string() });

@@ -48,7 +48,7 @@ function refusalOf({ status, currency, blockReason }: PayoutAccount, site: Pick<
   }
   if (blockReason != null) {
     return errors.payout_account_pending('This site’s payout account cannot accept payments at the moment.', {
-      nextAction: 'Ask the owner of the payout account. The platform has e-mailed them the reason.',
+      nextAction: 'Ask the owner of the payout account for the reason, which the platform has e-mailed to them.',
     });
   }
   if (status === 'pending') {

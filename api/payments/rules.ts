@@ -84,7 +84,7 @@ export async function refundPayment(
   requireOwner(payment.site, actor, 'refund a payment');
   const status = paymentStatusAt(payment, deps.clock.now());
   if (status === 'open' || status === 'expired') {
-    throw errors.nothing_paid('This payment has not been paid, so there is nothing to refund.');
+    throw errors.nothing_paid('This payment has not been made, so there is nothing to refund.');
   }
   if (status === 'paid') {
     requireReachable(deps, payment);
@@ -105,8 +105,8 @@ function requireReachable(deps: Deps, { payoutAccount: account }: WholePayment):
   if (account.status === 'gone') {
     throw errors.payout_account_gone(
       `The payout account that received this payment (${account.name}) is no longer connected, so the platform cannot refund it. ` +
-        'The money is not lost: the account’s owner can refund it in their payment provider’s dashboard.',
-      { nextAction: 'Ask the owner of that payout account to make the refund in their payment provider’s dashboard.' },
+        'The account’s owner can refund it in their payment provider’s dashboard.',
+      { nextAction: 'Ask the owner of that payout account to issue the refund in their payment provider’s dashboard.' },
     );
   }
   credentialsOf(deps, account);

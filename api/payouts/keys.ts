@@ -29,7 +29,7 @@ export function paymentsOf({ config, payments }: Pick<Deps, 'config' | 'payments
 function validateKey({ config }: Pick<Deps, 'config'>, key: string): string | undefined {
   const { kind, live } = classifyKey(key);
   if (kind === 'unknown')
-    return 'This is not a key from the payment provider. It may be incomplete, or something else may have been copied.';
+    return 'This is not a key from the payment provider. It may be incomplete, or a different value may have been copied.';
   if (kind === 'public') return 'This is a publishable key, which cannot be used to accept payments for a site.';
   if (kind === 'unrestricted') {
     return 'This key has full access to its account. The platform accepts only restricted keys. Revoke this key if others have seen it.';

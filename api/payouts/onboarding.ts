@@ -45,7 +45,7 @@ export async function onboardingOf(
 ): Promise<PayoutAccount> {
   const link = await em.findOne(PayoutOnboarding, { hash: hashSecret(secret) }, { populate: ['payoutAccount'] });
   if (!link || link.payoutAccount.status === 'gone')
-    throw errors.not_found('We can’t find this link. Ask for a new one.');
+    throw errors.not_found('This link is not valid. Ask for a new one.');
   requireNotStopped(link.payoutAccount);
   if (link.expiresAt <= clock.now()) throw errors.expired('This link has expired. Ask for a new one.');
   return link.payoutAccount;

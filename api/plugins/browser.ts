@@ -97,7 +97,7 @@ function requireOwnForm(request: FastifyRequest, { baseUrl, secret }: Deps['conf
   const wanted = Buffer.from(request.browser === null ? '' : formToken(secret, request.browser));
   if (fromElsewhere || wanted.length === 0 || sent.length !== wanted.length || !timingSafeEqual(sent, wanted)) {
     throw errors.invalid_origin(
-      'This request did not come from a page shown in this browser. Open the page again and use its button.',
+      'This request did not come from a page in this browser. Open the page again and press its button.',
     );
   }
 }
@@ -124,14 +124,14 @@ const titles: Partial<Record<AppError['code'], string>> = {
   auth_disabled: 'Sign-in is not available',
   invalid_origin: 'Please open the page again',
   expired: 'This link has expired',
-  email_taken: 'This address is already in use',
+  email_taken: 'This e-mail address is already in use',
   internal: 'Back in a moment',
 };
 
 function asAppError(error: unknown, request: FastifyRequest): AppError {
   const { statusCode = 500 } = error as { statusCode?: number };
   if (statusCode < 500)
-    return errors.invalid_input('The form could not be read. Open the page again and use its button.');
+    return errors.invalid_input('The form could not be read. Open the page again and press its button.');
   request.log.error({ err: error }, 'unexpected failure');
   return errors.internal('Something went wrong on our side. Please try again shortly.');
 }

@@ -39,10 +39,10 @@ export function answerErrors(app: Api): void {
 
 function refuseAddress(paths: Map<string, Set<string>>, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allowed = methodsOf(paths, request.url);
-  if (allowed.length === 0) return sendError(errors.not_found('There is nothing at this address.'), request, reply);
+  if (allowed.length === 0) return sendError(errors.not_found('There is no resource at this URL.'), request, reply);
   reply.header('allow', allowed.join(', '));
   return sendError(
-    errors.method_not_allowed(`This address supports only these methods: ${allowed.join(', ')}.`),
+    errors.method_not_allowed(`This URL supports only these methods: ${allowed.join(', ')}.`),
     request,
     reply,
   );
@@ -84,8 +84,8 @@ export function asAppError(error: unknown, request: FastifyRequest): AppError {
   if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error as unknown as Invalid, request);
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.body_too_large('The body is larger than 1 MiB.');
-  if (code === 'FST_ERR_BAD_URL') return errors.invalid_input('The address is not a well-formed URL.');
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.not_found('There is nothing at this address.');
+  if (code === 'FST_ERR_BAD_URL') return errors.invalid_input('The request URL is malformed.');
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.not_found('There is no resource at this URL.');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
     return errors.invalid_json('The body must be JSON, sent with content-type: application/json.');
   }

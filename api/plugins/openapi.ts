@@ -14,7 +14,7 @@ const description = `Frontage lets an AI agent and its owner make and run websit
 
 A successful call returns 200. A failed call returns the body \`Error\`; its codes are listed below and at \`GET /errors\`. A list returns
 \`{ items, next_cursor }\`, newest first. A POST accepts an \`Idempotency-Key\`, which is stored for 24 hours: a repeated call returns the current
-state of what the first call created. A call that starts work waits up to 20 s for it to finish; \`Prefer: wait=N\` (0 to 50) or
+state of the resource that the first call created. A call that starts work waits up to 20 s for it to finish; \`Prefer: wait=N\` (0 to 50) or
 \`Prefer: respond-async\` changes that. Rate-limited calls return \`ratelimit-*\` headers.`;
 
 /** What `GET /errors` returns: the catalog without the remedies, which the skill contains. */
@@ -95,7 +95,7 @@ const idempotencyHeader = {
       type: 'string',
       minLength: 1,
       maxLength: 255,
-      description: 'Makes the call safe to repeat for 24 hours.',
+      description: 'Makes the call safe to retry for 24 hours.',
     },
   },
 };

@@ -125,7 +125,7 @@ function counterStore({ em, clock, log }: Deps) {
       count(key, lengthMs).then(
         (result) => done(null, result),
         (error: Error) => {
-          log.warn({ err: error }, 'a rate limit could not be checked, so the request is allowed');
+          log.warn({ err: error }, 'a rate limit could not be checked, so the request was allowed');
           done(error);
         },
       );

@@ -108,7 +108,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
         summary: 'Build a draft',
         description:
           'Builds the branch `preview/<n>` of each repository, or `main` if there is no such branch, and includes draft posts. The draft expires after 14 days. ' +
-          'Waits according to `Prefer`. If the build fails while you wait, the call returns `build_failed` with the build log.',
+          'Waits for as long as `Prefer` allows. If the build fails while you wait, the call returns `build_failed` with the build log.',
         params: slotParams,
         response: { 200: slotSchema },
       },
@@ -173,13 +173,10 @@ function clearRoute(app: Api, deps: Deps): void {
       schema: {
         summary: 'Clear a preview slot',
         description:
-          'Removes the slot’s draft, address and branches. If the slot contains work that is not on the site, the call fails unless `discard` is true.',
+          'Removes the slot’s draft, address and branches. If the slot contains unpublished changes, the call fails unless `discard` is true.',
         params: slotParams,
         querystring: z.strictObject({
-          discard: z
-            .enum(['true', 'false'])
-            .default('false')
-            .describe('Whether to discard work that is not on the site.'),
+          discard: z.enum(['true', 'false']).default('false').describe('Whether to discard unpublished changes.'),
         }),
         response: { 200: slotSchema },
       },

@@ -157,10 +157,10 @@ export async function clearSlot(
 
 function holdsWork(slot: number, siteId: string) {
   return errors.preview_holds_work(
-    `Preview slot ${slot} contains work that is not on the site; clearing the slot would discard that work.`,
+    `Preview slot ${slot} contains unpublished changes; clearing the slot would discard them.`,
     {
       nextAction:
-        `Publish the work with POST /v1/sites/${siteId}/previews/${slot}/publish, or discard it with DELETE ` +
+        `Publish them with POST /v1/sites/${siteId}/previews/${slot}/publish, or discard them with DELETE ` +
         `/v1/sites/${siteId}/previews/${slot}?discard=true.`,
     },
   );

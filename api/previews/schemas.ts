@@ -19,8 +19,8 @@ export const slotSchema = z
     branched: z.boolean().describe('Whether either repository has the branch `preview/<n>`.'),
     behind: z.boolean().describe('Whether the site has changed since the draft was built.'),
     holds_work: z.boolean().describe('Whether the branch has commits that are not on the site.'),
-    address: z.string().nullable().describe('Address of the draft, on an unguessable hostname.'),
-    deployment_id: z.string().nullable().describe('Id of the deployment that is the draft.'),
+    address: z.string().nullable().describe('URL of the draft, on an unguessable hostname.'),
+    deployment_id: z.string().nullable().describe('Id of the draft’s deployment.'),
     build_id: z
       .string()
       .nullable()

@@ -13,7 +13,9 @@ const publishInput = z.strictObject({
   scope: z
     .enum(['site', 'posts'])
     .default('site')
-    .describe('`site` builds the heads of both repositories. `posts` builds the live source with the current posts.'),
+    .describe(
+      '`site` builds the latest commits of both repositories. `posts` rebuilds the live source with the latest posts.',
+    ),
 });
 
 /** Publishing: builds the site from git and makes it live. */
@@ -31,7 +33,7 @@ export function publishingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Publish a site',
         description:
-          'Builds the site in a sandbox and makes it live when the build succeeds. Waits according to `Prefer`; if the build is not finished by then, ' +
+          'Builds the site in a sandbox and makes it live when the build succeeds. Waits for as long as `Prefer` allows; if the build is not finished by then, ' +
           'the response has the current `status` and a `next_action`. If the build fails while you wait, the call returns `build_failed` with the build log. `Cache-Control: no-cache` forces a new build.',
         params: idParams,
         body: publishInput,

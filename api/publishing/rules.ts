@@ -71,7 +71,7 @@ async function pinned(
 }
 
 async function pinnedCommits({ repositories }: Deps, site: Site, scope: Publish['scope'], live: Deployment | null) {
-  if (!repositories) throw errors.no_repositories('This installation has no git repositories.');
+  if (!repositories) throw errors.no_repositories('This platform does not provide git repositories.');
   const contentCommit = await repositories.head(site.id, 'content');
   if (scope === 'posts') return { sourceCommit: await liveSource(repositories, site, live), contentCommit };
   const sourceCommit = await repositories.head(site.id, 'source');

@@ -23,7 +23,7 @@ declare module 'fastify' {
 
 const threadsMax = 500;
 const reasons = {
-  slow: 'Taking the screenshot took too long.',
+  slow: 'The screenshot took too long.',
   large: 'The screenshot was too large.',
   failed: 'The browser could not capture the page.',
 } as const;

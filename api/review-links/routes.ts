@@ -32,7 +32,7 @@ export function reviewLinkRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Create a review link',
-        description: 'The link opens the site or a preview slot with comments. Its address is shown only once.',
+        description: 'The link opens the live site or a preview slot for commenting. It is shown only once.',
         params: idParams,
         body: reviewLinkInput,
         response: { 200: newReviewLinkSchema },

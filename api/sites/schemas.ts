@@ -17,7 +17,7 @@ const name = z
     'a name must consist of lower-case letters, digits, and single hyphens between them',
   )
   .describe('The first part of the site’s address: 2 to 40 lower-case letters, digits and hyphens.');
-const title = z.string().trim().min(1).max(120).describe('The site’s title, as people see it.');
+const title = z.string().trim().min(1).max(120).describe('The site’s title, for display.');
 
 export const siteInput = z.strictObject({
   name,
@@ -49,7 +49,7 @@ export const siteSchema = z
       .object({ at: moment, reason: z.string() })
       .nullable()
       .describe(
-        'The time and the reason if the operator has blocked the site, in which case visitors receive a 451 response; otherwise null.',
+        'When and why the operator blocked the site; null if it is not blocked. Visitors of a blocked site receive a 451 response.',
       ),
   })
   .meta({ id: 'Site' });

@@ -23,7 +23,7 @@ export function sketchRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Show design directions',
         description:
-          'Each design direction is served on its own unguessable hostname, without scripts. One page shows all of them to the owner.',
+          'Each design direction is served on its own unguessable hostname, without scripts. An overview page shows all of them to the owner.',
         body: sketchInput,
         response: { 200: sketchSchema },
       },

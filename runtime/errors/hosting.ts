@@ -24,8 +24,8 @@ export const hostingErrors = {
   preview_holds_work: {
     status: 409,
     retryable: false,
-    when: 'The preview slot contains work that is not on the site',
-    remedy: 'Publish the preview slot. To discard its work, clear it with `?discard=true`.',
+    when: 'The preview slot contains unpublished changes',
+    remedy: 'Publish the preview slot. To discard the changes, clear the slot with `?discard=true`.',
   },
   slot_empty: {
     status: 409,

@@ -31,7 +31,7 @@ export const siteErrors = {
   no_repositories: {
     status: 503,
     retryable: false,
-    when: 'This installation has no git repositories',
+    when: 'This platform does not provide git repositories',
     remedy: notOffered,
   },
   invitations_unavailable: {

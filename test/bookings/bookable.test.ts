@@ -180,8 +180,8 @@ describe('changes that affect live bookings', () => {
     const path = `/v1/sites/${site.id}/bookable`;
     const error = errorOf(await owner.call('DELETE', path));
     expect(error.code).toBe('confirm_required');
-    expect(error.message).toContain('1 live bookings');
-    expect(error.message).toContain('1 calendars');
+    expect(error.message).toContain('1 active booking ');
+    expect(error.message).toContain('1 calendar ');
     const ended = await owner.call('DELETE', `${path}?confirm=true`);
     expect(ended.body).toMatchObject({ status: 'ended', live_bookings: 1 });
     expect((await owner.call('GET', path)).status).toBe(404);

@@ -81,7 +81,7 @@ test('a certificate from another authority is renewed like any other', async () 
 describe('refusals by the authority', () => {
   test.each([
     ['dns', /could not resolve this domain/, 'owner'],
-    ['caa', /A CAA record of this domain does not allow/, 'owner'],
+    ['caa', /A CAA record of this domain prevents/, 'owner'],
     ['connection', /could not reach this domain/, 'owner'],
     ['unauthorized', /reached a different server at this domain/, 'owner'],
     ['serverInternal', /did not issue a certificate/, 'platform'],

@@ -57,10 +57,7 @@ test('a tool has the client’s words and the description’s summary', async ()
     else {
       expect(tool.name).toMatch(/^[a-z_]{3,64}$/);
       const { summary = '' } = operation as { summary?: string };
-      expect([tool.title, tool.description]).toEqual([
-        summary,
-        expect.stringContaining(`The call is ${method} ${path}.`),
-      ]);
+      expect([tool.title, tool.description]).toEqual([summary, expect.stringContaining(`Calls ${method} ${path}.`)]);
       expect(tool.description?.startsWith(`${summary}.`)).toBe(true);
     }
   }

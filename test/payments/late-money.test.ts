@@ -143,8 +143,8 @@ describe('cancelling', () => {
     const gone = { status: 'gone' as const, sealedKey: null, goneAt: fixture.clock.now() };
     await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);
     const { body } = await cancel();
-    expect(body).toMatchObject({ status: 'cancelled', next_action: expect.stringContaining('not lost') });
-    expect(body.next_action).toContain('own dashboard');
+    expect(body).toMatchObject({ status: 'cancelled', next_action: expect.stringContaining('cannot refund it') });
+    expect(body.next_action).toContain('payment provider’s dashboard');
     expect([await isOpen(), await payment.statusOf()]).toEqual([true, 'paid']);
     const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
     expect(mail).toMatchObject({ to: visitor, data: { moneyBack: null, moneyOwed: '25.00 EUR' } });

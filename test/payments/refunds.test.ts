@@ -61,7 +61,7 @@ describe('a refund', () => {
     await remove(account.id);
     const error = errorOf(await refund());
     expect(error.code).toBe('payout_account_gone');
-    expect(error.message).toContain('not lost');
+    expect(error.message).toContain('cannot refund it. The account’s owner can refund it');
     expect(error.message).toContain('payment provider’s dashboard');
     expect(await statusOf()).toBe('paid');
     const next = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });

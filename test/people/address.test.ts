@@ -131,7 +131,7 @@ test('of two accounts that want one address, the first to confirm gets it', asyn
     }),
   );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-  expect(answers.find(({ status }) => status === 409)?.text).toContain('This address is already in use');
+  expect(answers.find(({ status }) => status === 409)?.text).toContain('This e-mail address is already in use');
   const accounts = await Promise.all([one, two].map(({ call }) => read(call)));
   expect(accounts.filter(({ email }) => email === next)).toHaveLength(1);
   expect(accounts.map(({ pending_email }) => pending_email)).toEqual([null, null]);

@@ -42,7 +42,7 @@ export async function inspect(
   if (!leads('')) found.add('no_home_page', '/', withoutFile(files));
   for (const { path, bytes } of files) {
     if (bytes > largeBytes)
-      found.add('large_file', path, `${printable(path)} is ${megabytes(bytes)}, which is slow for visitors to load.`);
+      found.add('large_file', path, `${printable(path)} is ${megabytes(bytes)} and loads slowly for visitors.`);
   }
   const read = await readPages(store, pages, timeoutMs, (path, page) =>
     inspectPage(found, path, page, { origins, baseUrl, leads }),
@@ -100,7 +100,7 @@ function inspectPage(
 ): void {
   const shown = printable(path);
   if (!hasTitle && whole)
-    found.add('page_without_title', path, `${shown} has no title, which search results and browser tabs would show.`);
+    found.add('page_without_title', path, `${shown} has no title to show in search results and browser tabs.`);
   if (imagesWithoutAlt > 0) {
     const [images, have] = imagesWithoutAlt === 1 ? ['An image', 'has'] : [`${imagesWithoutAlt} images`, 'have'];
     found.add(
