@@ -29,11 +29,11 @@ export function mailActivities(deps: Deps) {
   }
 
   /** The server has accepted the mail. An unsaved row would send it again, so saving is retried for a while. */
-  async function keepSent(id: string): Promise<string> {
+  async function keepSent({ id, kind }: Pick<Mail, 'id' | 'kind'>): Promise<string> {
     for (let waitMs = 100; ; waitMs *= 2) {
       try {
         const status = await settled(id, { status: 'sent' });
-        log.info({ mailId: id }, 'an e-mail was sent');
+        log.info({ mailId: id, kind }, 'an e-mail was sent');
         countMail('sent');
         return status;
       } catch (error) {
@@ -74,7 +74,7 @@ export function mailActivities(deps: Deps) {
       countMail('waits');
       throw ApplicationFailure.retryable(error.message, 'not_taken');
     }
-    return await keepSent(id);
+    return await keepSent(mail);
   }
 
   return {

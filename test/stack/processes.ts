@@ -25,6 +25,7 @@ export function openProcesses(
   const common = {
     PATH: process.env.PATH ?? '',
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+    NODE_OPTIONS: process.env.NODE_OPTIONS ?? '',
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: config.temporal.address,
     TEMPORAL_NAMESPACE: config.temporal.namespace,

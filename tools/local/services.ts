@@ -148,7 +148,7 @@ function processService(context: Context, name: ProcessName): Service<ServiceNam
 }
 
 const folderVariables = ['HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_RUNTIME_DIR', 'NODE_COMPILE_CACHE'];
-const inherited = ['PATH', 'USER', 'LANG', 'DOCKER_HOST', ...folderVariables];
+const inherited = ['PATH', 'USER', 'LANG', 'DOCKER_HOST', 'NODE_OPTIONS', ...folderVariables];
 
 /** Only the variables of the machine's environment that our processes need. */
 function machineEnv(): NodeJS.ProcessEnv {

@@ -9,7 +9,14 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 export type Skip = { name: string; reason: string };
 /** Milliseconds of one test file: its process and imports, and its tests and hooks. */
 export type FileTimes = { file: string; project: string; startMs: number; testMs: number };
-export type Summary = { passed: number; failed: number; skipped: Skip[]; files: FileTimes[] };
+export type Summary = {
+  passed: number;
+  failed: number;
+  skipped: Skip[];
+  files: FileTimes[];
+  /** What the product declares and a whole run did not see; added by test.ts. */
+  unseen?: string[];
+};
 
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<SerializedError>): void {
