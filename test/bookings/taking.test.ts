@@ -171,15 +171,13 @@ describe('CORS of bookings', () => {
   test('answers browsers’ preflight requests for the site alone', async () => {
     const { site, publicId } = await newBookable();
     const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
-    const yes = await anyone('OPTIONS', `/b/${publicId}`, { headers: { ...asked, ...own(site.name) } });
-    expect([yes.status, yes.headers.get('access-control-allow-headers')]).toEqual([
-      204,
-      'content-type, idempotency-key',
-    ]);
-    const no = await anyone('OPTIONS', `/b/${publicId}`, {
-      headers: { ...asked, origin: 'https://elsewhere.example' },
-    });
-    expect(no.headers.get('access-control-allow-origin')).toBe(null);
+    for (const path of [`/b/${publicId}`, `/b/${publicId}/days`, `/b/${publicId}/slots`]) {
+      const yes = await anyone('OPTIONS', path, { headers: { ...asked, ...own(site.name) } });
+      const allowed = yes.headers.get('access-control-allow-headers');
+      expect([path, yes.status, allowed]).toEqual([path, 204, 'content-type, idempotency-key']);
+      const no = await anyone('OPTIONS', path, { headers: { ...asked, origin: 'https://elsewhere.example' } });
+      expect([path, no.headers.get('access-control-allow-origin')]).toEqual([path, null]);
+    }
   });
 });
 

@@ -47,11 +47,12 @@ function noteMail({ arguments: [fields, message] }) {
 }
 
 /** By its head, which no site's page has. */
-function noteEdgePage({ response: { statusCode, headers } }) {
+function noteEdgePage(status, headers) {
   if (headers['x-robots-tag'] !== 'noindex' || headers['cache-control'] !== 'no-store') return;
-  note(`edge page: ${statusCode} ${headers['content-type']} ${headers['content-length']}`);
+  note(`edge page: ${status} ${headers['content-type']} ${headers['content-length']}`);
 }
 
 subscribe('fastify.initialization', recordApi);
-subscribe('http.client.response.finish', noteEdgePage);
+subscribe('http.client.response.finish', ({ response }) => noteEdgePage(response.statusCode, response.headers));
+subscribe('http2.client.stream.finish', ({ headers }) => noteEdgePage(headers[':status'], headers));
 tracingChannel('pino_asJson').start.subscribe(noteMail);

@@ -161,8 +161,10 @@ test('the site’s and our pages may submit; only the site’s scripts read the 
     ['https://evil.example', null],
   ] as const) {
     const headers = { origin, 'access-control-request-method': 'POST' };
-    const asked = await ask.visitor('OPTIONS', `/f/${form.id}`, { headers });
-    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, allowed]);
+    for (const path of [`/f/${form.id}`, `/f/${form.id}/challenge`]) {
+      const asked = await ask.visitor('OPTIONS', path, { headers });
+      expect([path, asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([path, 204, allowed]);
+    }
     const read = await ask.visitor('GET', `/f/${form.id}/challenge`, { headers: { origin } });
     expect(read.headers.get('access-control-allow-origin')).toBe(allowed);
     expect(read.headers.get('vary')).toContain('origin');

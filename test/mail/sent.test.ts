@@ -1,0 +1,56 @@
+/** Kinds of e-mails that no other test takes from a mail server. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blockAccount } from '#db/accounts/blocks.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { createPayingFixture, type PayingFixture } from '#test/payments/fixture.ts';
+import { atRest, heldIn } from '#test/payments/held.ts';
+import { until } from '#test/stack/until.ts';
+import { startWorker } from '#test/stack/worker.ts';
+import { startMailCatcher } from '#tools/local/mail/catcher.ts';
+
+let catcher: Awaited<ReturnType<typeof startMailCatcher>>;
+let fixture: PayingFixture;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  catcher = await startMailCatcher({ clock: systemClock });
+  fixture = await createPayingFixture({ FRONTAGE_SMTP_URL: catcher.smtpUrl });
+  worker = await startWorker(fixture.deps);
+});
+afterAll(async () => {
+  await worker?.close();
+  await fixture?.close();
+  await catcher?.close();
+});
+
+/** The e-mail with this subject, when it has arrived. */
+async function received(to: string, subject: string | RegExp) {
+  const matching = () => catcher.messages(to).filter((mail) => mail.subject.match(subject));
+  const [mail] = await until(matching, ({ length }) => length > 0);
+  return mail;
+}
+
+test('a new address receives the link that confirms it, the old address a notice', async () => {
+  const { call } = await fixture.newCaller();
+  const { email } = (await call('GET', '/v1/account')).body;
+  const next = 'bakery@example.com';
+  expect((await call('PATCH', '/v1/account', { body: { email: next } })).status).toBe(200);
+  expect((await received(next, 'Confirm your new address'))?.text).toContain(`${fixture.config.baseUrl}/address/`);
+  expect((await received(email, 'A request to change your e-mail address'))?.text).toContain(next);
+});
+
+test('the visitor and the site receive an e-mail about a refunded booking', async () => {
+  const { account, payUrl, paymentId, owner, statusOf, nudge } = await heldIn(fixture);
+  const payee = await fixture.newCaller();
+  const em = fixture.deps.em();
+  await em.execute('update payout_account set account_id = ? where id = ?', [payee.accountId, account.id]);
+  const { page } = await fixture.openLink(payUrl);
+  await atRest(fixture, paymentId);
+  fixture.stub.knobs.turnAway = 1;
+  await blockAccount(em, fixture, payee.accountId, 'It sells what it has not.');
+  await fixture.press(page, 'pay', { comesBack: false });
+  fixture.stub.knobs.turnAway = 0;
+  await nudge();
+  await until(statusOf, (status) => status === 'expired');
+  expect((await received('ada@example.org', /^Not booked: /))?.text).toContain('It is being refunded');
+  expect((await received(await fixture.emailOf(owner), /^Not booked: /))?.text).toContain('25.00 EUR');
+});
