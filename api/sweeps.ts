@@ -12,7 +12,9 @@ const everyMs = 10 * minuteMs;
 /** Returns a function that stops it. */
 export function startSweeping(deps: Deps): () => void {
   const timer = setInterval(() => {
-    sweep(deps).catch((error) => deps.log.warn({ err: error }, 'a sweep failed; the next sweep will retry it'));
+    sweep(deps).catch((error) =>
+      deps.log.warn({ err: error }, 'a periodic clean-up failed; the next run will retry it'),
+    );
   }, everyMs);
   timer.unref();
   return () => clearInterval(timer);

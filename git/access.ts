@@ -84,7 +84,7 @@ export async function requireAccess(
   } as const;
   if (wanted === 'read') return granted;
   if (credential.access !== 'write') {
-    throw new GitRefusal(403, 'This password allows only reading. To push, create a password with "access": "write".');
+    throw new GitRefusal(403, 'This password is read-only. To push, create a password with "access": "write".');
   }
   if (site.status === 'archived') {
     throw new GitRefusal(

@@ -56,7 +56,9 @@ export const filesQuery = pageQuery.extend({
     .string()
     .max(64)
     .default('main')
-    .describe('`main`, `preview/<n>`, a commit, or a deployment (`dep_…`), which means the commits it was built from.'),
+    .describe(
+      'A branch (`main` or `preview/<n>`), a commit, or a deployment (`dep_…`), which stands for the commits it was built from.',
+    ),
   recursive: z
     .enum(['true', 'false'])
     .default('false')

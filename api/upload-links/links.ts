@@ -41,7 +41,7 @@ export async function createLink(
   const { limits, lift } = planLimitsOf(deps.config, site, deps.clock.now(), roleOf(site, actor));
   const maxFileBytes = input.max_file_bytes ?? limits.file_bytes;
   if (maxFileBytes > limits.file_bytes) {
-    throw errors.invalid_upload(`max_file_bytes is larger than the limit of ${limits.file_bytes} bytes for one file.`, {
+    throw errors.invalid_upload(`max_file_bytes exceeds the limit of ${limits.file_bytes} bytes per file.`, {
       nextAction: `Send a smaller max_file_bytes, or omit it. ${lift('file_bytes')}`,
     });
   }

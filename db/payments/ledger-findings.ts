@@ -41,7 +41,7 @@ const explanations: Record<(typeof findings)[keyof typeof findings], Explained> 
   },
   [findings.unasked]: {
     means:
-      'A checkout page was still open when the provider stopped answering, or when its account was removed. It is unknown whether it was paid.',
+      'A checkout page was still open when the provider stopped responding, or when the payout account was removed. It is unknown whether it was paid.',
     do: 'If the account is still connected here, do nothing: the provider is queried every hour. If it was removed, ask its owner to check their provider dashboard, then mark this problem as settled.',
   },
   [findings.foreign]: {
@@ -50,7 +50,7 @@ const explanations: Record<(typeof findings)[keyof typeof findings], Explained> 
     do: 'Ask the owner of the payout account whether the visitor is owed a refund. If so, they can make it in their provider dashboard. Then mark this problem as settled.',
   },
   [findings.another]: {
-    means: 'One checkout page has two charges, which the provider should not allow.',
+    means: 'The visitor was charged twice on one checkout page, which the provider should not allow.',
     do: 'Ask the owner of the payout account to refund the named charge in their provider dashboard. Then mark this problem as settled.',
   },
   [findings.notGivenBack]: {

@@ -129,7 +129,7 @@ function mostSevere(open: readonly Pick<Found, 'path' | 'kind'>[], found: readon
   });
   const more = found.length - raised.length;
   if (more === 0) return raised;
-  const excerpt = `${more} more ${more === 1 ? 'finding' : 'findings'} without a flag: inspect the site`;
+  const excerpt = `${more} more ${more === 1 ? 'finding' : 'findings'} not flagged individually: inspect the site`;
   return [...raised, { path: wholePath, sha256: of, kind: 'unread', excerpt }];
 }
 
@@ -204,5 +204,5 @@ export async function dismissFlag(em: EntityManager, clock: Clock, id: string, r
 }
 
 function noSuchFlag(): never {
-  throw errors.not_found('There is no flag with this id. List the open flags with flags list.');
+  throw errors.not_found('There is no flag with this id. Run flags list to list the open flags.');
 }

@@ -8,7 +8,7 @@ type Blockable = {
 };
 
 /** Shown to anyone but the owner, who alone can read the reason of the account's block. */
-export const ownerBlockedReason = 'Its owner’s account is blocked.';
+export const ownerBlockedReason = 'The owner’s account is blocked.';
 
 /** Since when and why the site, or its owner's account, is blocked; null if neither is. */
 export function blockOf({ blockedAt, blockReason, ownerBlockedAt }: Blockable): { at: Date; reason: string } | null {

@@ -48,7 +48,7 @@ const words: Record<PageName, Words> = {
   blocked: {
     status: 451,
     title: 'This site is blocked',
-    text: 'The operator of this service has blocked this site and has told its owner why.',
+    text: 'The operator of this service has blocked this site and told the owner why.',
   },
   missing: {
     status: 404,

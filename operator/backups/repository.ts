@@ -95,7 +95,7 @@ function folderRepository(dir: string): Omit<BackupRepository, 'store'> {
       await mkdir(dir, { recursive: true, mode: 0o700 });
       if (((await stat(dir)).mode & 0o007) === 0) return;
       const words = `Every user of this machine can read ${dir}, but a backup contains unencrypted data`;
-      throw new BackupFault(`${words}. Run chmod 700 on it, or choose a folder that does not exist yet.`);
+      throw new BackupFault(`${words}. Run chmod 700 on the folder, or choose a folder that does not exist yet.`);
     },
     async setAside(sha256) {
       await mkdir(join(dir, 'damaged'), { recursive: true });

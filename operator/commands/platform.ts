@@ -57,7 +57,7 @@ export const platformCommands = {
     alarm: (answer) => corruptionMessage(answer as Audit),
   }),
   'database migrate': command({
-    about: 'Migrates the database to the latest schema. It can safely run several times at once.',
+    about: 'Migrates the database to the latest schema. Concurrent runs are safe.',
     needs: [],
     run: async ({ config }) => ({ ran: await migrate(config.databaseUrl) }),
   }),

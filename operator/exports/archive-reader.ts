@@ -25,7 +25,7 @@ export type Unpacked = {
 /** Throws ExportFault for anything that an export does not write. */
 export async function unpackArchive(archive: string, dir: string): Promise<Unpacked> {
   const found = await extractEntries(archive, dir);
-  if (!found.has('site.json')) throw refused('it has no site.json');
+  if (!found.has('site.json')) throw refused('it contains no site.json');
   const document = readDocument(await readFile(join(dir, 'site.json'), 'utf8'));
   requireOneEach(document);
   const blobs = new Map<string, number>();
@@ -132,7 +132,7 @@ function requireOneEach({ rows }: SiteDocument): void {
   };
   const [forms, calendars, threads] = [ids('form'), ids('calendar'), ids('comment_thread')];
   for (const table of ['submission', 'booking', 'comment_message', 'asset'] as const) ids(table);
-  if (rows.bookable.length > 1) throw refused('it has two timetables');
+  if (rows.bookable.length > 1) throw refused('it contains two timetables');
   const isOurs =
     rows.submission.every(({ form_id }) => forms.has(form_id)) &&
     rows.booking.every(({ calendar_id }) => calendars.has(calendar_id)) &&

@@ -80,7 +80,7 @@ function faultOfFrom(from: string): string | undefined {
   if (Buffer.byteLength(from) > fromBytesMax) return `has a path longer than ${fromBytesMax} bytes`;
   if (/[?#]/.test(from)) return 'has a query or fragment in its path, but rules match paths only';
   const plain = from.endsWith('/*') ? from.slice(0, -2) : from;
-  if (plain.includes('*')) return 'has a * that is not at the end of its path, as in /old/*';
+  if (plain.includes('*')) return 'has a * that is not at the end of its path; use a path such as /old/*';
   if (!from.isWellFormed() || /%2f|%5c|[\\\s\p{Cc}]/iu.test(from))
     return 'has a path that contains a character that is not allowed';
   try {

@@ -78,7 +78,7 @@ async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
       cause,
     });
   });
-  options.log.info('Sites are built in namespaces with bubblewrap.');
+  options.log.info('Sites are built with bubblewrap, in Linux namespaces.');
   return sandbox;
 }
 

@@ -11,7 +11,7 @@ export function readPlans(path: string): ReturnType<typeof validatePlans> {
   try {
     content = JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    return { faults: [`${path} is not a readable JSON file`] };
+    return { faults: [`${path} cannot be read as JSON`] };
   }
   return validatePlans(content);
 }

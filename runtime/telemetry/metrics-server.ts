@@ -27,8 +27,8 @@ export async function startMetricsServer({ metrics, log, render, isReady = () =>
     try {
       return send(200, await render(), metricsType);
     } catch (err) {
-      log.warn({ err }, 'metrics could not be read');
-      return send(503, 'Metrics could not be read.\n');
+      log.warn({ err }, 'metrics could not be collected');
+      return send(503, 'Metrics could not be collected.\n');
     }
   };
   const server = createServer((request, response) => void respond(request, response));

@@ -174,7 +174,7 @@ async function* allItems(server, path) {
  * @param {string | undefined} named
  */
 export async function siteOf(server, named) {
-  if (!named) throw usage('Name a site by its id, name or address.', 'frontage site list');
+  if (!named) throw usage('Specify a site by its id, name or address.', 'frontage site list');
   if (/^site_/.test(named)) return json(server, 'GET', `/v1/sites/${encodeURIComponent(named)}`);
   for await (const site of allItems(server, '/v1/sites')) {
     if ([site.name, site.address, site.address?.replace(/^https?:\/\//, '')].includes(named)) return site;

@@ -46,7 +46,7 @@ function parse(args) {
     else if (token.kind === 'option' && !token.rawName.startsWith('--'))
       words.set(token.index, args[token.index] ?? '');
     else if (token.kind === 'option') {
-      if (token.name.startsWith('=')) throw usage(`${args[token.index]} is not an option.`);
+      if (token.name.startsWith('=')) throw usage(`${args[token.index]} is not a valid option.`);
       all[token.name] = token.value ?? true;
     }
   }
@@ -91,7 +91,7 @@ async function overview(server) {
     '  FRONTAGE_URL and FRONTAGE_TOKEN override what login stored. --version says whether there is a newer client.',
     '  Exit codes: 0 done, 1 refused, 2 usage error, 3 not finished yet, 4 a person needs to act.',
     '',
-    `“frontage” stands for this file: run node ${client} …, or define alias frontage="node '${client}'".`,
+    `“frontage” means this file: run node ${client} …, or define alias frontage="node '${client}'".`,
     'To start, run frontage login, then frontage skill, which explains how to build a site.',
   ].join('\n');
 }

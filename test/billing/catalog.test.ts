@@ -24,7 +24,7 @@ test('the project’s catalog is valid, and its largest plan applies without met
 // biome-ignore lint/suspicious/noExplicitAny: what is wrong with it is the point.
 type Any = any;
 test.each<[string, unknown, RegExp]>([
-  ['no JSON', '{', /FRONTAGE_PLANS: .* is not a readable JSON file/],
+  ['no JSON', '{', /FRONTAGE_PLANS: .* cannot be read as JSON/],
   ['no plan', [], /FRONTAGE_PLANS: /],
   ['a plan twice', [...ownPlans(), ownPlans()[3]], /studio: occurs more than once/],
   [

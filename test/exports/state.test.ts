@@ -56,7 +56,7 @@ test('archived and blocked sites are imported as such, with the reason', async (
     'of a blocked account': [
       () => blockAccount(deps.em(), fixture, owner.accountId, 'A reason for its owner alone.'),
       () => unblockAccount(deps.em(), fixture, owner.accountId),
-      { status: 'active', blocked: { at: expect.any(Date), reason: 'Its owner’s account is blocked.' } },
+      { status: 'active', blocked: { at: expect.any(Date), reason: 'The owner’s account is blocked.' } },
     ],
   } as const;
   for (const [begin, end, expected] of Object.values(states)) {

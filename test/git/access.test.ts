@@ -72,7 +72,7 @@ describe('a git password', () => {
     await git(work.path, ['clone', '--quiet', await platform.address(siteId, { access: 'read', seconds: day }), '.']);
     await commitFiles(work.path, { 'b.txt': 'b' });
     const before = await stateOf(platform, siteId);
-    expect((await tryGit(work.path, ['push'])).stderr).toMatch(/remote: This password allows only reading/);
+    expect((await tryGit(work.path, ['push'])).stderr).toMatch(/remote: This password is read-only/);
     expect(
       (await post(await platform.address(siteId, { access: 'read', seconds: day }), 'git-receive-pack', '0000')).status,
     ).toBe(403);

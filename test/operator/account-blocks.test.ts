@@ -134,7 +134,7 @@ test('members of a blocked owner’s site see the block, and not its reason', as
   await join(helper, site);
   await block(owner);
   const { blocked } = (await helper.call('GET', `/v1/sites/${site.id}`)).body;
-  expect(blocked).toEqual({ at: expect.any(String), reason: 'Its owner’s account is blocked.' });
+  expect(blocked).toEqual({ at: expect.any(String), reason: 'The owner’s account is blocked.' });
 });
 
 test('a blocked owner’s sites show nothing new, while their source can be edited', async () => {

@@ -135,7 +135,7 @@ test('option values may start with a dash, follow an equals sign or span lines',
   expect(await bodyFrom('--title', 'a', '--title', 'b')).toEqual({ title: 'b' });
   expect(await bodyFrom('--__proto__', 'x')).toBe('There is no option --__proto__.');
   expect(await bodyFrom('-ab')).toBe('The command takes no arguments.');
-  expect(await bodyFrom('--=x')).toBe('--=x is not an option.');
+  expect(await bodyFrom('--=x')).toBe('--=x is not a valid option.');
   const { exit, out } = await run(['site', 'create', '-h']);
   expect([exit, out]).toEqual([0, expect.stringContaining('--title')]);
 });

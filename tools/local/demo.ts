@@ -42,7 +42,7 @@ export async function publishDemo(stack: Stack, owner: Owner, demo: Demo, note: 
   while (deployment.status !== 'live') {
     if (deployment.error) throw new UserError(`The demo site was not published: ${deployment.error.message}`);
     if (performance.now() > deadline)
-      throw new UserError('The demo site is still not published; see the worker’s log.');
+      throw new UserError('The demo site has not been published yet; see the worker’s log.');
     await sleep(500);
     deployment = await call(stack, owner, `/v1/deployments/${deployment.id}`);
     note(deployment.status);

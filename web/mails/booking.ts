@@ -33,7 +33,7 @@ export function bookingConfirmed(
     heading: 'Your booking is confirmed',
     blocks: [
       { facts: factsTable(facts) },
-      'Open the attached file to add it to your calendar.',
+      'Open the attached file to add the booking to your calendar.',
       'Can’t make it? Please cancel the booking so that someone else can have the time. You will be asked to confirm.',
       { button: { label: 'Cancel the booking', url: cancelUrl } },
     ],

@@ -113,7 +113,7 @@ async function behindJpeg(reader: ByteReader): Promise<{ fault?: string }> {
 export async function walkGif(reader: ByteReader): Promise<Walked> {
   const header = await reader.take(13);
   // With a width that reads as the start of a comment or an assignment, the whole file is valid JavaScript.
-  if (/^(\/\*|=|\/\/)/.test(header.toString('latin1', 6, 8))) return { fault: 'could be read as a script' };
+  if (/^(\/\*|=|\/\/)/.test(header.toString('latin1', 6, 8))) return { fault: 'could be interpreted as a script' };
   const size = { width: header.readUInt16LE(6), height: header.readUInt16LE(8) };
   await reader.skip(tableBytes(header[10] ?? 0));
   let frames = 0;

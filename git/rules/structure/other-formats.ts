@@ -74,7 +74,7 @@ export async function walkWoff(reader: ByteReader): Promise<Fault> {
 /** OpenType: each table of the directory is inside the file, and nothing follows the last one. */
 export async function walkSfnt(reader: ByteReader): Promise<Fault> {
   const tables = (await reader.take(12)).readUInt16BE(4);
-  if (tables === 0) return 'are a font without tables';
+  if (tables === 0) return 'do not include any font tables';
   const directory = await reader.take(tables * 16);
   let end = 12 + directory.length;
   for (let at = 0; at < directory.length; at += 16) {
@@ -93,7 +93,7 @@ export async function walkPdf(reader: ByteReader): Promise<Fault> {
   while (!(await reader.atEnd())) {
     const text = before + (await reader.chunk()).toString('latin1');
     const active = /\/(JavaScript|JS|Launch)(?![A-Za-z])/.exec(text);
-    if (active) return `include something that runs when the file is opened (${active[0]})`;
+    if (active) return `include an action that runs when the file is opened (${active[0]})`;
     before = text.slice(-1100);
   }
   return before.includes('%%EOF') ? undefined : 'end unexpectedly';

@@ -22,7 +22,7 @@ export const clone = {
     if (![source, content].every((url) => url.startsWith(`${server.baseUrl}/git/`)))
       throw new Stop(exits.refused, 'This server does not host the site’s repositories.');
     if (!folder && !/^[a-z0-9][a-z0-9-]*$/.test(site.name))
-      throw usage('Name a folder for the clone: the site’s name is not a valid folder name.', clone.use);
+      throw usage('Specify a folder for the clone: the site’s name is not a valid folder name.', clone.use);
     const target = resolve(folder ?? site.name);
     const helper = [
       // Clears git's list of helpers: a global one would store a password that expires in an hour.

@@ -49,7 +49,7 @@ export const deploy = {
   use: 'frontage deploy <site> <folder>',
   about: 'Publish output that was built elsewhere. Only files that the server does not have yet are uploaded.',
   async run(server, [named, folder], { json: asJson }) {
-    if (!folder) throw usage('Name the folder that contains the built output.', deploy.use);
+    if (!folder) throw usage('Specify the folder that contains the build output.', deploy.use);
     const site = await siteOf(server, named);
     const files = await filesBelow(folder);
     const { id } = await json(server, 'POST', `/v1/sites/${site.id}/deployments`, { body: {} });
@@ -66,7 +66,7 @@ export const deploy = {
         sent += 1;
       }
     }
-    if (!asJson) log(`${sent} of ${files.length} files had to be sent.`);
+    if (!asJson) log(`${sent} of ${files.length} files needed to be uploaded.`);
     const completed = await json(server, 'POST', `/v1/deployments/${id}/complete`, { body: {}, gapMs: gapMsMax });
     return finishBuild(await follow(server, completed, asJson), asJson);
   },

@@ -62,7 +62,7 @@ export const completion = {
     const verbs = verbsOf(operations);
     if (shell === 'bash' || shell === 'zsh') console.log(bashScript(words, verbs, shell === 'zsh'));
     else if (shell === 'fish') console.log(fishScript(words, verbs));
-    else throw usage('Name a shell: bash, zsh or fish.', completion.use);
+    else throw usage('Specify a shell: bash, zsh or fish.', completion.use);
     return exits.done;
   },
 };
