@@ -59,7 +59,7 @@ export function refusalWords(error: AppError): string {
     case 'invalid_file':
       if (/pixels/.test(error.message))
         return 'This picture is too large for a website. Save a smaller copy and send that instead.';
-      if (/cut off/.test(error.message)) return 'This photo is incomplete. Send it again, or take it again.';
+      if (/truncated/.test(error.message)) return 'This photo is incomplete. Send it again, or take it again.';
       return 'This photo is damaged or contains extra data. Open it, save a new copy and send that instead.';
     case 'rate_limited':
       return 'The website has reached its daily limit for uploads. Please send this photo tomorrow.';
