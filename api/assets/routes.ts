@@ -18,7 +18,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
       config: { operation: 'asset.list', capability: 'repositories' },
       schema: {
         summary: 'List the files that were added without git',
-        description: 'Lists only files that are still in the source and have not changed.',
+        description: 'Lists only files that are still in the source and have not changed since they were added.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(assetSchema) },

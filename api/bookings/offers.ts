@@ -48,7 +48,7 @@ export function choose(
   const service = bookable.services.find(({ key }) => key === keys.service);
   if (!service) {
     const names = bookable.services.map(({ key }) => key).join(', ');
-    throw errors.invalid_service('This website offers no service with this key.', {
+    throw errors.invalid_service('This website has no service with this key.', {
       nextAction: `Use one of these keys: ${names}.`,
     });
   }
@@ -56,7 +56,7 @@ export function choose(
   const calendar = calendars.find(({ key }) => key === wanted && service.calendar_keys.includes(key));
   if (!calendar) {
     const names = service.calendar_keys.join(', ');
-    throw errors.invalid_calendar('This service cannot be booked in a calendar with this key.', {
+    throw errors.invalid_calendar('This service has no calendar with this key.', {
       nextAction: `Use one of these keys: ${names}.`,
     });
   }

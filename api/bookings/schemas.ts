@@ -16,7 +16,7 @@ const key = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9_-]{0,39}$/,
-    'a key has 1 to 40 lower-case letters, digits, - and _, and begins with a letter or digit',
+    'a key must consist of 1 to 40 lower-case letters, digits, - and _, and begin with a letter or digit',
   )
   .describe('Identifies the calendar or service in calls and bookings, independently of its name.');
 const minutes = (min: number, max: number) => z.int().min(min).max(max);

@@ -48,7 +48,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       config: { operation: 'deployment.read' },
       schema: {
         summary: 'Read a deployment',
-        description: 'Includes the files and commits that changed since the previous version.',
+        description: 'Includes the changed files and the commits since the previous version.',
         params: idParams,
         response: { 200: deploymentDetailSchema },
       },

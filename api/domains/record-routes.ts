@@ -14,7 +14,7 @@ export function recordRoutes(app: Api, deps: Deps): void {
       config: { operation: 'record.list' },
       schema: {
         summary: 'List a domain’s DNS records',
-        description: 'The platform’s own records come first, then added records, newest first.',
+        description: 'Lists the platform’s own records first, then added records, newest first.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(recordSchema) },

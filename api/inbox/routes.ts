@@ -22,7 +22,7 @@ export function inboxRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Read the inbox, or wait for a new item',
         description:
-          'Lists everything on all sites that needs action by this account, newest first. Finished items disappear. If the inbox is ' +
+          'Lists everything that needs action by this account, on all its sites, newest first. Finished items disappear. If the inbox is ' +
           'empty and `wait` is set, the call returns as soon as an item arrives, or with an empty list when the time is up. ' +
           'Repeat the call with the same `since` instead of polling each list. A token can have four such calls waiting at a time.',
         querystring: inboxQuery,

@@ -88,7 +88,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Refund a payment',
         description:
-          'Refunds the whole amount. Waits for as long as `Prefer` allows; if the refund is not complete by then, the status is `refunding`. A payment that ' +
+          'Refunds the full amount. Waits for as long as `Prefer` allows; if the refund is not complete by then, the status is `refunding`. A payment that ' +
           'has already been refunded is returned unchanged. A booking keeps its seat: to free the seat, cancel the booking, which also refunds the payment. Only the owner can call this.',
         params: idParams,
         response: { 200: paymentSchema },

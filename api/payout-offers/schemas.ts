@@ -86,7 +86,7 @@ export function payoutOfferView(
 }
 
 const answer = (id: string) =>
-  `Ask the owner of this account. To accept, call POST /v1/payout-offers/${id}/accept; to decline, call DELETE /v1/payout-offers/${id}.`;
+  `Ask the owner of this account whether to accept. To accept, call POST /v1/payout-offers/${id}/accept; to decline, call DELETE /v1/payout-offers/${id}.`;
 const wait = (id: string) =>
   `Tell the other party about the offer, because the platform sends no e-mail. Call GET /v1/payout-offers/${id} again later, or withdraw the offer with DELETE.`;
 

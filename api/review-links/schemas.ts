@@ -13,7 +13,7 @@ export const reviewLinkInput = z.strictObject({
     .min(60)
     .max(30 * daySeconds)
     .default(7 * daySeconds)
-    .describe('How long the link is valid: from 1 minute to 30 days. The default is one week.'),
+    .describe('Lifetime of the link: 1 minute to 30 days. The default is one week.'),
 });
 
 export const reviewLinkSchema = z
