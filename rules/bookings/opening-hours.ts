@@ -19,7 +19,7 @@ export function offsetPeriodsAround(zone: string, firstDay: number, lastDay: num
   return offsetPeriods(zone, (firstDay - 2) * dayMs, (lastDay + 3) * dayMs);
 }
 
-/** The windows of the days, in order. */
+/** The windows of the days. */
 export function windowsOf({ hours, exceptions }: Opening, firstDay: number, lastDay: number): LocalWindow[] {
   const special = new Map(exceptions.map((one) => [one.date, one.hours]));
   const windows: LocalWindow[] = [];
@@ -30,7 +30,7 @@ export function windowsOf({ hours, exceptions }: Opening, firstDay: number, last
       windows.push({ day, from: day * dayMs + (timeOf(from) ?? 0), until: day * dayMs + (timeOf(to) ?? 0) });
     }
   }
-  return windows.sort((a, b) => a.from - b.from);
+  return windows;
 }
 
 /** The moments with this local time: none, one or two. */

@@ -39,7 +39,7 @@ export const hostileFormats: HostilePush[] = [
     'a.md.html',
     'a.pdf',
     'a.tiff',
-  ].map((path) => content(path, 'x', /does not accept/)),
+  ].map((path) => content(path, 'x', /the content repository does not accept/)),
   content('a.jpg', sample.html, /its contents are not in a known format/),
   content('a.png', sample.exe, /in EXE format/),
   content('a.avif', sample.heic, /in HEIC format/),
@@ -52,7 +52,7 @@ export const hostileFormats: HostilePush[] = [
   content('a.json', Buffer.from('\ufeff{"a":1}', 'utf16le'), /not UTF-8 text/),
   content('a.csv', 'a\0b', /not UTF-8 text/),
   ...['a.js', 'a.css', 'a.html', 'a.ts', 'a', 'a.pdf', 'a.mp4', 'a.svgz'].map((name) =>
-    format(`src/assets/${name}`, 'x', /does not accept/),
+    format(`src/assets/${name}`, 'x', /src\/assets\/ does not accept/),
   ),
   format('SRC/Assets/a.js', 'x', /does not accept/),
   format('src/assets/a.png', sample.html, /not in a known format/),

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkContent } from '#git/rules.ts';
 import { errorOf } from '#test/api/fixture.ts';
-import { corpus, type Hostile, whole } from './corpus.ts';
+import { corpus, type Hostile } from './corpus.ts';
 import { createMaterial, type Material } from './fixture.ts';
 
 let material: Material;
@@ -9,35 +8,6 @@ beforeAll(async () => {
   material = await createMaterial({}, { limits: { files_per_day: 2000 } });
 });
 afterAll(() => material.close());
-
-async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
-
-test('the corpus is large, without duplicates', () => {
-  expect(corpus.length).toBeGreaterThan(300);
-  expect(new Set(corpus.map(({ is }) => is)).size).toBe(corpus.length);
-});
-
-test.each(Object.entries(whole))('a complete file of each format is accepted: %s', async (name, bytes) => {
-  const path = name.startsWith('public/') ? name : `src/assets/${name}`;
-  for (const size of [1, 7, 65_536]) expect(await checkContent('source', path, inPieces(bytes, size))).toBeUndefined();
-});
-
-test('every file of the corpus is refused, in whatever pieces it arrives', async () => {
-  const taken: string[] = [];
-  for (const { is, path, bytes } of corpus) {
-    const verdicts = [];
-    for (const size of [bytes.length > 10_000 ? 4096 : 1, 65_536]) {
-      const verdict = await checkContent('source', path, inPieces(bytes, size));
-      verdicts.push(verdict?.code);
-    }
-    if (!verdicts.every((code) => code === 'format_not_allowed' || code === 'invalid_file'))
-      taken.push(`${is}: ${verdicts}`);
-    if (verdicts[0] !== verdicts[1]) taken.push(`${is}: in pieces ${verdicts[0]}, whole ${verdicts[1]}`);
-  }
-  expect(taken).toEqual([]);
-});
 
 test('PUT, commit and link refuse every file of the corpus, and store none', async () => {
   const owner = await material.owner();

@@ -19,6 +19,10 @@ export class ByteReader {
     return Buffer.concat(pieces);
   }
 
+  async byte(): Promise<number> {
+    return (await this.take(1)).readUInt8(0);
+  }
+
   skip(count: number): Promise<void> {
     return this.each(count, () => {});
   }

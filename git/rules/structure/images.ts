@@ -77,9 +77,9 @@ export async function walkJpeg(reader: ByteReader): Promise<Walked> {
 }
 
 async function nextMarker(reader: ByteReader): Promise<number | undefined> {
-  if ((await reader.take(1))[0] !== 0xff) return undefined;
+  if ((await reader.byte()) !== 0xff) return undefined;
   for (;;) {
-    const byte = (await reader.take(1))[0] ?? 0;
+    const byte = await reader.byte();
     if (byte !== 0xff) return byte;
   }
 }
@@ -88,7 +88,7 @@ async function behindScan(reader: ByteReader): Promise<number> {
   for (;;) {
     await reader.skipPast(0xff);
     let byte = 0xff;
-    while (byte === 0xff) byte = (await reader.take(1))[0] ?? 0;
+    while (byte === 0xff) byte = await reader.byte();
     if (byte !== 0 && (byte < 0xd0 || byte > 0xd7)) return byte;
   }
 }
@@ -115,17 +115,17 @@ export async function walkGif(reader: ByteReader): Promise<Walked> {
   // With a width that reads as the start of a comment or an assignment, the whole file is valid JavaScript.
   if (/^(\/\*|=|\/\/)/.test(header.toString('latin1', 6, 8))) return { fault: 'could be interpreted as a script' };
   const size = { width: header.readUInt16LE(6), height: header.readUInt16LE(8) };
-  await reader.skip(tableBytes(header[10] ?? 0));
+  await reader.skip(tableBytes(header.readUInt8(10)));
   let frames = 0;
   for (;;) {
-    const kind = (await reader.take(1))[0];
+    const kind = await reader.byte();
     if (kind === 0x3b) break;
     if (kind === 0x2c) {
       frames += 1;
-      await reader.skip(tableBytes((await reader.take(9))[8] ?? 0) + 1);
+      await reader.skip(tableBytes((await reader.take(9)).readUInt8(8)) + 1);
     } else if (kind === 0x21) await reader.skip(1);
     else return { fault: 'are not a complete GIF' };
-    for (let length = 1; length > 0; await reader.skip(length)) length = (await reader.take(1))[0] ?? 0;
+    for (let length = 1; length > 0; await reader.skip(length)) length = await reader.byte();
   }
   if (frames === 0) return { fault: 'do not include an image' };
   return { ...size, frames, ...(await hidden(reader)) };

@@ -76,13 +76,13 @@ export async function walkSfnt(reader: ByteReader): Promise<Fault> {
   const tables = (await reader.take(12)).readUInt16BE(4);
   if (tables === 0) return 'do not include any font tables';
   const directory = await reader.take(tables * 16);
-  let end = 12 + directory.length;
+  let end = reader.position();
   for (let at = 0; at < directory.length; at += 16) {
     end = Math.max(end, directory.readUInt32BE(at + 8) + directory.readUInt32BE(at + 12));
   }
   await reader.skip(end - reader.position());
   for (let padding = 0; !(await reader.atEnd()); padding++) {
-    if (padding > 3 || (await reader.take(1))[0] !== 0) return 'include another file after the font';
+    if (padding > 3 || (await reader.byte()) !== 0) return 'include another file after the font';
   }
   return undefined;
 }
