@@ -1,11 +1,24 @@
 /** Refunds, over HTTP. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkLedger } from '#activities/ledger.ts';
 import { giveBackCharge, refundActivities } from '#activities/payments/refunds.ts';
+import { blockAccount } from '#db/accounts/blocks.ts';
+import type { EntityManager } from '#db/orm.ts';
+import {
+  abandonRefund,
+  recordCharge,
+  recordRefund,
+  recordRefundFailure,
+  refundCaptured,
+} from '#db/payments/charges.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { withPayment } from '#db/payments/transitions.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { Site } from '#db/sites/site.ts';
+import { blockSite } from '#db/sites/transitions.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
+import { atRest } from './held.ts';
 
 let fixture: PayingFixture;
 usePayingFixture((made) => {
@@ -119,5 +132,79 @@ describe('a refund', () => {
     expect(await statusOf()).toBe('refunding');
     fixture.stub.knobs.turnAway = 0;
     await expect.poll(statusOf, soon).toBe('refunded');
+  });
+});
+
+describe('although its rows were read before', () => {
+  /** A payment whose checkout session is charged by the test, and an entity manager that has read its rows. */
+  async function opened() {
+    const made = await fixture.newPayment();
+    await fixture.openLink(made.payUrl);
+    await atRest(fixture, made.id);
+    // The workflow learns nothing of the provider meanwhile.
+    fixture.stub.knobs.turnAway = 1;
+    onTestFinished(() => {
+      fixture.stub.knobs.turnAway = 0;
+    });
+    const attempt = await attemptOf(made.id);
+    const reader = async () => {
+      const em = fixture.deps.em();
+      await em.findOneOrFail(PaymentAttempt, { id: attempt.id });
+      await em.findOneOrFail(Site, { id: made.site.id });
+      await em.findOneOrFail(PayoutAccount, { id: made.account.id });
+      return em;
+    };
+    const charged = { ...attempt, sessionId: attempt.sessionId ?? null };
+    const charge = (em: EntityManager) => recordCharge(em, fixture.deps, charged, `ch_${made.id}`);
+    const startRefund = async () => {
+      await withPayment(fixture.deps.em(), made.id, (locked) => refundCaptured(locked, fixture.clock, 'asked'));
+      return await attemptOf(made.id);
+    };
+    return { ...made, attempt, reader, charge, startRefund };
+  }
+
+  test('a charge is recorded once', async () => {
+    const { id, reader, charge } = await opened();
+    for (const em of [await reader(), await reader()]) await charge(em);
+    expect(await attemptOf(id)).toMatchObject({ charge: `ch_${id}`, refundReason: null });
+  });
+
+  test.each(['site', 'payout account'])('a charge after the block of its %s is refunded', async (what) => {
+    const { id, site, account, reader, charge } = await opened();
+    const em = await reader();
+    const other = await fixture.newCaller();
+    if (what === 'site') await blockSite(fixture.deps.em(), fixture.clock, site.id, 'It sells what it has not.');
+    else {
+      await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, { account: other.accountId });
+      await blockAccount(fixture.deps.em(), fixture, other.accountId, 'It sells what it has not.');
+    }
+    await charge(em);
+    expect(await attemptOf(id)).toMatchObject({ refundReason: 'late' });
+  });
+
+  test('a refund is completed', async () => {
+    const { id, reader, charge, startRefund, statusOf } = await opened();
+    await charge(await reader());
+    const em = await reader();
+    await recordRefund(em, fixture.clock, await startRefund());
+    expect([(await attemptOf(id)).refundedAt, await statusOf()]).toEqual([expect.any(Date), 'refunded']);
+  });
+
+  test('a refund is abandoned, and the next one starts without its fault', async () => {
+    const { id, reader, charge, startRefund, statusOf } = await opened();
+    await charge(await reader());
+    const [one, other] = [await reader(), await reader()];
+    const refunding = await startRefund();
+    await recordRefundFailure(fixture.deps.em(), refunding, { why: 'the card is gone', isKept: true });
+    expect(await abandonRefund(one, refunding, refunding.refundKey ?? undefined)).toBe(true);
+    expect(await statusOf()).toBe('paid');
+    const next = await withPayment(other, id, async (locked) => {
+      await refundCaptured(locked, fixture.clock, 'asked');
+      await locked.tx.flush();
+      return await locked.tx.execute('select refund_fault, refund_refusals from payment_attempt where payment_id = ?', [
+        id,
+      ]);
+    });
+    expect(next).toEqual([{ refund_fault: null, refund_refusals: 0 }]);
   });
 });
