@@ -63,6 +63,13 @@ test.each<[string, unknown, RegExp]>([
     /studio: limits.sites is lower than in the smaller plan shop/,
   ],
   [
+    'a feature of more than a line',
+    changed(({ hobby }) => {
+      (hobby as Any).includes = ['x'.repeat(200), 'x'.repeat(201)];
+    }),
+    /hobby\.includes\.1: (?!.*includes\.0)/,
+  ],
+  [
     'a missing cap',
     changed(({ hobby }) => {
       delete (hobby as Any).limits.tokens;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type DomainState, evaluate, nextState } from '#rules/dns/evaluation.ts';
 import type { DnsAnswer, DnsObservation } from '#rules/dns/observation.ts';
+import { type Checked, nextCheckMs } from '#rules/dns/retry-curve.ts';
+import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes));
 const known = { isProved: true, isHere: true, isAbsent: false };
@@ -144,4 +146,26 @@ test.each<[string, Partial<DnsObservation>, boolean | undefined]>([
   ['nothing', {}, false],
 ])('the check says whether a name points here: %s', (_what, more, isHere) => {
   expect(evaluate({ ...wanted, mode: 'cname' }, { ...blank, ...more }).isHere).toBe(isHere);
+});
+
+test.each<[Partial<Checked>, number, number]>([
+  [{ checks: 9 }, 0, 5_000],
+  [{ checks: 10 }, 0, minuteMs * 1.15 ** 10],
+  [{ checks: 9, status: 'Deleted' }, 0, minuteMs * 1.05 ** 9],
+  [{ checks: 500 }, 30 * dayMs - 1, 4 * hourMs],
+  [{ checks: 500 }, 30 * dayMs, dayMs],
+  [{ checks: 9 }, 30 * dayMs, 5_000],
+  [{ status: 'active' }, 30 * dayMs, hourMs],
+  [{ status: 'active', elsewhereChecks: 1 }, 0, 5 * minuteMs],
+])('a domain with %j is checked again after its time', (more, ageMs, waitMs) => {
+  const checked: Checked = { status: 'pending', statusSince: at(0), checks: 0, elsewhereChecks: 0, ...more };
+  expect(nextCheckMs(checked, new Date(at(0).getTime() + ageMs))).toBe(waitMs);
+});
+
+test('a domain that pointed elsewhere stays active while its address is unknown', () => {
+  const elsewhere = { ...known, isHere: false };
+  const quickly = after(after(fresh, [known]), [elsewhere, elsewhere, elsewhere], 1);
+  expect(quickly).toMatchObject({ status: 'active', elsewhereChecks: 3 });
+  expect(nextState(quickly, { ...known, isHere: undefined }, at(60)).status).toBe('active');
+  expect(nextState(quickly, elsewhere, at(60)).status).toBe('Moved');
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { blobKey, cachedBytesMax, createBlobCache } from '#edge/content/blob-cache.ts';
 import type { Version } from '#edge/content/versions.ts';
 import { createPathCache } from '#edge/routing/path-cache.ts';
+import { createSiteRedirects } from '#edge/routing/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
 
 const keyOf = (n: number) => blobKey(n.toString(16).padStart(64, '0'), 'identity');
@@ -60,4 +61,16 @@ test('looked-up paths are cached within a limit, separately for each version', (
   looked = 0;
   for (let n = 999; n >= 0; n--) finding.find(one, `page-${n}`);
   expect(looked).toBeGreaterThanOrEqual(900);
+});
+
+test('rules that other reads displace from the cache still reach their request', async () => {
+  const slow = Promise.withResolvers<Buffer>();
+  const rules = Buffer.from('[{"from":"/old","to":"/new","status":301}]');
+  const readAll: Store['readAll'] = async (sha256) => (sha256 === 'slow' ? await slow.promise : rules);
+  const redirects = createSiteRedirects({ readAll } as Store, 2_000);
+  const table = redirects.load('slow');
+  for (const sha256 of ['a', 'b', 'c']) await redirects.load(sha256);
+  expect(redirects.cached('a')).toBeUndefined();
+  slow.resolve(rules);
+  expect((await table).size).toBe(1);
 });
