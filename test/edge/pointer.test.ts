@@ -1,5 +1,5 @@
 /** What visitors see follows the site's pointer: at once, wholly, and without the database when it must. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { type Answer, ask, createFixture, deaf, type Fixture, until } from './fixture.ts';
