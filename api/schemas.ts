@@ -43,7 +43,7 @@ export const errorAnswer = z
       request_id: z
         .string()
         .optional()
-        .describe('Present only if the code is `internal`. Include this id in feedback.'),
+        .describe('Present only if the code is `internal`. Include this id when you report the problem.'),
       detail: z.string().optional().describe('Present only for a failed build: the end of the build log.'),
     }),
   })

@@ -59,7 +59,7 @@ function quotaUsedUp(limit: number, resetsAt: Date, now: Date): AppError {
   return errors.rate_limited(
     `This account has reached its limit of ${limit} files per day. The count resets at midnight UTC.`,
     {
-      nextAction: `Send the same request again after ${resetsAt.toISOString()}. Files pushed with git do not count.`,
+      nextAction: `Send the same request again after ${resetsAt.toISOString()}. Files pushed with git do not count towards the limit.`,
       retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1000)),
     },
   );

@@ -32,6 +32,6 @@ function changed(newAddress: string): WrittenMail {
       'If this was not you, contact the operator of this service immediately.',
     ],
     footer:
-      'You are receiving this e-mail because this was the address of the account. We will not send any more e-mail about the account to this address.',
+      'You are receiving this e-mail because the account used this address before. We will not send any more e-mails about the account to it.',
   });
 }

@@ -15,7 +15,7 @@ export const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 export const clone = {
   use: 'frontage clone <site> [folder]',
   about:
-    'Clone both repositories; the content goes into the folder where the build mounts it. This client then supplies git with credentials.',
+    'Clone both repositories; the content goes into the folder where the build mounts it. From then on, git gets its credentials from this client.',
   async run(server, [named, folder], { json: asJson }) {
     const site = await siteOf(server, named);
     const { source, content } = site.git;

@@ -12,7 +12,7 @@ export const refundRoutes: Route[] = [
       if (left === 0) throw new Refusal(400, 'charge_already_refunded', 'The charge has already been refunded.');
       const amount = input.amount === undefined ? left : Number(input.amount);
       if (amount > left)
-        throw new Refusal(400, 'amount_too_large', 'The refund exceeds the amount that has not been refunded yet.');
+        throw new Refusal(400, 'amount_too_large', 'The refund exceeds the remaining refundable amount.');
       if (stub.knobs.failRefunds) throw new Refusal(400, 'balance_insufficient', 'The account’s balance is too low.');
       charge.amount_refunded = Number(charge.amount_refunded) + amount;
       charge.refunded = charge.amount_refunded === charge.amount;
