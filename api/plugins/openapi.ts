@@ -164,7 +164,11 @@ function isEmptyObject(schema: unknown): boolean {
 function errorList(): string {
   const lines = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
     const retry =
-      retryable === false ? '' : retryable === true ? ' Retryable.' : ' The response says whether the request can be retried.';
+      retryable === false
+        ? ''
+        : retryable === true
+          ? ' Retryable.'
+          : ' The response says whether the request can be retried.';
     return `- \`${code}\` (${status}): ${when}.${retry}`;
   });
   return ['## Errors', '', ...lines].join('\n');
