@@ -25,6 +25,7 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    restoreMocks: true,
     // Of a state that is waited for: on a busy machine it comes, and later.
     expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongestFirst },

@@ -155,7 +155,7 @@ test('an unexpected failure is internal with its request id; its message is only
     expect([answer.status, error.code, error.retryable]).toEqual([500, 'internal', true]);
     expect(error.request_id).toBe(answer.headers.get('x-request-id'));
     expect(answer.text).not.toMatch(/dev|null|ENOTDIR|mkdir/);
-    expect(broken.unexpected().map(({ err }) => err?.stack)).toEqual([expect.stringContaining('ENOTDIR')]);
+    expect(broken.takeUnexpected().map(({ err }) => err?.stack)).toEqual([expect.stringContaining('ENOTDIR')]);
   } finally {
     await broken.close();
   }

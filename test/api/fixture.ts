@@ -52,10 +52,14 @@ export async function createFixture(
   let aheadMs = 0;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const logged: Logged[] = [];
-  const log = pino(
-    { level: 'info', ...withContextFields },
-    { write: (line: string) => void logged.push(JSON.parse(line)) },
-  );
+  /** Those that no contract error explains. */
+  const failures: Logged[] = [];
+  function write(line: string): void {
+    const entry: Logged = JSON.parse(line);
+    logged.push(entry);
+    if (entry.level >= 50 && entry.msg === 'unexpected failure') failures.push(entry);
+  }
+  const log = pino({ level: 'info', ...withContextFields }, { write });
   const running: { app: Api; url: string; close(): Promise<void> }[] = [];
 
   /** Starts one more API process on the same database. */
@@ -94,12 +98,15 @@ export async function createFixture(
     skip: (ms: number) => {
       aheadMs += ms;
     },
-    /** Failures that no contract error explains. */
-    unexpected: () => logged.filter(({ level, msg }) => level >= 50 && msg === 'unexpected failure'),
+    /** A test that makes the API fail unexpectedly takes the failures here. */
+    takeUnexpected: () => failures.splice(0),
+    /** Throws if the API failed unexpectedly and no test took the failure. */
     async close() {
       await Promise.all(running.map((one) => one.close()));
       await database.drop();
       await rm(dir, { recursive: true, force: true });
+      const lines = failures.map(({ reqId, err }) => `${reqId} ${err?.stack}`);
+      if (lines.length > 0) throw new Error(`the API failed unexpectedly:\n${lines.join('\n')}`);
     },
   };
 }

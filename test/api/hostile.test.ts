@@ -99,7 +99,3 @@ test.each(named)("%s shows nothing of another account's", async (_name, route) =
   expect(answer.status).toBeGreaterThanOrEqual(400);
   expect(answer.text).not.toContain(site.name);
 });
-
-test('none of these requests failed unexpectedly', () => {
-  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
-});

@@ -56,6 +56,7 @@ test('a repetition returns the resource of a committed call whose response was l
   expect(status).toBe(200);
   expect(await fixture.deps.em().count(Token, token)).toBe(1);
   expect((await callWith(fixture.url, issued.access_token)('GET', '/v1/account')).status).toBe(200);
+  expect(fixture.takeUnexpected()).toHaveLength(2);
 });
 
 test('a call that failed before creating anything runs again, and releases its key', async () => {
@@ -68,6 +69,7 @@ test('a call that failed before creating anything runs again, and releases its k
     const answer = await keyed(`failed-${then?.name}`, then);
     expect([answer.status, answer.body.name]).toEqual([200, then?.name]);
   }
+  expect(fixture.takeUnexpected()).toHaveLength(2);
 });
 
 test('a process wrongly presumed dead neither frees, keeps nor renews its successor’s key', async () => {

