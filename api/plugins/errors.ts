@@ -82,6 +82,7 @@ function toExpression(pattern: string): RegExp {
 export function asAppError(error: unknown, request: FastifyRequest): AppError {
   if (error instanceof AppError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error as unknown as Invalid, request);
+  if (error === request.raw.errored) return errors.invalid_input('The connection closed before the body ended.');
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.body_too_large('The body is larger than 1 MiB.');
   if (code === 'FST_ERR_BAD_URL') return errors.invalid_input('The request URL is malformed.');

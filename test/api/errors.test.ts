@@ -146,6 +146,16 @@ test('a call without input accepts no body or an empty object', async () => {
   expect(errorOf(answer).code).toBe('invalid_json');
 });
 
+test('a client that disconnects within its body causes no unexpected failure', async () => {
+  const before = fixture.logged.length;
+  const socket = connect(Number(new URL(fixture.url).port), '127.0.0.1');
+  const head = `POST /v1/sites HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${owner.token}`;
+  socket.write(`${head}\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n{`, () => socket.destroy());
+  await expect
+    .poll(() => fixture.logged.slice(before))
+    .toEqual([expect.objectContaining({ operation: 'site.create', status: 400, msg: 'request completed' })]);
+});
+
 test('an unexpected failure is internal with its request id; its message is only logged', async () => {
   const broken = await createFixture({ FRONTAGE_REPOSITORIES: '/dev/null/nowhere' });
   try {

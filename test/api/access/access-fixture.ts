@@ -6,6 +6,7 @@ import { newId } from '#runtime/ids.ts';
 import { type Call, callWith, createFixture, createSite } from '#test/api/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
 import { challengeEnv } from '#test/forms/fixture.ts';
+import { pngOf } from '#test/git/samples.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { acceptedPublish } from '#test/publishing/acceptance.ts';
@@ -13,15 +14,19 @@ import type { Who } from './access-rules.ts';
 
 export type AccessFixture = Awaited<ReturnType<typeof createAccessFixture>>;
 
-export async function createAccessFixture() {
-  const fixture = await createFixture({
+export async function createAccessFixture(
+  env: Record<string, string> = {},
+  options: Parameters<typeof createFixture>[1] = {},
+) {
+  const base = {
     FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
     FRONTAGE_PHOTOS: 'offline',
     // Nobody answers there.
     FRONTAGE_DNS_RESOLVERS: '127.0.0.1:9',
     ...challengeEnv,
     ...payingEnv(9),
-  });
+  };
+  const fixture = await createFixture({ ...base, ...env }, options);
   const ask = people(fixture);
   const [owner, collaborator, former, invitee, stranger, payoutOwner] = (await Promise.all(
     Array.from({ length: 6 }, () => fixture.newCaller()),
@@ -148,7 +153,7 @@ export async function createAccessFixture() {
       return { id, siteId };
     },
     async thread() {
-      const body = { page: '/', body: 'Larger, please.' };
+      const body = { page: '/', body: 'Larger, please.', screenshot_base64: pngOf(1, 1).toString('base64') };
       return { id: (await owner.call('POST', `/v1/sites/${site.id}/comments`, { body })).body.id };
     },
     async reviewLink() {
@@ -179,6 +184,10 @@ export async function createAccessFixture() {
       });
       await em.flush();
       return { id };
+    },
+    async accessRequest() {
+      const body = { email: inviteeEmail, agent_name: 'Agent' };
+      return { id: (await calls['no token']('POST', '/v1/auth/requests', { body })).body.id };
     },
     async ownersToken() {
       const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'To be changed' } });

@@ -7,9 +7,10 @@ import type { AccessFixture } from './access-fixture.ts';
 import type { Rule } from './access-rules.ts';
 import { payoutCalls } from './access-table-payouts.ts';
 
+export type Body = Record<string, unknown>;
 export type Entry = {
   rule: Rule;
-  body?: unknown;
+  body?: Body | ((fixture: AccessFixture) => Body);
   /** The body as bytes, where it is a file. */
   file?: Buffer;
   query?: string;
@@ -36,7 +37,7 @@ export const table: Record<string, Entry> = {
   'POST /v1/auth/requests/{id}/redeem': {
     rule: 'all',
     body: { secret: 'x' },
-    path: () => ({ id: 'x' }),
+    path: (fixture) => fixture.accessRequest(),
     refusal: 'not_found',
   },
 
@@ -120,9 +121,9 @@ export const table: Record<string, Entry> = {
   'POST /v1/domains/{id}/check': { rule: 'holder', path: (fixture) => fixture.domain(), refusal: 'check_unavailable' },
   'POST /v1/domains/{id}/attach': {
     rule: 'holder',
-    body: { site_id: 'site_01h455vb4pex5vsknk084sn02q' },
+    body: ({ siteId }) => ({ site_id: siteId }),
     path: (fixture) => fixture.domain(),
-    refusal: 'not_found',
+    refusal: 'domain_not_active',
   },
   'POST /v1/domains/{id}/detach': { rule: 'holder', path: (fixture) => fixture.domain() },
   'GET /v1/domains/{id}/records': {
@@ -180,7 +181,7 @@ export const table: Record<string, Entry> = {
   'GET /v1/sites/{id}/comments': members,
   'POST /v1/sites/{id}/comments': { rule: 'members', body: { page: '/', body: 'Larger, please.' } },
   'POST /v1/comments/{id}/reply': { rule: 'members', body: { message: 'Done.' }, path: (fixture) => fixture.thread() },
-  'GET /v1/comments/{id}/screenshot': { rule: 'members', path: (fixture) => fixture.thread(), refusal: 'not_found' },
+  'GET /v1/comments/{id}/screenshot': { rule: 'members', path: (fixture) => fixture.thread() },
   'POST /v1/sites/{id}/review-links': members,
   'GET /v1/sites/{id}/review-links': members,
   'DELETE /v1/review-links/{id}': { rule: 'members', path: (fixture) => fixture.reviewLink() },
