@@ -22,13 +22,18 @@ function pathOf(name: string): Promise<string> {
 }
 const withPart = ({ path }: Route, part: string) => path.replaceAll(/\{\w+\}/g, part);
 
+/** The call that limits how often it is made, as a contract. */
+const limited = 'POST /v1/domains/{id}/check';
+
 /** Throws unless the answer is a success or a contract error that is nobody's fault but the caller's or the configuration's. */
 async function ask(route: Route, path: string, sent: Sent = {}): Promise<Answer> {
   const answer = await owner(route.method, path, { ...sent, headers: { prefer: 'respond-async', ...sent.headers } });
   if (answer.status < 400) return answer;
   const { code } = errorOf(answer);
-  const asked = `${route.method} ${path} ${sent.raw ?? JSON.stringify(sent.body)}`;
-  if (code === 'internal' || code === 'rate_limited') throw new Error(`${asked.slice(0, 300)}: ${answer.text}`);
+  if (code === 'internal' || (code === 'rate_limited' && nameOf(route) !== limited)) {
+    const asked = `${route.method} ${path} ${sent.raw ?? JSON.stringify(sent.body)}`;
+    throw new Error(`${asked.slice(0, 300)}: ${answer.text}`);
+  }
   return answer;
 }
 
@@ -81,7 +86,7 @@ test.each(named)('%s survives every path, query and header', async (name, route)
   const parts = route.path.includes('{') ? oddPathParts : [];
   await askAll(route, [
     ...parts.map((part) => [withPart(route, part), sent] as const),
-    ...oddQueries.map((query) => [`${path}?${query}`, sent] as const),
+    ...oddQueries(route).map((query) => [`${path}?${query}`, sent] as const),
     ...oddHeaders.map((headers) => [path, { ...sent, headers: { ...sent.headers, ...headers } }] as const),
   ]);
 });

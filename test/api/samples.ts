@@ -54,18 +54,16 @@ export function sample(schema: Schema): unknown {
 
 const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
 
-export const oddities: unknown[] = [
+/** Values of a field that no schema or rule may break on. */
+const oddValues: unknown[] = [
   null,
   true,
   0,
   -1,
   1.5,
-  1e308,
   2 ** 53,
   '',
   ' ',
-  '\0',
-  '\ud800',
   '\u202e\u0007',
   "' or 1=1; drop table site; --",
   '../../../../etc/passwd',
@@ -75,27 +73,26 @@ export const oddities: unknown[] = [
   '🥐'.repeat(1000),
   [],
   [null],
-  {},
   { a: { b: 1 } },
-  nested(60),
-  nested(200),
 ];
+
+/** Bodies that are no object of fields, or that cannot be read. */
+const oddWholes: unknown[] = [...oddValues, 1e308, '\0', '\ud800', {}, nested(60), nested(200)];
 
 /** Copies of a whole body that are wrong in one place each. */
 export function* oddBodies(schema: Schema, whole: Record<string, unknown>): Generator<unknown> {
-  yield* oddities;
+  yield* oddWholes;
   yield { ...whole, no_such_field: 1 };
   yield { ...whole, constructor: 1, toString: 1, hasOwnProperty: 1 };
-  for (const name of Object.keys(schema.properties ?? {})) {
+  for (const [name, part] of Object.entries(schema.properties ?? {})) {
     const { [name]: _left, ...without } = whole;
     yield without;
-    for (const value of oddities) yield { ...whole, [name]: value };
-    const part = schema.properties?.[name];
-    const inner = part?.items ?? part?.anyOf?.[0] ?? part;
-    for (const key of Object.keys(inner?.properties ?? inner?.anyOf?.[0]?.properties ?? {})) {
-      for (const value of oddities) {
-        const odd = { ...(sample(inner ?? {}) as object), [key]: value };
-        yield { ...whole, [name]: part?.items ? [odd] : odd };
+    for (const value of [...oddValues, '\0', '\ud800', nested(60)]) yield { ...whole, [name]: value };
+    const inner = part.items ?? part.anyOf?.[0] ?? part;
+    for (const key of Object.keys(inner.properties ?? inner.anyOf?.[0]?.properties ?? {})) {
+      for (const value of oddValues) {
+        const odd = { ...(sample(inner) as object), [key]: value };
+        yield { ...whole, [name]: part.items ? [odd] : odd };
       }
     }
   }
@@ -119,8 +116,8 @@ export const oddPathParts = [
   "'%20or%20''='",
 ];
 
-export const oddQueries = [
-  'no_such=1',
+const oddNames = ['no_such=1', '__proto__[x]=1', '%', '&&&==='];
+const oddParameters = [
   'limit=1&limit=2',
   'limit[]=1',
   'limit=NaN',
@@ -131,22 +128,20 @@ export const oddQueries = [
   'cursor=%ED%A0%80',
   `cursor=${'A'.repeat(4000)}`,
   'cursor[a]=b',
-  '__proto__[x]=1',
   'ref=%00',
   'path=..%2f..%2fetc',
   `path=${'a/'.repeat(2000)}`,
-  '%',
-  '&&&===',
 ];
+/** Queries in odd syntax, and odd values for a call that takes any. */
+export function oddQueries({ operation }: Route): string[] {
+  const takesSome = operation.parameters?.some((one) => one.in === 'query');
+  return takesSome ? [...oddNames, ...oddParameters] : oddNames;
+}
 
 export const oddHeaders: Record<string, string>[] = [
   // With an end: an odd one alone leaves the wait at its 20 s, and here no worker ends it.
-  { prefer: 'wait=abc, wait=0' },
-  { prefer: 'wait=-5, respond-async;;;, ="' },
-  { prefer: 'wait=99999999999999999999, respond-async' },
-  { 'idempotency-key': 'x'.repeat(300), prefer: 'respond-async' },
-  { accept: 'image/png', prefer: 'respond-async' },
-  { 'content-type': 'application/json; charset=utf-7', prefer: 'respond-async' },
-  { 'x-forwarded-for': 'not an address', prefer: 'respond-async' },
-  { 'x-http-method-override': 'DELETE', prefer: 'respond-async' },
+  { prefer: 'wait=abc, wait=0', accept: 'image/png', 'x-forwarded-for': 'not an address' },
+  { prefer: 'wait=-5, respond-async;;;, ="', 'content-type': 'application/json; charset=utf-7' },
+  { prefer: 'wait=99999999999999999999, respond-async', 'x-http-method-override': 'DELETE' },
+  { prefer: 'respond-async', 'idempotency-key': 'x'.repeat(300) },
 ];

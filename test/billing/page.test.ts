@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import type { Plan } from '#rules/plans.ts';
-import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
+import { createPeopleFixture } from '#test/people/fixture.ts';
 import { startPaymentsStub } from '#tools/local/payments/stub.ts';
 import { ownPlans, writeCatalog } from './fixture.ts';
 
@@ -18,17 +18,10 @@ const [fixture, unmetered] = await Promise.all([
 ]);
 afterAll(() => Promise.all([fixture.close(), unmetered.close(), provider.close()]));
 
-async function signedIn({ newOwner, browser: open, linkTo }: PeopleFixture) {
-  const owner = await newOwner();
-  const browser = open();
-  await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
-  await browser.press(await browser.open(await linkTo(owner.email, 'signin-link')), 'Sign in');
-  return { ...owner, browser };
-}
 const linkOf = (text: string) => /<a class="button[^"]*" href="([^"]*)"/.exec(text)?.[1] ?? '';
 
 test('the owner sees the plan, and changes and manages it by buttons', async () => {
-  const { browser } = await signedIn(fixture);
+  const { browser } = await fixture.newSignedIn();
   const before = await browser.open('/account');
   for (const part of ['<h2>Plan</h2>', 'free', '9.00 EUR a month', 'Change to studio'])
     expect(before.text).toContain(part);
@@ -49,13 +42,13 @@ test('the owner sees the plan, and changes and manages it by buttons', async () 
 });
 
 test('a plan is bought by its own button, whatever its name', async () => {
-  const { browser } = await signedIn(fixture);
+  const { browser } = await fixture.newSignedIn();
   const onwards = await browser.press(await browser.open('/account'), 'Change to manage');
   expect(linkOf(onwards.text).startsWith(`${provider.url}/pay/`)).toBe(true);
 });
 
 test('an unavailable plan is refused on the page too, and visitors must sign in', async () => {
-  const { browser } = await signedIn(fixture);
+  const { browser } = await fixture.newSignedIn();
   const page = await browser.open('/account');
   const forged = { ...page, text: page.text.replace('/account/plan/hobby', '/account/plan/shop') };
   expect((await browser.press(forged, 'Change to hobby')).status).toBe(501);
@@ -64,6 +57,6 @@ test('an unavailable plan is refused on the page too, and visitors must sign in'
 });
 
 test('without metering the page does not mention plans', async () => {
-  const { browser } = await signedIn(unmetered);
+  const { browser } = await unmetered.newSignedIn();
   expect((await browser.open('/account')).text).not.toContain('<h2>Plan</h2>');
 });

@@ -1,25 +1,20 @@
 /** A site whose own script attacks the overlay, with everything that a page can do. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   bakery,
   comment,
-  createReviewFixture,
   desk,
   executablePath,
   openReview,
   pointAt,
-  type ReviewFixture,
   soon,
   startComment,
+  useReviews,
 } from './review-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
-let fixture: ReviewFixture;
-beforeAll(async () => {
-  if (executablePath) fixture = await createReviewFixture();
-});
-afterAll(() => fixture?.close());
+const fixture = await useReviews();
 
 const words = 'Private words 4711';
 const forged = 'Forged words 666';

@@ -1,31 +1,26 @@
 /** The overlay in a real browser: an owner with a mouse, a finger, or a keyboard alone. */
 import type { Locator } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { structureFault } from '#git/rules/structure.ts';
 import {
   bakery,
   comment,
-  createReviewFixture,
   desk,
   executablePath,
   openReview,
   phone,
   pointAt,
-  type ReviewFixture,
   type ReviewSite,
   send,
   soon,
   startComment,
   takesPress,
+  useReviews,
 } from './review-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
-let fixture: ReviewFixture;
-beforeAll(async () => {
-  if (executablePath) fixture = await createReviewFixture();
-});
-afterAll(() => fixture?.close());
+const fixture = await useReviews();
 
 const threads = async (site: ReviewSite) => (await site.list()).body.items;
 

@@ -1,24 +1,19 @@
 /** The place of a pin after the page was rebuilt. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   bakery,
   comment,
-  createReviewFixture,
   executablePath,
   openReview,
   pointAt,
   type Review,
-  type ReviewFixture,
   soon,
+  useReviews,
 } from './review-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
-let fixture: ReviewFixture;
-beforeAll(async () => {
-  if (executablePath) fixture = await createReviewFixture();
-});
-afterAll(() => fixture?.close());
+const fixture = await useReviews();
 
 /** Whether the pin stands on what the selector means. */
 async function isOn({ page }: Review, selector: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** The platform and its visitors' side on hosts of their own in a real browser, with a site that is commented on. */
 import { existsSync } from 'node:fs';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { createFixture, createSite } from '#test/output/fixture.ts';
 import { commentsOf } from './fixture.ts';
 
@@ -69,6 +69,12 @@ export async function createReviewFixture() {
       await fixture.close();
     },
   };
+}
+/** A fixture that closes after the file's tests. Tests skip themselves where Chromium is missing, and nothing is made. */
+export async function useReviews(): Promise<ReviewFixture> {
+  const fixture = executablePath ? await createReviewFixture() : undefined;
+  afterAll(() => fixture?.close());
+  return fixture as ReviewFixture;
 }
 export type ReviewFixture = Awaited<ReturnType<typeof createReviewFixture>>;
 export type ReviewSite = Awaited<ReturnType<ReviewFixture['newSite']>>;

@@ -1,21 +1,16 @@
 /** The site that a domain serves, and what stops it. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { originsOf } from '#api/visitors/origins.ts';
 import { Domain, DomainTombstone } from '#db/domains/domain.ts';
 import { siteServedOn } from '#db/domains/hostnames.ts';
 import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
-import { type Answer, createSite, errorOf } from '#test/api/fixture.ts';
-import { createDomainFixture, type DomainFixture } from './fixture.ts';
+import { type Answer, createSite } from '#test/api/fixture.ts';
+import { codeOf, createDomainFixture } from './fixture.ts';
 
-let fixture: DomainFixture;
-beforeAll(async () => {
-  fixture = await createDomainFixture();
-}, 60_000);
-afterAll(() => fixture?.close());
-
-const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
+const fixture = await createDomainFixture();
+afterAll(() => fixture.close());
 
 describe('primary domains', () => {
   test('the first domain is primary, another can become so, and detaching passes it on', async () => {

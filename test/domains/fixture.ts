@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { ensureCertificate } from '#db/certificates/transitions.ts';
 import { exchange } from '#providers/dns/exchange.ts';
-import { type Caller, createFixture } from '#test/api/fixture.ts';
+import { type Answer, type Caller, createFixture, errorOf } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { memoryRoot } from '#test/stack/run-folder.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
@@ -148,3 +148,5 @@ export function domains(fixture: { skip(ms: number): void }, dns: LocalDns) {
 
   return { bring, setUp, read, check, active };
 }
+
+export const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];

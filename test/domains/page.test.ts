@@ -1,7 +1,6 @@
 /** The owner's page shows each domain's status and records, as a registrar's form needs them. */
 import { afterAll, expect, test } from 'vitest';
-import { issueToken } from '#api/tokens/rules.ts';
-import { callWith, createSite } from '#test/api/fixture.ts';
+import { createSite } from '#test/api/fixture.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import { domains, startNames } from './fixture.ts';
@@ -16,17 +15,8 @@ afterAll(async () => {
   await names.close();
 });
 
-async function signedIn() {
-  const owner = await fixture.newOwner();
-  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Laptop' });
-  const browser = fixture.browser();
-  await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
-  await browser.press(await browser.open(await fixture.linkTo(owner.email, 'signin-link')), 'Sign in');
-  return { accountId: owner.accountId, token: secret, call: callWith(fixture.url, secret), browser };
-}
-
 test('an owner sees required, found and foreign records, and each domain’s site', async () => {
-  const owner = await signedIn();
+  const owner = await fixture.newSignedIn();
   expect((await owner.browser.open('/account')).text).not.toContain('<h2>Domains</h2>');
   const site = await createSite(owner);
   const shows = await act.active(owner);

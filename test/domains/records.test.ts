@@ -1,8 +1,8 @@
 /** Records of zones that we hold: what is written is what the name server answers, and what cannot be is refused before it is asked. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Zones } from '#providers/zones.ts';
-import { type Answer, type Caller, errorOf } from '#test/api/fixture.ts';
-import { createDomainFixture, type DomainFixture, type Shown } from './fixture.ts';
+import type { Caller } from '#test/api/fixture.ts';
+import { codeOf, createDomainFixture, type DomainFixture, type Shown } from './fixture.ts';
 import { badRecords, goodRecords } from './record-list.ts';
 
 let fixture: DomainFixture;
@@ -16,7 +16,6 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 const add = (body: object, on = domain) => owner.call('POST', `/v1/domains/${on.id}/records`, { body });
-const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
 
 test.each(goodRecords)('$type $name is written, and served by the name server', async ({ said, ...record }) => {
   const { status, body, text } = await add(record);

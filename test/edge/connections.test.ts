@@ -1,19 +1,13 @@
 /** Hostile connections: smuggled requests, forged hosts, and slow clients. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { quickest } from '#test/stack/quickest.ts';
-import { ask, askRaw, type Fixture, until } from './fixture.ts';
-import { createShops } from './shops.ts';
+import { ask, askRaw, until } from './fixture.ts';
+import { useShops } from './shops.ts';
 import { shop, smuggled, smuggling } from './smuggled.ts';
 
-let fixture: Fixture;
-let port: number;
-beforeAll(async () => {
-  fixture = await createShops();
-  ({ port } = await fixture.openEdge());
-});
-afterAll(() => fixture?.close());
+const { fixture, port } = await useShops();
 
 const bare = 'GET / HTTP/1.1\r\nHost: bare.sites.test\r\nConnection: close\r\n\r\n';
 

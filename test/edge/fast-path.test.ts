@@ -2,19 +2,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readPlainRequest, renderHead } from '#edge/http/http1-head.ts';
-import { ask, baseDomain, type Fixture, until } from './fixture.ts';
+import { ask, baseDomain, until } from './fixture.ts';
 import { absent, brokenEscapes, climbs, controls } from './hostile-paths.ts';
-import { createShops } from './shops.ts';
+import { useShops } from './shops.ts';
 
-let fixture: Fixture;
-let port: number;
-beforeAll(async () => {
-  fixture = await createShops();
-  ({ port } = await fixture.openEdge());
-});
-afterAll(() => fixture?.close());
+const { fixture, port } = await useShops();
 
 /** One response on the wire, without its date. The connection stays open. */
 async function nextAnswer(socket: Socket, hasBody: boolean): Promise<string> {

@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ask, ask, askRaw, type Fixture } from './fixture.ts';
-import { createShops } from './shops.ts';
+import { describe, expect, test } from 'vitest';
+import { ask, askRaw } from './fixture.ts';
+import { useShops } from './shops.ts';
 
-let fixture: Fixture;
-let port: number;
-const shop = (path: string, options: Ask = {}) => ask(port, path, { host: 'shop.sites.test', ...options });
-
-beforeAll(async () => {
-  fixture = await createShops();
-  ({ port } = await fixture.openEdge());
-});
-afterAll(() => fixture?.close());
+const { port, shop } = await useShops();
 
 describe('the Host field', () => {
   test.each([

@@ -1,5 +1,6 @@
 /** A site with a file of every sort, and one site in every state. */
-import { createFixture, type Fixture } from './fixture.ts';
+import { afterAll } from 'vitest';
+import { type Ask, ask, createFixture, type Fixture } from './fixture.ts';
 
 export const page = (title: string) => `<!doctype html><title>${title}</title><p>${title}</p>`;
 export const long = `<!doctype html><title>Long</title>${'<p>The same words, again and again.</p>'.repeat(100)}`;
@@ -37,4 +38,13 @@ export async function createShops(): Promise<Fixture> {
     closed.siteId,
   ]);
   return fixture;
+}
+
+/** These sites behind an edge on `port`, and requests to `shop`. They close after the file's tests. */
+export async function useShops() {
+  const fixture = await createShops();
+  afterAll(() => fixture.close());
+  const { port } = await fixture.openEdge();
+  const shop = (path: string, options: Ask = {}) => ask(port, path, { host: 'shop.sites.test', ...options });
+  return { fixture, port, shop };
 }

@@ -1,19 +1,10 @@
 /** Bodies that no form takes, and bounds on what is taken. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
-import { ada, challengeEnv, type FormMade, forms } from './fixture.ts';
+import { expect, test } from 'vitest';
+import { createFixture, errorOf } from '#test/api/fixture.ts';
+import { ada, challengeEnv, forms, useForms } from './fixture.ts';
 
-let fixture: Fixture;
-let ask: ReturnType<typeof forms>;
-let owner: Caller;
-let form: FormMade;
-beforeAll(async () => {
-  fixture = await createFixture(challengeEnv);
-  ask = forms(fixture);
-  owner = await fixture.newCaller();
-  form = await ask.newForm(owner);
-});
-afterAll(() => fixture.close());
+const { ask, owner } = await useForms();
+const form = await ask.newForm(owner);
 
 const count = async () => (await owner.call('GET', `/v1/forms/${form.id}`)).body.submissions;
 

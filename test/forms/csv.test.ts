@@ -1,26 +1,16 @@
 /** The file of all submissions, as a spreadsheet reads it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { newId } from '#runtime/ids.ts';
-import { type Caller, createFixture, type Fixture } from '#test/api/fixture.ts';
-import { challengeEnv, type FormMade, forms } from './fixture.ts';
+import { useForms } from './fixture.ts';
 
-let fixture: Fixture;
-let ask: ReturnType<typeof forms>;
-let owner: Caller;
-let form: FormMade;
-beforeAll(async () => {
-  fixture = await createFixture(challengeEnv);
-  ask = forms(fixture);
-  owner = await fixture.newCaller();
-  form = await ask.newForm(owner, {
-    fields: [
-      { name: 'who', label: '=Who, "you"', kind: 'text' },
-      { name: 'said', label: 'Said', kind: 'textarea' },
-      { name: 'days', label: 'Days', kind: 'checkboxes', options: ['Mon', 'Tue'] },
-    ],
-  });
+const { fixture, ask, owner } = await useForms();
+const form = await ask.newForm(owner, {
+  fields: [
+    { name: 'who', label: '=Who, "you"', kind: 'text' },
+    { name: 'said', label: 'Said', kind: 'textarea' },
+    { name: 'days', label: 'Days', kind: 'checkboxes', options: ['Mon', 'Tue'] },
+  ],
 });
-afterAll(() => fixture.close());
 
 /** RFC 4180, read letter by letter. */
 function parse(text: string): string[][] {

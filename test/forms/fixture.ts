@@ -1,9 +1,10 @@
 /** Forms of sites, and visitors who solve challenges and send. */
 import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
+import { afterAll } from 'vitest';
 import type { FormField } from '#db/forms/form.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
-import { type Answer, type Caller, callWith, type Fixture, type Sent } from '#test/api/fixture.ts';
+import { type Answer, type Caller, callWith, createFixture, type Fixture, type Sent } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
 
 /** A challenge that takes a test some milliseconds. */
@@ -65,4 +66,11 @@ export function forms(fixture: Pick<Fixture, 'deps' | 'clock' | 'newCaller' | 'c
     await owner.call('GET', `/v1/forms/${formId}/submissions${query}`);
 
   return { ...ask, newSite, visitor, newForm, challengeOf, solved, send, post, submissions };
+}
+
+/** The API with forms, and an owner. It closes after the file's tests. */
+export async function useForms(env: Record<string, string> = {}) {
+  const fixture = await createFixture({ ...challengeEnv, ...env });
+  afterAll(() => fixture.close());
+  return { fixture, ask: forms(fixture), owner: await fixture.newCaller() };
 }

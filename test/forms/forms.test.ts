@@ -1,17 +1,9 @@
 /** Forms as those see them who may act on the site. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
-import { ada, challengeEnv, contactFields, forms } from './fixture.ts';
+import { expect, test } from 'vitest';
+import { errorOf } from '#test/api/fixture.ts';
+import { ada, contactFields, useForms } from './fixture.ts';
 
-let fixture: Fixture;
-let ask: ReturnType<typeof forms>;
-let owner: Caller;
-beforeAll(async () => {
-  fixture = await createFixture({ ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
-  ask = forms(fixture);
-  owner = await fixture.newCaller();
-});
-afterAll(() => fixture.close());
+const { fixture, ask, owner } = await useForms({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
 
 test('a form has a permanent address, is read, listed and changed', async () => {
   const site = await ask.newSite(owner);

@@ -1,18 +1,10 @@
 /** What happens to a form while enquiries to it are on their way: each is whole or was refused. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
+import { expect, test } from 'vitest';
+import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';
-import { ada, challengeEnv, forms } from './fixture.ts';
+import { ada, useForms } from './fixture.ts';
 
-let fixture: Fixture;
-let ask: ReturnType<typeof forms>;
-let owner: Caller;
-beforeAll(async () => {
-  fixture = await createFixture({ ...challengeEnv, FRONTAGE_RATE_SCALE: '1000' });
-  ask = forms(fixture);
-  owner = await fixture.newCaller();
-});
-afterAll(() => fixture.close());
+const { fixture, ask, owner } = await useForms({ FRONTAGE_RATE_SCALE: '1000' });
 
 /** Sends from several visitors, each with a solution of its own, while `acts` are done. */
 async function meanwhile(formId: string, acts: () => Promise<unknown>, count = 24): Promise<Answer[]> {

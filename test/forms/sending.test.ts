@@ -1,20 +1,11 @@
 /** What visitors send, over the wire: taken, or refused so that nothing typed is lost. */
 import { pbkdf2Sync } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createFixture, errorOf, type Fixture } from '#test/api/fixture.ts';
-import { ada, challengeEnv, type FormMade, forms, solve } from './fixture.ts';
+import { expect, test } from 'vitest';
+import { createFixture, errorOf } from '#test/api/fixture.ts';
+import { ada, challengeEnv, forms, solve, useForms } from './fixture.ts';
 
-let fixture: Fixture;
-let ask: ReturnType<typeof forms>;
-let owner: Caller;
-let form: FormMade;
-beforeAll(async () => {
-  fixture = await createFixture(challengeEnv);
-  ask = forms(fixture);
-  owner = await fixture.newCaller();
-  form = await ask.newForm(owner);
-});
-afterAll(() => fixture.close());
+const { fixture, ask, owner } = await useForms();
+const form = await ask.newForm(owner);
 
 const latest = async () => (await ask.submissions(owner, form.id)).body.items[0];
 const count = async () => (await owner.call('GET', `/v1/forms/${form.id}`)).body.submissions;

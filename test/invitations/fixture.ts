@@ -1,7 +1,8 @@
 /** Owners, sites and invitations for tests that speak of people; sites without repositories, which are quick to make. */
+import { afterAll } from 'vitest';
 import { Site } from '#db/sites/site.ts';
 import { newId, newPublicId } from '#runtime/ids.ts';
-import { type Answer, type Caller, createFixture, type Fixture, freeName } from '#test/api/fixture.ts';
+import { type Answer, type Caller, createFixture, errorOf, type Fixture, freeName } from '#test/api/fixture.ts';
 
 /** The platform with mail switched on, and nobody to send it. */
 export function createUnsentFixture(
@@ -54,4 +55,16 @@ export function people(fixture: Pick<Fixture, 'deps' | 'clock' | 'newCaller'>) {
   }
 
   return { newSite, emailOf, invite, accept, withdraw, remove, newCollaborator };
+}
+
+/** The same with people, and an owner. It closes after the file's tests. */
+export async function useUnsent() {
+  const fixture = await createUnsentFixture();
+  afterAll(() => fixture.close());
+  return { fixture, ask: people(fixture), owner: await fixture.newCaller() };
+}
+
+export function refusal(answer: Answer) {
+  const { code, message, next_action } = errorOf(answer);
+  return { status: answer.status, code, message, nextAction: next_action };
 }

@@ -1,32 +1,16 @@
 /** Invitations and collaborators over the wire: every call, every state, every refusal. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter } from '#db/mail/queue.ts';
-import { type Answer, type Caller, errorOf, type Fixture } from '#test/api/fixture.ts';
-import { createUnsentFixture, type People, people } from './fixture.ts';
+import { refusal, useUnsent } from './fixture.ts';
 
 const dayMs = 24 * 3600_000;
 
-let fixture: Fixture;
-let ask: People;
-let owner: Caller;
-let guest: Caller;
-let guestEmail: string;
+const { fixture, ask, owner } = await useUnsent();
+const guest = await fixture.newCaller();
+const guestEmail = await ask.emailOf(guest);
 
-beforeAll(async () => {
-  fixture = await createUnsentFixture();
-  ask = people(fixture);
-  owner = await fixture.newCaller();
-  guest = await fixture.newCaller();
-  guestEmail = await ask.emailOf(guest);
-});
-afterAll(() => fixture.close());
-
-const refusal = (answer: Answer) => {
-  const { code, message, next_action } = errorOf(answer);
-  return { status: answer.status, code, message, nextAction: next_action };
-};
 let strangers = 0;
 const newAddress = () => `stranger-${++strangers}@example.com`;
 

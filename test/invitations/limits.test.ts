@@ -1,26 +1,13 @@
 /** Invitations where they end: by time, caps, addresses that are none, archived sites, and a platform without mail. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { setAddress } from '#api/accounts/address.ts';
-import { type Answer, type Caller, createFixture, errorOf, type Fixture, limitsIn } from '#test/api/fixture.ts';
-import { createUnsentFixture, type People, people } from './fixture.ts';
+import { createFixture, limitsIn } from '#test/api/fixture.ts';
+import { createUnsentFixture, people, refusal, useUnsent } from './fixture.ts';
 
 const dayMs = 24 * 3600_000;
 
-let fixture: Fixture;
-let ask: People;
-let owner: Caller;
+const { fixture, ask, owner } = await useUnsent();
 
-beforeAll(async () => {
-  fixture = await createUnsentFixture();
-  ask = people(fixture);
-  owner = await fixture.newCaller();
-});
-afterAll(() => fixture.close());
-
-const refusal = (answer: Answer) => {
-  const { code, message, next_action } = errorOf(answer);
-  return { status: answer.status, code, message, nextAction: next_action };
-};
 let strangers = 0;
 const newAddress = () => `stranger-${++strangers}@example.com`;
 

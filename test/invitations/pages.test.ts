@@ -1,33 +1,16 @@
 /** An invitation in a browser: from the mail's link to the site on the owner's page. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { issueToken } from '#api/tokens/rules.ts';
-import { type Caller, callWith } from '#test/api/fixture.ts';
+import { afterAll, expect, test } from 'vitest';
 import { createPeopleFixture } from '#test/people/fixture.ts';
-import { type People, people } from './fixture.ts';
+import { people } from './fixture.ts';
 
-let fixture: Awaited<ReturnType<typeof createPeopleFixture>>;
-let ask: People;
-let owner: Caller;
-
-beforeAll(async () => {
-  fixture = await createPeopleFixture();
-  ask = people(fixture);
-  owner = await fixture.newCaller();
-});
+const fixture = await createPeopleFixture();
 afterAll(() => fixture.close());
-
-async function signedIn() {
-  const person = await fixture.newOwner();
-  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, person.accountId, { name: 'agent' });
-  const browser = fixture.browser();
-  await browser.press(await browser.open('/signin'), 'Send me a link', { email: person.email });
-  await browser.press(await browser.open(await fixture.linkTo(person.email, 'signin-link')), 'Sign in');
-  return { ...person, browser, call: callWith(fixture.url, secret), token: secret };
-}
+const ask = people(fixture);
+const owner = await fixture.newCaller();
 
 test('the mailed link leads through sign-in to a page that accepts', async () => {
   const site = await ask.newSite(owner);
-  const guest = await signedIn();
+  const guest = await fixture.newSignedIn();
   await ask.invite(owner, site.id, guest.email);
   const link = await fixture.linkTo(guest.email, 'invitation');
   const nobody = await fixture.browser().open(link);
@@ -48,7 +31,7 @@ test('the mailed link leads through sign-in to a page that accepts', async () =>
 
 test('the account page lists invitations and accepts them', async () => {
   const site = await ask.newSite(owner);
-  const guest = await signedIn();
+  const guest = await fixture.newSignedIn();
   expect((await guest.browser.open('/account')).text).not.toContain('Invitations');
   const { body } = await ask.invite(owner, site.id, guest.email);
   const page = await guest.browser.open('/account');
@@ -60,7 +43,7 @@ test('the account page lists invitations and accepts them', async () => {
 
 test('invitations to another address, withdrawn or unknown ones are not found', async () => {
   const site = await ask.newSite(owner);
-  const [guest, other] = [await signedIn(), await signedIn()];
+  const [guest, other] = [await fixture.newSignedIn(), await fixture.newSignedIn()];
   const { body } = await ask.invite(owner, site.id, guest.email);
   const link = `/invitations/${body.id}`;
   const seen = await other.browser.open(link);

@@ -1,28 +1,19 @@
 /** Calls at the same moment. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lockAccount } from '#db/accounts/lock.ts';
 import { lockSite } from '#db/sites/transitions.ts';
-import { type Answer, type Caller, errorOf, type Fixture, limitsIn } from '#test/api/fixture.ts';
+import { type Answer, errorOf, limitsIn } from '#test/api/fixture.ts';
 import { sized } from '#test/campaigns/size.ts';
 import { until } from '#test/stack/until.ts';
-import { createUnsentFixture, type People, people } from './fixture.ts';
+import { useUnsent } from './fixture.ts';
 
 const invitations = sized({ one: 50, short: 100, long: 1000 });
 const rounds = sized({ one: 20, short: 50, long: 500 });
 
-let fixture: Fixture;
-let ask: People;
-let owner: Caller;
-
-beforeAll(async () => {
-  fixture = await createUnsentFixture();
-  // Two API processes on one database.
-  await fixture.start();
-  ask = people(fixture);
-  owner = await fixture.newCaller();
-});
-afterAll(() => fixture.close());
+const { fixture, ask, owner } = await useUnsent();
+// Two API processes on one database.
+await fixture.start();
 
 const outcome = (answer: Answer) => (answer.status === 200 ? answer.body.status : errorOf(answer).code);
 function tally(words: string[]): Record<string, number> {

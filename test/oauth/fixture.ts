@@ -45,16 +45,10 @@ export async function createOauthFixture(env: Record<string, string> = {}) {
     return `/oauth/authorize?${new URLSearchParams(sent)}`;
   }
 
-  /** Signs the browser in by a mailed link, from the page that asks for the address; answers what it then sees. */
-  async function signIn(browser: Browser, email: string, page?: Shown): Promise<Shown> {
-    await browser.press(page ?? (await browser.open('/signin')), 'Send me a link', { email });
-    return browser.press(await browser.open(await fixture.linkTo(email, 'signin-link')), 'Sign in');
-  }
-
   async function newSignedIn() {
     const owner = await fixture.newOwner();
     const browser = fixture.browser();
-    await signIn(browser, owner.email);
+    await fixture.signIn(browser, owner.email);
     return { ...owner, browser };
   }
 
@@ -91,7 +85,6 @@ export async function createOauthFixture(env: Record<string, string> = {}) {
     form,
     register,
     question,
-    signIn,
     newSignedIn,
     locationOf,
     approve,

@@ -1,7 +1,5 @@
 /** Offers and payout accounts on the owner's page. */
 import { afterAll, expect, test } from 'vitest';
-import { issueToken } from '#api/tokens/rules.ts';
-import { callWith } from '#test/api/fixture.ts';
 import { formsOf } from '#test/people/browser.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
 import { answered, payouts } from './fixture.ts';
@@ -14,16 +12,8 @@ const fixture = await createPeopleFixture({
 afterAll(() => fixture.close());
 const act = payouts(fixture);
 
-async function signedIn() {
-  const owner = await fixture.newOwner();
-  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Laptop' });
-  const browser = fixture.browser();
-  await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
-  await browser.press(await browser.open(await fixture.linkTo(owner.email, 'signin-link')), 'Sign in');
-  return { accountId: owner.accountId, token: secret, call: callWith(fixture.url, secret), browser };
-}
 async function newOffer(name: string) {
-  const [owner, payee] = [await signedIn(), await fixture.newCaller()];
+  const [owner, payee] = [await fixture.newSignedIn(), await fixture.newCaller()];
   const site = await act.newSite(owner);
   const { id } = answered(await act.add(payee, { name, rail: 'connect' }));
   const offer = answered(await act.offerFromAccount(payee, id, act.hostOf(site)));
@@ -55,7 +45,7 @@ test('an owner declines an offer by its own form alone', async () => {
 });
 
 test('an owner sees their payout accounts, what each waits for, and its sites', async () => {
-  const owner = await signedIn();
+  const owner = await fixture.newSignedIn();
   expect((await owner.browser.open('/account')).text).not.toContain('Payouts');
   const { id } = answered(await act.add(owner, { name: 'My bank', rail: 'connect' }));
   const site = await act.newSite(owner);

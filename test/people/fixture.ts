@@ -1,10 +1,11 @@
 /** The API with mail enabled and no sender: queued mails are read here. */
 import { openAccount } from '#api/accounts/rules.ts';
+import { issueToken } from '#api/tokens/rules.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter } from '#db/mail/queue.ts';
 import { callWith, createFixture } from '#test/api/fixture.ts';
 import { type MailData, type MailKind, writeMail } from '#web/mails/mails.ts';
-import { newBrowser } from './browser.ts';
+import { type Browser, newBrowser, type Shown } from './browser.ts';
 
 export type Letter = { kind: MailKind; to: string; subject: string; text: string; html: string; link: string };
 
@@ -25,23 +26,42 @@ export async function createPeopleFixture(env: Record<string, string> = {}) {
     });
   }
 
+  /** The newest link of this kind that the address got. */
+  async function linkTo(address: string, kind: MailKind): Promise<string> {
+    const letter = (await lettersTo(address)).find((one) => one.kind === kind);
+    if (!letter?.link) throw new Error(`no ${kind} with a link went to ${address}`);
+    return letter.link;
+  }
+
+  /** An address with an account. */
+  async function newOwner() {
+    const email = `person${++people}@example.com`;
+    const account = await openAccount(fixture.deps.em(), fixture.clock, { email, name: `Person ${people}` });
+    return { email, accountId: account.id };
+  }
+
+  /** Signs the browser in by a mailed link, from the page that asks for the address. Returns what it then sees. */
+  async function signIn(browser: Browser, email: string, page?: Shown): Promise<Shown> {
+    await browser.press(page ?? (await browser.open('/signin')), 'Send me a link', { email });
+    return browser.press(await browser.open(await linkTo(email, 'signin-link')), 'Sign in');
+  }
+
   return {
     ...fixture,
     anyone,
+    signIn,
     lettersTo,
-    /** The newest link of this kind that the address got. */
-    async linkTo(address: string, kind: MailKind): Promise<string> {
-      const letter = (await lettersTo(address)).find((one) => one.kind === kind);
-      if (!letter?.link) throw new Error(`no ${kind} with a link went to ${address}`);
-      return letter.link;
-    },
+    linkTo,
     newAddress: () => `person${++people}@example.com`,
     browser: () => newBrowser(fixture.url),
-    /** An address with an account. */
-    async newOwner() {
-      const email = `person${++people}@example.com`;
-      const account = await openAccount(fixture.deps.em(), fixture.clock, { email, name: `Person ${people}` });
-      return { email, accountId: account.id };
+    newOwner,
+    /** An owner with a token and a browser that is signed in. */
+    async newSignedIn(name = 'Laptop') {
+      const owner = await newOwner();
+      const { secret, token } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name });
+      const browser = newBrowser(fixture.url);
+      await signIn(browser, owner.email);
+      return { ...owner, token: secret, tokenId: token.id, call: callWith(fixture.url, secret), browser };
     },
     ask: (email: string, more: Record<string, unknown> = {}, call = anyone) =>
       call('POST', '/v1/auth/requests', { body: { email, agent_name: 'Claude', ...more } }),

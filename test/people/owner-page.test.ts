@@ -9,15 +9,7 @@ const fixture = await createPeopleFixture();
 const second = await fixture.start();
 afterAll(() => fixture.close());
 
-/** An owner with a token, signed in in a browser. */
-async function signedIn() {
-  const owner = await fixture.newOwner();
-  const { secret, token } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Laptop <1>' });
-  const browser = fixture.browser();
-  await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
-  await browser.press(await browser.open(await fixture.linkTo(owner.email, 'signin-link')), 'Sign in');
-  return { ...owner, token: secret, tokenId: token.id, call: callWith(fixture.url, secret), browser };
-}
+const signedIn = () => fixture.newSignedIn('Laptop <1>');
 
 test('the owner sees their own sites, requests and tokens alone', async () => {
   const [owner, stranger] = [await signedIn(), await signedIn()];
