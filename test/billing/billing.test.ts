@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { querySubscription } from '#db/billing/provider-queries.ts';
 import { type Caller, createFixture, errorOf } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { type BillingFixture, createBillingFixture, dayMs } from './fixture.ts';
 
 describe('a plan', () => {
@@ -189,7 +190,7 @@ describe('a plan', () => {
 
   test('cannot be bought while the provider is down; the same call succeeds later', async () => {
     const owner = await fixture.newCaller();
-    fixture.knobs.turnAway = 1;
+    setForTest(fixture.knobs, { turnAway: 1 });
     const away = await fixture.checkout(owner, 'hobby');
     fixture.knobs.turnAway = 0;
     expect(errorOf(away)).toMatchObject({ code: 'provider_error', retryable: true });

@@ -6,6 +6,7 @@ import type { Billing } from '#providers/billing.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
 import type { Caller } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { type BillingFixture, createBillingFixture } from './fixture.ts';
 
 let fixture: BillingFixture;
@@ -87,16 +88,15 @@ test('a message about an unknown subscription is accepted and changes nothing', 
 
 test('a purchase whose messages are all lost still becomes active', async () => {
   const owner = await fixture.newCaller();
-  fixture.knobs.loseWebhooks = 1;
-  await fixture.buy(owner, 'hobby');
-  fixture.knobs.loseWebhooks = 0;
+  setForTest(fixture.knobs, { loseWebhooks: 1 });
+  expect(await fixture.buy(owner, 'hobby')).toMatchObject({ plan: 'hobby', status: 'active' });
 });
 
 test('a lost cancellation is noticed, and so are subscriptions without a workflow', async () => {
   const owner = await fixture.newCaller();
   await fixture.buy(owner, 'hobby');
   await endFollowing(owner);
-  fixture.knobs.loseWebhooks = 1;
+  setForTest(fixture.knobs, { loseWebhooks: 1 });
   (await fixture.atProvider(owner)).act('end');
   fixture.knobs.loseWebhooks = 0;
   expect((await fixture.read(owner)).plan).toBe('hobby');
@@ -113,7 +113,7 @@ test('a subscription that cannot be queried does not block the others', async ()
   }
   const update = `update billing_subscription set provider_subscription = 'sub_lost', ask_at = ask_at - interval '1 hour' where account_id = ?`;
   await fixture.deps.em().execute(update, [lost.accountId]);
-  fixture.knobs.loseWebhooks = 1;
+  setForTest(fixture.knobs, { loseWebhooks: 1 });
   (await fixture.atProvider(owner)).act('end');
   fixture.knobs.loseWebhooks = 0;
   fixture.skip(7 * 3600_000);

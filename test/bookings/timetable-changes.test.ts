@@ -57,19 +57,27 @@ test('disabling bookings or archiving a site while visitors book keeps exactly t
   }
 });
 
-test.each([
-  ['a day long', { duration_minutes: 1440, step_minutes: 1440 }, { from: '00:00', to: '24:00' }, 1],
-  ['as long as the window', { duration_minutes: 480, step_minutes: 15 }, { from: '09:00', to: '17:00' }, 1],
-  ['a minute longer than the window', { duration_minutes: 481, step_minutes: 15 }, { from: '09:00', to: '17:00' }, 0],
-])('a service %s is offered where it fits, and blocks its whole duration', async (_what, service, hours, count) => {
+function dailyFrom(hours: { from: string; to: string }, service: object) {
   const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
-  const input = timetable({ calendar: { capacity: 1, hours: [{ days, ...hours }] }, service });
-  const { publicId } = await newBookable(input);
+  return timetable({ calendar: { capacity: 1, hours: [{ days, ...hours }] }, service });
+}
+
+test.each([
+  ['a day long', { duration_minutes: 1440, step_minutes: 1440 }, { from: '00:00', to: '24:00' }],
+  ['as long as the window', { duration_minutes: 480, step_minutes: 15 }, { from: '09:00', to: '17:00' }],
+])('a service that is %s is offered once, and one booking takes all of it', async (_what, service, hours) => {
+  const { publicId } = await newBookable(dailyFrom(hours, service));
   const date = dateIn(6);
   const offered = await slots(publicId, date);
-  expect(offered).toHaveLength(count);
-  if (!offered[0]) return;
-  expect((await book(publicId, offered[0].start)).status).toBe(200);
+  expect(offered).toHaveLength(1);
+  const start = offered[0]?.start as string;
+  expect((await book(publicId, start)).status).toBe(200);
   expect(await slots(publicId, date)).toEqual([]);
-  expect(errorOf(await book(publicId, offered[0].start)).code).toBe('slot_taken');
+  expect(errorOf(await book(publicId, start)).code).toBe('slot_taken');
+});
+
+test('a service that is a minute longer than the window is not offered', async () => {
+  const service = { duration_minutes: 481, step_minutes: 15 };
+  const { publicId } = await newBookable(dailyFrom({ from: '09:00', to: '17:00' }, service));
+  expect(await slots(publicId, dateIn(6))).toEqual([]);
 });

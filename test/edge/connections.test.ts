@@ -78,7 +78,8 @@ describe('only the requested host decides', () => {
     const reply = await askRaw(port, `GET / HTTP/1.1\r\n${shop}${field}\r\nConnection: close\r\n\r\n`);
     expect(reply).not.toContain('<title>Bare</title>');
     expect(reply).not.toContain('<title>About</title>');
-    expect(reply).toMatch(/^HTTP\/1\.1 (200|400) /);
+    // A colon begins no name of a field.
+    expect(reply.slice(0, 13)).toBe(field.startsWith(':') ? 'HTTP/1.1 400 ' : 'HTTP/1.1 200 ');
     expect(reply).not.toMatch(/^(location|x-forwarded)/im);
   });
 
@@ -128,9 +129,8 @@ describe('an abusive field has little effect', () => {
 
   test('2,500 fields are served, or refused with status 431', async () => {
     const fields = Array.from({ length: 2_500 }, (_, n) => `A${n}: b\r\n`).join('');
-    expect(await askRaw(port, `GET / HTTP/1.1\r\n${shop}${fields}Connection: close\r\n\r\n`)).toMatch(
-      /^HTTP\/1\.1 (200|431) /,
-    );
+    const reply = await askRaw(port, `GET / HTTP/1.1\r\n${shop}${fields}Connection: close\r\n\r\n`);
+    expect(reply.slice(0, 13)).toBe('HTTP/1.1 431 ');
   });
 });
 

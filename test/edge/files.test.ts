@@ -42,14 +42,18 @@ describe('paths of a site', () => {
     expect(answer.headers['cache-control']).toBe('public, max-age=0, must-revalidate');
   });
 
-  test.each(['//evil.test/', '//blog', '/\\evil.test', '/%5cevil.test/..', '/%2f/evil.test', '/.//blog', '///blog'])(
-    '%s never leads to another host',
-    async (path) => {
-      const answer = await shop(path);
-      expect([400, 404]).toContain(answer.status);
-      expect(answer.headers.location).toBeUndefined();
-    },
-  );
+  test.each([
+    ['//evil.test/', 404],
+    ['//blog', 404],
+    ['///blog', 404],
+    ['/\\evil.test', 400],
+    ['/%5cevil.test/..', 400],
+    ['/%2f/evil.test', 400],
+    ['/.//blog', 400],
+  ])('%s never leads to another host', async (path, status) => {
+    const answer = await shop(path);
+    expect([answer.status, answer.headers.location]).toEqual([status, undefined]);
+  });
 });
 
 describe('a missing file', () => {
@@ -80,7 +84,7 @@ describe('a missing file', () => {
   ])('%s is an asset, never answered with HTML', async (path) => {
     for (const host of ['shop', 'bare', 'soon', 'closed', 'nobody']) {
       const answer = await shop(path, { host: `${host}.sites.test` });
-      expect([404, 410]).toContain(answer.status);
+      expect(answer.status).toBe(host === 'closed' ? 410 : 404);
       expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
       expect(answer.headers['cache-control']).toBe('no-store');
     }

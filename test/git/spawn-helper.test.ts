@@ -152,16 +152,9 @@ test('when the helper is killed, its programs fail and the next one starts', asy
 test('when its folder is deleted, a new helper starts', async () => {
   const launcher = Number((await finished(await shell('echo $PPID'))).said);
   rmSync(dirname(addressOf(launcher)), { recursive: true });
-  let now = launcher;
-  while (now === launcher)
-    now = Number(
-      await shell('echo $PPID')
-        .then(finished)
-        .then(
-          ({ said }) => said,
-          () => launcher,
-        ),
-    );
+  // Calls fail until the helper has ended.
+  const parent = async () => Number((await finished(await shell('echo $PPID'))).said);
+  await expect.poll(() => parent().catch(() => launcher)).not.toBe(launcher);
 });
 
 /** Where the streams of a launcher's programs meet. */

@@ -55,14 +55,12 @@ test('an error is one of the catalog, with its remedy', async () => {
 });
 
 test('no input of a tool reaches another call', async () => {
-  const hostile = ['..', '.', '', '../tokens', '..%2ftokens', 'a/../b', 'x?y=1#z', {}, [], null, true];
-  for (const id of hostile) {
-    const { error } = await agent.call('site_read', { id });
-    expect([id, error?.code]).toEqual([id, expect.stringMatching(/^(invalid_input|not_found)$/)]);
-  }
-  for (const path of ['../../../account', 'a/./b', 'a//b', '/']) {
-    expect((await agent.call('skill_read', { path })).error?.code).toMatch(/^(invalid_input|not_found)$/);
-  }
+  for (const id of ['../tokens', '..%2ftokens', 'a/../b', 'x?y=1#z'])
+    expect([id, (await agent.call('site_read', { id })).error?.code]).toEqual([id, 'not_found']);
+  for (const id of ['..', '.', '', {}, [], null, true])
+    expect([id, (await agent.call('site_read', { id })).error?.code]).toEqual([id, 'invalid_input']);
+  for (const path of ['../../../account', 'a/./b', 'a//b', '/'])
+    expect([path, (await agent.call('skill_read', { path })).error?.code]).toEqual([path, 'invalid_input']);
   expect((await agent.call('site_read', {})).error.message).toContain('id');
   expect((await agent.call('site_read', { id: site.id, nonsense: 1 })).error.message).toContain('"nonsense"');
   expect((await agent.call('site_publish', { id: site.id, wait_seconds: '1\r\nx: y' })).error.code).toBe(

@@ -4,6 +4,7 @@ import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { aroundActivities } from '#test/stack/worker.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest } from './held.ts';
@@ -99,7 +100,7 @@ test('the ledger check flags what needs an operator, once, and clears what is fi
   await em().nativeUpdate(PaymentAttempt, { id: attempt.id }, { charge: null, chargedAt: null, status: 'closed' });
   await em().execute(`update payment set payout_account_id = payout_account_id where id = ?`, [id]);
   const flagged = async () => (await em().find(LedgerFlag, { subject: id })).length;
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   await check('one');
   await check('two');
   expect(await flagged()).toBe(1);

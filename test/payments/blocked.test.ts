@@ -5,6 +5,7 @@ import { Booking } from '#db/bookings/booking.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
 
@@ -45,7 +46,7 @@ describe.each(Object.entries(blocks))('a block %s', (_whose, block) => {
     const made = await fixture.newPayment();
     const { page } = await fixture.openLink(made.payUrl);
     await atRest(fixture, made.id);
-    fixture.stub.knobs.turnAway = 1;
+    setForTest(fixture.stub.knobs, { turnAway: 1 });
     await block(made);
     await fixture.press(page, 'pay', { comesBack: false });
     fixture.stub.knobs.turnAway = 0;
@@ -61,7 +62,7 @@ test('a booking paid to a blocked account gets no seat, a refund and mails', asy
   await em().execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, paymentId);
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   await blockAccount(em(), fixture, other.accountId, why);
   await fixture.press(page, 'pay', { comesBack: false });
   fixture.stub.knobs.turnAway = 0;

@@ -6,6 +6,7 @@ import { withPayment } from '#db/payments/transitions.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
 
@@ -50,7 +51,7 @@ test('an expiring hold closes its page before it frees the seat', async () => {
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, payment.id);
   // The provider does not answer, so nobody can say that the page is closed.
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   fixture.skip(15 * minuteMs + 1000);
   expect([await statusOf(), await isOpen()]).toEqual(['held', false]);
   expect((await bookAnother()).body.error.code).toBe('slot_taken');
@@ -69,7 +70,7 @@ test('a payer just before the hold’s end keeps the seat', async () => {
   const { payUrl, statusOf, payment } = await held();
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, payment.id);
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   await fixture.press(page, 'pay', { comesBack: false });
   fixture.skip(15 * minuteMs + 1000);
   fixture.stub.knobs.turnAway = 0;
@@ -82,7 +83,7 @@ test('archiving a site ends its holds, and refunds late charges', async () => {
   const { payUrl, site, owner, paymentId, payment } = await held();
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, payment.id);
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
   await fixture.press(page, 'pay', { comesBack: false });
   fixture.stub.knobs.turnAway = 0;
@@ -98,7 +99,7 @@ test('a blocked site takes no money: links expire, holds end, late charges are r
   expect((await fixture.openLink(open.pay_url)).status).toBe(303);
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, paymentId);
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   await blockSite(fixture.deps.em(), fixture.clock, site.id, 'It sells what it has not.');
   await fixture.press(page, 'pay', { comesBack: false });
   fixture.stub.knobs.turnAway = 0;

@@ -7,6 +7,7 @@ import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { errorOf } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
 
@@ -28,7 +29,7 @@ describe('a charge found after hours without the provider', () => {
     const made = await heldIn(fixture, { holdMinutes });
     const { page } = await fixture.openLink(made.payUrl);
     await atRest(fixture, made.paymentId);
-    fixture.stub.knobs.turnAway = 1;
+    setForTest(fixture.stub.knobs, { turnAway: 1 });
     if (pays) await fixture.press(page, 'pay', { comesBack: false });
     fixture.skip(101 * minuteMs);
     await made.nudge();
@@ -129,7 +130,7 @@ describe('cancelling', () => {
     const { payUrl, id, owner, paymentId, payment, nudge } = await heldIn(fixture);
     const { page } = await fixture.openLink(payUrl);
     await atRest(fixture, paymentId);
-    fixture.stub.knobs.turnAway = 1;
+    setForTest(fixture.stub.knobs, { turnAway: 1 });
     await owner.call('POST', `/v1/bookings/${id}/cancel`);
     await fixture.press(page, 'pay', { comesBack: false });
     fixture.stub.knobs.turnAway = 0;

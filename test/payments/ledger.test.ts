@@ -9,6 +9,7 @@ import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { newId } from '#runtime/ids.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 
 let fixture: PayingFixture;
@@ -36,7 +37,7 @@ async function foreignCharge() {
 
 test('a charge’s flag stays while the provider is silent, and goes when resolved', async () => {
   const { subject, latest_charge } = await foreignCharge();
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   await checkLedger(fixture.deps);
   fixture.stub.knobs.turnAway = 0;
   expect(await flagOf(subject)).not.toBe(null);

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { newId } from '#runtime/ids.ts';
 import { errorOf } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { type PayingFixture, usePayingFixture, webhookSecret } from './fixture.ts';
 
 let fixture: PayingFixture;
@@ -60,7 +61,7 @@ describe('a completed payment is noticed', () => {
 
   test('by a signed message at once on connect, or by polling without it', async () => {
     const { payUrl, statusOf } = await fixture.newPayment({ rail: 'connect' });
-    fixture.stub.knobs.loseWebhooks = 1;
+    setForTest(fixture.stub.knobs, { loseWebhooks: 1 });
     await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { comesBack: false });
     fixture.stub.knobs.loseWebhooks = 0;
     await expect.poll(statusOf, soon).toBe('paid');
@@ -96,7 +97,7 @@ test('a declined card or a departing payer changes nothing, and the link stays v
 
 test('an opening whose response was lost leaves no payable page', async () => {
   const { payUrl, id } = await fixture.newPayment();
-  fixture.stub.knobs.loseAnswers = 1;
+  setForTest(fixture.stub.knobs, { loseAnswers: 1 });
   const lost = await fixture.openLink(payUrl);
   fixture.stub.knobs.loseAnswers = 0;
   expect(lost.status).toBe(502);
@@ -233,7 +234,7 @@ test('neither responses nor our pages name the provider', async () => {
   })();
   const { page } = await fixture.openLink(payUrl);
   const texts = [JSON.stringify(await read()), (await fixture.press(page)).text, (await refund()).text];
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   const other = await fixture.newPayment();
   texts.push((await fixture.openLink(other.payUrl)).text);
   fixture.stub.knobs.turnAway = 0;

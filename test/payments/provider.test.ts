@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NewCheckoutSession, openPayments, type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
 import { toProvider } from '#rules/currencies.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { findMock } from '#tools/local/payments/stripe-mock.ts';
 import { startPaymentsStub } from '#tools/local/payments/stub.ts';
 
@@ -136,7 +137,7 @@ describe('a provider failure', () => {
       'invalid_credentials',
     );
     expect(await faultOf(payments.readSession(own('nothing'), 'cs_test_nothing'))).toBe('missing');
-    stub.knobs.turnAway = 1;
+    setForTest(stub.knobs, { turnAway: 1 });
     const fault = await payments.readKey('rk_test_0123456789').catch((error: unknown) => error);
     stub.knobs.turnAway = 0;
     expect(fault).toMatchObject({ reason: 'unanswered', message: 'the payment provider failed: unanswered (503)' });

@@ -17,6 +17,7 @@ import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { Site } from '#db/sites/site.ts';
 import { blockSite } from '#db/sites/transitions.ts';
 import { errorOf } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest } from './held.ts';
 
@@ -90,7 +91,7 @@ describe('a refund', () => {
 
   test('without a response continues automatically, once', async () => {
     const { id, owner, refund, statusOf } = await paid();
-    fixture.stub.knobs.loseAnswers = 1;
+    setForTest(fixture.stub.knobs, { loseAnswers: 1 });
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', next_action: expect.stringContaining(id) });
     fixture.stub.knobs.loseAnswers = 0;
@@ -99,7 +100,7 @@ describe('a refund', () => {
   });
   test('without funds is retried, and completes once funds arrive', async () => {
     const { id, owner, statusOf } = await paid();
-    fixture.stub.knobs.failRefunds = true;
+    setForTest(fixture.stub.knobs, { failRefunds: true });
     await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('balance_insufficient');
     fixture.stub.knobs.failRefunds = false;
@@ -109,7 +110,7 @@ describe('a refund', () => {
 
   test('that is pending at the provider is in progress until done', async () => {
     const { id, owner, statusOf } = await paid();
-    fixture.stub.knobs.holdRefunds = true;
+    setForTest(fixture.stub.knobs, { holdRefunds: true });
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', refunded_at: null });
     await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('has not completed');
@@ -123,7 +124,7 @@ describe('a refund', () => {
 
   test('that another replaced is neither completed nor abandoned in its place', async () => {
     const { id, owner, statusOf } = await paid();
-    fixture.stub.knobs.turnAway = 1;
+    setForTest(fixture.stub.knobs, { turnAway: 1 });
     await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     const attempt = await attemptOf(id);
     const steps = refundActivities(fixture.deps);

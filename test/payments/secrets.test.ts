@@ -6,6 +6,7 @@ import { OutboxEntry } from '#db/outbox-entry.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { callWith } from '#test/api/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { startWorker } from '#test/stack/worker.ts';
 import { createPayingFixture, type PayingFixture, paymentsKey, webhookSecret } from './fixture.ts';
 import { mailsWaiting } from './held.ts';
@@ -53,7 +54,7 @@ async function connect(owner: Owner, siteId: string) {
   expect((await owner.call('POST', `${accounts}/${body.id}/key`, { body: { secret_key: next } })).status).toBe(200);
   refusals.push((await owner.call('POST', accounts, { body: { secret_key: bad } })).text);
   refusals.push((await owner.call('POST', accounts, { body: { secret_key: bad, rail: 'connect' } })).text);
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   refusals.push((await owner.call('POST', accounts, { body: { secret_key: lost } })).text);
   fixture.stub.knobs.turnAway = 0;
   await owner.call('POST', `/v1/sites/${siteId}/payout-account`, { body: { payout_account_id: body.id } });
@@ -69,13 +70,13 @@ async function connect(owner: Owner, siteId: string) {
 async function payAndRefund(owner: Owner, siteId: string) {
   const body = { amount: 1250, currency: 'EUR', reference: 'order 12' };
   const payment = (await owner.call('POST', `/v1/sites/${siteId}/payments`, { body })).body;
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   refusals.push((await fixture.openLink(payment.pay_url)).text);
   fixture.stub.knobs.turnAway = 0;
   const { page } = await fixture.openLink(payment.pay_url);
   keep('page to pay on', page);
   await fixture.press(page);
-  fixture.stub.knobs.failRefunds = true;
+  setForTest(fixture.stub.knobs, { failRefunds: true });
   const refund = () => owner.call('POST', `/v1/payments/${payment.id}/refund`, { headers: { prefer: 'wait=1' } });
   refusals.push((await refund()).text);
   fixture.stub.knobs.failRefunds = false;
@@ -110,7 +111,7 @@ async function subscribe(owner: Owner) {
   await fetch(`${url}/pay`, { method: 'POST', redirect: 'manual' });
   await expect.poll(async () => (await owner.call('GET', '/v1/billing')).body.plan, soon).toBe('hobby');
   keep('page that manages a plan', (await owner.call('POST', '/v1/billing/portal')).body.url);
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   refusals.push((await owner.call('POST', '/v1/billing/checkout', { body: { plan: 'studio' } })).text);
   fixture.stub.knobs.turnAway = 0;
 }

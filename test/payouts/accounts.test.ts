@@ -1,6 +1,7 @@
 /** Payout accounts as their owner has them: added by a key or to be connected, named, given another key, removed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorOf, limitsIn } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { answered, createPayoutFixture, newKey, outcome, type PayoutFixture } from './fixture.ts';
 
 let fixture: PayoutFixture;
@@ -88,7 +89,7 @@ test('both a key and a rail, neither, or a wrong type is invalid_payout_account'
 
 test('without the provider, adding a key is a retryable error, and stores nothing', async () => {
   const owner = await fixture.newCaller();
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   const told = await fixture.add(owner);
   fixture.stub.knobs.turnAway = 0;
   expect(errorOf(told)).toMatchObject({ code: 'provider_error', retryable: true });

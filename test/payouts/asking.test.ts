@@ -4,6 +4,7 @@ import { payoutActivities } from '#activities/payouts.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { payoutAccountChanged, refreshPayoutAccount } from '#db/payouts/provider-status.ts';
 import { callWith } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { completeAccount } from '#tools/local/payments/accounts.ts';
 import { answered, createPayoutFixture, newKey, type PayoutFixture } from './fixture.ts';
 
@@ -38,7 +39,7 @@ test('listing a waiting account queries it at most every five seconds', async ()
 test('without the provider, the list contains the last known status', async () => {
   const { owner, id } = await newPending();
   fixture.skip(6_000);
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   expect((await fixture.list(owner))[0]).toMatchObject({ id, status: 'pending' });
   fixture.stub.knobs.turnAway = 0;
 });
@@ -85,7 +86,7 @@ test('a connected account’s message updates its row', async () => {
   await fixture.stub.settled();
   expect(await row(id)).toMatchObject({ status: 'ready', currency: 'EUR' });
   expect(await payoutAccountChanged(fixture.deps, 'acct_of_nobody')).toBe(true);
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   expect(await payoutAccountChanged(fixture.deps, name)).toBe(false);
   fixture.stub.knobs.turnAway = 0;
 });

@@ -1,6 +1,7 @@
 /** The way of an owner through the provider's pages: our link, a fresh one of theirs at each opening, and the way back. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Caller, callWith, errorOf } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';
 
 let fixture: PayoutFixture;
@@ -112,7 +113,7 @@ test('the link is returned to its creator, also repeatedly, and is in no row', a
 
 test('without the provider, the page says so plainly, and the link stays valid', async () => {
   const { path, read } = await newConnected();
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   const away = await visit(path);
   fixture.stub.knobs.turnAway = 0;
   expect([away.status, away.text]).toEqual([502, expect.stringContaining('did not respond, or rejected the request')]);

@@ -7,6 +7,7 @@ import { endAgreements } from '#db/payouts/offer-transitions.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { newId } from '#runtime/ids.ts';
 import { callWith } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';
 
@@ -48,7 +49,7 @@ test('removing a payout account closes its pages before it destroys the key', as
 
 test('a page opened during a removal ends with it', async () => {
   const { owner, site, account, pay } = await newPayer();
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   const removal = owner.call('DELETE', `${fixture.accounts}/${account.id}`);
   await expect.poll(async () => agreementOf(fixture.deps.em(), site)).toBe(null);
   answered(await fixture.attach(owner, site.id, account.id));
@@ -113,7 +114,7 @@ test('a payment without an agreement redirects nowhere, before any cleanup', asy
 
 test('without the provider, the key is destroyed all the same', async () => {
   const { owner, account } = await newPayer();
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   const person = { accountId: owner.accountId, tokenId: '' } as never;
   const removed = await removePayoutAccount(fixture.deps.em(), fixture.deps, person, account.id, 400);
   fixture.stub.knobs.turnAway = 0;

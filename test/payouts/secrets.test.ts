@@ -4,6 +4,7 @@ import { credentialsOf } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { createEncryptionKeys } from '#runtime/encryption.ts';
 import { AppError } from '#runtime/errors.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { answered, createPayoutFixture, newKey, type PayoutFixture } from './fixture.ts';
 
 let fixture: PayoutFixture;
@@ -50,7 +51,7 @@ test('a key is in no row, log or error, except its last four characters', async 
     await owner.call('GET', fixture.accounts),
     await owner.call('GET', '/v1/account'),
   );
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   answers.push(await fixture.add(owner, { secret_key: next }));
   fixture.stub.knobs.turnAway = 0;
   expect(answers.map(({ status }) => status)).toEqual([200, 400, 400, 400, 400, 200, 400, 200, 200, 502]);
