@@ -64,11 +64,9 @@ const oddValues: unknown[] = [
   2 ** 53,
   '',
   ' ',
-  '\u202e\u0007',
-  "' or 1=1; drop table site; --",
-  '../../../../etc/passwd',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what it looks like, and must stay text.
-  '${jndi:ldap://x}',
+  "\u202e\u0007' or 1=1; drop table site; --${jndi:ldap://x}",
+  '../../../../etc/passwd',
   'x'.repeat(100_000),
   '🥐'.repeat(1000),
   [],
@@ -77,7 +75,7 @@ const oddValues: unknown[] = [
 ];
 
 /** Bodies that are no object of fields, or that cannot be read. */
-const oddWholes: unknown[] = [...oddValues, 1e308, '\0', '\ud800', {}, nested(60), nested(200)];
+const oddWholes: unknown[] = [null, true, 1e308, 'x', [], [null], {}, nested(200)];
 
 /** Copies of a whole body that are wrong in one place each. */
 export function* oddBodies(schema: Schema, whole: Record<string, unknown>): Generator<unknown> {

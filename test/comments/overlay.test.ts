@@ -106,7 +106,9 @@ describe.skipIf(!executablePath)('the owner', () => {
     const window = await page.locator('frontage-overlay >> iframe').boundingBox();
     expect(window).toMatchObject({ x: 0, width: 390 });
     expect((window?.y ?? 0) + (window?.height ?? 0)).toBeLessThanOrEqual(844);
-    for (const button of await frame.locator('button:visible').all()) {
+    const buttons = await frame.locator('button:visible').all();
+    expect(buttons.length).toBeGreaterThan(1);
+    for (const button of buttons) {
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
     }
     await send(review, 'Ordered by size?', 'tap');

@@ -149,6 +149,7 @@ test('the command has one name in package, image, help and docs', async () => {
     Object.keys(commands).filter((name) => !said.includes(`\`${name}`) && !said.includes(`frontage-admin ${name}`)),
   ).toEqual([]);
   expect(said).not.toContain('node operator/admin.ts');
-  for (const [, words = ''] of said.matchAll(/frontage-admin ([a-z]+ [a-z]+)/g))
-    expect(Object.keys(commands)).toContain(words);
+  const named = [...said.matchAll(/frontage-admin ([a-z]+ [a-z]+)/g)].map(([, words]) => words);
+  expect(named.length).toBeGreaterThan(5);
+  expect(Object.keys(commands)).toEqual(expect.arrayContaining(named));
 });

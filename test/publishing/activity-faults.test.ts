@@ -7,16 +7,18 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { WorkflowFailedError } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { createBuildActivities, createPlatformActivities } from '#activities/index.ts';
 import type { BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Caller, createFixture, createSite, type Fixture } from '#test/api/fixture.ts';
+import { createFixture, createSite } from '#test/api/fixture.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { type ActivityFault, activityFaults } from './activity-faults.ts';
+import { recordMoves } from './recorded-moves.ts';
 
 const { around, interceptors } = aroundActivities();
+afterEach(() => around.clear());
 
 /** A sandbox that needs no time. What the real one does is shown in test/sandbox; here the rows are counted. */
 const sandbox = {
@@ -42,36 +44,14 @@ const sandbox = {
   close: async () => {},
 } satisfies Sandbox & Record<string, unknown>;
 
-let fixture: Fixture;
-let owner: Caller;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  fixture = await createFixture({ TEMPORAL_NAMESPACE: await createNamespace() });
-  owner = await fixture.newCaller();
-  worker = await startWorker(fixture.deps, { sandbox: sandbox as Sandbox, interceptors });
-  await fixture.deps.em().execute(`
-    create table move (at serial, deployment_id text, status text);
-    create function note_move() returns trigger language plpgsql as $$
-      begin insert into move (deployment_id, status) values (new.id, new.status); return null; end $$;
-    create trigger note_move after insert or update of status on deployment for each row execute function note_move();
-    create table pointer (at serial, site_id text, deployment_id text);
-    create function note_pointer() returns trigger language plpgsql as $$
-      begin insert into pointer (site_id, deployment_id) values (new.id, new.live_deployment_id); return null; end $$;
-    create trigger note_pointer after update of live_deployment_id on site for each row execute function note_pointer();
-  `);
-});
+const fixture = await createFixture({ TEMPORAL_NAMESPACE: await createNamespace() });
+const worker = await startWorker(fixture.deps, { sandbox: sandbox as Sandbox, interceptors });
 afterAll(async () => {
-  await worker?.close();
-  await fixture?.close();
+  await worker.close();
+  await fixture.close();
 });
-
-const column = async (question: string, values: unknown[]): Promise<string[]> => {
-  const rows: { value: string }[] = await fixture.deps.em().execute(question, values);
-  return rows.map(({ value }) => value);
-};
-const movesOf = (id: string) => column('select status as value from move where deployment_id = ? order by at', [id]);
-const pointersOf = (site: string) =>
-  column('select deployment_id as value from pointer where site_id = ? order by at', [site]);
+const owner = await fixture.newCaller();
+const { column, movesOf, pointersOf } = await recordMoves(fixture.deps);
 const sentTo = (id: string) =>
   column('select kind as value from outbox where workflow_id = ? order by id', [workflowIds.publishSite(id)]);
 
