@@ -65,7 +65,7 @@ function dailyFrom(hours: { from: string; to: string }, service: object) {
 test.each([
   ['a day long', { duration_minutes: 1440, step_minutes: 1440 }, { from: '00:00', to: '24:00' }],
   ['as long as the window', { duration_minutes: 480, step_minutes: 15 }, { from: '09:00', to: '17:00' }],
-])('a service that is %s is offered once, and one booking takes all of it', async (_what, service, hours) => {
+])('a service that is %s is offered once and booked whole', async (_what, service, hours) => {
   const { publicId } = await newBookable(dailyFrom(hours, service));
   const date = dateIn(6);
   const offered = await slots(publicId, date);

@@ -73,7 +73,6 @@ test('bytes lost in a power failure are requested again before completion', asyn
   await rm(blobPath(fixture.config.storeDir as string, sha256(page)));
   // Where the bytes were not yet synced, that fails first.
   if (errorOf(await complete(upload)).code !== 'upload_incomplete') {
-    expect(fixture.takeUnexpected()).toHaveLength(1);
     expect(refusal(await complete(upload))).toEqual([409, 'upload_incomplete']);
   }
   expect((await send(upload, sha256(page), page)).status).toBe(200);
