@@ -1,6 +1,7 @@
 /** Forms as those see them who may act on the site. */
 import { expect, test } from 'vitest';
 import { errorOf } from '#test/api/fixture.ts';
+import { html } from '#web/html.ts';
 import { ada, contactFields, useForms } from './fixture.ts';
 
 const { fixture, ask, owner } = await useForms({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
@@ -38,6 +39,14 @@ test('a form has a permanent address, is read, listed and changed', async () => 
   await owner.call('PATCH', `/v1/sites/${site.id}`, { body: { name: `${site.name}-moved` } });
   expect((await owner.call('GET', `/v1/forms/${form.id}`)).body.action_url).toBe(form.action_url);
   expect((await ask.send(form.id)).status).toBe(200);
+});
+
+test('the page at embed_url shows the HTML to paste, and the form', async () => {
+  const form = await ask.newForm(owner);
+  const { status, text } = await ask.visitor('GET', new URL(form.embed_url).pathname);
+  expect([status, text.match(/<form /g)?.length]).toEqual([200, 1]);
+  expect(text).toContain(`<code>${html`${form.embed}`.markup}</code>`);
+  expect((await ask.visitor('GET', '/f/form_none/embed.html')).status).toBe(404);
 });
 
 test('a repeated call creates one form, and returns its current state', async () => {
