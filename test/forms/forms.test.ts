@@ -43,9 +43,9 @@ test('a form has a permanent address, is read, listed and changed', async () => 
 
 test('the page at embed_url shows the HTML to paste, and the form', async () => {
   const form = await ask.newForm(owner);
-  const { status, text } = await ask.visitor('GET', new URL(form.embed_url).pathname);
+  const { status, text } = await ask.visitor('GET', new URL(String(form.embed_url)).pathname);
   expect([status, text.match(/<form /g)?.length]).toEqual([200, 1]);
-  expect(text).toContain(`<code>${html`${form.embed}`.markup}</code>`);
+  expect(text).toContain(`<code>${html`${String(form.embed)}`.markup}</code>`);
   expect((await ask.visitor('GET', '/f/form_none/embed.html')).status).toBe(404);
 });
 
