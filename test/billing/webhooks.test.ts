@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queryOverdue } from '#db/billing/provider-queries.ts';
+import { recordProviderEvent, sweepBilling } from '#db/billing/transitions.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import type { Billing } from '#providers/billing.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
@@ -151,4 +152,15 @@ test('slow queries to the provider run concurrently', async () => {
   expect(await queryOverdue(fixture.deps.em, { ...fixture.deps, billing })).toBe(owners.length);
   const late = 'select 1 from billing_subscription where ask_at < ?';
   expect(await fixture.deps.em().execute(late, [now])).toEqual([]);
+});
+
+test('a webhook is known for thirty days', async () => {
+  const { clock, deps } = fixture;
+  const event = { id: `evt_${newId('bsub')}`, customer: null };
+  const days = (count: number) => new Date(clock.now().getTime() + count * 24 * 3600_000);
+  expect(await recordProviderEvent(deps.em(), clock, event)).toBe(true);
+  await sweepBilling(deps.em(), days(29.9));
+  expect(await recordProviderEvent(deps.em(), clock, event)).toBe(false);
+  await sweepBilling(deps.em(), days(30.1));
+  expect(await recordProviderEvent(deps.em(), clock, event)).toBe(true);
 });

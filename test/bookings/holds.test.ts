@@ -192,3 +192,17 @@ test('a hold whose workflow was lost keeps no address for long', async () => {
   expect(await row(id)).toMatchObject({ status: 'expired', visitorSealed: null });
   expect(await settleHold(fixture.deps.em(), fixture.clock.now(), id)).toEqual({ settled: true, status: 'expired' });
 });
+
+test('archiving a site keeps its confirmed bookings, and the holds of other sites', async () => {
+  const [other, confirmed] = [await held(), await held()];
+  await confirm(confirmed.id);
+  await confirmed.owner.call('POST', `/v1/sites/${confirmed.site.id}/archive`);
+  expect([(await row(confirmed.id)).status, (await row(other.id)).status]).toEqual(['confirmed', 'held']);
+});
+
+test('the sweep leaves holds and addresses that are not due', async () => {
+  const { id } = await held();
+  fixture.skip(14 * minuteMs);
+  await sweepHolds(fixture.deps.em(), fixture.clock.now());
+  expect(await row(id)).toMatchObject({ status: 'held', visitorSealed: expect.any(Buffer) });
+});

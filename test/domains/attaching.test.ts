@@ -90,7 +90,9 @@ test('a takeover and a change of primary domain never deadlock', async () => {
   const lost = await fixture.active(loser);
   await loser.call('POST', `/v1/domains/${lost.id}/attach`, { body: { site_id: site.id } });
   const now = fixture.clock.now();
-  await fixture.deps.em().nativeUpdate(Domain, { id: lost.id }, { status: 'Deleted', statusSince: now });
+  const alsoLost = await fixture.active(loser);
+  const both = { id: { $in: [lost.id, alsoLost.id] } };
+  await fixture.deps.em().nativeUpdate(Domain, both, { status: 'Deleted', statusSince: now });
   const brought = await fixture.bring(winner, 'cname', lost.domain);
   fixture.setUp(brought);
   // As `attach` begins: the site, then its domain that is primary no more.
@@ -111,6 +113,7 @@ test('a takeover and a change of primary domain never deadlock', async () => {
   });
   expect((await taken)?.body.status).toBe('active');
   expect((await fixture.deps.em().findOneOrFail(Domain, { id: lost.id })).removedAt).not.toBe(null);
+  expect((await fixture.deps.em().findOneOrFail(Domain, { id: alsoLost.id })).removedAt).toBe(null);
   // What is proved anew has nothing left of who lost it.
   expect(await fixture.deps.em().findOne(DomainTombstone, { name: lost.domain })).toBe(null);
 });
@@ -160,4 +163,31 @@ test('a blocked site keeps its name and domains until it is unblocked', async ()
   expect(titled.body).toMatchObject({ name: site.name, title: 'Mended', blocked: { reason: expect.any(String) } });
   await unblockSite(fixture.deps.em(), site.id);
   for (const [method, path, input] of leaving) expect((await owner.call(method, path, input)).status, path).toBe(200);
+});
+
+test('unblocking a domain that is not blocked changes nothing', async () => {
+  const owner = await fixture.newCaller();
+  const domain = await fixture.active(owner);
+  await unblockDomain(fixture.deps.em(), fixture.clock, domain.id);
+  expect((await fixture.deps.em().findOneOrFail(Domain, { id: domain.id })).status).toBe('active');
+});
+
+test('detaching a primary domain passes it on within its own site', async () => {
+  const owner = await fixture.newCaller();
+  const [earlier, site] = [await createSite(owner), await createSite(owner)];
+  const [other, leaving, next] = [
+    await fixture.active(owner),
+    await fixture.active(owner),
+    await fixture.active(owner),
+  ];
+  const attach = (id: string, to: { id: string }) =>
+    owner.call('POST', `/v1/domains/${id}/attach`, { body: { site_id: to.id } });
+  for (const [domain, to] of [
+    [other, earlier],
+    [leaving, site],
+    [next, site],
+  ] as const)
+    await attach(domain.id, to);
+  await owner.call('POST', `/v1/domains/${leaving.id}/detach`);
+  expect((await fixture.read(owner, next)).primary).toBe(true);
 });

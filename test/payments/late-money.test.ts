@@ -5,6 +5,7 @@ import { Booking } from '#db/bookings/booking.ts';
 import { sweepHolds } from '#db/bookings/holds.ts';
 import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { closeCheckoutSession } from '#db/payments/transitions.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
@@ -178,4 +179,15 @@ test('a refund alone keeps the seat, and a later cancellation promises no money'
   expect([await isOpen(), await payment.statusOf(), fixture.heldFor(paymentId)]).toEqual([true, 'refunded', 0]);
   const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
   expect(mail).toMatchObject({ data: { moneyBack: null, moneyOwed: null } });
+});
+
+test('a closed page releases its own booking, and not one with an open page', async () => {
+  const [open, closed] = [await heldIn(fixture), await heldIn(fixture)];
+  for (const { payUrl, paymentId } of [open, closed]) {
+    await fixture.openLink(payUrl);
+    await atRest(fixture, paymentId);
+  }
+  const attempt = await fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: closed.paymentId });
+  await closeCheckoutSession(fixture.deps.em(), fixture.clock, attempt);
+  expect([(await row(open.id)).paying, (await row(closed.id)).paying]).toEqual([true, false]);
 });

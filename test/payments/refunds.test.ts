@@ -183,6 +183,18 @@ describe('although its rows were read before', () => {
     expect(await attemptOf(id)).toMatchObject({ refundReason: 'late' });
   });
 
+  test('a second charge whose refund is abandoned stays a second one', async () => {
+    const { id, attempt, payUrl, charge, statusOf } = await opened();
+    const em = () => fixture.deps.em();
+    await fixture.openLink(payUrl);
+    const other = await em().findOneOrFail(PaymentAttempt, { payment: id, id: { $ne: attempt.id } });
+    await charge(em());
+    await recordCharge(em(), fixture.deps, { ...other, sessionId: null }, `ch_2_${id}`);
+    expect(await abandonRefund(em(), other, undefined)).toBe(true);
+    expect((await em().findOneOrFail(PaymentAttempt, { id: other.id })).refundReason).toBe('second');
+    expect(await statusOf()).toBe('paid');
+  });
+
   test('a refund is completed', async () => {
     const { id, reader, charge, startRefund, statusOf } = await opened();
     await charge(await reader());

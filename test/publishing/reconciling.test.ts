@@ -5,7 +5,7 @@ import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { openAccount } from '#api/accounts/rules.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
-import { goLive, settle, takeTicket } from '#db/deployments/transitions.ts';
+import { cancelUnfinished, goLive, markStoring, settle, takeTicket } from '#db/deployments/transitions.ts';
 import { relayOutbox } from '#db/outbox.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { Site } from '#db/sites/site.ts';
@@ -196,4 +196,25 @@ test('a failure message that the database refuses is stored in cleaned form', as
   expect(await settle(deps.em(), clock, id, { status: 'failed', error })).toBe(true);
   expect((await read(id)).error?.message).toBe('cut \u{FFFD} and \u{FFFD}');
   expect(await settle(deps.em(), clock, id, { status: 'cancelled' })).toBe(false);
+});
+
+test('the first output file marks its own build alone, and only while it is running', async () => {
+  const [one, other, waiting] = await Promise.all(
+    [newSite(), newSite(), newSite()].map(async (site) => accept(await site)),
+  );
+  for (const id of [one, other] as string[]) await claimBuild(deps.em(), clock, id);
+  for (const id of [one, waiting] as string[]) await markStoring(deps.em(), id);
+  const statuses = await Promise.all([one, other, waiting].map(async (id) => (await read(id as string)).status));
+  expect(statuses).toEqual(['storing', 'building', 'queued']);
+});
+
+test('unfinished publishes are cancelled with their workflows', async () => {
+  const siteId = await newSite();
+  const id = await accept(siteId);
+  await deps.em().transactional(async (tx) => {
+    await cancelUnfinished(tx, clock, await tx.findOneOrFail(Site, { id: siteId }));
+  });
+  expect(await read(id)).toMatchObject({ status: 'cancelled', finishedAt: clock.now() });
+  const entry = { workflowId: workflowIds.publishSite(id), kind: 'cancel' } as const;
+  expect(await deps.em().count(OutboxEntry, entry)).toBe(1);
 });
