@@ -66,7 +66,7 @@ export async function recordObservation(
   { sight: seen, wanted, asked = false }: { sight: DnsObservation; wanted: ExpectedRecords; asked?: boolean },
 ): Promise<Domain | undefined> {
   return await em.transactional(async (tx) => {
-    const { registrable } = await tx.findOneOrFail(Domain, { id }, { refresh: true });
+    const { registrable } = await tx.findOneOrFail(Domain, { id });
     await lockName(tx, registrable);
     const domain = await lockDomainWithSite(tx, id);
     if (domain.removedAt) return undefined;

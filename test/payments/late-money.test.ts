@@ -5,7 +5,7 @@ import { Booking } from '#db/bookings/booking.ts';
 import { sweepHolds } from '#db/bookings/holds.ts';
 import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
-import { closeCheckoutSession } from '#db/payments/transitions.ts';
+import { closeCheckoutSession, recordOpenSession } from '#db/payments/transitions.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
@@ -190,4 +190,8 @@ test('a closed page releases its own booking, and not one with an open page', as
   const attempt = await fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: closed.paymentId });
   await closeCheckoutSession(fixture.deps.em(), fixture.clock, attempt);
   expect([(await row(open.id)).paying, (await row(closed.id)).paying]).toEqual([true, false]);
+  // Its creation may end only now, or be repeated.
+  expect(await recordOpenSession(fixture.deps.em(), attempt.id, attempt.sessionId ?? '')).toBe(false);
+  const other = await fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: open.paymentId });
+  expect(await recordOpenSession(fixture.deps.em(), other.id, other.sessionId ?? '')).toBe(true);
 });
