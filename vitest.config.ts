@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { requirementTags } from './test/stack/requirements.ts';
 import { LongestFirst } from './test/stack/setup/longest-first.ts';
 
 const unitExclude = ['test/*.test.ts', 'test/coverage/**', 'test/acceptance/**', 'test/campaigns/**'];
@@ -29,6 +30,7 @@ export default defineConfig({
     // Of a state that is waited for: on a busy machine it comes, and later.
     expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongestFirst },
+    tags: await requirementTags(),
     projects: [
       {
         test: {

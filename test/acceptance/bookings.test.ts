@@ -1,14 +1,14 @@
 /** From an owner's timetable to a visitor's mail: a seat booked in a browser, and cancelled by the mailed link. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { daily } from '#test/bookings/timetable.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
 import { change, clone, expectPage, newSite, post, publish } from './story.ts';
 
 const stack = useStack();
-const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const executablePath = await pathOf('chromium');
 type Mail = {
   subject: string;
   text: string;
@@ -47,8 +47,7 @@ async function mailTo(address: string, subject: string): Promise<Mail> {
   return found as unknown as Mail;
 }
 
-test('a visitor books a seat, receives both mails, and cancels with the link', async ({ skip }) => {
-  skip(!browserPath, 'no Chromium');
+test('a visitor books a seat, receives both mails, and cancels with the link', { tags: 'chromium' }, async () => {
   const site = await newSite('business');
   const git = await clone(site, 'source');
   const facts = JSON.parse(await git('show', 'HEAD:src/site.json'));
@@ -71,7 +70,7 @@ test('a visitor books a seat, receives both mails, and cancels with the link', a
     '--disable-background-networking',
     '--host-resolver-rules=MAP *.localhost 127.0.0.1',
   ];
-  const browser = await chromium.launch({ executablePath: browserPath ?? '', args });
+  const browser = await chromium.launch({ executablePath, args });
   try {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     const { port } = new URL(stack.edgeUrl);

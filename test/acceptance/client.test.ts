@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
 import { newTerminal } from './terminal.ts';
 
@@ -150,8 +151,6 @@ test('the skill is read and written to disk, including the client', async () => 
   expect(await readFile(join(into, 'bin', 'frontage.mjs'), 'utf8')).toBe(await readFile(client, 'utf8'));
 });
 
-test('the client runs on Node 20', async ({ skip }) => {
-  const old = ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync);
-  skip(!old, 'no other Node on this machine');
-  expect((await run(['site', 'list', '--json'], { binary: old as string })).exit).toBe(0);
+test('the client runs on Node 20', { tags: 'node' }, async () => {
+  expect((await run(['site', 'list', '--json'], { binary: await pathOf('node') })).exit).toBe(0);
 });

@@ -1,16 +1,16 @@
 /** A visitor in a real browser on a published site: the form is sent, the owner's mail arrives, and robots are refused. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
 import { until } from '#test/stack/until.ts';
 import { newSite, post } from './story.ts';
 
 const stack = useStack();
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const executablePath = await pathOf('chromium');
 let browser: Browser | undefined;
 let form: { id: string; name: string; address: string; html: string; notifyTo: string };
 
@@ -89,8 +89,9 @@ const fill = async (page: Page, who: string) => {
   await page.getByLabel('Message').fill('Two,\nplease');
 };
 
-test('a visitor solves the challenge, sends a form, and the owner receives the mail', async ({ skip }) => {
-  skip(!browser, 'no Chromium');
+test('a visitor solves the challenge, sends a form, and the owner receives the mail', {
+  tags: 'chromium',
+}, async () => {
   const { page, faults, sent } = await open(`${form.address}/contact/`);
   const field = page.getByLabel('Message');
   expect(await field.inputValue()).toBe('');
@@ -129,8 +130,9 @@ test('a visitor solves the challenge, sends a form, and the owner receives the m
   await page.close();
 });
 
-test('a form built from its description works by keyboard alone, in the page’s language', async ({ skip }) => {
-  skip(!browser, 'no Chromium');
+test('a form built from its description works by keyboard alone, in the page’s language', {
+  tags: 'chromium',
+}, async () => {
   const { page, faults } = await open(`${form.address}/kontakt/`);
   await page.getByLabel('Your name').waitFor();
   expect(await page.getByRole('group', { name: 'Days (optional)' }).count()).toBe(1);
@@ -159,8 +161,7 @@ test('a form built from its description works by keyboard alone, in the page’s
   await page.close();
 });
 
-test('a form without scripts opens our page with the input and a solved challenge', async ({ skip }) => {
-  skip(!browser, 'no Chromium');
+test('a form without scripts opens our page with the input and a solved challenge', { tags: 'chromium' }, async () => {
   const { page, faults } = await open(`${form.address}/plain/`);
   await fill(page, 'Ada of the plain form');
   await page.getByRole('button', { name: 'Send' }).click();
@@ -176,8 +177,7 @@ test('a form without scripts opens our page with the input and a solved challeng
   await page.close();
 });
 
-test('a form on a foreign page is refused without losing the input', async ({ skip }) => {
-  skip(!browser, 'no Chromium');
+test('a form on a foreign page is refused without losing the input', { tags: 'chromium' }, async () => {
   const before = (await submissions()).length;
   const foreign = createServer((_request, answer) => answer.setHeader('content-type', 'text/html').end(form.html));
   await new Promise<void>((ready) => foreign.listen(0, '127.0.0.1', ready));

@@ -1,4 +1,7 @@
-/** An agent that knows only an address creates its owner's site with MCP tools alone: `/llms.txt` names `/mcp`. */
+/**
+ * An agent that knows only an address creates its owner's site with MCP tools alone: `/llms.txt` names `/mcp`.
+ * @module-tag chromium
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,15 +9,13 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { timetable } from '#test/bookings/timetable.ts';
 import type { Agent } from '#test/mcp/fixture.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { type Owner, useStack } from '#test/stack/stack.ts';
-import { findPebble } from '#tools/local/services/pebble.ts';
-import { findPowerDns } from '#tools/local/services/powerdns.ts';
 import { connectAs, type OauthClient } from './oauth-client.ts';
 import { expectPage, page } from './story.ts';
 
 const stack = useStack();
 const name = `mcp-${randomBytes(4).toString('hex')}`;
-const lacks = [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
 const pictures = process.env.FRONTAGE_PICTURES;
 
 let chrome: Browser;
@@ -28,7 +29,7 @@ const mcpUrl = /^- Tools at (\S+): .*with OAuth/m.exec(llms)?.[1] ?? '';
 
 beforeAll(async () => {
   chrome = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: await pathOf('chromium'),
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
   });
   owner = await stack.openOwner();
@@ -179,8 +180,9 @@ test('the client adds a form and a timetable that visitors find', async () => {
   expect([offer.status, JSON.stringify(await offer.json())]).toEqual([200, expect.stringContaining('talk')]);
 });
 
-test('the client adds a domain, names the DNS records to set, and attaches it', async ({ skip }) => {
-  skip(lacks.length > 0, `${lacks.join(', ')} not installed`);
+test('the client adds a domain, names the DNS records to set, and attaches it', {
+  tags: ['pebble', 'powerdns'],
+}, async () => {
   const domain = `${name}.test`;
   const { body: brought } = await agent.call('domain_onboard', { domain, mode: 'cname' });
   expect([brought.status, brought.setup.length > 0, typeof brought.next_action]).toEqual(['pending', true, 'string']);

@@ -1,12 +1,13 @@
-/** An agent that knows only an address creates its owner's site with the terminal client and git alone. */
+/**
+ * An agent that knows only an address creates its owner's site with the terminal client and git alone.
+ * @module-tag chromium
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { visit } from '#test/certificates/visit.ts';
 import { useStack } from '#test/stack/stack.ts';
-import { findPebble } from '#tools/local/services/pebble.ts';
-import { findPowerDns } from '#tools/local/services/powerdns.ts';
 import { letIn, newTerminal, type Ran } from './terminal.ts';
 
 const stack = useStack();
@@ -103,9 +104,9 @@ test('the agent adds a form and timetable, previews them, answers a comment, and
   expect((await stack.visit(name, '/book/')).text).toContain('frontage-booking');
 });
 
-test('the agent adds its owner’s domain, names the records to set, and attaches it', async ({ skip }) => {
-  const lacks = [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
-  skip(lacks.length > 0, `${lacks.join(', ')} not installed`);
+test('the agent adds its owner’s domain, names the records to set, and attaches it', {
+  tags: ['pebble', 'powerdns'],
+}, async () => {
   const host = `${name}.test`;
   const onboarded = await run(['domain', 'onboard', '--domain', host, '--mode', 'cname', '--json']);
   expect([onboarded.exit, onboarded.body.setup.length > 0]).toEqual([4, true]);

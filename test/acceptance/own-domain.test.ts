@@ -1,4 +1,10 @@
-/** An owner's domain, from the call that adds it to a page in a browser, over HTTP alone. */
+/**
+ * An owner's domain, from the call that adds it to a page in a browser, over HTTP alone.
+ * @module-tag chromium
+ * @module-tag certutil
+ * @module-tag pebble
+ * @module-tag powerdns
+ */
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,14 +14,11 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { visit, visitHttp2 } from '#test/certificates/visit.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
-import { findPebble } from '#tools/local/services/pebble.ts';
-import { findPowerDns } from '#tools/local/services/powerdns.ts';
-import { executableAt } from '#tools/local/services/temporal-cli.ts';
 
 const stack = useStack();
 const port = Number(stack.env.FRONTAGE_EDGE_TLS_PORT);
-const lacks = [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
 const roots = () => readFileSync(join(stack.dataDir, 'authority', 'roots.pem'), 'utf8');
 const page = (title: string) => `<!doctype html><title>${title}</title><h1>${title}</h1>`;
 
@@ -53,8 +56,7 @@ const untilLive = async (id: string) => {
 test.for(['nameservers', 'cname'] as const)(
   'a %s domain serves its site over TLS within 30 s of correct records',
   { timeout: 120_000 },
-  async (mode, { skip }) => {
-    skip(lacks.length > 0, `${lacks.join(', ')} not installed`);
+  async (mode) => {
     const site = await newSite();
     const host = `${mode}-${process.pid}.test`;
     const { status, body: domain } = await stack.api('/v1/domains', { body: { domain: host, mode } });
@@ -79,8 +81,7 @@ test.for(['nameservers', 'cname'] as const)(
 
 /** In a browser that trusts this authority's root, and has no other word on what is safe. */
 async function seeInBrowser(url: string, title: string): Promise<void> {
-  const [browserPath, certutil] = [executableAt('chromium', ['/usr/bin']), executableAt('certutil', ['/usr/bin'])];
-  if (!browserPath || !certutil) throw new Error('chromium and certutil (libnss3-tools) are needed');
+  const certutil = await pathOf('certutil');
   const home = mkdtempSync(join(tmpdir(), 'frontage-browser-'));
   const database = `sql:${join(home, '.pki/nssdb')}`;
   try {
@@ -94,7 +95,7 @@ async function seeInBrowser(url: string, title: string): Promise<void> {
         execFileSync(certutil, ['-d', database, '-A', '-t', 'C,,', '-n', `root ${n}`, '-i', join(home, 'root.pem')]);
       });
     const browser = await chromium.launch({
-      executablePath: browserPath,
+      executablePath: await pathOf('chromium'),
       env: { ...(process.env as Record<string, string>), HOME: home },
       args: [
         '--no-sandbox',

@@ -1,12 +1,16 @@
+/**
+ * @module-tag chromium
+ */
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
 
 const stack = useStack();
 let chrome: Browser;
 beforeAll(async () => {
   const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
-  chrome = await chromium.launch({ executablePath: '/usr/bin/chromium', args });
+  chrome = await chromium.launch({ executablePath: await pathOf('chromium'), args });
 });
 afterAll(() => chrome.close());
 

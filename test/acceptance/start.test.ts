@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { visit } from '#test/stack/stack.ts';
+import { sandboxEnv, visit } from '#test/stack/stack.ts';
 import { callApi } from '#tools/local/client.ts';
 import { endProcess, isRunning, type ProcessId } from '#tools/local/processes.ts';
 import { findPebble } from '#tools/local/services/pebble.ts';
@@ -43,7 +43,7 @@ async function running(): Promise<ChildProcess> {
 /** `npm start` without npm, until it says that it is ready. */
 async function start(): Promise<{ process: ChildProcess; seconds: number }> {
   const since = performance.now();
-  const env = { ...process.env, FRONTAGE_DATA: dataDir };
+  const env = { ...process.env, ...(await sandboxEnv()), FRONTAGE_DATA: dataDir };
   const child = spawn(process.execPath, ['tools/scripts/bootstrap.mjs', 'tools/scripts/start.ts'], { cwd: root, env });
   started.push(child);
   let said = '';

@@ -1,12 +1,10 @@
 /** Schemathesis: it generates requests from our own description and compares each response with it. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { seedOr } from '#test/campaigns/size.ts';
-import { executableAt } from '#tools/local/services/temporal-cli.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 
-const python = process.env.FRONTAGE_TEST_PYTHON;
-export const tool = executableAt('schemathesis', python ? [dirname(python)] : []);
 const firstSeed = seedOr(1);
 const attemptsMax = 3;
 
@@ -67,10 +65,9 @@ async function attemptRun({ url, folder, name, phases, cases, config, token }: R
   const who = token === undefined ? [] : ['-H', `Authorization: Bearer ${token}`];
   const told = ['-H', 'Prefer: respond-async', '--report', 'json', '--report-json-path', report];
   const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024 };
+  const tool = await pathOf('schemathesis');
   const said = await new Promise<string>((resolve) => {
-    execFile(tool as string, [...where, ...how, ...who, ...told], options, (_error, out, err) =>
-      resolve(`${out}\n${err}`),
-    );
+    execFile(tool, [...where, ...how, ...who, ...told], options, (_error, out, err) => resolve(`${out}\n${err}`));
   });
   return { said, ...judgementOf(await readFile(report, 'utf8').catch(() => undefined), name) };
 }

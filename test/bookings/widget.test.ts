@@ -1,16 +1,19 @@
-/** The widget in a real browser, on a page of the site's own origin. `FRONTAGE_PICTURES=<folder>` saves screenshots. */
-import { existsSync } from 'node:fs';
+/**
+ * The widget in a real browser, on a page of the site's own origin. `FRONTAGE_PICTURES=<folder>` saves screenshots.
+ * @module-tag chromium
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { bookingWidget } from '#web/widgets/booking-widget.ts';
 import { type BookingFixture, createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
 
-const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const executablePath = await pathOf('chromium');
 const pictures = process.env.FRONTAGE_PICTURES;
 const pages = new Map<string, string>();
 /** Stands in for the edge: what is shown here is what the widget does in a page of that origin. */
@@ -26,16 +29,14 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => sites.listen(0, '127.0.0.1', resolve));
   port = (sites.address() as AddressInfo).port;
   fixture = await createBookingFixture({ FRONTAGE_EDGE_URL: `http://localhost:${port}`, ...payingEnv(9) });
-  if (!executable) return;
   const args = [
     '--no-sandbox',
     '--disable-gpu',
     '--disable-background-networking',
     '--host-resolver-rules=MAP *.localhost 127.0.0.1',
   ];
-  chrome = await chromium.launch({ executablePath: executable, args });
+  chrome = await chromium.launch({ executablePath, args });
 });
-beforeEach(({ skip }) => skip(!executable, 'no Chromium'));
 afterAll(async () => {
   await chrome?.close();
   await fixture?.close();

@@ -1,4 +1,7 @@
-/** Thousands of requests generated from our own description; each response is compared with it. */
+/**
+ * Thousands of requests generated from our own description; each response is compared with it.
+ * @module-tag schemathesis
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AccessFixture, createAccessFixture } from '#test/api/access/access-fixture.ts';
 import { table } from '#test/api/access/access-table.ts';
 import { type Operation, routesOf } from '#test/api/samples.ts';
-import { generate, type Run, tool } from '#test/api/schemathesis.ts';
+import { generate, type Run } from '#test/api/schemathesis.ts';
 import { isLong, sized } from './size.ts';
 
 /** Beside requests of their own, also what is on the edge of each schema. */
@@ -19,7 +22,7 @@ let fixture: AccessFixture;
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'frontage-generated-'));
-  if (tool) fixture = await createAccessFixture();
+  fixture = await createAccessFixture();
 }, 60_000);
 afterAll(async () => {
   await fixture?.close();
@@ -51,14 +54,12 @@ async function expectNothing(run: Omit<Run, 'url' | 'folder'>, generatedMin: num
 const slow = { timeout: 3600_000 };
 const fewest = 100;
 
-test('calls with a token for existing resources return only described responses', slow, async ({ skip }) => {
-  skip(!tool, 'no schemathesis');
+test('calls with a token for existing resources return only described responses', slow, async () => {
   const config = await configFor(Object.keys(table).filter((name) => name.includes('{') || name === 'GET /v1/inbox'));
   await expectNothing({ name: 'with a token', phases, cases, config, token: fixture.token }, fewest);
 });
 
-test('calls without a token return only described responses', slow, async ({ skip }) => {
-  skip(!tool, 'no schemathesis');
+test('calls without a token return only described responses', slow, async () => {
   await expectNothing({ name: 'without a token', phases, cases, config: '' }, fewest);
 });
 
@@ -99,20 +100,15 @@ async function fillLists(): Promise<Record<string, string>> {
   };
 }
 
-test(
-  'calls on resources that earlier calls created or listed return only described responses',
-  slow,
-  async ({ skip }) => {
-    skip(!tool, 'no schemathesis');
-    const sites = await fillLists();
-    const first = routesOf(await fixture.document()).filter(
-      ({ path, operation }) => path.includes('{') && hasLinks(operation),
-    );
-    const names = first.map(({ method, path }) => `${method} ${path}`);
-    const config = `${inTurn}\n${await configFor(names, sites)}`;
-    await expectNothing({ name: 'in turn', phases: 'stateful', cases: sequences, config, token: fixture.token }, 20);
-  },
-);
+test('calls on resources that earlier calls created or listed return only described responses', slow, async () => {
+  const sites = await fillLists();
+  const first = routesOf(await fixture.document()).filter(
+    ({ path, operation }) => path.includes('{') && hasLinks(operation),
+  );
+  const names = first.map(({ method, path }) => `${method} ${path}`);
+  const config = `${inTurn}\n${await configFor(names, sites)}`;
+  await expectNothing({ name: 'in turn', phases: 'stateful', cases: sequences, config, token: fixture.token }, 20);
+});
 
 function hasLinks({ responses }: Operation): boolean {
   return (responses as Record<string, { links?: object }>)['200']?.links !== undefined;

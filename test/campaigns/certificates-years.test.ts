@@ -1,4 +1,7 @@
-/** Four hundred days of renewals, with an authority that stamps by the same clock. */
+/**
+ * Four hundred days of renewals, with an authority that stamps by the same clock.
+ * @module-tag powerdns
+ */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';

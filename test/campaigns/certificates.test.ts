@@ -1,6 +1,8 @@
 /**
  * Fifty domains, an authority that refuses half of all nonces, a resolver that fails it at each domain's first none to two validations, and workers
  * that are killed.
+ * @module-tag pebble
+ * @module-tag powerdns
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,14 +14,12 @@ import { challengePrefix } from '#rules/dns/names.ts';
 import { type CertificateFixture, createFixture } from '#test/certificates/fixture.ts';
 import { numbersFrom } from '#test/stack/chance.ts';
 import { type LocalDns, startLocalDns } from '#tools/local/dns/server.ts';
-import { findPebble } from '#tools/local/services/pebble.ts';
 import { seedOr, sized } from './size.ts';
 
 const domains = 50;
 const seed = seedOr(1);
 const kills = sized({ short: 4, long: 40 });
 
-const isMissing = 'missing' in findPebble();
 const chance = numbersFrom(seed);
 /** Of each domain, how many validations the resolver still fails. */
 const failing = new Map<string, number>();
@@ -30,7 +30,6 @@ let dns: LocalDns;
 let worker: ChildProcess | undefined;
 
 beforeAll(async () => {
-  if (isMissing) return;
   fixture = await createFixture({
     pebble: { refusedNoncePercent: 50, reusedAuthorizationPercent: 0 },
     // Between the authority and our name server, which answers for all that the test makes.
@@ -66,8 +65,7 @@ function startHand(aheadMs: number): ChildProcess {
 
 test('despite killed workers all certificates are issued, with one order each within the limits', {
   timeout: 240_000,
-}, async ({ skip }) => {
-  skip(isMissing, 'Pebble is not installed');
+}, async () => {
   for (let n = 0; n < domains; n++) {
     const name = `d${n}.campaign.test`;
     await fixture.pointHere(name);

@@ -1,4 +1,7 @@
-/** Domains of many owners at once, by a DNS that does not answer each one's first questions. */
+/**
+ * Domains of many owners at once, by a DNS that does not answer each one's first questions.
+ * @module-tag powerdns
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDomainFixture, type DomainFixture, type Shown } from '#test/domains/fixture.ts';
 import { sized } from './size.ts';

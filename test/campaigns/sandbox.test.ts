@@ -2,12 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import {
   type Built,
   build,
-  kinds,
   listContainers,
   newOwner,
   openKind,
@@ -19,6 +18,7 @@ import { outside, verdicts } from '#test/sandbox/hostile/escapes.ts';
 import type { HostileProgram } from '#test/sandbox/hostile/program.ts';
 import { hostilePrograms } from '#test/sandbox/hostile/programs.ts';
 import { processes } from '#test/sandbox/hostile/resources.ts';
+import { describeKinds } from '#test/sandbox/kinds.ts';
 import { sized } from './size.ts';
 
 const rounds = sized({ short: 0, long: 1 });
@@ -33,14 +33,13 @@ const atOnce = 3;
 const graceMs = 5_000;
 const secret = `secret-${process.pid}-of-the-host`;
 
-describe.each(kinds)('in $kind', ({ kind, missing }) => {
+describeKinds((kind) => {
   const owner = newOwner();
   const runs = runsIn(kind);
   const host = createServer((socket) => socket.end('here'));
   const door = createServer((socket) => socket.end('here'));
   let sandbox: Sandbox;
   beforeAll(async () => {
-    if (missing) return;
     sandbox = await openKind(kind, owner);
     process.env.FRONTAGE_CANARY = secret;
     await new Promise<void>((ready) => host.listen(0, '127.0.0.1', ready));
@@ -63,37 +62,33 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     );
   }
 
-  test.skipIf(missing)(
-    'each hostile program ends, and the site beside it builds',
-    {
-      timeout: 120_000 + runs.length * 20_000,
-    },
-    async () => {
-      const faults: string[] = [];
-      const waiting = [...runs];
-      const run = async () => {
-        for (let program = waiting.shift(); program; program = waiting.shift()) {
-          const fault = await attempt(sandbox, program, aimed(program.files));
-          if (!fault) continue;
-          console.log(`${kind}, ${program.what}: ${fault}`);
-          faults.push(`${program.what}: ${fault}`);
-        }
-      };
-      const beside = async () => {
-        while (waiting.length > 0) {
-          const { outcome, log } = await build(sandbox, site());
-          if (outcome.status !== 'built') faults.push(`the site beside them: ${JSON.stringify(outcome)} ${log}`);
-        }
-      };
-      await Promise.all([...Array.from({ length: atOnce }, run), beside()]);
-      console.log(`${kind}: ${runs.length} hostile builds, ${faults.length} of them wrong`);
-      expect(faults).toEqual([]);
-      expect(await build(sandbox, site())).toMatchObject({ outcome: { status: 'built' } });
-      expect(await listContainers(owner)).toEqual([]);
-      expect(listBuildProcesses()).toEqual([]);
-      expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
-    },
-  );
+  test('each hostile program ends, and the site beside it builds', {
+    timeout: 120_000 + runs.length * 20_000,
+  }, async () => {
+    const faults: string[] = [];
+    const waiting = [...runs];
+    const run = async () => {
+      for (let program = waiting.shift(); program; program = waiting.shift()) {
+        const fault = await attempt(sandbox, program, aimed(program.files));
+        if (!fault) continue;
+        console.log(`${kind}, ${program.what}: ${fault}`);
+        faults.push(`${program.what}: ${fault}`);
+      }
+    };
+    const beside = async () => {
+      while (waiting.length > 0) {
+        const { outcome, log } = await build(sandbox, site());
+        if (outcome.status !== 'built') faults.push(`the site beside them: ${JSON.stringify(outcome)} ${log}`);
+      }
+    };
+    await Promise.all([...Array.from({ length: atOnce }, run), beside()]);
+    console.log(`${kind}: ${runs.length} hostile builds, ${faults.length} of them wrong`);
+    expect(faults).toEqual([]);
+    expect(await build(sandbox, site())).toMatchObject({ outcome: { status: 'built' } });
+    expect(await listContainers(owner)).toEqual([]);
+    expect(listBuildProcesses()).toEqual([]);
+    expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
+  });
 });
 
 /** Answers what went wrong, if anything did. */

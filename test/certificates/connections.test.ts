@@ -1,4 +1,8 @@
-/** Hostile TLS connections: hosts without this certificate, smuggled requests, and slow clients. */
+/**
+ * Hostile TLS connections: hosts without this certificate, smuggled requests, and slow clients.
+ * @module-tag pebble
+ * @module-tag powerdns
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';

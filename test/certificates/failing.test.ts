@@ -1,4 +1,7 @@
-/** Obstacles to a certificate at every step: each is waited out and explained, and nothing is ordered twice. */
+/**
+ * Obstacles to a certificate at every step: each is waited out and explained, and nothing is ordered twice.
+ * @module-tag powerdns
+ */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';

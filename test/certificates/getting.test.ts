@@ -1,4 +1,8 @@
-/** From a domain with right records to a page over TLS, with a certificate of the authority's. */
+/**
+ * From a domain with right records to a page over TLS, with a certificate of the authority's.
+ * @module-tag pebble
+ * @module-tag powerdns
+ */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certificateActivities } from '#activities/certificates.ts';

@@ -1,4 +1,8 @@
-/** Handshakes: their cost, and what they accept. */
+/**
+ * Handshakes: their cost, and what they accept.
+ * @module-tag pebble
+ * @module-tag powerdns
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,8 +11,8 @@ import { encrypt } from '#runtime/encryption.ts';
 import { newId } from '#runtime/ids.ts';
 import { page } from '#test/edge/shops.ts';
 import { startEdgeProcess } from '#test/edge/spawn.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { freePort } from '#tools/local/ports.ts';
-import { executableAt } from '#tools/local/services/temporal-cli.ts';
 import { baseDomain, type CertificateFixture, createFixture } from './fixture.ts';
 import { giveCertificate } from './given.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
@@ -213,9 +217,11 @@ test.each([
   await expect(shake({ ...to, ...(options as object) })).rejects.toThrow();
 });
 
-test('a scan finds no weak protocol, cipher, curve or renegotiation', { timeout: 60_000 }, async ({ skip }) => {
-  const scanner = executableAt('sslscan', []);
-  skip(!scanner, 'sslscan is not installed');
+test('a scan finds no weak protocol, cipher, curve or renegotiation', {
+  tags: 'sslscan',
+  timeout: 60_000,
+}, async () => {
+  const scanner = await pathOf('sslscan');
   const args = [
     '--no-colour',
     '--no-check-certificate',

@@ -1,13 +1,16 @@
-/** HTTP/2 on the edge: the same responses as HTTP/1.1, with limits on memory and time. */
+/**
+ * HTTP/2 on the edge: the same responses as HTTP/1.1, with limits on memory and time.
+ * @module-tag pebble
+ * @module-tag powerdns
+ */
 import { execFile } from 'node:child_process';
 import { constants } from 'node:http2';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createShops } from '#test/edge/shops.ts';
-import { executableAt } from '#tools/local/services/temporal-cli.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { baseDomain, type CertificateFixture, createFixture } from './fixture.ts';
 import { giveCertificate } from './given.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
@@ -188,9 +191,8 @@ const failedByNode = [
   'Sends multiple WINDOW_UPDATE frames increasing the flow control window to above 2^31-1 on a stream',
 ];
 
-test('h2spec finds no more faults than in Node itself', { timeout: 120_000 }, async ({ skip }) => {
-  const h2spec = executableAt('h2spec', [join(homedir(), 'go/bin')]);
-  skip(!h2spec, 'h2spec is not installed');
+test('h2spec finds no more faults than in Node itself', { tags: 'h2spec', timeout: 120_000 }, async () => {
+  const h2spec = await pathOf('h2spec');
   // It asks for `localhost`, which no certificate of the edge's can be for.
   const other = await fixture.openTlsEdge({ ports: { http: 0, tls: 0 }, shownToAll: baseDomain });
   const args = ['-t', '-k', '-h', 'localhost', '-p', String(other.tlsPort), '-o', '2'];

@@ -1,4 +1,7 @@
-/** An issued certificate is checked before it is served, and differing clocks cause no orders. */
+/**
+ * An issued certificate is checked before it is served, and differing clocks cause no orders.
+ * @module-tag powerdns
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { type Seen, startTestAuthority, type TestAuthority } from './authority.ts';

@@ -1,4 +1,7 @@
-/** Our own check before an order: missing records are waited for without an order. */
+/**
+ * Our own check before an order: missing records are waited for without an order.
+ * @module-tag powerdns
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Certificate } from '#db/certificates/certificate.ts';

@@ -1,4 +1,8 @@
-/** Responses of the edge over TLS, and redirects of plain HTTP. */
+/**
+ * Responses of the edge over TLS, and redirects of plain HTTP.
+ * @module-tag pebble
+ * @module-tag powerdns
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clearCertificate } from '#db/certificates/transitions.ts';
 import type { CertificatesDatabase } from '#edge/http/certificates-database.ts';

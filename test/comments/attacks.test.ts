@@ -1,16 +1,6 @@
 /** A site whose own script attacks the overlay, with everything that a page can do. */
 import { describe, expect, test, vi } from 'vitest';
-import {
-  bakery,
-  comment,
-  desk,
-  executablePath,
-  openReview,
-  pointAt,
-  soon,
-  startComment,
-  useReviews,
-} from './review-fixture.ts';
+import { bakery, comment, desk, openReview, pointAt, soon, startComment, useReviews } from './review-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
@@ -91,7 +81,7 @@ self.addEventListener('fetch', (event) => clients.matchAll({ includeUncontrolled
 
 const hostile = () => bakery().replace('<head>', `<head><script>${attack}</script>`);
 
-describe.skipIf(!executablePath)('a site’s script', () => {
+describe('a site’s script', { tags: 'chromium' }, () => {
   test('reads no key or comment, and writes no comment as the owner', async () => {
     const site = await fixture.newSite({ 'index.html': hostile(), 'sw.js': worker });
     const context = await fixture.newContext(desk);

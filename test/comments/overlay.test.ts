@@ -6,7 +6,6 @@ import {
   bakery,
   comment,
   desk,
-  executablePath,
   openReview,
   phone,
   pointAt,
@@ -32,7 +31,7 @@ async function pictureOf(site: ReviewSite, id: string) {
   return { type: answer.headers.get('content-type'), bytes: Buffer.from(await answer.arrayBuffer()) };
 }
 
-describe.skipIf(!executablePath)('the owner', () => {
+describe('the owner', { tags: 'chromium' }, () => {
   test('comments on a heading; the agent’s inbox has the thread with its picture', async () => {
     const site = await fixture.newSite();
     const context = await fixture.newContext(desk);

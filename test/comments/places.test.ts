@@ -1,15 +1,6 @@
 /** The place of a pin after the page was rebuilt. */
 import { describe, expect, test, vi } from 'vitest';
-import {
-  bakery,
-  comment,
-  executablePath,
-  openReview,
-  pointAt,
-  type Review,
-  soon,
-  useReviews,
-} from './review-fixture.ts';
+import { bakery, comment, openReview, pointAt, type Review, soon, useReviews } from './review-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
@@ -38,7 +29,7 @@ async function rebuilt(next: string) {
 
 const moved = bakery({ before: '<h2>News</h2><p>We are closed on Monday.</p><section><h2>Prices</h2></section>' });
 
-describe.skipIf(!executablePath)('after a rebuild', () => {
+describe('after a rebuild', { tags: 'chromium' }, () => {
   test('that moves the heading, the pin is on it', async () => {
     const review = await rebuilt(moved);
     const heading = 'h2:text-is("What we bake")';

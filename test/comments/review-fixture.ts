@@ -1,13 +1,11 @@
 /** The platform and its visitors' side on hosts of their own in a real browser, with a site that is commented on. */
-import { existsSync } from 'node:fs';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
 import { createFixture, createSite } from '#test/output/fixture.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { commentsOf } from './fixture.ts';
 
-export const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-);
+const executablePath = await pathOf('chromium');
 const env = {
   FRONTAGE_BASE_URL: 'http://platform.localhost',
   FRONTAGE_EDGE_URL: 'http://sites.localhost',
@@ -21,7 +19,7 @@ export async function createReviewFixture() {
   const fixture = await createFixture(env);
   const rules = `MAP platform.localhost 127.0.0.1:${new URL(fixture.url).port}, MAP *.sites.localhost 127.0.0.1:${fixture.port}`;
   const browser = await chromium.launch({
-    ...(executablePath ? { executablePath } : {}),
+    executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', `--host-resolver-rules=${rules}`],
   });
 
@@ -70,7 +68,8 @@ export async function createReviewFixture() {
     },
   };
 }
-/** A fixture that closes after the file's tests. Tests skip themselves where Chromium is missing, and nothing is made. */
+
+/** A fixture that closes after the file's tests, or none where Chromium is missing: tests with its tag are skipped. */
 export async function useReviews(): Promise<ReviewFixture> {
   const fixture = executablePath ? await createReviewFixture() : undefined;
   afterAll(() => fixture?.close());

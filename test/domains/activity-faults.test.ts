@@ -1,4 +1,7 @@
-/** Activities of a domain that fail, are repeated or run twice: rows and zone are the same as after one run. */
+/**
+ * Activities of a domain that fail, are repeated or run twice: rows and zone are the same as after one run.
+ * @module-tag powerdns
+ */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import type { Zones } from '#providers/zones.ts';

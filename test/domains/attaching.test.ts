@@ -1,5 +1,8 @@
-/** The site that a domain serves, and what stops it. */
-import { afterAll, describe, expect, test } from 'vitest';
+/**
+ * The site that a domain serves, and what stops it.
+ * @module-tag powerdns
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { originsOf } from '#api/visitors/origins.ts';
 import { Domain, DomainTombstone } from '#db/domains/domain.ts';
 import { siteServedOn } from '#db/domains/hostnames.ts';
@@ -7,10 +10,13 @@ import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { type Answer, createSite } from '#test/api/fixture.ts';
-import { codeOf, createDomainFixture } from './fixture.ts';
+import { codeOf, createDomainFixture, type DomainFixture } from './fixture.ts';
 
-const fixture = await createDomainFixture();
-afterAll(() => fixture.close());
+let fixture: DomainFixture;
+beforeAll(async () => {
+  fixture = await createDomainFixture();
+}, 60_000);
+afterAll(() => fixture?.close());
 
 describe('primary domains', () => {
   test('the first domain is primary, another can become so, and detaching passes it on', async () => {

@@ -1,13 +1,20 @@
-/** Attempts to take or damage a foreign name: they change nothing for its holder. */
-import { afterAll, expect, test, vi } from 'vitest';
+/**
+ * Attempts to take or damage a foreign name: they change nothing for its holder.
+ * @module-tag powerdns
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
 import { observeDns } from '#providers/dns/observation.ts';
 import type { Caller } from '#test/api/fixture.ts';
-import { codeOf, createDomainFixture, freeDomain, type Shown } from './fixture.ts';
+import { codeOf, createDomainFixture, type DomainFixture, freeDomain, type Shown } from './fixture.ts';
 
-const fixture = await createDomainFixture();
-afterAll(() => fixture.close());
+let fixture: DomainFixture;
+beforeAll(async () => {
+  fixture = await createDomainFixture();
+}, 60_000);
+afterAll(() => fixture?.close());
+
 const post = (domain: string, mode = 'cname') => ({ body: { domain, mode }, headers: { prefer: 'respond-async' } });
 const add = (caller: Caller, { id }: Shown, body: object) => caller.call('POST', `/v1/domains/${id}/records`, { body });
 

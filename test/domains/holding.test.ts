@@ -1,12 +1,19 @@
-/** Ownership of a name: one account holds it, by proof alone. */
-import { afterAll, describe, expect, test } from 'vitest';
+/**
+ * Ownership of a name: one account holds it, by proof alone.
+ * @module-tag powerdns
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Domain, DomainTombstone } from '#db/domains/domain.ts';
 import { createSite, errorOf } from '#test/api/fixture.ts';
-import { cnameTarget, codeOf, createDomainFixture, freeDomain } from './fixture.ts';
+import { cnameTarget, codeOf, createDomainFixture, type DomainFixture, freeDomain } from './fixture.ts';
 import { badNames } from './name-list.ts';
 
-const fixture = await createDomainFixture();
-afterAll(() => fixture.close());
+let fixture: DomainFixture;
+beforeAll(async () => {
+  fixture = await createDomainFixture();
+}, 60_000);
+afterAll(() => fixture?.close());
+
 const post = (domain: string, mode = 'cname') => ({ body: { domain, mode }, headers: { prefer: 'respond-async' } });
 
 test('a name at or below another account’s domain is domain_taken, one above is not', async () => {

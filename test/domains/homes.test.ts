@@ -1,4 +1,7 @@
-/** A site's canonical address, for visitors and search engines. */
+/**
+ * A site's canonical address, for visitors and search engines.
+ * @module-tag powerdns
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';

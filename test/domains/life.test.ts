@@ -1,6 +1,8 @@
 /**
  * A domain over 400 days, which are skipped: its DNS goes away, it is `Moved`, then `Deleted`, and comes back by itself. The clock of our rows is the
  * engine's, as each step begins.
+ * @module-tag powerdns
+ * @module-tag temporal-test-server
  */
 import { Context } from '@temporalio/activity';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -23,7 +25,7 @@ beforeAll(async () => {
   try {
     temporal = await startTimeSkippingServer();
   } catch (error) {
-    lacking = `no time-skipping Temporal server: ${(error as Error).message.split('\n')[0]}`;
+    lacking = `temporal-test-server: ${(error as Error).message.split('\n')[0]}`;
     return;
   }
   const interceptors = { activity: [() => ({ inbound: { execute: follow } })] };

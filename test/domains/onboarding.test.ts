@@ -1,4 +1,7 @@
-/** A domain from the call that adds it until it points here, in both modes, over HTTP. */
+/**
+ * A domain from the call that adds it until it points here, in both modes, over HTTP.
+ * @module-tag powerdns
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { certificateActivities } from '#activities/certificates.ts';
 import { domainActivities } from '#activities/domains.ts';

@@ -1,18 +1,27 @@
-/** The owner's page shows each domain's status and records, as a registrar's form needs them. */
-import { afterAll, expect, test } from 'vitest';
+/**
+ * The owner's page shows each domain's status and records, as a registrar's form needs them.
+ * @module-tag powerdns
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSite } from '#test/api/fixture.ts';
-import { createPeopleFixture } from '#test/people/fixture.ts';
+import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import { domains, startNames } from './fixture.ts';
 
-const names = await startNames();
-const fixture = await createPeopleFixture({ ...names.env, TEMPORAL_NAMESPACE: await createNamespace() });
-const worker = await startWorker(fixture.deps);
-const act = domains(fixture, names.dns);
+let names: Awaited<ReturnType<typeof startNames>>;
+let fixture: PeopleFixture;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+let act: ReturnType<typeof domains>;
+beforeAll(async () => {
+  names = await startNames();
+  fixture = await createPeopleFixture({ ...names.env, TEMPORAL_NAMESPACE: await createNamespace() });
+  worker = await startWorker(fixture.deps);
+  act = domains(fixture, names.dns);
+});
 afterAll(async () => {
-  await worker.close();
-  await fixture.close();
-  await names.close();
+  await worker?.close();
+  await fixture?.close();
+  await names?.close();
 });
 
 test('an owner sees required, found and foreign records, and each domain’s site', async () => {

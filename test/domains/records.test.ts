@@ -1,4 +1,7 @@
-/** Records of zones that we hold: what is written is what the name server answers, and what cannot be is refused before it is asked. */
+/**
+ * Records of zones that we hold: what is written is what the name server answers, and what cannot be is refused before it is asked.
+ * @module-tag powerdns
+ */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Zones } from '#providers/zones.ts';
 import type { Caller } from '#test/api/fixture.ts';

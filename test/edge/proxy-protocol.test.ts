@@ -14,8 +14,8 @@ import { readProxyHeader } from '#edge/http/proxy-header.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { createEncryptionKeys } from '#runtime/encryption.ts';
 import { createIssuer } from '#test/certificates/issuer.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { freePort } from '#tools/local/ports.ts';
-import { executableAt } from '#tools/local/services/temporal-cli.ts';
 import type { Fixture } from './fixture.ts';
 import { createShops } from './shops.ts';
 
@@ -189,8 +189,6 @@ describe('a connection', () => {
   });
 });
 
-const haproxy = executableAt('haproxy', ['/usr/sbin/haproxy']);
-
 describe('HAProxy with the project’s configuration', () => {
   let proxy: ChildProcess | undefined;
   let dir: string;
@@ -199,13 +197,14 @@ describe('HAProxy with the project’s configuration', () => {
     if (dir) await rm(dir, { recursive: true, force: true });
   });
 
-  test('forwards visitors’ addresses, with and without TLS, and finds the edge ready', async (context) => {
-    if (!haproxy) return context.skip('haproxy is not installed');
+  test('forwards visitors’ addresses, with and without TLS, and finds the edge ready', {
+    tags: 'haproxy',
+  }, async () => {
     dir = await mkdtemp(join(tmpdir(), 'frontage-proxy-'));
     const ports = { plain: await freePort(), tls: await freePort() };
     await writeFile(join(dir, 'haproxy.cfg'), await hereInstead(ports));
     const env = { ...process.env, BASE_DOMAIN: 'sites.test' };
-    proxy = spawn(haproxy, ['-db', '-f', join(dir, 'haproxy.cfg')], { stdio: 'ignore', env });
+    proxy = spawn(await pathOf('haproxy'), ['-db', '-f', join(dir, 'haproxy.cfg')], { stdio: 'ignore', env });
     // A visitor's address that is not the proxy's own.
     const from = '127.0.0.9';
     const ask = () => say([request], { port: ports.plain, from }).catch(() => undefined);

@@ -1,8 +1,11 @@
-/** <frontage-form> in a real browser, on a page of the site's own origin. `FRONTAGE_PICTURES=<folder>` keeps pictures of it. */
+/**
+ * <frontage-form> in a real browser, on a page of the site's own origin. `FRONTAGE_PICTURES=<folder>` keeps pictures of it.
+ * @module-tag chromium
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { type Browsing, openBrowsing } from '#test/web/browsing.ts';
 import { challengeEnv, forms } from './fixture.ts';
@@ -26,7 +29,6 @@ beforeAll(async () => {
     FRONTAGE_CHALLENGE_SITE_KEY: 'public key',
   });
 });
-beforeEach(({ skip }) => skip(!browsing.present, 'no Chromium'));
 afterAll(async () => {
   await browsing?.close();
   await own?.close();

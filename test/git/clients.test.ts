@@ -1,12 +1,13 @@
 /** Other hands than the git command: a client in JavaScript and one in Python clone and push, and read why they may not. */
-import { execFile, execFileSync } from 'node:child_process';
-import fs, { existsSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import git from 'isomorphic-git';
 import http from 'isomorphic-git/http/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pathOf } from '#test/stack/requirements.ts';
 import { folder, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 
@@ -70,17 +71,6 @@ describe('isomorphic-git', () => {
   });
 });
 
-/** A Python that has dulwich: `.ci/run` makes one. */
-const python = [process.env.FRONTAGE_TEST_PYTHON, '/usr/bin/python3', '/usr/local/bin/python3'].find((path) => {
-  if (!path || !existsSync(path)) return false;
-  try {
-    execFileSync(path, ['-c', 'import dulwich'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-});
-
 const script = `
 import io, os, sys
 from dulwich import porcelain
@@ -99,27 +89,25 @@ except Exception as error:
 print(words.getvalue().decode())
 `;
 
-describe('dulwich', () => {
+describe('dulwich', { tags: 'dulwich' }, () => {
   const run = async (siteId: string, name: string) => {
     await using work = await folder();
     const address = await platform.address(siteId);
     const args = ['-c', script, address, join(work.path, 'clone'), name, 'x'];
-    const { stdout } = await promisify(execFile)(python as string, args, {
+    const { stdout } = await promisify(execFile)(await pathOf('dulwich'), args, {
       env: { HOME: work.path, PATH: '/usr/bin:/bin' },
     });
     return stdout;
   };
 
-  test('clones and pushes', async ({ skip }) => {
-    skip(!python, 'no Python with dulwich');
+  test('clones and pushes', async () => {
     const siteId = await platform.site({ 'a.txt': 'one' });
     const said = await run(siteId, 'b.txt');
     expect(said).toMatch(/\['a\.txt'\]\n[0-9a-f]{40}\npushed/);
     expect(said).toContain(await platform.repositories.head(siteId, 'source'));
   });
 
-  test('is refused with the rule’s message, and changes nothing', async ({ skip }) => {
-    skip(!python, 'no Python with dulwich');
+  test('is refused with the rule’s message, and changes nothing', async () => {
     const siteId = await platform.site({ 'a.txt': 'one' });
     const before = await platform.repositories.head(siteId, 'source');
     expect(await run(siteId, '.npmrc')).toMatch(/\.npmrc is managed by the platform/);

@@ -11,19 +11,16 @@ import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '#runtime/config.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { until } from '#test/stack/until.ts';
 import { freePort } from '#tools/local/ports.ts';
 import { searchAttributes } from '#tools/local/services/temporal.ts';
-import { executableAt } from '#tools/local/services/temporal-cli.ts';
 import { buildImage, removeImage } from './image.ts';
 
 const root = join(import.meta.dirname, '../..');
 const compose = parse(await readFile(join(root, 'docker-compose.yml'), 'utf8'), { merge: true });
 const services = Object.entries(compose.services as Record<string, Service>);
 const ours = services.filter(([, { image }]) => image.includes('frontage'));
-
-/** The loader that compose itself is made of. */
-const loader = executableAt('compose-spec', []);
 
 type Service = {
   depends_on?: string[] | Record<string, { required?: boolean }>;
@@ -152,9 +149,10 @@ test('the image has everything that each process loads', async ({ onTestFinished
   }
 });
 
-test('docker compose accepts our docker-compose.yml', async ({ skip }) => {
-  skip(!loader, 'no compose-spec on PATH');
-  const { stdout } = await promisify(execFile)(loader as string, [join(root, 'docker-compose.yml')], { cwd: root });
+test('docker compose accepts our docker-compose.yml', { tags: 'compose-spec' }, async () => {
+  // The loader that compose itself is made of.
+  const loader = await pathOf('compose-spec');
+  const { stdout } = await promisify(execFile)(loader, [join(root, 'docker-compose.yml')], { cwd: root });
   expect(Object.keys(parse(stdout).services).sort()).toEqual(Object.keys(compose.services).sort());
 });
 

@@ -1,4 +1,7 @@
-/** A mail server that is away for an hour, an hour that is skipped. */
+/**
+ * A mail server that is away for an hour, an hour that is skipped.
+ * @module-tag temporal-test-server
+ */
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Mail } from '#db/mail/mail.ts';
@@ -24,7 +27,7 @@ beforeAll(async () => {
   try {
     temporal = await startTimeSkippingServer();
   } catch (error) {
-    lacking = `no time-skipping Temporal server: ${(error as Error).message.split('\n')[0]}`;
+    lacking = `temporal-test-server: ${(error as Error).message.split('\n')[0]}`;
     return;
   }
   smtpPort = await freePort();

@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+/**
+ * @module-tag chromium
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,9 +8,10 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scenes } from '#providers/photos/offline.ts';
 import * as sample from '#test/git/samples.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { createMaterial, type Material } from './fixture.ts';
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const executablePath = await pathOf('chromium');
 const offline = join(import.meta.dirname, '../../providers/photos/offline');
 const photos = Object.keys(scenes).map((name) => join(offline, `${name}.jpg`));
 
@@ -18,7 +21,7 @@ let folder: string;
 beforeAll(async () => {
   material = await createMaterial({ FRONTAGE_PHOTOS: 'offline' });
   folder = await mkdtemp(join(tmpdir(), 'frontage-page-'));
-  if (executablePath) browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 });
 afterAll(async () => {
   await browser?.close();
@@ -58,7 +61,7 @@ async function drop(page: Page, files: string[]): Promise<void> {
       new DragEvent('drop', { dataTransfer: carried, bubbles: true, cancelable: true }));`);
 }
 
-describe.skipIf(!executablePath)('the page of an upload link', () => {
+describe('the page of an upload link', () => {
   test('accepts three dropped photos: they are in src/assets and in git', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 5 });

@@ -1,6 +1,7 @@
 /**
  * The command line of the MCP Inspector lists the tools and calls each: a client that is not ours, one process for each call, so only the long form
  * has it. `FRONTAGE_INSPECTOR` is the path of its program `mcp-inspector`.
+ * @module-tag mcp-inspector
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,15 +11,16 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AccessFixture, createAccessFixture } from '#test/api/access/access-fixture.ts';
 import { routesOf } from '#test/api/samples.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { again, entries, inputFor, throughApi, whoOf } from './samples.ts';
 
-const program = process.env.FRONTAGE_INSPECTOR ?? '';
+const program = await pathOf('mcp-inspector');
 /** The CLI starts anew for each call. */
 const slow = { timeout: 1800_000 };
 let fixture: AccessFixture;
 let home = '';
 beforeAll(async () => {
-  if (program) fixture = await createAccessFixture();
+  fixture = await createAccessFixture();
   home = await mkdtemp(join(tmpdir(), 'frontage-inspector-'));
 }, 60_000);
 afterAll(async () => {
@@ -39,7 +41,7 @@ async function inspect<Result>(who: 'owner' | 'invitee', args: string[]): Promis
   });
 }
 
-test.skipIf(!program)('the inspector lists every tool, and each call matches the API', slow, async () => {
+test('the inspector lists every tool, and each call matches the API', slow, async () => {
   const { tools } = await inspect<{ tools: Tool[] }>('owner', ['--method', 'tools/list']);
   const routes = routesOf(await fixture.document());
   const told: [string, string][] = [];

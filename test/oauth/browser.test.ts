@@ -1,19 +1,24 @@
-/** What Chromium makes of it: policies hold every redirect that follows a form, and scripts of other sites read only what they may. */
-import { existsSync } from 'node:fs';
+/**
+ * What Chromium makes of it: policies hold every redirect that follows a form, and scripts of other sites read only what they may.
+ * @module-tag chromium
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOauthFixture, pkce } from './fixture.ts';
+import { pathOf } from '#test/stack/requirements.ts';
+import { createOauthFixture, type OauthFixture, pkce } from './fixture.ts';
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const executablePath = await pathOf('chromium');
 const args = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-background-networking',
   '--host-resolver-rules=MAP *.example ~NOTFOUND',
 ];
-const fixture = await createOauthFixture();
+let fixture: OauthFixture;
+/** The platform on localhost, with which cookies over plain HTTP stay. */
+let here: URL;
 const servers: Server[] = [];
 let chrome: Browser | undefined;
 /** The connector's own address sends its user on to another origin, where it says that all is well. */
@@ -21,7 +26,9 @@ let callbackUrl = '';
 let elsewhere = '';
 
 beforeAll(async () => {
-  if (executablePath) chrome = await chromium.launch({ executablePath, args });
+  fixture = await createOauthFixture();
+  here = Object.assign(new URL(fixture.url), { hostname: 'localhost' });
+  chrome = await chromium.launch({ executablePath, args });
   elsewhere = await serve((_url) => ({ status: 200, headers: { 'content-type': 'text/html' } }));
   callbackUrl = `${await serve((url) => ({ status: 302, headers: { location: `${elsewhere}/done${url}` } }))}/callback`;
 }, 60_000);
@@ -42,9 +49,7 @@ async function serve(answer: (url: string) => Plain): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A page that is not signed in. Cookies over plain HTTP stay with localhost. */
-const here = new URL(fixture.url);
-here.hostname = 'localhost';
+/** A page that is not signed in. */
 async function newPage(): Promise<Page> {
   return await (await (chrome as Browser).newContext()).newPage();
 }
@@ -83,7 +88,7 @@ async function ask(redirectUri: string): Promise<Page> {
   return page;
 }
 
-test.skipIf(!executablePath)('approval and denial reach a client on the web', async () => {
+test('approval and denial reach a client on the web', async () => {
   for (const [button, answer] of [
     ['Give access', 'code=frc_'],
     ['Refuse', 'error=access_denied'],
@@ -95,7 +100,7 @@ test.skipIf(!executablePath)('approval and denial reach a client on the web', as
   }
 });
 
-test.skipIf(!executablePath)('approval reaches a program on this machine, and continues to its own page', async () => {
+test('approval reaches a program on this machine, and continues to its own page', async () => {
   const page = await ask(callbackUrl);
   await page.getByRole('button', { name: 'Give access' }).click();
   await page.waitForURL(`${elsewhere}/done/callback?code=*`);
@@ -103,14 +108,14 @@ test.skipIf(!executablePath)('approval reaches a program on this machine, and co
   await page.context().close();
 });
 
-test.skipIf(!executablePath)('an invalid request is redirected to its client after sign-in', async () => {
+test('an invalid request is redirected to its client after sign-in', async () => {
   const [page, email] = await question('https://connector.example/callback', { response_type: 'token' });
   const told = await hasLeftFor(page, 'https://connector.example', () => signIn(page, email));
   expect(told).toContain('error=unsupported_response_type');
   await page.context().close();
 });
 
-test.skipIf(!executablePath)('a client in a foreign page registers and exchanges, and reads nothing else', async () => {
+test('a client in a foreign page registers and exchanges, and reads nothing else', async () => {
   const page = await newPage();
   await page.goto(elsewhere);
   const told = await page.evaluate(

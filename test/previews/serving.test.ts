@@ -1,14 +1,14 @@
 /** Responses at the address of a draft. */
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '#test/edge/fixture.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 import { createPreviewFixture, type PreviewFixture } from './fixture.ts';
 
-const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const executablePath = await pathOf('chromium');
 
 let fixture: PreviewFixture;
 let address: string;
@@ -74,8 +74,7 @@ test('other files and redirects are served as on the site', async () => {
   expect(await found('/blog')).toEqual([308, '/blog/']);
 });
 
-test('a preview’s host is hidden from other sites, except in a script’s own calls', async ({ skip }) => {
-  skip(!browser, 'no Chromium');
+test('a preview’s host is hidden from other sites, except in a script’s own calls', { tags: 'chromium' }, async () => {
   const heard: { url: string; referer: string | undefined; origin: string | undefined }[] = [];
   const other = createServer(({ url = '', headers: { referer, origin } }, answer) => {
     heard.push({ url, referer, origin });
@@ -84,7 +83,7 @@ test('a preview’s host is hidden from other sites, except in a script’s own 
   await once(other, 'listening');
   const rules = `MAP *.${fixture.config.baseDomain} 127.0.0.1:${fixture.edgePort}`;
   const args = ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=${rules}`];
-  const chrome = await chromium.launch({ executablePath: browser as string, args });
+  const chrome = await chromium.launch({ executablePath, args });
   try {
     const page = await chrome.newPage();
     const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
@@ -127,12 +126,11 @@ test('the live site has neither the bar nor a ban on indexing', async () => {
   expect(headers['referrer-policy']).toBeUndefined();
 });
 
-test('the site’s style does not reach the bar, and clicks pass through it', async ({ skip }) => {
-  skip(!browser, 'no Chromium');
+test('the site’s style does not reach the bar, and clicks pass through it', { tags: 'chromium' }, async () => {
   const style =
     '<style>* { color: red !important; font-size: 90px !important; pointer-events: auto !important }</style>';
   const { text } = await fixture.visit(address, '/');
-  const chrome = await chromium.launch({ executablePath: browser as string, args: ['--no-sandbox', '--disable-gpu'] });
+  const chrome = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     const page = await chrome.newPage({ viewport: { width: 390, height: 700 } });
     const body = text.replace('<body>', `${style}<body style="margin:0;min-height:100vh">`);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { type Caller, createFixture, createSite, type Fixture } from '#test/api/fixture.ts';
-import { engineMissing, openKind } from '#test/sandbox/fixture.ts';
+import { openKind } from '#test/sandbox/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 
 /** Says in the log what it finds among the caches, and then writes there. */
@@ -14,7 +14,7 @@ const poisoning = (words: string) => `
   ${words && `fs.mkdirSync(folder, { recursive: true }); fs.writeFileSync(found, ${JSON.stringify(words)});`}
   export default {};`;
 
-describe.skipIf(engineMissing)('build caches', () => {
+describe('build caches', { tags: 'docker' }, () => {
   let fixture: Fixture;
   let worker: Awaited<ReturnType<typeof startWorker>>;
   let owner: Caller;

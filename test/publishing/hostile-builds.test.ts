@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withoutControlCharacters } from '#providers/sandbox/log.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
 import { type Caller, createFixture, createSite, errorOf, type Fixture, limitsIn } from '#test/api/fixture.ts';
-import { engineMissing, openKind, siteThatRuns, siteThatWrites } from '#test/sandbox/fixture.ts';
+import { openKind, siteThatRuns, siteThatWrites } from '#test/sandbox/fixture.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 
 type Worker = Awaited<ReturnType<typeof startWorker>>;
 
-describe.skipIf(engineMissing)('a hostile build', () => {
+describe('a hostile build', { tags: 'docker' }, () => {
   let fixture: Fixture;
   let owner: Caller;
   let worker: Worker;

@@ -5,13 +5,12 @@ import { openBubblewrapSandbox } from '#providers/sandbox/bubblewrap.ts';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
 import { findEngine } from '#providers/sandbox/factory.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
-import { isLong } from '#test/campaigns/size.ts';
+import type { Kind } from './kinds.ts';
 import { toTar } from './tar.ts';
 
 /** The image is kept where `npm start` keeps it: making it takes a minute, and equal images are one. */
 export const dataDir = join(import.meta.dirname, '../../.frontage');
 export const engine = await findEngine(process.env.DOCKER_HOST ?? '');
-export const engineMissing = !engine && 'no container engine answers';
 
 export const roomy: BuildLimits = {
   timeoutMs: 60_000,
@@ -27,30 +26,11 @@ export const roomy: BuildLimits = {
 export const newOwner = () => `test-${randomBytes(6).toString('hex')}`;
 export const newDeployment = () => `dep_${randomBytes(8).toString('hex')}`;
 
-export async function openKind(kind: 'docker' | 'bubblewrap', owner = newOwner()): Promise<Sandbox> {
+export async function openKind(kind: Kind, owner = newOwner()): Promise<Sandbox> {
   const options = { dataDir, owner, onProgress: () => {} };
   if (kind === 'bubblewrap') return openBubblewrapSandbox(options);
   if (!engine) throw new Error('No container engine answers.');
   return openDockerSandbox({ ...options, docker: engine });
-}
-
-const works = await openKind('bubblewrap').then(
-  (sandbox) => sandbox.close().then(() => true),
-  () => false,
-);
-
-export const kinds = [
-  { kind: 'docker', missing: !engine },
-  { kind: 'bubblewrap', missing: !works },
-] as const;
-
-/**
- * What the runner in the sandbox does, and the reading of its output, is one code for both kinds. So the first kind that this machine has
- * goes through all cases, the other through one in four of them; in the long form through all too.
- */
-export function casesIn<Case>(kind: (typeof kinds)[number]['kind'], cases: readonly Case[]): Case[] {
-  const isFirst = kinds.find(({ missing }) => !missing)?.kind === kind;
-  return cases.filter((_case, at) => isFirst || at % 4 === 0 || isLong);
 }
 
 export type Site = Record<string, string | Buffer>;

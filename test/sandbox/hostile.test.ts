@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
-import { build, casesIn, kinds, openKind, site, siteThatRuns, siteThatWrites } from './fixture.ts';
+import { build, openKind, site, siteThatRuns, siteThatWrites } from './fixture.ts';
+import { casesIn, describeKinds } from './kinds.ts';
 
 /** Command lines of this machine's processes that hold the text: what a build may have left running. */
 function listProcesses(text: string): string[] {
@@ -19,14 +20,14 @@ function listProcesses(text: string): string[] {
     .filter((line) => line.includes(text));
 }
 
-describe.each(kinds)('in $kind', ({ kind, missing }) => {
+describeKinds((kind) => {
   let sandbox: Sandbox;
   beforeAll(async () => {
-    if (!missing) sandbox = await openKind(kind);
+    sandbox = await openKind(kind);
   }, 300_000);
   afterAll(() => sandbox?.close());
 
-  test.skipIf(missing)('an endless build is stopped at its time limit', async () => {
+  test('an endless build is stopped at its time limit', async () => {
     const started = performance.now();
     const { outcome } = await build(sandbox, siteThatRuns('for (;;);'), { limits: { timeoutMs: 2_000 } });
     expect(outcome).toMatchObject({
@@ -38,20 +39,20 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  test.skipIf(missing)('a build that exhausts memory fails for that reason, not for time', async () => {
+  test('a build that exhausts memory fails for that reason, not for time', async () => {
     const hog = siteThatRuns('const all = []; for (;;) all.push(Buffer.alloc(16 * 1048576, 1));');
     const { outcome } = await build(sandbox, hog, { limits: { memoryBytes: 300 * 1_048_576 } });
     expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(/memory limit .*300 MiB/) });
   });
 
-  test.skipIf(missing)('a build that fills its disk fails', async () => {
+  test('a build that fills its disk fails', async () => {
     const filler = siteThatRuns(`import fs from 'node:fs'; const f = fs.openSync('/tmp/fill', 'w');
       for (;;) fs.writeSync(f, Buffer.alloc(1048576));`);
     const { outcome } = await build(sandbox, filler, { limits: { memoryBytes: 512 * 1_048_576 } });
     expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(/ENOSPC|memory/) });
   });
 
-  test.skipIf(missing)('fork bombs are limited, and no process outlives the build', async () => {
+  test('fork bombs are limited, and no process outlives the build', async () => {
     const mark = `bomb-${kind}-${process.pid}`;
     const bomb = siteThatRuns(`import { spawn } from 'node:child_process';
       const code = 'setInterval(() => {}, 1e6); "${mark}"'; let failed = 0;
@@ -69,7 +70,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect((await build(sandbox, site())).outcome).toEqual({ status: 'built' });
   });
 
-  test.skipIf(missing)('an endless log is cut at its limit and counted', async () => {
+  test('an endless log is cut at its limit and counted', async () => {
     const talker = siteThatRuns(
       `import fs from 'node:fs'; for (;;) try { fs.writeSync(1, 'blah blah '.repeat(6000)); } catch {}`,
     );
@@ -99,14 +100,11 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     },
     { what: 'a name with a line break', code: "fs.writeFileSync(dist + 'a\\nb', 'x');", says: /control character/ },
   ];
-  test.skipIf(missing).for(casesIn(kind, specials))(
-    '$what in the output is refused by name',
-    async ({ code, says }) => {
-      const { outcome, files, log } = await build(sandbox, siteThatWrites(code));
-      expect(outcome, log).toMatchObject({ code: 'build_failed', message: expect.stringMatching(says) });
-      for (const bytes of files.values()) expect(String(bytes)).not.toContain('root:');
-    },
-  );
+  test.for(casesIn(kind, specials))('$what in the output is refused by name', async ({ code, says }) => {
+    const { outcome, files, log } = await build(sandbox, siteThatWrites(code));
+    expect(outcome, log).toMatchObject({ code: 'build_failed', message: expect.stringMatching(says) });
+    for (const bytes of files.values()) expect(String(bytes)).not.toContain('root:');
+  });
 
   const heaps = [
     {
@@ -130,17 +128,14 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
       says: /site exceeds the size limit/,
     },
   ];
-  test.skipIf(missing).for(casesIn(kind, heaps))(
-    '$what exceeds the plan, and the message names the limit',
-    async ({ code, says }) => {
-      const limits = { outputFilesMax: 50, fileBytesMax: 1_000_000, outputBytesMax: 3_000_000 };
-      const { outcome, log } = await build(sandbox, siteThatWrites(code), { limits });
-      expect(outcome, log).toMatchObject({ status: 'failed', message: expect.stringMatching(says) });
-      if (!JSON.stringify(outcome).includes('EFBIG')) expect(outcome).toMatchObject({ code: 'plan_limit' });
-    },
-  );
+  test.for(casesIn(kind, heaps))('$what exceeds the plan, and the message names the limit', async ({ code, says }) => {
+    const limits = { outputFilesMax: 50, fileBytesMax: 1_000_000, outputBytesMax: 3_000_000 };
+    const { outcome, log } = await build(sandbox, siteThatWrites(code), { limits });
+    expect(outcome, log).toMatchObject({ status: 'failed', message: expect.stringMatching(says) });
+    if (!JSON.stringify(outcome).includes('EFBIG')) expect(outcome).toMatchObject({ code: 'plan_limit' });
+  });
 
-  test.skipIf(missing)('builds have no network, not even to this machine', async () => {
+  test('builds have no network, not even to this machine', async () => {
     const host = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1');
     await once(host, 'listening');
     const { port } = host.address() as { port: number };
@@ -161,7 +156,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     });
   });
 
-  test.skipIf(missing)('builds read nothing of the host: environment, processes, files', async () => {
+  test('builds read nothing of the host: environment, processes, files', async () => {
     process.env.FRONTAGE_SECRET_PROBE = `probe-${process.pid}-secret`;
     const probe = siteThatWrites(`
       const see = (path) => { try { return fs.readFileSync(path, 'latin1'); } catch (e) { return e.code; } };
@@ -191,7 +186,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(seen.write).not.toContain('WRITTEN');
   });
 
-  test.skipIf(missing)('site code that writes to the output channel delivers no file', async () => {
+  test('site code that writes to the output channel delivers no file', async () => {
     const forger = siteThatWrites(`
       const name = Buffer.alloc(512); name.write('../../evil.html'); 
       for (const fd of [1, 2]) try { fs.writeSync(fd, name); } catch {}
@@ -204,7 +199,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(outcome.status === 'failed' ? outcome.code : outcome.status).toMatch(/^(built|build_failed)$/);
   });
 
-  test.skipIf(missing)('concurrent builds do not see each other', async () => {
+  test('concurrent builds do not see each other', async () => {
     const watcher = (name: string) =>
       siteThatWrites(`
         fs.writeFileSync('/tmp/mark-${name}', ''); fs.writeFileSync('/site/mark-${name}', '');

@@ -14,7 +14,7 @@ import { removeEarlierImages } from '#providers/sandbox/image/docker-image.ts';
 import { imageId, makeImageFolder } from '#providers/sandbox/image/image.ts';
 import { pruneVersions, removeAbandoned } from '#runtime/cached-versions.ts';
 import { workflowBundle } from '#worker/bundle.ts';
-import { dataDir, engine, engineMissing } from './fixture.ts';
+import { dataDir, engine } from './fixture.ts';
 import { toTar } from './tar.ts';
 
 test('an existing image is found at once', { timeout: 300_000 }, async () => {
@@ -68,7 +68,7 @@ function imageOf(tag: string, id: string, created: string): Readable {
   return toTar({ 'config.json': config, 'layer.tar': layer, 'manifest.json': JSON.stringify(manifest) });
 }
 
-describe.skipIf(engineMissing)('a container engine', () => {
+describe('a container engine', { tags: 'docker' }, () => {
   const docker = engine as Docker;
   const repository = `frontage-test-${randomBytes(6).toString('hex')}`;
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3600_000).toISOString();

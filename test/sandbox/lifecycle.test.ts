@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSandbox } from '#providers/sandbox/factory.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { quickest } from '#test/stack/quickest.ts';
@@ -8,7 +8,6 @@ import {
   buildUntil,
   dataDir,
   engine,
-  kinds,
   listContainers,
   newDeployment,
   newOwner,
@@ -17,18 +16,19 @@ import {
   site,
   siteThatRuns,
 } from './fixture.ts';
+import { describeKinds } from './kinds.ts';
 
 const waits = siteThatRuns("console.log('I am waiting'); await new Promise((r) => setTimeout(r, 1e6));");
 
-describe.each(kinds)('in $kind', ({ kind, missing }) => {
+describeKinds((kind) => {
   const owner = newOwner();
   let sandbox: Sandbox;
   beforeAll(async () => {
-    if (!missing) sandbox = await openKind(kind, owner);
+    sandbox = await openKind(kind, owner);
   }, 300_000);
   afterAll(() => sandbox?.close());
 
-  test.skipIf(missing)('an aborted build ends within two seconds with the reason, and leaves nothing', async () => {
+  test('an aborted build ends within two seconds with the reason, and leaves nothing', async () => {
     const aborted = async () => {
       const abort = new AbortController();
       const { ended } = await buildUntil(sandbox, waits, 'I am waiting', { signal: abort.signal });
@@ -43,13 +43,13 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(await quickest(2_000, aborted)).toBeLessThan(2_000);
   });
 
-  test.skipIf(missing)('a build aborted before its start never starts', async () => {
+  test('a build aborted before its start never starts', async () => {
     const signal = AbortSignal.abort(new Error('too late'));
     await expect(build(sandbox, site(), { signal })).rejects.toThrow('too late');
     expect(await listContainers(owner)).toEqual([]);
   });
 
-  test.skipIf(missing)('a new attempt removes what an earlier one of its deployment left', async () => {
+  test('a new attempt removes what an earlier one of its deployment left', async () => {
     const deploymentId = newDeployment();
     const other = await buildUntil(sandbox, waits, 'I am waiting', { signal: AbortSignal.timeout(60_000) });
     const { ended } = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId, attempt: 1 });
@@ -63,7 +63,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     await other.ended.catch(() => {});
   });
 
-  test.skipIf(missing)('removing orphan builds removes only this installation’s unwanted ones', async () => {
+  test('removing orphan builds removes only this installation’s unwanted ones', async () => {
     const foreign = await openKind(kind);
     const kept = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_kept' });
     const orphan = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_orphan' });
@@ -79,13 +79,13 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     await foreign.close();
   });
 
-  test.skipIf(missing)('a failing file consumer gets its own error, and the build is removed', async () => {
+  test('a failing file consumer gets its own error, and the build is removed', async () => {
     const onFile = async () => Promise.reject(new Error('the store is full'));
     await expect(build(sandbox, site(), { onFile })).rejects.toThrow('the store is full');
     expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
   });
 
-  test.skipIf(missing)('a broken source is not the site’s fault', async () => {
+  test('a broken source is not the site’s fault', async () => {
     const source = Readable.from(
       (async function* () {
         yield Buffer.alloc(100);
@@ -104,7 +104,7 @@ test('the setting off opens no sandbox', async () => {
   expect(await openSandbox({ ...options, mode: 'off', dockerHost: '' })).toBeUndefined();
 });
 
-test.skipIf(!engine)('an engine is preferred, and an outdated one is logged', async () => {
+test('an engine is preferred, and an outdated one is logged', { tags: 'docker' }, async () => {
   const warnings: string[] = [];
   const log = { info: () => {}, warn: (text: string) => void warnings.push(text) };
   const dockerHost = process.env.DOCKER_HOST ?? '';
@@ -113,7 +113,7 @@ test.skipIf(!engine)('an engine is preferred, and an outdated one is logged', as
   if (Number(version.split('.')[0]) < 29) expect(warnings.join()).toContain(version);
 });
 
-test.skipIf(kinds[1].missing)('bubblewrap is used if no engine responds', { timeout: 60_000 }, async () => {
+test('bubblewrap is used if no engine responds', { tags: 'bubblewrap', timeout: 60_000 }, async () => {
   const found = await openSandbox({ ...options, mode: 'auto', dockerHost: 'unix:///nowhere/docker.sock' });
   expect(found).toMatchObject({ kind: 'bubblewrap' });
   await found?.close();

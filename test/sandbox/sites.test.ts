@@ -1,9 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { openUnprotectedSandbox } from '#providers/sandbox/unprotected.ts';
 import { listTemplates, readTemplate } from '#templates/templates.ts';
-import { build, casesIn, dataDir, kinds, newOwner, openKind, site, siteThatRuns } from './fixture.ts';
+import { build, dataDir, newOwner, openKind, site, siteThatRuns } from './fixture.ts';
+import { casesIn, describeKinds } from './kinds.ts';
 
 const names = ['blank', 'blog', 'business'];
 
@@ -19,14 +20,14 @@ test('the tests build all starters', async () => {
   expect(await readTemplate('../sandbox', { title: 'x' })).toBeUndefined();
 });
 
-describe.each(kinds)('in $kind', ({ kind, missing }) => {
+describeKinds((kind) => {
   let sandbox: Sandbox;
   beforeAll(async () => {
-    if (!missing) sandbox = await openKind(kind);
+    sandbox = await openKind(kind);
   }, 300_000);
   afterAll(() => sandbox?.close());
 
-  test.skipIf(missing).for(casesIn(kind, names))(
+  test.for(casesIn(kind, names))(
     'the starter %s builds with its posts and without any',
     { timeout: 120_000 },
     async (name) => {
@@ -48,7 +49,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     },
   );
 
-  test.skipIf(missing)('the platform’s address overrides the configured one', async () => {
+  test('the platform’s address overrides the configured one', async () => {
     const tree = site({
       'astro.config.mjs': "export default { site: 'https://elsewhere.example', outDir: '/tmp/elsewhere' };",
       'src/pages/index.astro': '<p>{Astro.site.href}</p>',
@@ -112,22 +113,19 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     { what: 'a process that ends early', tree: siteThatRuns('process.exit(3);'), says: /exit code 3/ },
   ];
 
-  test.skipIf(missing).for(casesIn(kind, faults))(
-    '$what fails the build, and the message says why',
-    async ({ what, tree, says }) => {
-      const { outcome, files, log } = await build(sandbox, tree as Record<string, string>);
-      expect(outcome, log).toMatchObject({
-        status: 'failed',
-        code: 'build_failed',
-        message: expect.stringMatching(says),
-      });
-      const { message } = outcome as { message: string };
-      expect(message).toBe(stripVTControlCharacters(message));
-      expect(message).not.toContain('/site/');
-      if (what === 'a fault in a page') expect(log).toContain('src/pages/index.astro');
-      expect(files.size).toBe(0);
-    },
-  );
+  test.for(casesIn(kind, faults))('$what fails the build, and the message says why', async ({ what, tree, says }) => {
+    const { outcome, files, log } = await build(sandbox, tree as Record<string, string>);
+    expect(outcome, log).toMatchObject({
+      status: 'failed',
+      code: 'build_failed',
+      message: expect.stringMatching(says),
+    });
+    const { message } = outcome as { message: string };
+    expect(message).toBe(stripVTControlCharacters(message));
+    expect(message).not.toContain('/site/');
+    if (what === 'a fault in a page') expect(log).toContain('src/pages/index.astro');
+    expect(files.size).toBe(0);
+  });
 });
 
 test('an explicitly unprotected build gives the same files', {

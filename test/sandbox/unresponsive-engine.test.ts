@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
-import { build, dataDir, engine, engineMissing, newOwner, site } from './fixture.ts';
+import { build, dataDir, engine, newOwner, site } from './fixture.ts';
 
 /** A socket that hands all on to the engine, but for removals: those are taken and never answered. */
 async function openDeafEngine(sound: Docker): Promise<Docker> {
@@ -30,20 +30,17 @@ async function openDeafEngine(sound: Docker): Promise<Docker> {
   return new Docker({ socketPath: path });
 }
 
-test.skipIf(engineMissing)(
-  'a build keeps its outcome even if its container is removed only later',
-  {
-    timeout: 180_000,
-  },
-  async () => {
-    const owner = newOwner();
-    const options = { dataDir, owner, onProgress: () => {} };
-    if (!engine) throw new Error('no engine');
-    const deaf = await openDockerSandbox({ ...options, docker: await openDeafEngine(engine) });
-    const { outcome, files } = await build(deaf, site());
-    expect({ outcome, pages: [...files.keys()] }).toEqual({ outcome: { status: 'built' }, pages: ['index.html'] });
-    if (!engine) throw new Error('no engine');
-    const sound = await openDockerSandbox({ ...options, docker: engine });
-    expect(await sound.removeOrphanBuilds(async () => false)).toBe(1);
-  },
-);
+test('a build keeps its outcome even if its container is removed only later', {
+  tags: 'docker',
+  timeout: 180_000,
+}, async () => {
+  const owner = newOwner();
+  const options = { dataDir, owner, onProgress: () => {} };
+  if (!engine) throw new Error('no engine');
+  const deaf = await openDockerSandbox({ ...options, docker: await openDeafEngine(engine) });
+  const { outcome, files } = await build(deaf, site());
+  expect({ outcome, pages: [...files.keys()] }).toEqual({ outcome: { status: 'built' }, pages: ['index.html'] });
+  if (!engine) throw new Error('no engine');
+  const sound = await openDockerSandbox({ ...options, docker: engine });
+  expect(await sound.removeOrphanBuilds(async () => false)).toBe(1);
+});

@@ -6,18 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { readTemplate } from '#templates/templates.ts';
-import {
-  build,
-  dataDir,
-  engine,
-  engineMissing,
-  listContainers,
-  newOwner,
-  openKind,
-  roomy,
-  site,
-  siteThatRuns,
-} from './fixture.ts';
+import { build, dataDir, engine, listContainers, newOwner, openKind, roomy, site, siteThatRuns } from './fixture.ts';
 
 const opened: Sandbox[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((sandbox) => sandbox.close())));
@@ -47,7 +36,7 @@ async function openWarm(owner: string, count = 1) {
 
 const slow = { timeout: 240_000 };
 
-describe.skipIf(!!engineMissing)('with an engine', () => {
+describe('with an engine', { tags: 'docker' }, () => {
   test('a warm sandbox is used by builds with its limits, and replaced', slow, async () => {
     const owner = newOwner();
     const { sandbox, warmed } = await openWarm(owner);

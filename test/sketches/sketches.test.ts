@@ -1,14 +1,14 @@
-import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { createFixture as createApiFixture } from '#test/api/fixture.ts';
 import { createFixture, errorOf, sha256 } from '#test/output/fixture.ts';
+import { pathOf } from '#test/stack/requirements.ts';
 
 const fixture = await createFixture();
 afterAll(() => fixture.close());
 const owner = await fixture.newCaller();
 const stranger = await fixture.newCaller();
-const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const executablePath = await pathOf('chromium');
 
 const loud = (
   name: string,
@@ -140,11 +140,11 @@ test('hosts that resemble a sketch’s are unknown', async () => {
   }
 });
 
-test.skipIf(!browser)('no script runs; sketches are side by side on desktops, stacked on phones', async () => {
+test('no script runs; sketches are side by side on desktops, stacked on phones', { tags: 'chromium' }, async () => {
   const directions = [direction('Warm', 'Serif and cream.'), direction('Cool', 'Slate and air.'), direction('Loud')];
   const { body } = await show({ title: 'A bakery on the corner', directions });
   const chrome = await chromium.launch({
-    executablePath: browser ?? '',
+    executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.localhost 127.0.0.1'],
   });
   const at = (url: string) => `http://${new URL(url).hostname}:${fixture.port}/`;

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { pathOf } from '#test/stack/requirements.ts';
 import { useBundledClient } from './bundled-client.ts';
 
 const client = useBundledClient();
@@ -84,8 +85,9 @@ test('a failed preview ends with its log, the reason and exit code 1', async () 
   expect([exit, out, err]).toEqual([1, '', 'building pages\n✗ It does not build. (build_failed)\n']);
 });
 
-test('a terminal shows a preview’s elapsed seconds until there is output', async ({ skip }) => {
-  skip(!existsSync('/usr/bin/script'), 'no script(1), which makes a terminal');
+test('a terminal shows a preview’s elapsed seconds until there is output', { tags: 'script' }, async () => {
+  // script(1) makes a terminal.
+  const script = await pathOf('script');
   let follower: ServerResponse | undefined;
   answers['GET /v1/deployments/dep_x/log'] = (_request, response) => {
     events(response, ': the build log\n\n');
@@ -93,7 +95,7 @@ test('a terminal shows a preview’s elapsed seconds until there is output', asy
   };
   const shown = await new Promise<string>((resolve) => {
     const args = ['-qec', `'${process.execPath}' '${client}' preview site_x`, '/dev/null'];
-    const terminal = execFile('/usr/bin/script', args, { env: { ...env, FRONTAGE_TOKEN: 'fro_x' } }, (_error, out) =>
+    const terminal = execFile(script, args, { env: { ...env, FRONTAGE_TOKEN: 'fro_x' } }, (_error, out) =>
       resolve(out),
     );
     let seen = '';

@@ -11,10 +11,6 @@ import { openRunRecords } from '#tools/local/run-records.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 
-/** Why there can be no engine of one's own here; `false` where there can. */
-export const ownEngineMissing =
-  process.getuid?.() !== 0 ? 'only root starts a container engine' : !hasDockerd() && 'no dockerd';
-
 export type OwnEngine = {
   /** As `DOCKER_HOST` takes it. */
   host: string;
@@ -115,13 +111,4 @@ function unmountBelow(folder: string): void {
   const mounted = readFileSync('/proc/self/mounts', 'utf8').split('\n');
   const below = mounted.map((line) => line.split(' ')[1] ?? '').filter((path) => path.startsWith(`${folder}/`));
   for (const path of below.reverse()) execFileSync('umount', ['-l', path]);
-}
-
-function hasDockerd(): boolean {
-  try {
-    execFileSync('dockerd', ['--version'], { env: { ...process.env, PATH: path }, stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -10,6 +10,7 @@ import { openAccount } from '#tools/local/owner.ts';
 import { prepareSandbox } from '#tools/local/services/sandbox-image.ts';
 import { type Stack, type StackOptions, startStack } from '#tools/local/stack.ts';
 import { followed } from './following.ts';
+import { pathOf } from './requirements.ts';
 
 export type Owner = { accountId: string; email: string; token: string };
 
@@ -74,8 +75,8 @@ export async function startTestStack(runFolder: string, name: string, options: P
   const sandbox = join(runFolder, 'sandbox');
   for (const folder of [dataDir, sandbox]) mkdirSync(folder, { recursive: true });
   symlinkSync(sandbox, join(dataDir, 'sandbox'));
-  const prepare = () => prepareSandbox(runFolder, { ...process.env, ...options.env }, () => {});
-  const env = { FRONTAGE_WARM_SANDBOXES: '0', ...options.env };
+  const env = { FRONTAGE_WARM_SANDBOXES: '0', ...(await sandboxEnv()), ...options.env };
+  const prepare = () => prepareSandbox(runFolder, { ...process.env, ...env }, () => {});
   const stack = await startStack({ durable: false, prepare, ...options, env, dataDir });
   try {
     const { baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, mailUrl, registrarUrl, env } =
@@ -87,6 +88,12 @@ export async function startTestStack(runFolder: string, name: string, options: P
     await stack.killAll();
     throw error;
   }
+}
+
+/** Without any sandbox, builds of these tests run unprotected: their sites are our own. */
+export async function sandboxEnv(): Promise<{ FRONTAGE_SANDBOX?: string }> {
+  const hasSandbox = (await pathOf('docker')) || (await pathOf('bubblewrap'));
+  return hasSandbox ? {} : { FRONTAGE_SANDBOX: 'none-run-builds-unprotected' };
 }
 
 async function openOwner(env: NodeJS.ProcessEnv): Promise<Owner> {

@@ -4,10 +4,11 @@ import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { describe } from 'vitest';
 import { createDiskStore } from '#providers/store/disk.ts';
 import { createS3Store } from '#providers/store/s3.ts';
 import type { Store } from '#providers/store/store.ts';
-import { lacksS3, type S3Server, startS3 } from './s3-server.ts';
+import { type S3Server, startS3 } from './s3-server.ts';
 
 export type Place = {
   /** Another process's view of the same store. */
@@ -23,10 +24,7 @@ export type Place = {
   close(): Promise<void>;
 };
 
-export type Kind = {
-  name: string;
-  /** Why this machine cannot have it. */
-  lacks?: string | undefined;
+type Kind = {
   start?(): Promise<void>;
   stop?(): Promise<void>;
   open(): Promise<Place>;
@@ -34,8 +32,7 @@ export type Kind = {
 
 const namesIn = async (folder: string) => (await readdir(folder).catch(() => [])).sort();
 
-const onDisk: Kind = {
-  name: 'on a disk',
+export const onDisk: Kind = {
   async open() {
     const dir = await mkdtemp(join(tmpdir(), 'frontage-store-'));
     return {
@@ -52,10 +49,8 @@ const onDisk: Kind = {
 let server: S3Server | undefined;
 
 const inBucket: Kind = {
-  name: 'in a bucket',
-  lacks: lacksS3,
   async start() {
-    if (!lacksS3) server = await startS3();
+    server = await startS3();
   },
   stop: async () => server?.remove(),
   open: async () => openBucketPlace(server as S3Server),
@@ -94,4 +89,8 @@ async function uploadsUnder(root: string): Promise<string[]> {
   return found.filter((one) => one.isFile()).map((one) => one.name);
 }
 
-export const kinds: Kind[] = [onDisk, inBucket];
+/** The same tests for each kind that this machine has. */
+export function describeKinds(tests: (kind: Kind) => void): void {
+  describe('a store on a disk', () => tests(onDisk));
+  describe('a store in a bucket', { tags: 'versitygw' }, () => tests(inBucket));
+}

@@ -1,19 +1,16 @@
 /** An S3 server on this machine, where versitygw is installed: buckets are folders, objects are files. */
 import { mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { pathOf } from '#test/stack/requirements.ts';
 import { makeRunFolder, memoryRoot, removeRunFolder } from '#test/stack/run-folder.ts';
 import { until } from '#test/stack/until.ts';
 import { freePort } from '#tools/local/ports.ts';
 import { type Daemon, startDaemon } from '#tools/local/processes.ts';
 import { openRunRecords } from '#tools/local/run-records.ts';
-import { executableAt } from '#tools/local/services/temporal-cli.ts';
 
-const command = executableAt('versitygw', [join(homedir(), 'go/bin')]);
+const command = await pathOf('versitygw');
 const credentials = { accessKeyId: 'frontage', secretAccessKey: 'not-a-secret-of-anybody' };
-
-export const lacksS3 = command ? undefined : 'no versitygw on PATH';
 
 export type S3Server = Awaited<ReturnType<typeof startS3>>;
 
@@ -30,7 +27,7 @@ export async function startS3({ wrap = '' } = {}) {
     const line = `${wrap} exec "$0" --port 127.0.0.1:${port} --quiet posix "$1"`;
     daemon = await startDaemon({
       command: '/bin/sh',
-      args: ['-c', line, command ?? '', dir],
+      args: ['-c', line, command, dir],
       env: {
         PATH: process.env.PATH,
         ROOT_ACCESS_KEY: credentials.accessKeyId,

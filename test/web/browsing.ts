@@ -1,11 +1,11 @@
 /** Chromium, and pages on a site's own origin in it. `FRONTAGE_PICTURES=<folder>` keeps pictures. */
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
+import { pathOf } from '#test/stack/requirements.ts';
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const executablePath = await pathOf('chromium');
 const pictures = process.env.FRONTAGE_PICTURES;
 const args = [
   '--no-sandbox',
@@ -26,14 +26,13 @@ export async function openBrowsing() {
   });
   await new Promise<void>((ready) => sites.listen(0, '127.0.0.1', ready));
   const { port } = sites.address() as AddressInfo;
-  const browser: Browser | undefined = executablePath ? await chromium.launch({ executablePath, args }) : undefined;
+  const browser = await chromium.launch({ executablePath, args });
   return {
     edgeUrl: `http://localhost:${port}`,
-    present: browser !== undefined,
     /** A page of the site with this inside. */
     async open(name: string, inside: string, { theme = 'light', width = 390, lang = 'en' }: Look = {}): Promise<Page> {
       pages.set(name, shell(inside, lang));
-      const context = await (browser as Browser).newContext({ viewport: { width, height: 900 }, colorScheme: theme });
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme });
       const page = await context.newPage();
       page.on('pageerror', (error) => {
         throw error;
@@ -45,7 +44,7 @@ export async function openBrowsing() {
       if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
     },
     async close(): Promise<void> {
-      await browser?.close();
+      await browser.close();
       sites.close();
     },
   };

@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import type { SerializedError } from 'vitest';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { Skip } from './test-skips.ts';
 
-export type Skip = { name: string; reason: string };
 /** Milliseconds of one test file: its process and imports, and its tests and hooks. */
 export type FileTimes = { file: string; project: string; startMs: number; testMs: number };
 export type Summary = {
@@ -25,7 +25,7 @@ export default class SummaryReporter implements Reporter {
     const summary: Summary = {
       passed: inState('passed').length,
       failed: inState('failed').length + modules.filter(failedItself).length + unhandled.length,
-      skipped: inState('skipped').map((test) => ({ name: nameOf(test), reason: reasonOf(test) })),
+      skipped: inState('skipped').map(skipOf),
       files: modules.map(timesOf),
     };
     writeFileSync(process.env.FRONTAGE_TEST_SUMMARY as string, JSON.stringify(summary));
@@ -48,11 +48,15 @@ function timesOf(module: TestModule): FileTimes {
   };
 }
 
-function nameOf(test: TestCase): string {
-  return `${test.module.relativeModuleId} > ${test.fullName}`;
-}
-
-function reasonOf(test: TestCase): string {
+/** A missing program has a tag that skips its tests. A test that finds out by itself notes the name of the tag. */
+function skipOf(test: TestCase): Skip {
+  const { relativeModuleId: file } = test.module;
   const result = test.result();
-  return (result.state === 'skipped' && result.note) || 'no reason given';
+  const note = (result.state === 'skipped' && result.note) || 'no reason given';
+  const missing = test.project.config.tags.filter(
+    ({ name, skip }) => test.tags.includes(name) && (skip || note.startsWith(`${name}: `)),
+  );
+  const programs = missing.map(({ name, description = '' }) => ({ name, get: description }));
+  const reason = programs.map(({ name }) => name).join(', ') || note;
+  return { file, name: `${file} > ${test.fullName}`, reason, programs };
 }

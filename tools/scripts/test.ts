@@ -10,7 +10,8 @@ import { findTemporal } from '#tools/local/services/temporal-cli.ts';
 import { UserError } from '#tools/local/user-error.ts';
 import { parseCampaigns } from './campaigns.ts';
 import { readUnseen, recording } from './test-record.ts';
-import type { Skip, Summary } from './test-reporter.ts';
+import type { Summary } from './test-reporter.ts';
+import { describeSkip, describeSkips, type Skip } from './test-skips.ts';
 import { describeTimes } from './test-times.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -70,16 +71,19 @@ async function runVitest(args: string[], env: Record<string, string>): Promise<S
  */
 function finish({ passed, failed, skipped, files, unseen = [] }: Summary): number {
   if (files.length > 1) console.log(describeTimes(files));
+  if (skipped.length > 0) console.log(describeSkips(skipped));
   const allowed = readAllowedSkips();
-  for (const skip of skipped) console.log(`skipped: ${skip.name} (${skip.reason})`);
   const unplanned = skipped.filter((skip) => !allowed.some((part) => isAbout(part, skip)));
-  const refused = inCi ? unplanned.length : 0;
-  if (refused > 0) console.log(`${refused} skipped tests have no line in .ci/skips and were counted as failed`);
+  const refused = inCi ? unplanned : [];
+  if (refused.length > 0) {
+    console.log('These skipped tests have no line in .ci/skips and were counted as failed:');
+    for (const skip of refused) console.log(describeSkip(skip));
+  }
   for (const name of unseen) console.log(`not seen: ${name}`);
   const isExplained = !inCi && unplanned.length > 0;
   if (unseen.length > 0 && isExplained)
     console.log('What was not seen may be in the skipped tests, and was not counted');
-  const failures = failed + refused + (unseen.length > 0 && !isExplained ? 1 : 0);
+  const failures = failed + refused.length + (unseen.length > 0 && !isExplained ? 1 : 0);
   console.log(`${passed} passed, ${failures} failed`);
   return failures === 0 && passed > 0 ? 0 : 1;
 }

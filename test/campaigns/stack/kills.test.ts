@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { sized } from '#test/campaigns/size.ts';
-import { ownEngineMissing } from '#test/stack/engine.ts';
 import { type Edge, edges, type SlotEdge, slotEdges } from './kills/edges.ts';
 import {
   commitVersion,
@@ -33,15 +32,16 @@ const parts: [Part, string][] = [
 /** Between git and the database there is the worker alone; the long form kills the others too. */
 const slotParts: Part[] = rounds > 1 ? ['worker', 'api', 'temporal', 'postgres'] : ['worker'];
 
-describe.skipIf(ownEngineMissing)('a process is killed at any moment', () => {
+describe('a process is killed at any moment', { tags: 'dockerd' }, () => {
   let machine: Awaited<ReturnType<typeof startMachine>>;
   beforeAll(async () => {
     machine = await startMachine();
   }, 300_000);
-  afterAll(() => machine?.stop(), 180_000);
-
   let shared: Promise<Fixture> | undefined;
-  afterAll(() => shared?.then((fixture) => fixture.close()));
+  afterAll(async () => {
+    await (await shared)?.close();
+    await machine?.stop();
+  }, 180_000);
 
   /** The short form kills all about one site; the long one would meet the caps of its owner. */
   async function prepare(what: string): Promise<Fixture> {

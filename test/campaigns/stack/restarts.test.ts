@@ -2,6 +2,7 @@
  * Several of each, on a store in a bucket, over the wire alone: API processes, edges and workers are restarted in any order behind a front
  * that shares out connections, and nobody who calls, publishes or visits notices. With `SEVERAL_FROM`, a folder of the previous release with its packages, it is an
  * upgrade: all begin as that release, and are restarted in the order of docs/upgrading.md.
+ * @module-tag versitygw
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -9,7 +10,6 @@ import { sized } from '#test/campaigns/size.ts';
 import { kinds, type Member, type Several, startSeveral } from '#test/stack/several.ts';
 import { visit } from '#test/stack/stack.ts';
 import { until } from '#test/stack/until.ts';
-import { lacksS3 } from '#test/store/s3-server.ts';
 import { callApi } from '#tools/local/client.ts';
 
 const rounds = sized({ short: 1, long: 10 });
@@ -17,7 +17,7 @@ const from = process.env.SEVERAL_FROM;
 
 let several: Several;
 beforeAll(async () => {
-  if (!lacksS3) several = await startSeveral(inject('runFolder'), `several-${process.pid}`, { from });
+  several = await startSeveral(inject('runFolder'), `several-${process.pid}`, { from });
 }, 300_000);
 afterAll(() => several?.stop(), 60_000);
 
@@ -49,8 +49,7 @@ async function restartAll(kind: Member['kind']): Promise<void> {
   }
 }
 
-test('restarts of all kinds of processes lose no call, commit, publish or visit', async ({ skip }) => {
-  skip(!!lacksS3, lacksS3);
+test('restarts of all kinds of processes lose no call, commit, publish or visit', async () => {
   const { body: site } = await call('/v1/sites', { name: 'several', title: 'Several', template: 'blank' });
   expect(await publish(site.id)).toEqual({ status: 200 });
   await until(

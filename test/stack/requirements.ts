@@ -1,0 +1,92 @@
+/**
+ * Programs that some machines lack. A test or `describe` that needs one has its name among its `tags`; `@module-tag` in a file's first
+ * comment tags the whole file. Where the program is missing, vitest skips the tests and their hooks, and `npm test` says how to get it.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { findMock } from '#tools/local/payments/stripe-mock.ts';
+import { executableAt } from '#tools/local/services/temporal-cli.ts';
+
+const { FRONTAGE_TEST_PYTHON: python, FRONTAGE_INSPECTOR: inspector, DOCKER_HOST: dockerHost = '' } = process.env;
+const folders = ['/usr/sbin', join(homedir(), 'go/bin'), ...(python ? [dirname(python)] : [])];
+const find = (...names: string[]) => names.map((name) => executableAt(name, folders)).find(Boolean);
+const findNode = () => ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync);
+const succeeds = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
+const findDockerd = () => (process.getuid?.() === 0 ? find('dockerd') : undefined);
+
+/** How to get each (`.ci/run` installs most of them on Debian), and what finds its path. */
+const requirements = {
+  bubblewrap: [
+    'apt install bubblewrap, let user 10001 read here; without it and docker, stacks build unprotected',
+    findBubblewrap,
+  ],
+  certutil: ['apt install libnss3-tools', () => find('certutil')],
+  chromium: ['apt install chromium', () => find('chromium', 'chromium-browser', 'google-chrome')],
+  'compose-spec': [
+    'go install github.com/compose-spec/compose-go/v2/cmd@v2.16.2, mv cmd compose-spec',
+    () => find('compose-spec'),
+  ],
+  docker: ['apt install docker.io, start dockerd', findDocker],
+  dockerd: ['apt install docker.io, run the tests as root', findDockerd],
+  dulwich: ['pip install dulwich==1.2.21, FRONTAGE_TEST_PYTHON=<its Python>', findDulwich],
+  h2spec: ['go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible', () => find('h2spec')],
+  haproxy: ['apt install haproxy', () => find('haproxy')],
+  'mcp-inspector': ['npm install @modelcontextprotocol/inspector, FRONTAGE_INSPECTOR=<its program>', () => inspector],
+  node: ['apt install nodejs, beside the Node that runs the tests', findNode],
+  pebble: ['apt install pebble', async () => pathIn((await import('#tools/local/services/pebble.ts')).findPebble())],
+  powerdns: [
+    'apt install pdns-server pdns-backend-sqlite3',
+    async () => pathIn((await import('#tools/local/services/powerdns.ts')).findPowerDns()),
+  ],
+  schemathesis: ['pip install schemathesis==4.32.5, FRONTAGE_TEST_PYTHON=<its Python>', () => find('schemathesis')],
+  script: ['apt install bsdutils', () => find('script')],
+  sslscan: ['apt install sslscan', () => find('sslscan')],
+  'stripe-mock': ['go install github.com/stripe/stripe-mock@v0.203.0', () => findMock(process.env)],
+  // Whether it can be downloaded is known only when it is started: test/stack/time-skipping.ts.
+  'temporal-test-server': ['access to temporal.download, or apt install default-jre-headless maven', () => 'unknown'],
+  versitygw: ['go install github.com/versity/versitygw/cmd/versitygw@v1.8.0', () => find('versitygw')],
+} as const satisfies Record<
+  string,
+  readonly [get: string, find: () => string | undefined | Promise<string | undefined>]
+>;
+
+export type Requirement = keyof typeof requirements;
+declare module 'vitest' {
+  interface TestTags {
+    tags: Requirement;
+  }
+}
+
+/** The program's path, or '' where it is missing: then its tests do not run. */
+export const pathOf = async (name: Requirement): Promise<string> => (await requirements[name][1]()) ?? '';
+
+/** A tag for each; that of a missing program skips its tests. */
+export const requirementTags = async () =>
+  await Promise.all(
+    Object.entries(requirements).map(async ([name, [description]]) => {
+      const isMissing = (await pathOf(name as Requirement)) === '';
+      return { name: name as Requirement, description, ...(isMissing ? { skip: true } : {}) };
+    }),
+  );
+
+function pathIn(found: { command: string } | { missing: string }): string | undefined {
+  return 'command' in found ? found.command : undefined;
+}
+
+async function findDocker(): Promise<string | undefined> {
+  const { findEngine } = await import('#providers/sandbox/factory.ts');
+  return (await findEngine(dockerHost)) && 'running';
+}
+
+function findBubblewrap(): string | undefined {
+  const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=10001', '--regid=10001', '--clear-groups'] : [];
+  const bwrap = ['bwrap', '--unshare-all', '--unshare-user', '--disable-userns', '--ro-bind', '/', '/'];
+  return succeeds('env', ...user, ...bwrap, 'test', '-r', import.meta.filename) ? find('bwrap') : undefined;
+}
+
+function findDulwich(): string | undefined {
+  const pythons = [python, '/usr/bin/python3', '/usr/local/bin/python3'];
+  return pythons.find((path) => path && succeeds(path, '-c', 'import dulwich'));
+}
