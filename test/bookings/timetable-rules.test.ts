@@ -66,7 +66,7 @@ test('dates and times are read strictly', () => {
   expect(['09:60', '24:01', '9:00', '09:00:00'].map(timeOf)).toEqual(Array(4).fill(undefined));
 });
 
-test('a time zone is a name, and its local time has the offset of the moment', () => {
+test('a time zone is a name, and local times have its offset', () => {
   expect(['Europe/Berlin', 'UTC', 'europe/berlin', '+02:00', 'Mars/Olympus'].map(isZone)).toEqual([
     ...[true, true],
     ...[false, false, false],
@@ -94,7 +94,7 @@ test('seats are counted from the first moment of a booking until its end', () =>
   expect(counted).toEqual([0, 2, 2, 3, 2, 1, 0]);
 });
 
-test('bookings conflict with a timetable that has no calendar, service, hours or seats for them', () => {
+test('bookings conflict with a timetable without their calendar, service, hours or seats', () => {
   const at = (hour: number, more: Partial<BookedSpan> = {}): BookedSpan => {
     const span = { from: Date.UTC(2026, 6, 1, hour), until: Date.UTC(2026, 6, 1, hour + 1) };
     return { id: `at ${hour}`, calendar: 'room', service: 'talk', seats: 1, ...span, booked: span, ...more };

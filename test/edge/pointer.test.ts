@@ -1,5 +1,5 @@
 /** What visitors see follows the site's pointer: at once, wholly, and without the database when it must. */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { type Answer, ask, createFixture, deaf, type Fixture, until } from './fixture.ts';
@@ -232,23 +232,3 @@ async function cutOff(lone: Fixture, cut: boolean): Promise<void> {
     admin.release();
   }
 }
-
-test('a site has its own previews, without the removed ones', async () => {
-  const { siteId, deploymentId } = await fixture.publish('drafts', { 'index.html': 'drafts' });
-  const plain = await fixture.publish('plain', { 'index.html': 'plain' });
-  const removed = await fixture.publish('cleared', { 'index.html': 'cleared' });
-  const addPreview = (id: string, to: { siteId: string; deploymentId: string }, removedAt: Date | null) =>
-    fixture.db.query(
-      `insert into preview (id, site_id, slot, label, latest_id, deployment_id, expires_at, created_at, removed_at)
-       values ($1, $2, 1, 'p--' || $1, $3, $3, now(), now(), $4)`,
-      [id, to.siteId, to.deploymentId, removedAt],
-    );
-  await addPreview('shown', { siteId, deploymentId }, null);
-  await addPreview('gone', removed, new Date());
-  const database = openEdgeDatabase(fixture.database.url);
-  onTestFinished(() => database.close());
-  const { sites } = await database.allSites();
-  const previewsOf = (id: string) => sites.find((site) => site.id === id)?.previews?.map(({ label }) => label);
-  expect([siteId, plain.siteId, removed.siteId].map(previewsOf)).toEqual([['p--shown'], undefined, undefined]);
-  expect(sites.find(({ id }) => id === plain.siteId)).not.toHaveProperty('previews');
-});

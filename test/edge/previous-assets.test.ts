@@ -1,6 +1,6 @@
 /** After a publish, open pages still find their scripts and pictures. */
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createPreviousAssets } from '#edge/content/previous-assets.ts';
 import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
 import { systemClock } from '#runtime/clock.ts';
@@ -156,4 +156,24 @@ describe('previous assets of a site', () => {
     expect([await has('second'), await has('third')]).toEqual([true, true]);
     await shared.database.close();
   });
+});
+
+test('a site has its own previews, without the removed ones', async () => {
+  const { siteId, deploymentId } = await fixture.publish('drafts', { 'index.html': 'drafts' });
+  const plain = await fixture.publish('plain', { 'index.html': 'plain' });
+  const removed = await fixture.publish('cleared', { 'index.html': 'cleared' });
+  const addPreview = (id: string, to: { siteId: string; deploymentId: string }, removedAt: Date | null) =>
+    fixture.db.query(
+      `insert into preview (id, site_id, slot, label, latest_id, deployment_id, expires_at, created_at, removed_at)
+       values ($1, $2, 1, 'p--' || $1, $3, $3, now(), now(), $4)`,
+      [id, to.siteId, to.deploymentId, removedAt],
+    );
+  await addPreview('shown', { siteId, deploymentId }, null);
+  await addPreview('gone', removed, new Date());
+  const database = openEdgeDatabase(fixture.database.url);
+  onTestFinished(() => database.close());
+  const { sites } = await database.allSites();
+  const previewsOf = (id: string) => sites.find((site) => site.id === id)?.previews?.map(({ label }) => label);
+  expect([siteId, plain.siteId, removed.siteId].map(previewsOf)).toEqual([['p--shown'], undefined, undefined]);
+  expect(sites.find(({ id }) => id === plain.siteId)).not.toHaveProperty('previews');
 });

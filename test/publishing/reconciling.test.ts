@@ -198,7 +198,7 @@ test('a failure message that the database refuses is stored in cleaned form', as
   expect(await settle(deps.em(), clock, id, { status: 'cancelled' })).toBe(false);
 });
 
-test('the first output file marks its own build alone, and only while it is running', async () => {
+test('the first output file marks only its own running build', async () => {
   const [one, other, waiting] = await Promise.all(
     [newSite(), newSite(), newSite()].map(async (site) => accept(await site)),
   );

@@ -1,8 +1,8 @@
 /** The rules of formats by themselves: which bytes a folder accepts, and the words of a refusal. */
 import { expect, test } from 'vitest';
 import { checkContent } from '#git/rules.ts';
-import { corpus, whole } from '#test/material/corpus.ts';
-import * as sample from './samples.ts';
+import * as sample from '#test/git/samples.ts';
+import { corpus, whole } from './corpus.ts';
 
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
