@@ -131,6 +131,7 @@ async function isStartedAgain(): Promise<void> {
     .execute(`update deployment set created_at = created_at - interval '5 minutes' where id = ?`, [id]);
   await runSchedule('reconcile');
   expect((await publishing).body.error).toMatchObject({ code: 'internal' });
+  expect(fixture.takeUnexpected()).toHaveLength(1);
   expect(await movesOf(id)).toEqual(['queued', 'building', 'failed']);
   sandbox.outcome = 'built';
   expect((await publish(site)).body.status).toBe('live');
