@@ -4,6 +4,7 @@ import { blockAccount } from '#db/accounts/blocks.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { createPayingFixture, type PayingFixture } from '#test/payments/fixture.ts';
 import { atRest, heldIn } from '#test/payments/held.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { until } from '#test/stack/until.ts';
 import { startWorker } from '#test/stack/worker.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
@@ -35,7 +36,7 @@ test('a new address receives the link that confirms it, the old address a notice
   const next = 'bakery@example.com';
   expect((await call('PATCH', '/v1/account', { body: { email: next } })).status).toBe(200);
   expect((await received(next, 'Confirm your new address'))?.text).toContain(`${fixture.config.baseUrl}/address/`);
-  expect((await received(email, 'A request to change your e-mail address'))?.text).toContain(next);
+  expect((await received(email, 'Request to change your e-mail address'))?.text).toContain(next);
 });
 
 test('the visitor and the site receive an e-mail about a refunded booking', async () => {
@@ -45,12 +46,12 @@ test('the visitor and the site receive an e-mail about a refunded booking', asyn
   await em.execute('update payout_account set account_id = ? where id = ?', [payee.accountId, account.id]);
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, paymentId);
-  fixture.stub.knobs.turnAway = 1;
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
   await blockAccount(em, fixture, payee.accountId, 'It sells what it has not.');
   await fixture.press(page, 'pay', { comesBack: false });
   fixture.stub.knobs.turnAway = 0;
   await nudge();
   await until(statusOf, (status) => status === 'expired');
-  expect((await received('ada@example.org', /^Not booked: /))?.text).toContain('It is being refunded');
+  expect((await received('ada@example.org', /^Not booked: /))?.text).toContain('The payment is being refunded');
   expect((await received(await fixture.emailOf(owner), /^Not booked: /))?.text).toContain('25.00 EUR');
 });

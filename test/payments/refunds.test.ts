@@ -143,7 +143,7 @@ describe('although its rows were read before', () => {
     await fixture.openLink(made.payUrl);
     await atRest(fixture, made.id);
     // The workflow learns nothing of the provider meanwhile.
-    fixture.stub.knobs.turnAway = 1;
+    setForTest(fixture.stub.knobs, { turnAway: 1 });
     onTestFinished(() => {
       fixture.stub.knobs.turnAway = 0;
     });
