@@ -3,7 +3,6 @@
  * comment tags the whole file. Where the program is missing, vitest skips the tests and their hooks, and `npm test` says how to get it.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findMock } from '#tools/local/payments/stripe-mock.ts';
@@ -12,7 +11,7 @@ import { executableAt } from '#tools/local/services/temporal-cli.ts';
 const { FRONTAGE_TEST_PYTHON: python, FRONTAGE_INSPECTOR: inspector, DOCKER_HOST: dockerHost = '' } = process.env;
 const folders = ['/usr/sbin', join(homedir(), 'go/bin'), ...(python ? [dirname(python)] : [])];
 const find = (...names: string[]) => names.map((name) => executableAt(name, folders)).find(Boolean);
-const findNode = () => ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync);
+const findNode = () => ['/usr/bin/node', '/usr/local/bin/node'].find((path) => succeeds(path, '--version'));
 const succeeds = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
 const findDockerd = () => (process.getuid?.() === 0 ? find('dockerd') : undefined);
 

@@ -9,7 +9,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { access, cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { access, cp, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { pruneVersions, removeAbandoned } from '../../../runtime/cached-versions.ts';
@@ -63,7 +63,8 @@ export async function makeImageFolder(dataDir: string, onProgress: Progress): Pr
 async function make(parent: string, path: string, onProgress: Progress): Promise<void> {
   await mkdir(parent, { recursive: true });
   await removeAbandoned(parent, '.making-');
-  const aside = await mkdtemp(join(parent, '.making-'));
+  // npm refuses a prefix that leads through a symbolic link.
+  const aside = await realpath(await mkdtemp(join(parent, '.making-')));
   try {
     await fill(aside, onProgress);
     await rename(aside, path).catch(async (error) => {
