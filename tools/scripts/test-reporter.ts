@@ -25,7 +25,7 @@ export default class SummaryReporter implements Reporter {
     const summary: Summary = {
       passed: inState('passed').length,
       failed: inState('failed').length + modules.filter(failedItself).length + unhandled.length,
-      skipped: inState('skipped').map(skipOf),
+      skipped: inState('skipped').filter(isSelected).map(skipOf),
       files: modules.map(timesOf),
     };
     writeFileSync(process.env.FRONTAGE_TEST_SUMMARY as string, JSON.stringify(summary));
@@ -46,6 +46,12 @@ function timesOf(module: TestModule): FileTimes {
     startMs: environmentSetupDuration + prepareDuration + setupDuration + collectDuration,
     testMs: duration,
   };
+}
+
+/** Tests that `-t` leaves out are in the state `skipped` too. Vitest compares it with the names of suites and test, joined by spaces. */
+function isSelected({ project, fullName }: TestCase): boolean {
+  const { testNamePattern } = project.config;
+  return !testNamePattern || fullName.replaceAll(' > ', ' ').search(testNamePattern) >= 0;
 }
 
 /** A missing program has a tag that skips its tests. A test that finds out by itself notes the name of the tag. */
