@@ -76,7 +76,7 @@ test('a push of every refused path names it in a line', async () => {
       const says =
         lines.find((line) => line.startsWith(`${printable(path)} `)) ?? `no line for ${printable(path)}: ${stderr}`;
       expect(says).toMatch(
-        source === 'frozen_file' ? /managed by the platform/ : /\b(has|is a list|is empty|begins with)\b/,
+        source === 'frozen_file' ? /managed by the platform/ : /\b(has|lists|is empty|begins with)\b/,
       );
     }
   }
