@@ -4,8 +4,14 @@ import { requirementTags } from './test/stack/requirements.ts';
 import { LongestFirst } from './test/stack/setup/longest-first.ts';
 
 const unitExclude = ['test/*.test.ts', 'test/coverage/**', 'test/acceptance/**', 'test/campaigns/**'];
-/** Tests that change the state of modules, or replace modules, have a process of their own. */
-const isolated = ['test/telemetry/**/*.test.ts', 'test/store/durable.test.ts'];
+/** Tests that change the state of modules, replace modules, or measure the memory of their process have one of their own. */
+const isolated = [
+  'test/certificates/{connections,http2}.test.ts',
+  'test/exports/content.test.ts',
+  'test/git/bombs.test.ts',
+  'test/store/durable.test.ts',
+  'test/telemetry/**/*.test.ts',
+];
 /** Tests outside of `test/campaigns` that have a short and a long form too. */
 const sized = globSync('test/*/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('campaigns/size.ts'));
 

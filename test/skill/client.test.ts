@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answers, environment, home, refusal, run, url } from './fake-server.ts';
+import { answers, environment, home, refusal, run, url, useFakeServer } from './fake-server.ts';
+
+useFakeServer();
 
 const login = ['login', '--email', 'owner@example.com'];
 const kept = () => JSON.parse(readFileSync(join(home, 'frontage', 'config.json'), 'utf8')).servers[url].request?.id;

@@ -1,6 +1,8 @@
 /** What the terminal client prints for people. */
 import { expect, test } from 'vitest';
-import { answers, refusal, run, url } from './fake-server.ts';
+import { answers, refusal, run, url, useFakeServer } from './fake-server.ts';
+
+useFakeServer();
 
 test('a list of submissions shows the visitors’ answers', async () => {
   const item = { id: 'sub_x', form_id: 'form_x', fields: { name: 'Ada', topics: ['a', 'b'] }, page: null };
