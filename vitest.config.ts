@@ -33,7 +33,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     restoreMocks: true,
-    // Of a state that is waited for: on a busy machine it comes, and later.
+    // On a busy machine an expected state may take longer to appear.
     expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongestFirst },
     tags: await requirementTags(),
@@ -67,7 +67,7 @@ export default defineConfig({
         },
       },
       {
-        // By itself, when all else is done: it holds a start to its seconds.
+        // Runs alone at the end, because it limits the time of a start.
         test: {
           name: 'start',
           include: ['test/acceptance/start.test.ts'],

@@ -89,7 +89,7 @@ function errorTable(): string {
   return `# Errors
 
 Every error is \`{ "error": { code, message, retryable, next_action?, request_id?, detail? } }\`: \`request_id\` is present if the service is at fault, and \`detail\` contains the log of a failed build. Relay \`message\` to the owner and follow \`next_action\`: it is more specific than this
-table. Retry a request only if \`retryable\` is true (after \`retry-after\` seconds if that header is present). \`plan_limit\` means a limit of the plan, which a larger plan or a smaller request avoids; \`rate_limited\` clears by itself.
+table. Retry a request only if \`retryable\` is true (after \`retry-after\` seconds if that header is present). \`plan_limit\` means a limit of the plan, which a larger plan or a smaller request avoids; \`rate_limited\` ends after a while.
 
 | Code | Status | Retry | When | What to do |
 | --- | --- | --- | --- | --- |

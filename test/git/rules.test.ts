@@ -54,7 +54,7 @@ async function push({ files, without = [], repository = 'source' }: HostilePush)
   return tryGit(clone, ['push', 'origin', `${commit}:refs/heads/main`]);
 }
 
-/** The rules judge every format below; one in five is also sent, as pushes take a third of a second each. */
+/** The rules are tested with every format below. One in five is also pushed: a push takes a third of a second. */
 const sentFormats = hostileFormats.filter((_format, at) => at % 5 === 0);
 
 describe.each([...hostilePushes, ...sentFormats])('a push with $brings is refused', (hostile) => {

@@ -54,7 +54,7 @@ function isSelected({ project, fullName }: TestCase): boolean {
   return !testNamePattern || fullName.replaceAll(' > ', ' ').search(testNamePattern) >= 0;
 }
 
-/** A missing program has a tag that skips its tests. A test that finds out by itself notes the name of the tag. */
+/** A missing program has a tag that skips its tests. A test that detects it at run time notes the tag’s name as its reason. */
 function skipOf(test: TestCase): Skip {
   const { relativeModuleId: file } = test.module;
   const result = test.result();

@@ -47,7 +47,7 @@ async function runVitest(args: string[], env: Record<string, string>): Promise<S
     const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
       cwd: root,
       stdio: 'inherit',
-      // Each test file is a process; they share compiled code.
+      // Test processes share compiled code.
       env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...env, ...recorded, FRONTAGE_TEST_SUMMARY: file },
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));

@@ -1,6 +1,6 @@
 /**
  * Several of each, on a store in a bucket, over the wire alone: API processes, edges and workers are restarted in any order behind a front
- * that shares out connections, and nobody who calls, publishes or visits notices. With `SEVERAL_FROM`, a folder of the previous release with its packages, it is an
+ * that shares out connections, and no call, publish or visit fails. With `SEVERAL_FROM`, a folder of the previous release with its packages, it is an
  * upgrade: all begin as that release, and are restarted in the order of docs/upgrading.md.
  * @module-tag versitygw
  */
