@@ -32,30 +32,41 @@ export type OpenSandboxOptions = {
 };
 
 /**
- * `auto` uses containers if an engine responds, else bubblewrap if it works, else returns `undefined`: this
- * installation cannot build sites. Any other mode rejects if it does not work.
+ * Opens the sandbox of the mode. `auto` uses the first that works, and returns `undefined` if none does: this
+ * installation cannot build sites. Any other mode rejects if it does not work. Builds are unprotected only on request.
  */
 export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox | undefined> {
   const { mode, log } = options;
   if (!/^[\w-]{1,64}$/.test(options.owner))
     throw new Error('The sandbox owner’s name must consist of 1 to 64 letters, digits, hyphens and underscores.');
   if (mode === 'off') return undefined;
-  if (mode === 'docker') return openDocker(options);
-  if (mode === 'bubblewrap') return openBubblewrap(options);
   if (mode === 'none-run-builds-unprotected') {
     log.warn('Builds run UNPROTECTED: every site’s code runs with the permissions of this service.');
     return openUnprotectedSandbox(options);
   }
+  const found = await findSandbox({ ...options, mode });
+  if ('sandbox' in found) return found.sandbox;
+  if (mode !== 'auto') throw new Error(found.reasons.join(' '));
+  log.warn(`No sandbox is available on this machine, so sites cannot be built here. ${found.reasons.join(' ')}`);
+  return undefined;
+}
+
+const openers = { docker: openDocker, bubblewrap: openBubblewrap };
+
+/** The sandbox of the mode, for `auto` the first that works here; or why each does not, as sentences. */
+export async function findSandbox(
+  options: OpenSandboxOptions & { mode: 'auto' | keyof typeof openers },
+): Promise<{ sandbox: Sandbox } | { reasons: string[] }> {
+  const tried = options.mode === 'auto' ? Object.values(openers) : [openers[options.mode]];
   const reasons: string[] = [];
-  for (const open of [openDocker, openBubblewrap]) {
+  for (const open of tried) {
     try {
-      return await open(options);
+      return { sandbox: await open(options) };
     } catch (error) {
       reasons.push(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
     }
   }
-  log.warn(`No sandbox is available on this machine, so sites cannot be built here. ${reasons.join(' ')}`);
-  return undefined;
+  return { reasons };
 }
 
 async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
@@ -74,12 +85,19 @@ async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
 async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new Error('bubblewrap requires Linux.');
   const sandbox = await openBubblewrapSandbox({ ...options, warn: (text) => options.log.warn(text) }).catch((cause) => {
-    throw new Error('bubblewrap does not work here (is it installed, and can user 10001 read the data folder?).', {
-      cause,
-    });
+    throw new Error(bubblewrapFault(cause), { cause });
   });
   options.log.info('Sites are built with bubblewrap, in Linux namespaces.');
   return sandbox;
+}
+
+/** Why it does not work, as a sentence; bubblewrap itself says it best. */
+function bubblewrapFault(cause: Error & { code?: unknown; stderr?: string }): string {
+  const said = cause.stderr?.trim().split('\n').at(-1) ?? '';
+  if (cause.code === 'ENOENT' || /failed to execute bwrap/.test(said)) return 'bubblewrap is not installed.';
+  if (/Permission denied/.test(said))
+    return `bubblewrap fails: user 10001 must be able to read the data folder (${said}).`;
+  return `bubblewrap fails: ${(said || (cause.message.split('\n')[0] ?? '')).replace(/\.$/, '')}.`;
 }
 
 /** Warm sandboxes use at most an eighth of the memory. */
