@@ -16,6 +16,8 @@ import { reviewTargetOf } from './slots.ts';
 
 const secretParams = z.object({ secret: z.string() });
 const siteParams = z.object({ publicId: z.string() });
+/** The origin of the page around the frame. */
+const frameQuery = z.object({ origin: z.string().catch('') });
 const cookieFlags = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const;
 const cookieOf = (publicId: string) => `__Host-frontage_review_${publicId}`;
 
@@ -38,15 +40,19 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
     }),
   );
 
-  app.get('/review/frame/:publicId', options('review.frame', siteParams), (request, reply) =>
+  const { config, schema } = options('review.frame', siteParams);
+  app.get('/review/frame/:publicId', { config, schema: { ...schema, querystring: frameQuery } }, (request, reply) =>
     inPage(request, reply, async () => {
-      const { publicId } = request.params as { publicId: string };
+      const { publicId } = request.params;
+      const { origin } = request.query;
       const em = deps.em();
       const site = await em.findOne(Site, { publicId });
-      if (!site) throw errors.not_found('There is no website with this id.');
-      const origins = [...(await originsOf(em, deps, site))];
+      // Names no host but the one that asked: anybody may ask, and a preview's host is its only protection.
+      if (!site || !(await originsOf(em, deps, site)).has(origin)) {
+        throw errors.not_found('There is no website with this id at this address.');
+      }
       reply.removeHeader('x-frame-options');
-      return sendPage(reply, reviewFrame({ publicId, siteTitle: site.title, origins }));
+      return sendPage(reply, reviewFrame({ publicId, siteTitle: site.title, origin }));
     }),
   );
 

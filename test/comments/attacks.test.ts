@@ -44,7 +44,7 @@ async function strike() {
     ]) frame.postMessage(message, '*');
   }
   const body = JSON.stringify({ page: '/', body: '${forged}', position: {} });
-  for (const path of ['/review/threads', '/review/frame/' + site, '/review/hand-over/' + site, '/v1/account', '/v1/sites', '/account']) {
+  for (const path of ['/review/threads', '/review/frame/' + site, '/review/frame/' + site + '?origin=' + origin, '/review/hand-over/' + site, '/v1/account', '/v1/sites', '/account']) {
     for (const mode of ['cors', 'no-cors']) {
       await attempt(() => asked(base + path, { credentials: 'include', mode }).then((answer) => answer.text()));
       await attempt(() => asked(base + path, { credentials: 'include', mode, method: 'POST', body, headers: { 'content-type': 'text/plain' } }).then((answer) => answer.text()));
@@ -118,7 +118,7 @@ describe('a site’s script', { tags: 'chromium' }, () => {
     const context = await fixture.newContext(desk);
     await (await openReview(context, await site.link())).page.close();
     const { page } = await openReview(context, await evil.link());
-    const address = `http://platform.localhost/review/frame/${site.site.public_id}`;
+    const address = `http://platform.localhost/review/frame/${site.site.public_id}?origin=${site.address}`;
     await page.evaluate(
       `document.body.append(Object.assign(document.createElement('iframe'), { src: '${address}', name: 'stolen' }))`,
     );

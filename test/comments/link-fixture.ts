@@ -1,5 +1,6 @@
 /** An API and an edge with a site live on it, and the calls of whoever holds a review link. */
 import { expect } from 'vitest';
+import { siteAddress } from '#runtime/site-addresses.ts';
 import { callWith, createSite } from '#test/api/fixture.ts';
 import { createFixture } from '#test/output/fixture.ts';
 import { commentsOf } from './fixture.ts';
@@ -23,6 +24,15 @@ export async function createLinkFixture() {
 
   const open = (secret: string) => fetch(`${fixture.url}/review/${secret}`, { redirect: 'manual' });
 
+  const originOf = (label: string) => new URL(siteAddress(fixture.config, label)).origin;
+
+  /** Requests the overlay's frame for a page of this origin. */
+  async function frame(publicId: string, origin?: string) {
+    const query = origin === undefined ? '' : `?${new URLSearchParams({ origin })}`;
+    const answer = await fetch(`${fixture.url}/review/frame/${publicId}${query}`);
+    return { answer, text: await answer.text(), policy: answer.headers.get('content-security-policy') ?? '' };
+  }
+
   /** Calls as the overlay's frame does. */
   const asFrame = (secret: string) => {
     const call = callWith(fixture.url);
@@ -38,6 +48,6 @@ export async function createLinkFixture() {
     };
   };
 
-  return { ...fixture, newSite, open, asFrame };
+  return { ...fixture, newSite, open, originOf, frame, asFrame };
 }
 export type LinkFixture = Awaited<ReturnType<typeof createLinkFixture>>;

@@ -87,18 +87,15 @@ test.each([
 
 test('the frame is embedded by its own site alone, and runs only its script', async () => {
   const owner = await fixture.newSite();
-  const answer = await fetch(`${fixture.url}/review/frame/${owner.site.public_id}`);
-  const policy = answer.headers.get('content-security-policy') ?? '';
-  expect(policy).toMatch(new RegExp(`frame-ancestors http://${owner.site.name}\\.${fixture.config.baseDomain}(;|$| )`));
+  const { answer, policy } = await fixture.frame(owner.site.public_id, fixture.originOf(owner.site.name));
+  expect(answer.status).toBe(200);
+  expect(policy).toContain(`frame-ancestors ${fixture.originOf(owner.site.name)}`);
   expect(policy).not.toMatch(/\*|unsafe|frame-ancestors 'none'/);
   expect(policy).toMatch(/script-src 'sha256-[^']+'(;|$)/);
   expect(policy).toContain("form-action 'none'");
   expect(answer.headers.get('x-frame-options')).toBeNull();
-  const unknown = await fetch(`${fixture.url}/review/frame/${'0'.repeat(16)}`);
-  expect([unknown.status, unknown.headers.get('content-security-policy')?.includes("frame-ancestors 'none'")]).toEqual([
-    404,
-    true,
-  ]);
+  const unknown = await fixture.frame('0'.repeat(16), fixture.originOf(owner.site.name));
+  expect([unknown.answer.status, unknown.policy.includes("frame-ancestors 'none'")]).toEqual([404, true]);
 });
 
 test('our host gives the key only to a browser with the site’s cookie', async () => {
@@ -119,7 +116,7 @@ test('our host gives the key only to a browser with the site’s cookie', async 
 
 test('the overlay loads less than 40 KB, compressed', async () => {
   const owner = await fixture.newSite();
-  const frame = await (await fetch(`${fixture.url}/review/frame/${owner.site.public_id}`)).text();
+  const frame = (await fixture.frame(owner.site.public_id, fixture.originOf(owner.site.name))).text;
   const parts = overlayModules.map(({ file }) => gzipSync(readFileSync(file)).length);
   expect(parts.length).toBeGreaterThan(4);
   const total = [...parts, gzipSync(frame).length].reduce((sum, bytes) => sum + bytes, 0);

@@ -28,12 +28,29 @@ test('a slot’s link opens its host with the loader, and comments name the draf
     `data-frontage-frame="${fixture.config.baseUrl}/review/frame/${owner.site.public_id}"`,
   );
   expect(reviewed.headers['x-robots-tag']).toContain('noindex');
-  const policy = (await fetch(`${fixture.url}/review/frame/${owner.site.public_id}`)).headers.get(
-    'content-security-policy',
-  );
-  expect(policy).toContain(`http://${label}.${fixture.config.baseDomain}`);
+  const { policy } = await fixture.frame(owner.site.public_id, fixture.originOf(label));
+  expect(policy).toContain(`frame-ancestors ${fixture.originOf(label)}`);
   const { body: made } = await fixture.asFrame(secretOf(body)).comment({});
   expect(made.thread.deployment_id).toBe(deploymentId);
+});
+
+test('the frame names the one host that asked, and no other', async () => {
+  const [owner, other] = [await fixture.newSite(), await fixture.newSite()];
+  const show = (slot: number) => showDraft(fixture, { siteId: owner.site.id, accountId: owner.accountId, slot }, page);
+  const drafts = [await show(1), await show(2)];
+  const hosts = [owner.site.name, ...drafts.map(({ label }) => label)];
+  for (const asking of hosts) {
+    const { answer, text } = await fixture.frame(owner.site.public_id, fixture.originOf(asking));
+    expect(answer.status).toBe(200);
+    const whole = text + JSON.stringify([...answer.headers]);
+    expect(hosts.filter((host) => whole.includes(host))).toEqual([asking]);
+  }
+  const foreign = ['http://evil.example', fixture.originOf(other.site.name), 'null', '', '*', undefined];
+  for (const origin of foreign) {
+    const { answer, text, policy } = await fixture.frame(owner.site.public_id, origin);
+    expect([answer.status, policy.includes("frame-ancestors 'none'")]).toEqual([404, true]);
+    expect(hosts.filter((host) => (text + policy).includes(host))).toEqual([]);
+  }
 });
 
 test('an unknown slot is invalid_slot, an empty one preview_empty', async () => {

@@ -15,6 +15,7 @@ function start(frameUrl) {
   const root = host('frontage-overlay', windowStyle);
   const pinRoot = host('frontage-pins', pinStyle);
   const isOurs = (/** @type {Node} */ node) => root.host === node || pinRoot.host === node;
+  frameUrl.searchParams.set('origin', location.origin);
   const frame = addFrame(root, frameUrl);
   let page = location.pathname;
 

@@ -9,17 +9,17 @@ const frameScript = bundled(here('frame/frame.js'), inlineScript);
 const frameStyle = readFileSync(here('frame/frame.css'), 'utf8');
 const popupScript = bundled(here('key-popup.js'), inlineScript);
 
-/** `origins`: the site's own origins. Only they may frame the page, and the frame accepts messages only from them. */
-export type ReviewFrame = { publicId: string; siteTitle: string; origins: readonly string[] };
+/** `origin`: of the page of the site around the frame. Only it may frame the page, and the frame accepts messages only from it. */
+export type ReviewFrame = { publicId: string; siteTitle: string; origin: string };
 
-export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): WrittenPage {
+export function reviewFrame({ publicId, siteTitle, origin }: ReviewFrame): WrittenPage {
   const close = html`<button class="quiet close" type="button" aria-label="Minimise">✕</button>`;
   return writePage({
     title: `Comments on ${siteTitle}`,
     layout: 'frame',
     script: frameScript(),
     style: frameStyle,
-    ancestors: origins,
+    ancestors: [origin],
     main: html`<section class="pill" data-view="pill">
 <button id="start" type="button">Comment</button>
 <button id="count" type="button" class="quiet" hidden>…</button>
@@ -48,7 +48,7 @@ export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): Writ
 <div class="two"><button id="answer" type="button">Reply</button><button id="settle" type="button" class="quiet">Resolve</button></div></div>
 </section>
 <p class="fault" id="fault" role="alert" hidden></p>`,
-    data: { site: publicId, origins: JSON.stringify(origins) },
+    data: { site: publicId, origin },
   });
 }
 

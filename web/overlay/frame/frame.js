@@ -12,13 +12,9 @@ import { drawList, drawThread } from './views.js';
 
 /** @typedef {'pill' | 'picking' | 'list' | 'compose' | 'thread'} View */
 
-const { site = '', origins = '[]' } = document.querySelector('main')?.dataset ?? {};
-/** @type {Set<string>} */
-const pageOrigins = new Set(JSON.parse(origins));
+const { site = '', origin: pageOrigin = '' } = document.querySelector('main')?.dataset ?? {};
 const threads = new Threads();
 let key = readKey(site);
-/** @type {string | undefined} */
-let pageOrigin;
 /** @type {View | undefined} */
 let view;
 /** @type {string | null} The thread that is shown. */
@@ -32,7 +28,7 @@ let popup = null;
 
 /** @param {object} message */
 function tell(message) {
-  for (const origin of pageOrigin ? [pageOrigin] : pageOrigins) parent.postMessage({ frontage: message }, origin);
+  parent.postMessage({ frontage: message }, pageOrigin);
 }
 
 addEventListener('message', ({ source, origin, data }) => {
@@ -40,10 +36,9 @@ addEventListener('message', ({ source, origin, data }) => {
     useKey(data.frontageReview);
     return;
   }
-  if (source !== parent || !pageOrigins.has(origin)) return;
+  if (source !== parent || origin !== pageOrigin) return;
   const message = data?.frontage;
   if (!message || !Object.hasOwn(handlers, message.type)) return;
-  pageOrigin = origin;
   handlers[message.type]?.(message);
 });
 
