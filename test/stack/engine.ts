@@ -22,8 +22,15 @@ export type OwnEngine = {
   stop(): Promise<void>;
 };
 
-/** Starts an engine without a network whose folder lies in `runFolder`, and gives it the sandbox's image. */
+/** The same, with the sandbox's image. */
 export async function startOwnEngine(runFolder: string, imageDir: string): Promise<OwnEngine> {
+  const engine = await startBareEngine(runFolder);
+  await takeImage(engine.docker, imageDir);
+  return engine;
+}
+
+/** Starts an engine without a network, which has its folder in `runFolder` and no image. */
+export async function startBareEngine(runFolder: string): Promise<OwnEngine> {
   const folder = join(runFolder, 'engine');
   mkdirSync(folder, { recursive: true });
   const records = openRunRecords(join(folder, 'run'));
@@ -74,7 +81,6 @@ export async function startOwnEngine(runFolder: string, imageDir: string): Promi
   }
 
   const docker = await startPatiently();
-  await takeImage(docker, imageDir);
   return {
     host,
     docker,

@@ -5,8 +5,11 @@ import * as x509 from '@peculiar/x509';
 
 const yearMs = 365 * 24 * 3600_000;
 
-/** Both as PEM; for this address and for localhost. */
-export async function makeSelfSigned(address: string): Promise<{ certificate: string; key: string }> {
+/** Both as PEM; for this address and these names. */
+export async function makeSelfSigned(
+  address: string,
+  names = ['localhost'],
+): Promise<{ certificate: string; key: string }> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
@@ -20,7 +23,7 @@ export async function makeSelfSigned(address: string): Promise<{ certificate: st
         new x509.BasicConstraintsExtension(true, undefined, true),
         new x509.SubjectAlternativeNameExtension([
           { type: 'ip', value: address },
-          { type: 'dns', value: 'localhost' },
+          ...names.map((value) => ({ type: 'dns' as const, value })),
         ]),
       ],
     },

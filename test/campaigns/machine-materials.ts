@@ -1,0 +1,52 @@
+/** What machines without a network need from outside: npm's packages, and Temporal's command with the site that offers it. */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { makeSelfSigned } from '#tools/local/services/self-signed.ts';
+import { findTemporal } from '#tools/local/services/temporal-cli.ts';
+import type { Machine } from './machine.ts';
+
+export type Materials = {
+  /** A copy of this user's npm cache, which has the packages of the lockfiles. */
+  npmCache: string;
+  /** Path of Temporal's command. */
+  temporal: string;
+  archive: string;
+  key: string;
+  certificate: string;
+  /** Variables that make Node and Temporal's SDK trust the site. */
+  trust: NodeJS.ProcessEnv;
+};
+
+export async function makeMaterials(folder: string): Promise<Materials> {
+  const at = (name: string) => join(folder, name);
+  const { npm_config_cache: own = join(homedir(), '.npm') } = process.env;
+  mkdirSync(at('npm'));
+  execFileSync('cp', ['-r', join(own, '_cacache'), at('npm')]);
+  const found = await findTemporal(console.log);
+  execFileSync('cp', [found, at('temporal')]);
+  execFileSync('tar', ['-C', folder, '-cf', at('temporal.tar.gz'), '--use-compress-program=gzip -1', 'temporal']);
+  const { certificate, key } = await makeSelfSigned('127.0.0.1', ['temporal.download']);
+  writeFileSync(at('key.pem'), key, { mode: 0o600 });
+  writeFileSync(at('certificate.pem'), certificate);
+  return {
+    npmCache: at('npm'),
+    temporal: at('temporal'),
+    archive: at('temporal.tar.gz'),
+    key: at('key.pem'),
+    certificate: at('certificate.pem'),
+    trust: { NODE_EXTRA_CA_CERTS: at('certificate.pem'), SSL_CERT_FILE: at('certificate.pem') },
+  };
+}
+
+/** Starts temporal.download in the machine's network, with the command's archive or without any answer. */
+export async function offerDownloads(machine: Machine, materials: Materials, how: 'work' | 'hang' | 'fail') {
+  if (how === 'fail') return;
+  const { key, certificate, archive } = materials;
+  const server = join(import.meta.dirname, 'machine-downloads.ts');
+  const child = machine.inNetwork([process.execPath, server, key, certificate, how === 'work' ? archive : '']);
+  child.stderr?.pipe(process.stderr);
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+}
