@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { makeSelfSigned } from '#tools/local/services/self-signed.ts';
 import { findTemporal } from '#tools/local/services/temporal-cli.ts';
 import type { Machine } from './machine.ts';

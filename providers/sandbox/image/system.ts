@@ -47,15 +47,22 @@ async function listLibraries(folder: string): Promise<Set<string>> {
   const native = entries
     .filter((entry) => entry.isFile() && /\.node$|\.so(\.\d+)*$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
+  const loader = dynamicLoader();
   const found = new Set<string>();
   for (const file of [nodeBinary(), ...native]) {
-    // ldd fails on files of another libc or architecture; those are never loaded here.
-    const { stdout } = await run('ldd', [file]).catch(() => ({ stdout: '' }));
+    // It fails on files of another libc or architecture; those are never loaded here.
+    const { stdout } = await run(loader, ['--list', file]).catch(() => ({ stdout: '' }));
     for (const [, path] of stdout.matchAll(/(?:=> )?(\/\S+) \(0x/g)) {
       if (path && !path.startsWith(folder)) found.add(path);
     }
   }
   if (found.size === 0)
-    throw new Error('ldd lists no libraries for Node, so the sandbox cannot be created on this machine.');
+    throw new Error(`${loader} lists no libraries for Node, so the sandbox cannot be created on this machine.`);
   return found;
+}
+
+/** The program that loads libraries here. ldd, which some systems lack, is a script that calls it. */
+function dynamicLoader(): string {
+  const { sharedObjects } = process.report.getReport() as unknown as { sharedObjects: string[] };
+  return sharedObjects.find((path) => /\/ld[-.][^/]*$/.test(path)) ?? 'ldd';
 }

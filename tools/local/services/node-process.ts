@@ -43,7 +43,7 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Dae
     daemon.child.on('message', (message: { ready?: boolean }) => message.ready && resolve('ready')),
   );
   const timeout = new Promise<string>((resolve) =>
-    setTimeout(resolve, 60_000, 'it was not ready within a minute').unref(),
+    setTimeout(resolve, 180_000, 'it was not ready within three minutes').unref(),
   );
   const outcome = await Promise.race([ready, daemon.ended, timeout]);
   if (outcome !== 'ready') {
