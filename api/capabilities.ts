@@ -44,11 +44,13 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 
+const uploadInstead = 'Build the site yourself, and upload the output with POST /v1/sites/{id}/deployments.';
+
 const answers: Record<Requirement, { code: ErrorCode; message: string; nextAction?: string }> = {
   builds: {
     code: 'publish_disabled',
-    message: 'This platform cannot build sites at the moment.',
-    nextAction: 'Build the site yourself and upload the output with POST /v1/sites/{id}/deployments.',
+    message: 'The operator of this platform has turned builds off.',
+    nextAction: uploadInstead,
   },
   previews: { code: 'preview_disabled', message: 'This platform does not offer previews.' },
   forms: { code: 'forms_disabled', message: 'This platform does not offer forms.' },
@@ -93,7 +95,13 @@ export async function missingNow(
 ): Promise<AppError | undefined> {
   const off = missing(deps.config, need);
   if (off || need !== 'builds' || (await hasBuilder(deps.em(), deps.clock))) return off;
-  return refusal(need);
+  return noBuilder();
+}
+
+function noBuilder(): AppError {
+  return errors.publish_disabled('This platform cannot build sites: no worker with a sandbox is running.', {
+    nextAction: `Ask the operator of this platform; the log of a worker says why. ${uploadInstead}`,
+  });
 }
 
 function refusal(need: Requirement): AppError {

@@ -21,6 +21,7 @@ import { Previews } from './migrations/2026-11-22-previews.ts';
 import { Scanning } from './migrations/2026-11-22-scanning.ts';
 import { Sites } from './migrations/2026-11-22-sites.ts';
 import { Sketches } from './migrations/2026-11-22-sketches.ts';
+import { Builders } from './migrations/2026-11-23-builders.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -49,4 +50,5 @@ export const migrationsList = [
   { name: '2026-11-22-feedback', class: Feedback },
   { name: '2026-11-22-sketches', class: Sketches },
   { name: '2026-11-22-scanning', class: Scanning },
+  { name: '2026-11-23-builders', class: Builders },
 ];

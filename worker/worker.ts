@@ -10,7 +10,7 @@ import {
 } from '@temporalio/worker';
 import { createBuildActivities, createPlatformActivities } from '#activities/index.ts';
 import { containerLimits } from '#activities/publishing/build.ts';
-import { announceBuilder, recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
+import { announceBuilder } from '#db/deployments/builder-capacity.ts';
 import { startRelay } from '#db/outbox.ts';
 import { openSandbox } from '#providers/sandbox/factory.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
@@ -58,8 +58,7 @@ const [sandbox, connection, bundle] = await Promise.all([
 ]);
 const workers = await createWorkers();
 const stopRelay = isForPlatform ? startRelay(deps) : undefined;
-if (sandbox) await untilReachable(() => recordBuilderPresence(deps.em(), deps.clock));
-const stopAnnouncing = sandbox ? announceBuilder(deps) : undefined;
+const withdrawBuilder = sandbox ? await untilReachable(() => announceBuilder(deps, sandbox.kind)) : undefined;
 const running = Promise.all(workers.map((worker) => worker.run()));
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
@@ -75,7 +74,7 @@ try {
   await running;
 } finally {
   await observing?.close();
-  stopAnnouncing?.();
+  await withdrawBuilder?.();
   await stopRelay?.();
   isReady();
   await sandbox?.close();

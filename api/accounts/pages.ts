@@ -15,6 +15,7 @@ import { endSession, sessionSecret } from '#api/plugins/session.ts';
 import { revokeToken, usableTokens } from '#api/tokens/rules.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
 import { Token } from '#db/auth/token.ts';
+import { presentSandboxes } from '#db/deployments/builder-capacity.ts';
 import { blockOf } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -89,6 +90,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       plan: await planShown(em, deps, request.actor),
       sites: sites.map((site) => siteShown(site, request, open.get(site.id) ?? 0)),
       domains: await domainsShown(em, deps, request.actor),
+      sandboxes: await presentSandboxes(em, deps.clock),
       tokens: tokens.map((token) => ({
         ...token,
         lastUsedAt: token.lastUsedAt ?? null,

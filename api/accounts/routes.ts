@@ -2,7 +2,7 @@ import type { Api } from '#api/api.ts';
 import { payoutsOf } from '#api/payouts/account-view.ts';
 import { skillOf } from '#api/skill/tree.ts';
 import { Account } from '#db/accounts/account.ts';
-import { hasBuilder } from '#db/deployments/builder-capacity.ts';
+import { hasBuilder, presentSandboxes } from '#db/deployments/builder-capacity.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { pendingChange } from './address.ts';
@@ -17,9 +17,10 @@ export function accountRoutes(app: Api, deps: Deps): void {
     const pending = await pendingChange(em, clock.now(), account.id);
     const usage = await countUsage(em, clock, account.id);
     const builders = await hasBuilder(em, clock);
+    const sandboxes = await presentSandboxes(em, clock);
     const payouts = await payoutsOf(em, deps, account.id);
     const { version: skill } = await skillOf(config);
-    return { pending, view: accountView(account, { usage, pending, deps, builders, payouts, skill }) };
+    return { pending, view: accountView(account, { usage, pending, deps, builders, sandboxes, payouts, skill }) };
   }
 
   app.get(

@@ -4,6 +4,7 @@ import { type PayoutsOfAccount, payoutsSchema, payoutsView } from '#api/payouts/
 import { moment, plainName } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { EmailChange } from '#db/accounts/email-change.ts';
+import { sandboxKinds } from '#providers/sandbox/sandbox.ts';
 import { type LimitName, type Limits, limitNames } from '#rules/limit-names.ts';
 import { limitsOf, planOf, planStatusOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -35,6 +36,11 @@ export const accountSchema = z
     base_domain: z.string(),
     offers_to_answer: z.number().int(),
     capabilities: z.record(z.enum(capabilities), z.boolean()),
+    sandboxes: z
+      .array(z.enum(sandboxKinds))
+      .describe(
+        'What encloses builds: one entry for each kind of sandbox of the running workers. `unprotected` is no sandbox. Empty if no worker builds at present.',
+      ),
   })
   .meta({ id: 'Account' });
 
@@ -63,13 +69,14 @@ type AccountContext = {
   pending: EmailChange | null;
   deps: Pick<Deps, 'clock' | 'config'>;
   builders: boolean;
+  sandboxes: string[];
   payouts: PayoutsOfAccount;
   skill: string;
 };
 
 export function accountView(
   account: Account,
-  { usage, pending, deps, builders, payouts, skill }: AccountContext,
+  { usage, pending, deps, builders, sandboxes, payouts, skill }: AccountContext,
 ): z.output<typeof accountSchema> {
   const { config } = deps;
   const on = capabilitiesOf(config);
@@ -98,6 +105,8 @@ export function accountView(
     base_domain: config.baseDomain,
     offers_to_answer: payouts.offersToAnswer,
     capabilities: { ...on, builds: on.builds && builders },
+    // A newer worker may have a kind that this version does not know.
+    sandboxes: sandboxKinds.filter((kind) => sandboxes.includes(kind)),
   };
 }
 

@@ -1,21 +1,31 @@
-/** Whether a worker serves builds: each of them records its presence in a row, which API calls read. */
-
+/**
+ * Which workers serve builds, and in which sandboxes: each records its presence every minute, and API calls read it.
+ * The row `builds` belongs to all of them; each also has one of its own.
+ */
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 
+type Builder = { id: string; sandbox: string };
+
 const everyMs = 60_000;
 /** If the last builder was seen within this time, publishes wait instead of being refused. */
 const goneAfterMs = dayMs;
+/** A builder that was not seen for this long does not build at present. */
+const absentAfterMs = 3 * everyMs;
 
-export async function recordBuilderPresence(em: EntityManager, clock: Clock): Promise<void> {
+export async function recordBuilderPresence(em: EntityManager, clock: Clock, builder: Builder): Promise<void> {
+  const now = clock.now();
   await em.execute(
-    `insert into capacity (name, seen_at) values ('builds', ?)
-     on conflict (name) do update set seen_at = greatest(capacity.seen_at, excluded.seen_at)`,
-    [clock.now()],
+    `insert into capacity (name, seen_at, sandbox) values ('builds', ?, null), (?, ?, ?)
+     on conflict (name) do update set seen_at = greatest(capacity.seen_at, excluded.seen_at), sandbox = excluded.sandbox`,
+    [now, rowOf(builder), now, builder.sandbox],
   );
 }
+
+const rowOf = ({ id }: Builder) => `builder ${id}`;
 
 /** Whether a builder was seen within the last day. */
 export async function hasBuilder(em: EntityManager, clock: Clock): Promise<boolean> {
@@ -24,12 +34,41 @@ export async function hasBuilder(em: EntityManager, clock: Clock): Promise<boole
   return rows.length > 0;
 }
 
-/** Records the presence of this builder each minute. Returns the function that stops it. */
-export function announceBuilder(deps: { em(): EntityManager; clock: Clock; log: Logger }): () => void {
-  const announce = () =>
-    recordBuilderPresence(deps.em(), deps.clock).catch((error) =>
-      deps.log.warn({ err: error }, 'the builder’s heartbeat could not be recorded'),
-    );
-  const timer = setInterval(() => void announce(), everyMs);
-  return () => clearInterval(timer);
+/** The kinds of sandboxes of the builders that are present. */
+export async function presentSandboxes(em: EntityManager, clock: Clock): Promise<string[]> {
+  const since = new Date(clock.now().getTime() - absentAfterMs);
+  const rows = await em.execute<{ sandbox: string }[]>(
+    `select distinct sandbox from capacity where sandbox is not null and seen_at > ?`,
+    [since],
+  );
+  return rows.map(({ sandbox }) => sandbox);
+}
+
+/** Records the presence of a builder now and each minute. Returns the function that withdraws it. */
+export async function announceBuilder(
+  deps: { em(): EntityManager; clock: Clock; log: Logger },
+  sandbox: string,
+): Promise<() => Promise<void>> {
+  const builder = { id: randomUUID(), sandbox };
+  const unrecorded = (error: unknown) => deps.log.warn({ err: error }, 'the builder’s presence could not be recorded');
+  await recordBuilderPresence(deps.em(), deps.clock, builder);
+  await removeLostBuilders(deps);
+  let recording: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    recording = recordBuilderPresence(deps.em(), deps.clock, builder).catch(unrecorded);
+  }, everyMs);
+  return async () => {
+    clearInterval(timer);
+    await recording;
+    await deps
+      .em()
+      .execute(`delete from capacity where name = ?`, [rowOf(builder)])
+      .catch(unrecorded);
+  };
+}
+
+/** Rows of killed workers. */
+async function removeLostBuilders({ em, clock }: { em(): EntityManager; clock: Clock }): Promise<void> {
+  const before = new Date(clock.now().getTime() - goneAfterMs);
+  await em().execute(`delete from capacity where sandbox is not null and seen_at < ?`, [before]);
 }

@@ -66,8 +66,12 @@ export type BuildOutcome =
       limit?: LimitName;
     };
 
+/** From the strongest to none at all. */
+export const sandboxKinds = ['docker', 'bubblewrap', 'unprotected'] as const;
+export type SandboxKind = (typeof sandboxKinds)[number];
+
 export interface Sandbox {
-  readonly kind: 'docker' | 'bubblewrap' | 'unprotected';
+  readonly kind: SandboxKind;
   /** Identity of Node, packages and runner together: with equal images, equal source builds to equal output. */
   readonly image: string;
   /** Runs one build. Rejects with the signal's reason when aborted, and on our own faults; the site's are outcomes. */

@@ -64,7 +64,8 @@ export const siteErrors = {
     status: 503,
     retryable: false,
     when: 'This installation cannot build sites',
-    remedy: 'Build the site elsewhere, and upload the build output: `POST /v1/sites/{id}/deployments`.',
+    remedy:
+      'Ask the operator to provide a sandbox, or build the site elsewhere and upload the build output: `POST /v1/sites/{id}/deployments`.',
   },
   no_source: {
     status: 409,

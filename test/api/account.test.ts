@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openAccount } from '#api/accounts/rules.ts';
+import { announceBuilder } from '#db/deployments/builder-capacity.ts';
 import { limitNames } from '#rules/limit-names.ts';
 import { createFixture, createSite } from './fixture.ts';
 
@@ -55,5 +56,27 @@ test('an address has one account, in any spelling and under concurrent sign-ins'
   expect(opened[0]?.email).toBe('ada@example.com');
   for (const email of ['', 'ada', '@example.com', 'ada@', 'a b@example.com', 'Ada <ada@example.com>']) {
     await expect(open(email)).rejects.toMatchObject({ code: 'invalid_email' });
+  }
+});
+
+test('the account lists the sandbox of every running worker, once each', async () => {
+  const crowd = await createFixture({}, { builders: false });
+  const withdrawals: (() => Promise<void>)[] = [];
+  try {
+    const owner = await crowd.newCaller();
+    const sandboxes = async () => (await owner.call('GET', '/v1/account')).body.sandboxes;
+    expect(await sandboxes()).toEqual([]);
+    for (const kind of ['unprotected', 'docker', 'docker', 'of a later version'])
+      withdrawals.push(await announceBuilder(crowd.deps, kind));
+    expect(await sandboxes()).toEqual(['docker', 'unprotected']);
+    await withdrawals[0]?.();
+    expect(await sandboxes()).toEqual(['docker']);
+    // Killed workers do not withdraw.
+    crowd.skip(4 * 60_000);
+    expect(await sandboxes()).toEqual([]);
+    expect((await owner.call('GET', '/v1/account')).body.capabilities.builds).toBe(true);
+  } finally {
+    for (const withdraw of withdrawals) await withdraw();
+    await crowd.close();
   }
 });

@@ -34,6 +34,9 @@ export type Logged = {
   attempt?: number;
 };
 
+/** A worker that was there once. */
+export const builder = { id: 'test', sandbox: 'docker' };
+
 export async function createFixture(
   env: Record<string, string> = {},
   { builders = true, limits = {} }: { builders?: boolean; limits?: Partial<Limits> } = {},
@@ -74,7 +77,7 @@ export async function createFixture(
 
   const { app, url, deps } = await start();
   // No worker runs here; publishes wait for one that was there.
-  if (builders) await recordBuilderPresence(deps.em(), clock);
+  if (builders) await recordBuilderPresence(deps.em(), clock, builder);
   let accounts = 0;
 
   /** Opens an account with one token. */

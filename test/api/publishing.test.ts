@@ -8,7 +8,7 @@ import { appendLog } from '#db/deployments/build-log.ts';
 import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { settle } from '#db/deployments/transitions.ts';
-import { type Caller, createFixture, createSite, errorOf, type Fixture, limitsIn } from './fixture.ts';
+import { builder, type Caller, createFixture, createSite, errorOf, type Fixture, limitsIn } from './fixture.ts';
 
 let fixture: Fixture;
 let owner: Caller;
@@ -45,7 +45,9 @@ test('after a day without a builder publishes are refused, until one returns', a
     expect(await builds()).toBe(false);
     const first = await publish(caller, site);
     expect([first.status, errorOf(first)]).toMatchObject([503, refused]);
-    await recordBuilderPresence(empty.deps.em(), empty.clock);
+    expect(errorOf(first).message).toContain('no worker with a sandbox is running');
+    expect(errorOf(first).next_action).toMatch(/^Ask the operator .* upload the output/);
+    await recordBuilderPresence(empty.deps.em(), empty.clock, builder);
     expect(await builds()).toBe(true);
     empty.skip(23 * 3600_000);
     expect((await publish(caller, site)).status).toBe(200);

@@ -8,14 +8,14 @@ import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { Site } from '#db/sites/site.ts';
-import { type Caller, createSite } from '#test/api/fixture.ts';
+import { builder, type Caller, createSite } from '#test/api/fixture.ts';
 import { createDomainFixture, type DomainFixture, freeDomain, type Shown } from './fixture.ts';
 
 let fixture: DomainFixture;
 beforeAll(async () => {
   const acme = { FRONTAGE_ACME_URL: 'https://127.0.0.1:9/directory', FRONTAGE_ACME_TERMS: 'agreed' };
   fixture = await createDomainFixture(acme, { worker: false });
-  await recordBuilderPresence(fixture.deps.em(), fixture.clock);
+  await recordBuilderPresence(fixture.deps.em(), fixture.clock, builder);
 }, 60_000);
 afterAll(() => fixture?.close());
 

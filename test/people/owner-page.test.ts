@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
+import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import { blockSite } from '#db/sites/transitions.ts';
 import { callWith, createSite } from '#test/api/fixture.ts';
 import { formsOf, newBrowser } from './browser.ts';
@@ -55,6 +56,17 @@ test('the owner reads why a site was blocked', async () => {
   expect((await owner.browser.open('/account')).text).toContain(
     'operator of this service: It asks for &#60;passwords&#62;.',
   );
+});
+
+test('the owner reads what builds are enclosed in, or that nothing encloses them', async () => {
+  const owner = await signedIn();
+  const record = (sandbox: string) => recordBuilderPresence(fixture.deps.em(), fixture.clock, { id: sandbox, sandbox });
+  const shown = async () =>
+    /<p class="hint">[^\n]*sandbox.*<\/p>/.exec((await owner.browser.open('/account')).text)?.[0];
+  await record('docker');
+  expect(await shown()).toContain('built in a sandbox (docker).');
+  await record('unprotected');
+  expect(await shown()).toContain('builds some sites without a sandbox.</strong> Their code runs with the rights of');
 });
 
 test('expired tokens are not on the page', async () => {

@@ -8,7 +8,7 @@ import { openEdgeDatabase } from '#edge/routing/database.ts';
 import type { Change } from '#providers/repositories.ts';
 import type { Limits } from '#rules/limit-names.ts';
 import type { Repository } from '#rules/states.ts';
-import { type Caller, createFixture, createSite } from '#test/api/fixture.ts';
+import { builder, type Caller, createFixture, createSite } from '#test/api/fixture.ts';
 import { type Ask, ask } from '#test/edge/fixture.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { createCopying } from './copying.ts';
@@ -79,7 +79,7 @@ export async function createPreviewFixture({ limits = {}, env = {}, worker = tru
     /** Lets time pass, in which builders were there. */
     async skip(ms: number) {
       api.skip(ms);
-      await recordBuilderPresence(deps.em(), api.clock);
+      await recordBuilderPresence(deps.em(), api.clock, builder);
     },
     copying,
     around,

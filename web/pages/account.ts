@@ -39,6 +39,8 @@ export type AccountPage = {
   payouts: PayoutsShown;
   sites: SiteShown[];
   domains: DomainShown[];
+  /** The kinds of sandboxes that builds run in. */
+  sandboxes: string[];
   tokens: TokenShown[];
   /** Null if billing is off. */
   plan: PlanShown | null;
@@ -58,7 +60,8 @@ ${siteList(page.sites)}
 ${page.domains.length > 0 ? domainList(page.domains) : null}
 ${payoutSections(page.payouts, page)}
 ${page.plan ? planSection(page.plan, form) : null}
-${tokenList(page)}`;
+${tokenList(page)}
+${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
   return writePage({ title: 'Your account – Frontage', main, layout: 'dashboard', bar, form: true });
 }
@@ -120,6 +123,13 @@ ${form({ action: `/account/tokens/${id}/revoke`, inline: true }, html`<button cl
 <p class="hint">Each entry gives an agent or a program access to your account. Revoking takes effect immediately.</p>
 ${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">No agents have access.</p>`}
 </section>`;
+}
+
+function buildNote(sandboxes: string[]): Html {
+  const enclosing = sandboxes.filter((kind) => kind !== 'unprotected').sort();
+  const protectedBy = enclosing.length > 0 ? html`Your sites are built in a sandbox (${enclosing.join(', ')}).` : null;
+  if (enclosing.length === sandboxes.length) return html`<p class="hint">${protectedBy}</p>`;
+  return html`<p class="hint">${protectedBy} <strong>This service builds ${enclosing.length > 0 ? 'some ' : ''}sites without a sandbox.</strong> Their code runs with the rights of the person who runs the service, so publish only code that you trust.</p>`;
 }
 
 function expiry(expiresAt: Date | null, now: Date): string {
