@@ -11,7 +11,7 @@ import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
 
 const run = promisify(execFile);
 const buildUser = '10001';
-const toolsEnv = { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
+const toolsEnv = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
 export type BubblewrapSandboxOptions = {
   dataDir: string;

@@ -67,7 +67,7 @@ export type BuildOutcome =
     };
 
 /** From the strongest to none at all. */
-export const sandboxKinds = ['docker', 'bubblewrap', 'unprotected'] as const;
+export const sandboxKinds = ['docker', 'bubblewrap', 'namespaces', 'seatbelt', 'unprotected'] as const;
 export type SandboxKind = (typeof sandboxKinds)[number];
 
 export interface Sandbox {
