@@ -22,6 +22,7 @@ import { Scanning } from './migrations/2026-11-22-scanning.ts';
 import { Sites } from './migrations/2026-11-22-sites.ts';
 import { Sketches } from './migrations/2026-11-22-sketches.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
+import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -51,4 +52,5 @@ export const migrationsList = [
   { name: '2026-11-22-sketches', class: Sketches },
   { name: '2026-11-22-scanning', class: Scanning },
   { name: '2026-11-23-builders', class: Builders },
+  { name: '2026-11-23-oauth-repeats', class: OauthRepeats },
 ];

@@ -1,6 +1,7 @@
 /**
  * Exchanges codes and refresh tokens for tokens, and revokes them. A second use revokes the whole grant, because then
- * two parties have the secret (OAuth 2.1 sections 4.1.2 and 4.3.1).
+ * two parties have the secret (OAuth 2.1 sections 4.1.2 and 4.3.1). A refresh token that is repeated within a minute
+ * returns its successor again: clients with parallel calls send it several times.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -8,11 +9,14 @@ import { LockMode } from '@mikro-orm/core';
 import { hashSecret } from '#api/secrets.ts';
 import { issueTokenWithinLimit } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
-import { OauthCode, OauthGrant, OauthRefresh } from '#db/auth/oauth-grant.ts';
+import { repeatsMs } from '#db/auth/oauth-expiry.ts';
+import { type GrantEndReason, OauthCode, OauthGrant, OauthRefresh } from '#db/auth/oauth-grant.ts';
 import { Token } from '#db/auth/token.ts';
+import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs, hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { decryptWith, deriveKey, encryptWith } from '#runtime/encryption.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import type { Client } from './clients.ts';
 import { OauthFault } from './faults.ts';
@@ -38,7 +42,7 @@ export async function exchangeCode(em: EntityManager, deps: Deps, given: Given):
     if ((await tx.findOneOrFail(Account, { id: code.account.id }, { refresh: true })).blockedAt)
       return badGrant('The account has been blocked by the operator.');
     if (code.usedAt) {
-      if (code.grant) await endGrant(tx, deps, code.grant.id);
+      if (code.grant) await endGrant(tx, deps, code.grant.id, 'code_reused');
       return badGrant('The code has already been used, so the access it granted has been revoked.');
     }
     code.usedAt = deps.clock.now();
@@ -67,19 +71,34 @@ export async function refresh(
     const grant = await tx.findOneOrFail(OauthGrant, { id: found.grant.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     const used = await tx.findOneOrFail(OauthRefresh, { hash: found.hash }, { refresh: true });
     const access = await tx.findOneOrFail(Token, { id: grant.token.id }, { refresh: true });
-    if (access.revokedAt) return badGrant('The owner has revoked this access.');
+    if (access.revokedAt) return badGrant(ends[grant.endReason ?? 'owner']);
     // The refresh token is not used up, so the client can continue once the account is unblocked.
     if (access.blockReason != null) return badGrant('The account has been blocked by the operator.');
+    if (used.usedAt && used.successor && now.getTime() - used.usedAt.getTime() <= repeatsMs)
+      return repeated(token, Buffer.from(used.successor), now);
     if (used.usedAt) {
-      await endGrant(tx, deps, grant.id);
-      return badGrant('The refresh token has already been used, so its access has been revoked.');
+      await endGrant(tx, deps, grant.id, 'refresh_reused');
+      return badGrant(ends.refresh_reused);
     }
     if (used.expiresAt <= now) return badGrant('The refresh token has expired.');
     used.usedAt = now;
     await tx.flush();
-    return renew(tx, now, grant, access);
+    const issued = renew(tx, now, grant, access);
+    used.successor = encryptWith(successorKey(token), JSON.stringify({ ...issued, at: now.getTime() }));
+    return issued;
   });
 }
+
+/** What the first use of the refresh token returned. */
+function repeated(token: string, successor: Buffer, now: Date): Issued {
+  const { at, ...issued } = JSON.parse(decryptWith(successorKey(token), successor).toString()) as Issued & {
+    at: number;
+  };
+  const elapsedSeconds = Math.ceil((now.getTime() - at) / 1000);
+  return { ...issued, expiresInSeconds: issued.expiresInSeconds - elapsedSeconds };
+}
+
+const successorKey = (token: string) => deriveKey(token, 'oauth successor');
 
 /** Revokes the grant of the token (RFC 7009). Tokens of other clients are ignored without an error. */
 export async function revoke(
@@ -91,7 +110,7 @@ export async function revoke(
   const byRefresh = await em.findOne(OauthRefresh, { hash, grant: { clientHash: client.hash } });
   const byAccess = await em.findOne(OauthGrant, { clientHash: client.hash, token: { hash } });
   const grantId = byRefresh?.grant.id ?? byAccess?.id;
-  if (grantId !== undefined) await em.transactional((tx) => endGrant(tx, deps, grantId));
+  if (grantId !== undefined) await em.transactional((tx) => endGrant(tx, deps, grantId, 'client'));
 }
 
 /** The changes of a refused request must be committed, so the error is thrown after the transaction. */
@@ -139,11 +158,29 @@ const issuedWith = (accessToken: string, refreshToken: string): Issued => ({
   expiresInSeconds: accessMs / 1000,
 });
 
-/** The grant depends on its token: revoking the token ends access and refreshes. */
-async function endGrant(tx: EntityManager, { clock }: Deps, grantId: string): Promise<void> {
-  const { token } = await tx.findOneOrFail(OauthGrant, { id: grantId }, { populate: ['token'] });
-  token.revokedAt ??= clock.now();
+/**
+ * The grant depends on its token: revoking the token ends access and refreshes. The owner is told by e-mail unless the
+ * client itself ended it.
+ */
+async function endGrant(tx: EntityManager, deps: Deps, grantId: string, reason: GrantEndReason): Promise<void> {
+  const locked = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+  const grant = await tx.findOneOrFail(OauthGrant, { id: grantId }, locked);
+  const token = await tx.findOneOrFail(Token, { id: grant.token.id }, { refresh: true });
+  if (token.revokedAt) return;
+  token.revokedAt = deps.clock.now();
+  grant.endReason = reason;
+  if (reason === 'client') return;
+  const { id: account, email: to } = await tx.findOneOrFail(Account, { id: token.account.id });
+  queueMail(tx, deps, { kind: 'access-ended', to, data: { client: token.name, cause: reason }, account });
 }
+
+const ends: Record<GrantEndReason | 'owner', string> = {
+  owner: 'The owner has revoked this access.',
+  client: 'The client has revoked this access.',
+  code_reused: 'The code was used twice, so the access it granted has been revoked. Connect again.',
+  refresh_reused:
+    'The refresh token was used again more than 60 seconds after its first use, so its access has been revoked. Connect again.',
+};
 
 function isVerifier(verifier: string, challenge: string): boolean {
   if (!/^[\w.~-]{43,128}$/.test(verifier)) return false;

@@ -2,6 +2,8 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { Token } from './token.ts';
 
+export type GrantEndReason = 'refresh_reused' | 'code_reused' | 'client';
+
 /**
  * What an owner granted to an OAuth client. Its access token is a token of the account: one row, which gets a new
  * secret at each refresh. Revoking the token ends the grant.
@@ -13,6 +15,8 @@ export const OauthGrant = defineEntity({
     token: () => p.oneToOne(Token),
     clientHash: p.blob(),
     createdAt: p.datetime(),
+    /** Null while it lasts, and where the owner ended it. */
+    endReason: p.text().$type<GrantEndReason>().nullable(),
   },
 });
 export type OauthGrant = InferEntity<typeof OauthGrant>;
@@ -45,6 +49,8 @@ export const OauthRefresh = defineEntity({
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
     usedAt: p.datetime().nullable(),
+    /** What its use returned, for repetitions. Encrypted with a key derived from the token itself, which is not stored. */
+    successor: p.blob().nullable(),
   },
 });
 export type OauthRefresh = InferEntity<typeof OauthRefresh>;

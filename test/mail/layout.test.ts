@@ -71,6 +71,8 @@ test.each(Object.keys(mails) as (keyof typeof mails)[])(
       currency: 'EUR',
       intake: [['Colour', 'Blue']],
       to: 'site',
+      client: 'Chat',
+      cause: 'refresh_reused',
     };
     const mail = writeMail(kind, data as never, { baseUrl: 'https://example.com' });
     expect(mail.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|src=/i);

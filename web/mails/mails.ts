@@ -1,4 +1,5 @@
 /** Every kind of mail: its data and the function that renders it. Pure. */
+import { accessEnded } from './access-ended.ts';
 import { accessRequest } from './access-request.ts';
 import { accountBlocked } from './account-blocked.ts';
 import { addressChange } from './address-change.ts';
@@ -18,6 +19,7 @@ export const mails = {
   invitation,
   submission: formSubmission,
   'access-request': accessRequest,
+  'access-ended': accessEnded,
   'signin-link': signinLink,
   'account-blocked': accountBlocked,
   'address-confirmation': addressConfirmation,
