@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { makeSelfSigned } from '#tools/local/services/self-signed.ts';
 import { findTemporal } from '#tools/local/services/temporal-cli.ts';
-import type { Machine } from './machine.ts';
+import { downloads, type Machine } from './machine.ts';
 
 export type Materials = {
   /** A copy of this user's npm cache, which has the packages of the lockfiles. */
@@ -45,8 +45,7 @@ export async function makeMaterials(folder: string): Promise<Materials> {
 export async function offerDownloads(machine: Machine, materials: Materials, how: 'work' | 'hang' | 'fail') {
   if (how === 'fail') return;
   const { key, certificate, archive } = materials;
-  const server = join(import.meta.dirname, 'machine-downloads.ts');
-  const child = machine.inNetwork([process.execPath, server, key, certificate, how === 'work' ? archive : '']);
+  const child = machine.inNetwork([process.execPath, downloads, key, certificate, how === 'work' ? archive : '']);
   child.stderr?.pipe(process.stderr);
   await once(child.stdout as NodeJS.ReadableStream, 'data');
 }

@@ -12,6 +12,7 @@ export type Start = {
   said(): string;
   /** Waits until the start is complete or has failed; true if it is complete. */
   isReady(): Promise<boolean>;
+  hasEnded(): boolean;
   exitCode(): number | null;
   /** Signals the foreground, as a terminal does: npm and all that it started without a session of their own. */
   signal(signal: NodeJS.Signals): Promise<void>;
@@ -49,6 +50,7 @@ export function npmStart(machine: Machine): Start {
       if (hasEnded()) await closed;
       return isComplete() && !hasEnded();
     },
+    hasEnded,
     exitCode: () => child.exitCode,
     signal,
     async stop() {

@@ -4,12 +4,25 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { makeRunFolder, removeRunFolder } from '#test/stack/run-folder.ts';
 import { until } from '#test/stack/until.ts';
+import { commandLine } from '#tools/local/processes.ts';
 
 const root = join(import.meta.dirname, '../..');
+/** The program that offers downloads, which a machine does not start itself. */
+export const downloads = join(import.meta.dirname, 'machine-downloads.ts');
 const folders = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 /** Not the sandbox's user. */
 const ordinary = 10_005;
@@ -55,6 +68,8 @@ export type Machine = {
   inNetwork(command: string[]): ChildProcess;
   /** The pid here of the program that `spawn` started. */
   pidOf(child: ChildProcess): Promise<number>;
+  /** The command lines of the processes that `spawn` and its children left. */
+  processes(): string[];
   /** Kills all processes at once, and starts the machine again with the same files. */
   reboot(): Promise<void>;
   remove(): Promise<void>;
@@ -98,6 +113,7 @@ export async function makeMachine(options: MachineOptions): Promise<Machine> {
       const children = () => childrenOf(pid as number);
       return (await until(children, ([first]) => first !== undefined))[0] as number;
     },
+    processes: () => processesOf(init.pid).filter((line) => line.includes(folder) && !line.includes(downloads)),
     async reboot() {
       await shutDown(init);
       init = await boot(folder, options);
@@ -159,6 +175,18 @@ async function shutDown({ outer }: { outer: ChildProcess }): Promise<void> {
 function contained(folder: string): string[] {
   const kept = containerCapabilities.map((name) => `+${name}`).join(',');
   return ['unshare', `--root=${join(folder, 'root')}`, 'setpriv', `--bounding-set=-all,${kept}`];
+}
+
+/** The command lines of all processes in the same namespace. */
+function processesOf(init: number): string[] {
+  const namespace = readlinkSync(`/proc/${init}/ns/pid`);
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      return readlinkSync(`/proc/${pid}/ns/pid`) === namespace ? [commandLine(Number(pid))] : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 function childrenOf(pid: number): number[] {

@@ -77,7 +77,13 @@ async function expectDemo(name: string, machine: Machine, start: Start, isReady:
   const sizes = ['frontage/node_modules', 'frontage/.frontage', 'home/.cache'].map((path) =>
     megabytes(join(machine.clone, '..', path)),
   );
-  addRow(name, 'the demo site', `${seconds.toFixed(0)} s`, sandboxOf(account), ...sizes);
+  addRow(
+    name,
+    site.status === 200 ? 'the demo site' : `status ${site.status}`,
+    `${seconds.toFixed(0)} s`,
+    sandboxOf(account),
+    ...sizes,
+  );
   expect(site).toMatchObject({ status: 200, body: expect.stringContaining('<html') });
   expect(start.said()).not.toContain('✗');
   await start.stop();
