@@ -1,5 +1,6 @@
 #!/bin/sh
-# Creates missing files in secrets/. Existing files never change. Store the folder apart from copies of the database.
+# Creates missing files in secrets/, and selects a profile in .env if it has none. Existing files and settings never change. Store the
+# folder apart from copies of the database.
 set -eu
 cd "$(dirname "$0")/.."
 umask 077
@@ -17,3 +18,4 @@ keep zones_key "$(random)"
 keep database_url "postgres://frontage:$(cat secrets/postgres_password)@postgres:5432/frontage"
 # Containers read the files as the image's user; on this machine only the owner can open the folder.
 chmod 700 secrets && chmod 444 secrets/*
+grep -qs '^COMPOSE_PROFILES=' .env || printf '\nCOMPOSE_PROFILES=full\n' >>.env

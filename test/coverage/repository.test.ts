@@ -77,6 +77,9 @@ test('decisions are numbered without gaps, and each begins with its number', () 
   expect(decisions.filter((file) => !text(file).startsWith(`# ${basename(file).slice(0, 3)} `))).toEqual([]);
 });
 
-test('version managers and packages name the same version of Node', () => {
-  expect(text('.nvmrc').trim()).toBe(JSON.parse(text('package.json')).dependencies.node);
+test('version managers, packages and images name the same version of Node', () => {
+  const version = text('.nvmrc').trim();
+  expect(JSON.parse(text('package.json')).dependencies.node).toBe(version);
+  for (const image of ['Dockerfile', '.devcontainer/devcontainer.json'])
+    expect(text(image)).toContain(`node:${version}-bookworm`);
 });

@@ -2,7 +2,7 @@
 import { execFile, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,10 +112,13 @@ describe('secrets', () => {
       );
     };
     const made = await read();
+    expect(await readFile(join(dir, '.env'), 'utf8')).toMatch(/^COMPOSE_PROFILES=full$/m);
     expect((await stat(join(dir, 'secrets'))).mode & 0o777).toBe(0o700);
     expect(Object.keys(made).sort()).toEqual(Object.keys(compose.secrets).sort());
     expect(new Set(Object.values(made)).size).toBe(Object.keys(made).length);
+    await writeFile(join(dir, '.env'), 'COMPOSE_PROFILES=core\n');
     expect(await read()).toEqual(made);
+    expect(await readFile(join(dir, '.env'), 'utf8')).toBe('COMPOSE_PROFILES=core\n');
     const { encryptionKeys, databaseUrl } = readConfig({
       FRONTAGE_SECRET: made.frontage_secret,
       FRONTAGE_SEALING_KEYS: made.sealing_keys,
@@ -152,7 +155,10 @@ test('the image has everything that each process loads', async ({ onTestFinished
 test('docker compose accepts our docker-compose.yml', { tags: 'compose-spec' }, async () => {
   // The loader that compose itself is made of.
   const loader = await pathOf('compose-spec');
-  const { stdout } = await promisify(execFile)(loader, [join(root, 'docker-compose.yml')], { cwd: root });
+  const { stdout } = await promisify(execFile)(loader, [join(root, 'docker-compose.yml')], {
+    cwd: root,
+    env: { ...process.env, COMPOSE_PROFILES: 'full' },
+  });
   expect(Object.keys(parse(stdout).services).sort()).toEqual(Object.keys(compose.services).sort());
 });
 
