@@ -23,6 +23,7 @@ import { Sites } from './migrations/2026-11-22-sites.ts';
 import { Sketches } from './migrations/2026-11-22-sketches.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
 import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
+import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-requests.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -53,4 +54,5 @@ export const migrationsList = [
   { name: '2026-11-22-scanning', class: Scanning },
   { name: '2026-11-23-builders', class: Builders },
   { name: '2026-11-23-oauth-repeats', class: OauthRepeats },
+  { name: '2026-11-23-pending-access-requests', class: PendingAccessRequests },
 ];

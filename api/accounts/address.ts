@@ -1,7 +1,7 @@
 /** Changing an account's address: requested, then confirmed with a link that is sent to the new address. */
 
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { limitMails, lockAddress } from '#api/auth/rate-limits.ts';
+import { limitAddressChanges, lockAddress } from '#api/auth/rate-limits.ts';
 import { readEmail } from '#api/email-addresses.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -36,9 +36,9 @@ export async function askForChange(
   email: string,
 ): Promise<'asked' | 'taken'> {
   const { clock, config } = deps;
-  await limitMails(tx, deps, { table: 'email_change', accountId: account.id, what: 'address changes' });
+  await limitAddressChanges(tx, deps, { account_id: account.id });
   await lockAddress(tx, email);
-  await limitMails(tx, deps, { table: 'email_change', email, what: 'address changes' });
+  await limitAddressChanges(tx, deps, { email });
   const isTaken = (await tx.count(Account, { email })) > 0;
   if (!isTaken) await withdrawChange(tx, account.id);
   const now = clock.now();

@@ -5,7 +5,7 @@ import { openAccount } from '#api/accounts/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { AccessRequest } from '#db/auth/access-request.ts';
-import { signalAccessRequest } from '#db/auth/access-request-expiry.ts';
+import { endOf, type RequestEnd, signalAccessRequest } from '#db/auth/access-request-expiry.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { type AccessRequestStatus, accessRequestStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -22,12 +22,15 @@ export async function loadRequest(em: EntityManager, which: Which): Promise<Acce
   return (await em.findOne(AccessRequest, conditionOf(which))) ?? noSuchRequest();
 }
 
+/** The page lists at most this many, so that a flood of requests does not fill it. */
+const shownMax = 100;
+
 /** Open requests for the address, newest first. */
 export async function openRequests(em: EntityManager, now: Date, email: string): Promise<AccessRequest[]> {
   return await em.find(
     AccessRequest,
     { email, status: 'pending', expiresAt: { $gt: now } },
-    { orderBy: { id: 'desc' } },
+    { orderBy: { id: 'desc' }, limit: shownMax },
   );
 }
 
@@ -38,7 +41,7 @@ export type Answered =
   /** The request is still open; the code was wrong. */
   | { outcome: 'wrong_code'; triesLeft: number }
   /** The request was already closed, or this wrong code was the last allowed one. */
-  | { outcome: 'over'; status: AccessRequestStatus; byWrongCodes: boolean };
+  | { outcome: 'over'; status: AccessRequestStatus; end: RequestEnd };
 
 /**
  * Answers the request, once. The first approval for an address creates its account where the platform allows that.
@@ -49,7 +52,7 @@ export async function answerRequest(em: EntityManager, deps: Deps, which: Which,
     const request = await tx.findOne(AccessRequest, conditionOf(which), { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!request) return noSuchRequest();
     const status = accessRequestStatusAt(request, deps.clock.now());
-    if (status !== 'pending') return { outcome: 'over', status, byWrongCodes: request.wrongCodes >= wrongCodesMax };
+    if (status !== 'pending') return { outcome: 'over', status, end: endOf(request) };
     const answered = await decide(tx, deps, request, answer);
     if (request.status !== 'pending') signalAccessRequest(tx, deps.clock, request.id);
     return answered;
@@ -76,7 +79,8 @@ function countWrongCode(request: AccessRequest): Answered {
   const triesLeft = wrongCodesMax - request.wrongCodes;
   if (triesLeft > 0) return { outcome: 'wrong_code', triesLeft };
   request.status = 'expired';
-  return { outcome: 'over', status: 'expired', byWrongCodes: true };
+  request.endReason = 'wrong_codes';
+  return { outcome: 'over', status: 'expired', end: endOf(request) };
 }
 
 async function accountFor(tx: EntityManager, { clock, config }: Deps, request: AccessRequest): Promise<Account | null> {

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { readForm } from '#api/plugins/browser.ts';
 import type { AccessRequest } from '#db/auth/access-request.ts';
+import type { RequestEnd } from '#db/auth/access-request-expiry.ts';
 import type { RequestShown } from '#web/pages/access-request.ts';
 import type { Notice } from '#web/pages/notice.ts';
 import type { Answer, Answered } from './answers.ts';
@@ -19,8 +20,7 @@ export function readAnswer(request: FastifyRequest): Answer {
 export function outcomeNotice(answered: Exclude<Answered, { outcome: 'wrong_code' }>): Notice {
   if (answered.outcome === 'approved') return answered.hasAccount ? approved : approvedWithoutAccount;
   if (answered.outcome === 'denied') return denied;
-  if (answered.byWrongCodes) return tooManyWrongCodes;
-  return answered.status === 'expired' ? expired : alreadyAnswered;
+  return answered.status === 'expired' ? ends[answered.end] : alreadyAnswered;
 }
 
 const approved: Notice = {
@@ -37,13 +37,23 @@ const denied: Notice = {
   title: 'Access refused',
   text: 'The agent was not given access, and nothing has changed.',
 };
-const tooManyWrongCodes: Notice = {
-  title: 'Too many wrong codes',
-  text: 'This request was closed for your safety. If it came from your agent, ask the agent to request access again; you will get a new e-mail.',
-};
-const expired: Notice = {
-  title: 'This request has expired',
-  text: 'A request expires after 15 minutes or when a newer one replaces it. If you still want to give your agent access, ask it to send a new request.',
+const ends: Record<RequestEnd, Notice> = {
+  wrong_codes: {
+    title: 'Too many wrong codes',
+    text: 'This request was closed for your safety. If it came from your agent, ask the agent to request access again; you will get a new e-mail.',
+  },
+  unanswered: {
+    title: 'This request has expired',
+    text: 'A request expires after 15 minutes. If you still want to give your agent access, ask it to send a new request.',
+  },
+  not_redeemed: {
+    title: 'This request has expired',
+    text: 'You approved it, but the agent did not collect its access within 15 minutes. Ask it to send a new request.',
+  },
+  address_changed: {
+    title: 'This request has ended',
+    text: 'The e-mail address of your account has changed since. Ask your agent to send a new request to the new address.',
+  },
 };
 const alreadyAnswered: Notice = {
   title: 'You already answered this request',

@@ -6,6 +6,7 @@ import { sourcesBeyond, whereTo } from '#api/oauth/pending-request.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { startSession } from '#api/plugins/session.ts';
 import type { AccessRequest } from '#db/auth/access-request.ts';
+import { endOf } from '#db/auth/access-request-expiry.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
@@ -38,7 +39,7 @@ export function signinPages(app: Api, deps: Deps): void {
         400,
       );
     }
-    const { code } = await mailLink(request.em, deps, email, browser);
+    const { code } = await mailLink(request.em, deps, email, { browser, askedFrom: request.ip });
     return sendPage(reply, sentPage({ email, code }));
   });
 
@@ -84,7 +85,7 @@ export function accessPages(app: Api, deps: Deps): void {
     const asked = await loadRequest(request.em, { link: request.params.link });
     const status = accessRequestStatusAt(asked, deps.clock.now());
     if (status === 'pending') return showRequest(request, reply, asked);
-    return sendPage(reply, noticePage(outcomeNotice({ outcome: 'over', status, byWrongCodes: false })), 410);
+    return sendPage(reply, noticePage(outcomeNotice({ outcome: 'over', status, end: endOf(asked) })), 410);
   });
 
   app.post<Linked>('/access/:link', pageOptions('access.answer', 'email_signin'), async (request, reply) => {

@@ -2,11 +2,12 @@
 
 import { LockMode } from '@mikro-orm/core';
 import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
+import { networkKey } from '#api/plugins/rate-limit.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { issueTokenWithinLimit } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
 import { AccessRequest } from '#db/auth/access-request.ts';
-import { expireOpenRequests, signalAccessRequest } from '#db/auth/access-request-expiry.ts';
+import { endOf, type RequestEnd, signalAccessRequest } from '#db/auth/access-request-expiry.ts';
 import type { Token } from '#db/auth/token.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -17,7 +18,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, newUserCode } from './codes.ts';
-import { limitMails, lockAddress } from './rate-limits.ts';
+import { hasEnoughRequestMails, limitAccessRequests, lockAddress } from './rate-limits.ts';
 
 /** The owner has this long to answer. */
 export const answerMs = 15 * minuteMs;
@@ -34,25 +35,25 @@ export type AccessRequestInput = {
 export type Asked = { request: AccessRequest; secret: string; userCode: string };
 
 /**
- * Creates a request and e-mails its link to the address, whether or not it has an account. An earlier open request
- * expires, because its agent may have lost the secret. Throws `rate_limited`.
+ * Creates a request and e-mails its link to the address, whether or not it has an account. Earlier requests stay open:
+ * a stranger's must not end the owner's. An address that has received too many e-mails gets none; its owner finds the
+ * request on the account page. Throws `rate_limited`.
  */
 export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRequestInput): Promise<Asked> {
   const { clock, config } = deps;
   const [id, secret, link, userCode] = [newId('areq'), newSecret('frq'), newSecret('fra'), newUserCode()];
+  const network = networkKey(wish.askedFrom, config);
   return await em.transactional(async (tx) => {
     const now = clock.now();
     await lockAddress(tx, wish.email);
-    await limitMails(tx, deps, {
-      table: 'access_request',
-      email: wish.email,
-      what: 'access requests',
-    });
-    await expireOpenRequests(tx, clock, wish.email);
+    await limitAccessRequests(tx, deps, { email: wish.email, network });
+    const mailed = !(await hasEnoughRequestMails(tx, deps, wish.email));
     const expiresAt = new Date(now.getTime() + answerMs);
     const request = tx.create(AccessRequest, {
       ...wish,
       id,
+      network,
+      mailed,
       accountName: wish.accountName ?? null,
       codeHash: hashCode(config.secret, id, userCode),
       secretHash: hashSecret(secret),
@@ -61,14 +62,18 @@ export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRe
       createdAt: now,
       expiresAt,
     });
-    const reason = await blockOfAddress(tx, wish.email);
-    const data = { link: `${config.baseUrl}/access/${link}`, agentName: wish.agentName, askedFrom: wish.askedFrom };
-    // The agent must not learn the state of an account that it has no access to; only the owner is notified.
-    if (reason === null) queueMail(tx, deps, { kind: 'access-request', to: wish.email, data, until: expiresAt });
-    else queueMail(tx, deps, { kind: 'account-blocked', to: wish.email, data: { reason }, until: expiresAt });
+    if (mailed) await mailRequest(tx, deps, request, `${config.baseUrl}/access/${link}`);
     startWorkflow(tx, clock, 'grantAccess', { requestId: id }, { summary: 'An agent requests access' });
     return { request, secret, userCode };
   });
+}
+
+/** The agent must not learn the state of an account that it has no access to, so only the owner is told of a block. */
+async function mailRequest(tx: EntityManager, deps: Deps, request: AccessRequest, link: string): Promise<void> {
+  const { email: to, agentName, askedFrom, expiresAt: until } = request;
+  const reason = await blockOfAddress(tx, to);
+  if (reason === null) queueMail(tx, deps, { kind: 'access-request', to, data: { link, agentName, askedFrom }, until });
+  else queueMail(tx, deps, { kind: 'account-blocked', to, data: { reason }, until });
 }
 
 export type Redeemed =
@@ -98,7 +103,7 @@ export async function redeem(em: EntityManager, deps: Deps, id: string, secret: 
 function requireUnsettled(request: AccessRequest, now: Date): 'pending' | 'approved' {
   const status = accessRequestStatusAt(request, now);
   if (status === 'pending' || status === 'approved') return status;
-  throw refusals[status]();
+  throw status === 'expired' ? errors.expired(ends[endOf(request)], askAgain) : refusals[status]();
 }
 
 const askAgain = { nextAction: 'Create a new request with POST /v1/auth/requests.' };
@@ -108,12 +113,18 @@ const refusals = {
     errors.access_denied('The owner refused the access request.', {
       nextAction: 'Do not request access again unless the owner asks you to.',
     }),
-  expired: () => errors.expired('The access request expired before it was approved and redeemed.', askAgain),
   redeemed: () =>
     errors.already_redeemed('This access request has already been redeemed.', {
       nextAction:
         'Use the token that was already issued. If you have lost it, create a new request with POST /v1/auth/requests.',
     }),
+};
+
+const ends: Record<RequestEnd, string> = {
+  unanswered: 'The owner did not answer the access request within 15 minutes.',
+  not_redeemed: 'The owner approved the access request, but it was not redeemed within 15 minutes.',
+  wrong_codes: 'The access request ended because a wrong code was entered five times.',
+  address_changed: 'The access request ended because the owner has changed their e-mail address.',
 };
 
 async function issueFor(

@@ -11,6 +11,11 @@ export function authRoutes(app: Api, deps: Deps): void {
   const pollNext = (id: string) =>
     `Call POST /v1/auth/requests/${id}/redeem with the secret every ${intervalSeconds} seconds until the request is approved.`;
 
+  const where = (mailed: boolean) =>
+    mailed
+      ? 'open the link in the e-mail'
+      : `sign in at ${deps.config.baseUrl}/account and enter it there, because this address has received too many e-mails in the last hour`;
+
   app.post(
     '/v1/auth/requests',
     {
@@ -22,7 +27,8 @@ export function authRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Request access from an owner',
         description: `E-mails the owner a link to a page where they approve the request with the \`user_code\` that you show them, or refuse it. The response is
-the same whether or not the address has an account. A new request replaces any open request for the same address.`,
+the same whether or not the address has an account. Several requests may be open for one address. An address that has received 20 of these
+e-mails within an hour gets no more of them; its owner finds the request on their account page.`,
         security: [],
         body: accessRequestInput,
         response: { 200: accessRequestSchema },
@@ -42,7 +48,7 @@ the same whether or not the address has an account. A new request replaces any o
         secret,
         interval_seconds: intervalSeconds,
         expires_at: request.expiresAt,
-        next_action: `Show the owner the code ${userCode}, and tell them to open the link in the e-mail. ${pollNext(request.id)}`,
+        next_action: `Show the owner the code ${userCode}, and tell them to ${where(request.mailed)}. ${pollNext(request.id)}`,
       };
     },
   );

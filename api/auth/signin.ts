@@ -3,6 +3,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
 import { openAccount } from '#api/accounts/rules.ts';
+import { networkKey } from '#api/plugins/rate-limit.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { BrowserSession } from '#db/auth/browser-session.ts';
@@ -14,7 +15,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, isCode, newUserCode, wrongCodesMax } from './codes.ts';
-import { limitMails, lockAddress } from './rate-limits.ts';
+import { limitSigninLinks, lockAddress } from './rate-limits.ts';
 
 const linkMs = 15 * minuteMs;
 const sessionMs = 14 * dayMs;
@@ -22,26 +23,28 @@ const sessionMs = 14 * dayMs;
 /**
  * E-mails a link to the address. Where accounts cannot be created, an address without an account gets an e-mail that
  * says so; a blocked account gets the reason. The response is the same in all cases. `browser` is the secret of the
- * requesting browser. Returns the code that another browser needs. Throws `rate_limited`.
+ * requesting browser, `askedFrom` its network address. Returns the code that another browser needs. Throws `rate_limited`.
  */
 export async function mailLink(
   em: EntityManager,
   deps: Deps,
   email: string,
-  browser: string,
+  { browser, askedFrom }: { browser: string; askedFrom: string },
 ): Promise<{ code: string }> {
   const { clock, config } = deps;
+  const network = networkKey(askedFrom, config);
   const [id, secret, code] = [newId('link'), newSecret('frl'), newUserCode()];
   await em.transactional(async (tx) => {
     const now = clock.now();
     const expiresAt = new Date(now.getTime() + linkMs);
     await lockAddress(tx, email);
-    await limitMails(tx, deps, { table: 'signin_link', email, what: 'sign-in links' });
+    await limitSigninLinks(tx, deps, { email, network });
     tx.create(SigninLink, {
       id,
       email,
       hash: hashSecret(secret),
       browserHash: hashSecret(browser),
+      network,
       codeHash: hashCode(config.secret, id, code),
       createdAt: now,
       expiresAt,

@@ -104,9 +104,11 @@ function setLimitHeaders(reply: FastifyReply, counted: { max: number; remaining:
  * A key for the client: one IPv4 address, or the /64 network of an IPv6 client. It is a hash, because clients include
  * visitors, whose addresses are never stored.
  */
-function clientOf(request: FastifyRequest, { secret }: Config): string {
-  return hash('sha256', `client\0${secret}\0${normalizeIP(request.ip)}`, 'base64url').slice(0, 22);
+export function networkKey(ip: string, { secret }: Pick<Config, 'secret'>): string {
+  return hash('sha256', `client\0${secret}\0${normalizeIP(ip)}`, 'base64url').slice(0, 22);
 }
+
+const clientOf = (request: FastifyRequest, config: Config) => networkKey(request.ip, config);
 
 function limited(ttlMs: number): AppError {
   const seconds = Math.max(1, Math.ceil(ttlMs / 1000));

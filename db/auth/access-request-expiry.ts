@@ -15,10 +15,10 @@ export function signalAccessRequest(em: EntityManager, clock: Clock, requestId: 
   signalWorkflow(em, clock, 'grantAccess', { requestId }, 'moved');
 }
 
-/** Expires the pending requests for the address, with their links and secrets. Answered requests stay as they are. */
+/** Expires the pending requests for an address that its account no longer has, with their links and secrets. Answered requests stay as they are. */
 export async function expireOpenRequests(em: EntityManager, clock: Clock, email: string): Promise<void> {
   const ended = await em.execute<{ id: string }[]>(
-    `update access_request set status = 'expired' where email = ? and status = 'pending' returning id`,
+    `update access_request set status = 'expired', end_reason = 'address_changed' where email = ? and status = 'pending' returning id`,
     [email],
   );
   for (const { id } of ended) signalAccessRequest(em, clock, id);
@@ -37,6 +37,13 @@ export async function settleAccessRequest(em: EntityManager, now: Date, id: stri
   const status = accessRequestStatusAt(request, now);
   const waits = status === 'pending' || status === 'approved';
   return settledAt(now, { status, endsAt: waits ? request.expiresAt : undefined });
+}
+
+export type RequestEnd = 'unanswered' | 'not_redeemed' | 'wrong_codes' | 'address_changed';
+
+/** Why a request expired. */
+export function endOf({ endReason, answeredAt }: Pick<AccessRequest, 'endReason' | 'answeredAt'>): RequestEnd {
+  return endReason ?? (answeredAt ? 'not_redeemed' : 'unanswered');
 }
 
 /** Deletes old requests, with the network address of each. Returns how many. */

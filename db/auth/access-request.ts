@@ -20,10 +20,16 @@ export const AccessRequest = defineEntity({
     accountName: p.text().nullable(),
     /** Network address of the requester, shown to the owner. */
     askedFrom: p.text(),
+    /** Key of the requester's network, for the hourly limit. */
+    network: p.text().nullable(),
+    /** False where the address had received too many e-mails: the request is on the owner's page only. */
+    mailed: p.boolean().default(true),
     codeHash: p.blob(),
     secretHash: p.blob().unique(),
     linkHash: p.blob().unique(),
     status: p.text().$type<AccessRequestStatus>(),
+    /** Why it expired before its deadline. */
+    endReason: p.text().$type<'wrong_codes' | 'address_changed'>().nullable(),
     wrongCodes: p.integer().default(0),
     lastPolledAt: p.datetime().nullable(),
     token: () => p.oneToOne(Token).nullable(),

@@ -11,6 +11,8 @@ export const SigninLink = defineEntity({
     email: p.text(),
     hash: p.blob().unique(),
     browserHash: p.blob(),
+    /** Key of the requester's network, for the hourly limit. */
+    network: p.text().nullable(),
     codeHash: p.blob(),
     wrongCodes: p.integer().default(0),
     createdAt: p.datetime(),
