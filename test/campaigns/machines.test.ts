@@ -103,9 +103,8 @@ async function expectRefusal(name: string, machine: Machine, start: Start, sente
   expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
 }
 
-function sandboxOf(account: Record<string, unknown>): string {
-  const { sandbox } = account as { sandbox?: unknown };
-  return typeof sandbox === 'string' ? sandbox : JSON.stringify(sandbox ?? 'unknown');
+function sandboxOf({ sandboxes }: Record<string, unknown>): string {
+  return String(sandboxes);
 }
 
 function megabytes(path: string): string {

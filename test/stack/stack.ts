@@ -76,7 +76,10 @@ export async function startTestStack(runFolder: string, name: string, options: P
   for (const folder of [dataDir, sandbox]) mkdirSync(folder, { recursive: true });
   symlinkSync(sandbox, join(dataDir, 'sandbox'));
   const env = { FRONTAGE_WARM_SANDBOXES: '0', ...(await sandboxEnv()), ...options.env };
-  const prepare = () => prepareSandbox(runFolder, { ...process.env, ...env }, () => {});
+  const prepare = async () => {
+    await prepareSandbox(runFolder, { ...process.env, ...env }, () => {});
+    return {};
+  };
   const stack = await startStack({ durable: false, prepare, ...options, env, dataDir });
   try {
     const { baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, mailUrl, registrarUrl, env } =

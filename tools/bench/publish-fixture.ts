@@ -42,7 +42,10 @@ export async function openFixture(env: NodeJS.ProcessEnv = {}) {
     dataDir,
     durable: true,
     env,
-    prepare: () => prepareSandbox(kept, process.env, note),
+    prepare: async () => {
+      await prepareSandbox(kept, process.env, note);
+      return {};
+    },
   });
   const stop = async () => {
     await stack.stop();

@@ -1,9 +1,11 @@
 /** The summary after a start: addresses, token, commands to try; and the same for programs. */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { BuildSandbox } from './build-sandbox.ts';
 import { callApi } from './client.ts';
 import type { Demo } from './demo.ts';
 import type { Owner } from './owner.ts';
+import { installCommand, isInstalled } from './packages.ts';
 import type { Stack } from './stack.ts';
 
 /** For programs: `dev.json` has addresses and token, `env` is for `node --env-file`. */
@@ -30,10 +32,20 @@ function writePrivate(file: string, text: string): void {
   chmodSync(file, 0o600);
 }
 
-/** The text to print when everything runs. Issues a git password for the demo site, valid for a day. */
-export async function describe(stack: Stack, owner: Owner, demo: Demo | undefined): Promise<string> {
+export type Summary = {
+  stack: Stack;
+  owner: Owner;
+  demo: Demo | undefined;
+  sandbox: BuildSandbox['kind'];
+  /** The demo site’s repository with a git password; undefined without a demo. */
+  cloneUrl: string | undefined;
+};
+
+/** The text to print when everything runs. It offers only what works on this machine. */
+export function describe(summary: Summary): string {
+  const { stack, owner, demo, sandbox } = summary;
   const rows = [
-    ...(demo ? [['Demo site', demo.address]] : []),
+    ...(demo?.live_deployment_id ? [['Demo site', demo.address]] : []),
     ['API', stack.baseUrl],
     ['API docs', `${stack.baseUrl}/docs`],
     ['Your account', `${stack.baseUrl}/account`],
@@ -46,19 +58,42 @@ export async function describe(stack: Stack, owner: Owner, demo: Demo | undefine
       ? [['Registrar', `${stack.registrarUrl} (simulated: see “Your own domain” in docs/tour.md)`]]
       : []),
     ['Token', owner.access_token],
+    ['Builds', sandbox === 'unprotected' ? 'without a sandbox' : (sandbox ?? 'none')],
     ['Logs', join(relative(process.cwd(), stack.dataDir), 'logs')],
   ];
   const lines = rows.map(([label, value]) => `  ${(label ?? '').padEnd(12)} ${value}`);
   const { missingForDomains: missing } = stack;
-  const lacks = missing.length > 0 ? [`To try all features of custom domains, install ${missing.join(', ')}.`, ''] : [];
-  const commands = (await commandsToTry(stack, owner, demo)).map((command) => `  ${command}`);
+  const lacks = missing.length > 0 ? [`To try all features of custom domains: ${installCommand(missing)}`, ''] : [];
+  const commands = commandsToTry(summary).map((command) => `  ${command}`);
   return ['', ...lines, '', 'Try next:', ...commands, '', ...lacks, 'Ctrl+C stops everything.'].join('\n');
 }
 
-async function commandsToTry(stack: Stack, owner: Owner, demo: Demo | undefined): Promise<string[]> {
-  const bearer = `-H 'authorization: Bearer ${owner.access_token}'`;
-  const list = `curl -s ${bearer} ${stack.baseUrl}/v1/sites`;
-  if (!demo) return [list];
+function commandsToTry({ stack, owner, demo, sandbox, cloneUrl }: Summary): string[] {
+  const call = isInstalled('curl') ? curl(stack, owner) : client(stack, owner);
+  return [
+    call.list,
+    ...(cloneUrl ? [`git clone ${cloneUrl} workshop`] : []),
+    ...(demo?.live_deployment_id && sandbox ? [call.publish(demo.id)] : []),
+  ];
+}
+
+/** With options that every version of curl has. */
+function curl({ baseUrl }: Stack, { access_token }: Owner) {
+  const start = `curl -s -H 'authorization: Bearer ${access_token}'`;
+  const json = `-H 'content-type: application/json' -d '{"scope":"site"}'`;
+  return {
+    list: `${start} ${baseUrl}/v1/sites`,
+    publish: (id: string) => `${start} ${json} ${baseUrl}/v1/sites/${id}/publish`,
+  };
+}
+
+function client({ baseUrl }: Stack, { access_token }: Owner) {
+  const start = `FRONTAGE_URL=${baseUrl} FRONTAGE_TOKEN=${access_token} node skill/bin/frontage.mjs`;
+  return { list: `${start} site list`, publish: (id: string) => `${start} publish ${id}` };
+}
+
+/** Issues a git password for the demo site, valid for a day. */
+export async function demoCloneUrl(stack: Stack, owner: Owner, demo: Demo): Promise<string> {
   const { body } = await callApi(stack.baseUrl, `/v1/sites/${demo.id}/git-credentials`, {
     token: owner.access_token,
     body: { repository: 'source', access: 'write', expires_in_seconds: 86_400 },
@@ -66,6 +101,5 @@ async function commandsToTry(stack: Stack, owner: Owner, demo: Demo | undefined)
   const clone = new URL(body.url);
   clone.username = body.username;
   clone.password = body.password;
-  const publish = `curl -s ${bearer} --json '{"scope":"site"}' ${stack.baseUrl}/v1/sites/${demo.id}/publish`;
-  return [list, `git clone ${clone.href} workshop`, publish];
+  return clone.href;
 }

@@ -34,23 +34,26 @@ export async function ensureDemo(stack: Stack, owner: Owner): Promise<Demo> {
   return existing ?? (await call(stack, owner, '/v1/sites', { name, title, template: 'business' }));
 }
 
-/** Publishes the site unless it is live, and returns when it is live. Throws `UserError`. */
-export async function publishDemo(stack: Stack, owner: Owner, demo: Demo, note: (line: string) => void): Promise<void> {
-  if (demo.live_deployment_id) return;
+/** Publishes the site unless it is live, and returns it when it is live. Throws `UserError`. */
+export async function publishDemo(stack: Stack, owner: Owner, demo: Demo, note: (line: string) => void): Promise<Demo> {
+  if (demo.live_deployment_id) return demo;
+  const log = join(stack.dataDir, 'logs', 'worker.log');
   const deadline = performance.now() + 600_000;
   let deployment = await call(stack, owner, `/v1/sites/${demo.id}/publish`, { scope: 'site' });
   while (deployment.status !== 'live') {
-    if (deployment.error) throw new UserError(`The demo site was not published: ${deployment.error.message}`);
-    if (performance.now() > deadline)
-      throw new UserError('The demo site has not been published yet; see the worker’s log.');
+    if (deployment.error)
+      throw new UserError(`The demo site was not published: ${deployment.error.message} See ${log}.`);
+    if (performance.now() > deadline) throw new UserError(`The demo site has not been published yet. See ${log}.`);
     await sleep(500);
     deployment = await call(stack, owner, `/v1/deployments/${deployment.id}`);
     note(deployment.status);
   }
+  return { ...demo, live_deployment_id: deployment.id };
 }
 
 async function call(stack: Stack, { access_token: token }: Owner, path: string, body?: unknown) {
   const answer = await callApi(stack.baseUrl, path, { token, body, headers: { prefer: 'wait=5' } });
   if (answer.status === 200) return answer.body;
-  throw new UserError(`The demo site was not published: ${answer.body?.error?.message ?? `status ${answer.status}`}`);
+  const { message = `The API returned ${answer.status}.`, next_action: remedy = '' } = answer.body?.error ?? {};
+  throw new UserError(`The demo site was not published: ${message} ${remedy}`.trimEnd());
 }

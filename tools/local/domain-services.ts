@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Context } from './context.ts';
+import type { Program } from './packages.ts';
 import type { Service } from './service-manager.ts';
 import { startNodeProcess } from './services/node-process.ts';
 import { findPebble, startPebble } from './services/pebble.ts';
@@ -30,8 +31,8 @@ export function domainServiceNames(context: Pick<Context, 'extraEnv'>): DomainSe
   ];
 }
 
-/** Debian packages that are missing for all of them; none if the user configured their own services. */
-export function missingForDomains(context: Pick<Context, 'extraEnv'>): string[] {
+/** Programs that are missing for all of them; none if the user configured their own services. */
+export function missingForDomains(context: Pick<Context, 'extraEnv'>): Program[] {
   if (!usesLocalDomains(context)) return [];
   return [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
 }

@@ -5,6 +5,7 @@ import type { Context, Ports, ProcessName, Progress } from './context.ts';
 import { newSecret, openLogs, readOrCreate } from './data-folder.ts';
 import { domainServiceNames, missingForDomains } from './domain-services.ts';
 import { lockFolder } from './lock.ts';
+import type { Program } from './packages.ts';
 import { freePort } from './ports.ts';
 import { openRunRecords, type RunRecords } from './run-records.ts';
 import { manageServices, type Service, type ServiceManager } from './service-manager.ts';
@@ -30,8 +31,8 @@ export type StackOptions = {
   env?: NodeJS.ProcessEnv;
   /** False trades safety against a power cut for speed. */
   durable: boolean;
-  /** Prepares what else our processes need; runs while the databases start. */
-  prepare?: () => Promise<void>;
+  /** Prepares what else our processes need, and returns further settings for them; runs while the databases start. */
+  prepare?: () => Promise<NodeJS.ProcessEnv>;
   /** Starts Temporal; the development server by default. */
   temporal?: typeof startTemporal;
   /** Which of our processes to start; all by default. */
@@ -58,8 +59,8 @@ export type Stack = Pick<ServiceManager<ServiceName>, 'pid' | 'kill' | 'restart'
   paymentsUrl: string | null;
   /** Address of the registrar stub; null if the user configured DNS or certificates. */
   registrarUrl: string | null;
-  /** Debian packages that are missing to try custom domains completely. */
-  missingForDomains: string[];
+  /** Programs that are missing to try custom domains completely. */
+  missingForDomains: Program[];
   ports: Ports;
   /** The environment of our processes, for commands that use the same system. */
   env: NodeJS.ProcessEnv;
@@ -116,7 +117,7 @@ async function openContext(options: StackOptions): Promise<Context> {
     durable,
     ports: Object.fromEntries(await Promise.all(names.map(port))) as Ports,
     secret: readOrCreate(dataDir, 'secret', newSecret),
-    extraEnv: options.env ?? {},
+    extraEnv: { ...options.env },
     logFile: openLogs(dataDir),
     signal: options.signal,
     startTemporal: options.temporal ?? startTemporal,
@@ -181,11 +182,11 @@ function startDependencies(
 ): (Promise<void> | undefined)[] {
   const database = startDatabase(context, services);
   const temporal = services.start('temporal');
-  const prepared = prepare?.();
+  const prepared = prepare?.().then((settings) => void Object.assign(context.extraEnv, settings));
   // Each process starts as soon as its first dependencies are ready; it retries the others itself.
   context.needs = {
     edge: database,
-    api: Promise.all([database, temporal]),
+    api: Promise.all([database, temporal, prepared]),
     worker: Promise.all([database, temporal, prepared]),
   };
   // Nothing else handles the rejection if a process is not started.

@@ -1,7 +1,9 @@
 /** `npm start`: the whole system on this machine, with a demo site. `--watch` restarts our processes on changes. */
-import { join, resolve } from 'node:path';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, writeDevFiles } from '#tools/local/announce.ts';
+import { demoCloneUrl, describe, writeDevFiles } from '#tools/local/announce.ts';
+import type { BuildSandbox } from '#tools/local/build-sandbox.ts';
 import { type Demo, ensureDemo, ensureOwner, publishDemo } from '#tools/local/demo.ts';
 import { namedPorts } from '#tools/local/named-ports.ts';
 import type { Owner } from '#tools/local/owner.ts';
@@ -14,6 +16,7 @@ const dataDir = resolve(process.env.FRONTAGE_DATA || '.frontage');
 const progress = showProgress();
 const stopping = new AbortController();
 let stack: Stack | undefined;
+let sandbox: BuildSandbox | undefined;
 
 async function start(): Promise<void> {
   stack = await startStack({
@@ -21,7 +24,7 @@ async function start(): Promise<void> {
     durable: true,
     ports: () => namedPorts(dataDir, process.env),
     env: userSettings(),
-    prepare: () => progress.step('The sandbox', prepare),
+    prepare,
     progress,
     signal: stopping.signal,
     onUnexpectedEnd: (name, how) => void restartProcess(name, how),
@@ -29,17 +32,18 @@ async function start(): Promise<void> {
   const owner = await ensureOwner(stack);
   const demo = await tryDemo(stack, owner);
   writeDevFiles(stack, owner, demo);
+  const cloneUrl = demo && (await demoCloneUrl(stack, owner, demo));
   progress.line(`✓ Ready (${(performance.now() / 1000).toFixed(1)} s)`);
-  progress.line(await describe(stack, owner, demo));
+  progress.line(describe({ stack, owner, demo, sandbox: sandbox?.kind, cloneUrl }));
   if (process.argv.includes('--watch')) watchSource((file) => void restartAll(file));
 }
 
-/** Without a sandbox there are no builds; everything else works. */
-async function prepare(note: (line: string) => void): Promise<void> {
-  const { prepareSandbox } = await import('#tools/local/services/sandbox-image.ts');
-  await prepareSandbox(dataDir, process.env, note).catch((error: Error) => {
-    progress.line(`✗ The sandbox image could not be created, so sites cannot be built: ${error.message}`);
-  });
+/** Without a sandbox and without the permission to do without one there are no builds; everything else works. */
+async function prepare(): Promise<NodeJS.ProcessEnv> {
+  const { chooseSandbox } = await import('#tools/local/build-sandbox.ts');
+  sandbox = await progress.step('The sandbox check', (note) => chooseSandbox(dataDir, process.env, note));
+  for (const line of sandbox.lines) progress.line(line);
+  return sandbox.settings;
 }
 
 /** The user's settings for our processes; the stack itself sets the folder. */
@@ -48,19 +52,19 @@ function userSettings(): NodeJS.ProcessEnv {
   return Object.fromEntries(set.filter(([name]) => name !== 'FRONTAGE_DATA'));
 }
 
-/** If the demo site cannot be built, everything else still runs. */
+/** The demo site, published if sites can be built. If that fails, everything else still runs. */
 async function tryDemo(stack: Stack, owner: Owner): Promise<Demo | undefined> {
   let demo: Demo | undefined;
   try {
-    await progress.step('The demo site', async (note) => {
-      demo = await ensureDemo(stack, owner);
-      await publishDemo(stack, owner, demo, note);
-    });
+    const created = await ensureDemo(stack, owner);
+    demo = created;
+    if (!sandbox?.kind) return demo;
+    return await progress.step('The demo site', (note) => publishDemo(stack, owner, created, note));
   } catch (error) {
     stopping.signal.throwIfAborted();
     report(error);
+    return demo;
   }
-  return demo;
 }
 
 async function restartProcess(name: ServiceName, how: string): Promise<void> {
@@ -83,7 +87,14 @@ async function restartAll(file: string): Promise<void> {
 }
 
 function report(error: unknown): void {
-  progress.line(`✗ ${error instanceof UserError ? error.message : ((error as Error).stack ?? error)}`);
+  if (error instanceof UserError) {
+    progress.line(`✗ ${error.message}`);
+    return;
+  }
+  const log = join(dataDir, 'logs', 'start.log');
+  mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+  appendFileSync(log, `${(error as Error).stack ?? error}\n`);
+  progress.line(`✗ ${String(error).split('\n')[0]} (unexpected: the details are in ${log})`);
 }
 
 /** The first signal stops everything in order, a second one kills it. */

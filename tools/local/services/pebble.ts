@@ -11,8 +11,8 @@ import { UserError } from '#tools/local/user-error.ts';
 import { waitUntilUp } from './powerdns.ts';
 import { executableAt } from './temporal-cli.ts';
 
-/** The program, or the package to install. */
-export function findPebble(): { command: string } | { missing: string } {
+/** The program, if it is installed. */
+export function findPebble(): { command: string } | { missing: 'pebble' } {
   const command = executableAt('pebble', [join(homedir(), 'go/bin')]);
   return command ? { command } : { missing: 'pebble' };
 }

@@ -1,4 +1,4 @@
-/** PowerDNS, if Debian's package is installed: the name server of the zones that we host, with its HTTP API. */
+/** PowerDNS, if it is installed: the name server of the zones that we host, with its HTTP API. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -9,12 +9,18 @@ import { type ProcessId, type Running, startDaemon } from '#tools/local/processe
 import { UserError } from '#tools/local/user-error.ts';
 import { executableAt } from './temporal-cli.ts';
 
-const schema = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql';
+/** Where packages have the schema of its database: Debian, Fedora, Alpine, Arch, openSUSE, Homebrew. */
+const schemas = [
+  ...['/usr/share/pdns-backend-sqlite3/schema', '/usr/share/doc/pdns-backend-sqlite', '/usr/share/doc/pdns'],
+  ...['/usr/share/doc/powerdns', '/usr/share/doc/packages/pdns', '/opt/homebrew/share/doc/pdns'],
+  ...['/usr/local/share/doc/pdns', '/usr/share/doc/pdns-backend-sqlite3'],
+].map((folder) => join(folder, 'schema.sqlite3.sql'));
 
-/** The program, or the packages to install. */
-export function findPowerDns(): { command: string } | { missing: string } {
+/** The program and the schema of its database, if both are installed. */
+export function findPowerDns(): { command: string; schema: string } | { missing: 'powerdns' } {
   const command = executableAt('pdns_server', ['/usr/sbin', '/usr/local/sbin']);
-  return command && existsSync(schema) ? { command } : { missing: 'pdns-server and pdns-backend-sqlite3' };
+  const schema = schemas.find(existsSync);
+  return command && schema ? { command, schema } : { missing: 'powerdns' };
 }
 
 export type PowerDnsOptions = {
@@ -35,11 +41,11 @@ export type PowerDns = Running & { address: string; url: string; key: string };
 /** Starts it and returns when its API responds. */
 export async function startPowerDns(options: PowerDnsOptions): Promise<PowerDns> {
   const found = findPowerDns();
-  if ('missing' in found) throw new UserError(`PowerDNS is not installed: ${found.missing}.`);
+  if ('missing' in found) throw new UserError('PowerDNS, or its SQLite backend, is not installed.');
   const dir = resolve(options.dir);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const { dns = await freePort(), api = await freePort() } = options.ports ?? {};
-  await makeDatabase(join(dir, 'zones.sqlite3'));
+  await makeDatabase(join(dir, 'zones.sqlite3'), found.schema);
   await writeFile(join(dir, 'pdns.conf'), settings({ ...options, dir, dns, api }), { mode: 0o600 });
   const logFile = options.logFile ?? join(dir, 'pdns.log');
   const daemon = await startDaemon({
@@ -75,7 +81,7 @@ export async function waitUntilUp(
   }
 }
 
-async function makeDatabase(file: string): Promise<void> {
+async function makeDatabase(file: string, schema: string): Promise<void> {
   if (existsSync(file)) return;
   const database = new DatabaseSync(file);
   try {

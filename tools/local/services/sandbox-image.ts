@@ -13,5 +13,7 @@ export async function prepareSandbox(
   const mode = env.FRONTAGE_SANDBOX || 'auto';
   if (mode === 'off') return;
   const engine = mode === 'auto' || mode === 'docker' ? await findEngine(env.DOCKER_HOST ?? '') : undefined;
-  await (engine ? makeDockerImage(engine, dataDir, note) : makeImageFolder(dataDir, note));
+  // An engine that cannot load the image is no sandbox; others need the folder.
+  const loaded = engine && (await makeDockerImage(engine, dataDir, note).catch(() => undefined));
+  if (!loaded) await makeImageFolder(dataDir, note);
 }

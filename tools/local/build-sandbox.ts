@@ -1,0 +1,128 @@
+/**
+ * The sandbox of `npm start`, chosen once before our processes start. Only here are builds unprotected without a
+ * setting that says so: on an installation that only its owner can reach.
+ */
+import { spawnSync } from 'node:child_process';
+import { userInfo } from 'node:os';
+import { findSandbox } from '#providers/sandbox/factory.ts';
+import type { SandboxKind } from '#providers/sandbox/sandbox.ts';
+import { workers } from '#runtime/settings/workers.ts';
+import { installCommand, isInstalled } from './packages.ts';
+import { prepareSandbox } from './services/sandbox-image.ts';
+import { UserError } from './user-error.ts';
+
+export type BuildSandbox = {
+  /** Undefined: sites cannot be built. */
+  kind: SandboxKind | undefined;
+  /** Settings for our processes. */
+  settings: NodeJS.ProcessEnv;
+  /** What to tell the user. */
+  lines: string[];
+};
+
+const unprotected = 'none-run-builds-unprotected';
+
+/** Makes the sandbox's image and finds the sandbox that works here. Throws `UserError` if the one of the setting does not. */
+export async function chooseSandbox(
+  dataDir: string,
+  env: NodeJS.ProcessEnv,
+  note: (line: string) => void,
+): Promise<BuildSandbox> {
+  const mode = readMode(env.FRONTAGE_SANDBOX);
+  if (mode === 'off') return unable('… Sites are not built, because FRONTAGE_SANDBOX is off.');
+  try {
+    await prepareSandbox(dataDir, env, note);
+  } catch (error) {
+    const reason = firstLine(error);
+    return unable(`✗ Sites cannot be built: ${reason} Then start again; everything else works meanwhile.`);
+  }
+  if (mode === unprotected) return withoutSandbox(`FRONTAGE_SANDBOX is ${unprotected}.`, env);
+  const log = { info: note, warn: () => {} };
+  const dockerHost = env.DOCKER_HOST ?? '';
+  const found = await findSandbox({ mode, dataDir, dockerHost, owner: 'start', log, onProgress: note });
+  if ('reasons' in found) return withoutWorking(mode, found.reasons.join(' '), env);
+  await found.sandbox.close();
+  return { kind: found.sandbox.kind, settings: {}, lines: [] };
+}
+
+function readMode(setting: string | undefined) {
+  const { data, error } = workers.FRONTAGE_SANDBOX.safeParse(setting || undefined);
+  if (error) throw new UserError(`FRONTAGE_SANDBOX: ${error.issues[0]?.message ?? 'is not valid'}.`);
+  return data;
+}
+
+const firstLine = (error: unknown) => String((error as Error).message ?? error).split('\n')[0] ?? '';
+
+const unable = (line: string): BuildSandbox => ({ kind: undefined, settings: {}, lines: [line] });
+
+/** No sandbox works: builds are unprotected if nobody but the owner can have any, else there are none. */
+export function withoutWorking(mode: string, reasons: string, env: NodeJS.ProcessEnv): BuildSandbox {
+  const remedy = remedyFor(mode, reasons);
+  if (mode !== 'auto')
+    throw new UserError(`FRONTAGE_SANDBOX is ${mode}: ${reasons} ${remedy} Or unset FRONTAGE_SANDBOX.`);
+  const exposure = whyExposed(env);
+  if (!exposure) return withoutSandbox(`no sandbox works here. ${reasons}`, env, remedy);
+  return unable(
+    `✗ Sites cannot be built: no sandbox works here, and ${exposure}, so builds without one are refused. ${reasons} ${remedy}`,
+  );
+}
+
+function withoutSandbox(why: string, env: NodeJS.ProcessEnv, remedy?: string): BuildSandbox {
+  return {
+    kind: 'unprotected',
+    settings: { FRONTAGE_SANDBOX: unprotected, FRONTAGE_SIGNUP: env.FRONTAGE_SIGNUP ?? 'closed' },
+    lines: [
+      `! Site code runs with the rights of your user (${userName()}): ${why}`,
+      ...(remedy ? [`! ${remedy} Until then, sign-up is closed to other people.`] : []),
+    ],
+  };
+}
+
+/** A container may run us under an id without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `id ${process.getuid?.()}`;
+  }
+}
+
+/**
+ * Why people other than the owner might have their sites built here, as the rest of a sentence. A value that comes from
+ * a file (`…_FILE`) is not read, and counts as one.
+ */
+function whyExposed(env: NodeJS.ProcessEnv): string | undefined {
+  if (env.NODE_ENV === 'production') return 'NODE_ENV is production';
+  if (env.FRONTAGE_SANDBOX) return `FRONTAGE_SANDBOX is ${env.FRONTAGE_SANDBOX}`;
+  if ((settingOf(env, 'FRONTAGE_SIGNUP') ?? 'closed') !== 'closed') return 'FRONTAGE_SIGNUP is not closed';
+  for (const name of ['FRONTAGE_API_HOST', 'FRONTAGE_EDGE_HOST', 'FRONTAGE_BASE_URL']) {
+    const value = settingOf(env, name);
+    if (value && !isLocal(value)) return `${name} is not on this machine’s loopback`;
+  }
+  return undefined;
+}
+
+function settingOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  return env[`${name}_FILE`] ? 'in a file' : env[name];
+}
+
+/** Whether this host, or the host of this URL, is this machine’s loopback. */
+function isLocal(value: string): boolean {
+  const host = URL.canParse(value) ? new URL(value).hostname : value;
+  return /^(127(\.\d+){3}|\[?::1\]?|([\w-]+\.)*localhost)$/i.test(host);
+}
+
+function remedyFor(mode: string, reasons: string): string {
+  if (/must be able to read/.test(reasons))
+    return 'For a sandbox, let user 10001 read the data folder: run chmod o+x on it and on the folders above it.';
+  const engine = `a container engine (${installCommand(['docker'])}) and start it.`;
+  if (mode === 'docker' || process.platform !== 'linux') return `For a sandbox, install ${engine}`;
+  if (!isInstalled('bwrap') && userNamespacesWork()) return `For a sandbox, run: ${installCommand(['bubblewrap'])}.`;
+  return `For a sandbox, allow user namespaces here, or install ${engine}`;
+}
+
+/** bubblewrap needs them. */
+function userNamespacesWork(): boolean {
+  const drop = process.getuid?.() === 0 ? ['setpriv', '--reuid=10001', '--regid=10001', '--clear-groups'] : ['env'];
+  return spawnSync(drop[0] ?? '', [...drop.slice(1), 'unshare', '--user', 'true']).status === 0;
+}
