@@ -3,11 +3,13 @@
 import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
 import type { Author } from '#api/comments/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
+import { lifetimeWithin } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { ReviewLink } from '#db/review-links/review-link.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import type { Site } from '#db/sites/site.ts';
+import { daySeconds } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -22,9 +24,14 @@ export function statusOf(link: ReviewLink, now: Date): LinkStatus {
   return link.expiresAt <= now ? 'expired' : 'open';
 }
 
-export type NewLink = { id: string; secret: string; expires_in_seconds: number; slot?: number | undefined };
+export type NewLink = {
+  id: string;
+  secret: string;
+  expires_in_seconds?: number | undefined;
+  slot?: number | undefined;
+};
 
-/** Creates a link to the live site or to a preview slot. Throws `site_archived`, `invalid_slot`, `preview_empty`. */
+/** Creates a link to the live site or to a preview slot. Throws `site_archived`, `invalid_slot`, `preview_empty`, `invalid_expiry`. */
 export async function createLink(
   em: EntityManager,
   deps: Deps,
@@ -36,6 +43,8 @@ export async function createLink(
   requireActive(site);
   if (slot !== undefined) await requireSlot(em, deps, site, roleOf(site, actor), slot);
   const now = deps.clock.now();
+  const lifetime = { seconds: expires_in_seconds, usual: 7 * daySeconds };
+  const expiresAt = await lifetimeWithin(em, now, actor, lifetime);
   const link = em.create(ReviewLink, {
     id,
     site,
@@ -43,7 +52,7 @@ export async function createLink(
     slot: slot ?? null,
     hash: hashSecret(secret),
     createdAt: now,
-    expiresAt: new Date(now.getTime() + expires_in_seconds * 1000),
+    expiresAt,
   });
   await em.flush();
   return link;

@@ -12,8 +12,10 @@ export const reviewLinkInput = z.strictObject({
     .int()
     .min(60)
     .max(30 * daySeconds)
-    .default(7 * daySeconds)
-    .describe('Lifetime of the link: 1 minute to 30 days. The default is one week.'),
+    .optional()
+    .describe(
+      'Lifetime of the link: 1 minute to 30 days, and not longer than that of your token. The default is one week.',
+    ),
 });
 
 export const reviewLinkSchema = z

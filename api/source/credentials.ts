@@ -2,10 +2,12 @@
 
 import { type Actor, loadSite, requireActive } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
+import { lifetimeWithin } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { GitAccess, Repository } from '#rules/states.ts';
+import { daySeconds } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -15,10 +17,10 @@ export type NewCredential = {
   password: string;
   repository: Repository;
   access: GitAccess;
-  expiresInSeconds: number;
+  expiresInSeconds: number | undefined;
 };
 
-/** Creates a user name and stores the password's hash. Throws `site_archived` for write access to an archived site. */
+/** Creates a user name and stores the password's hash. Throws `invalid_expiry`, and `site_archived` for write access to an archived site. */
 export async function createCredential(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
@@ -29,6 +31,8 @@ export async function createCredential(
   const site = await loadSite(em, actor, siteId);
   if (access === 'write') requireActive(site);
   const now = clock.now();
+  const lifetime = { seconds: expiresInSeconds, usual: daySeconds };
+  const expiresAt = await lifetimeWithin(em, now, actor, lifetime);
   const credential = em.create(GitCredential, {
     id,
     site,
@@ -39,7 +43,7 @@ export async function createCredential(
     username: id.replace('cred_', 'git-'),
     hash: hashSecret(password),
     createdAt: now,
-    expiresAt: new Date(now.getTime() + expiresInSeconds * 1000),
+    expiresAt,
   });
   await em.flush();
   return credential;

@@ -17,8 +17,10 @@ export const credentialInput = z.strictObject({
     .int()
     .min(60)
     .max(90 * daySeconds)
-    .default(daySeconds)
-    .describe('Lifetime of the credentials: 1 minute to 90 days. The default is one day.'),
+    .optional()
+    .describe(
+      'Lifetime of the credentials: 1 minute to 90 days, and not longer than that of your token. The default is one day.',
+    ),
 });
 
 export const credentialSchema = z

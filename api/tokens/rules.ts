@@ -10,6 +10,7 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
+import { expiryWithin } from './expiry.ts';
 
 type Clock = Deps['clock'];
 export type NewToken = {
@@ -64,9 +65,12 @@ export async function issueTokenWithinLimit(
   return (await issueToken(tx, clock, accountId, input)).token;
 }
 
-/** Issues a token for the holder of another one. Throws `plan_limit`, `invalid_expiry`. */
+/** Issues a token for the holder of another one, which it does not outlive. Throws `plan_limit`, `invalid_expiry`. */
 export async function createToken(em: EntityManager, deps: Deps, actor: Actor, input: NewToken): Promise<Token> {
-  return await em.transactional((tx) => issueTokenWithinLimit(tx, deps, actor.accountId, input));
+  return await em.transactional(async (tx) => {
+    const expiresAt = (await expiryWithin(tx, actor, input.expiresAt)) ?? undefined;
+    return await issueTokenWithinLimit(tx, deps, actor.accountId, { ...input, expiresAt });
+  });
 }
 
 /** A token of the caller's account that is not revoked; it may have expired. Throws `not_found`. */

@@ -10,7 +10,9 @@ export const tokenInput = z.strictObject({
   expires_at: z.iso
     .datetime({ offset: true })
     .optional()
-    .describe('When the token expires; must be in the future. If omitted, the token does not expire.'),
+    .describe(
+      'When the token expires; must be in the future, and not later than the token that you are using. If omitted, it expires with that token, or never if that does not expire.',
+    ),
 });
 export const tokenChange = z.strictObject({ name });
 

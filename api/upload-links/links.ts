@@ -2,12 +2,14 @@
 
 import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
+import { lifetimeWithin } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import { UploadLink } from '#db/assets/upload-link.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
+import { daySeconds } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -23,12 +25,12 @@ export function statusOf(link: UploadLink, now: Date): LinkStatus {
 export type NewLink = {
   id: string;
   secret: string;
-  expires_in_seconds: number;
+  expires_in_seconds?: number | undefined;
   max_files: number;
   max_file_bytes?: number | undefined;
 };
 
-/** Creates a link to a site. Throws `invalid_upload` for a limit above the site's own limit for a file. */
+/** Creates a link to a site. Throws `invalid_expiry`, and `invalid_upload` for a limit above the site's own limit for a file. */
 export async function createLink(
   em: EntityManager,
   deps: Deps,
@@ -46,6 +48,8 @@ export async function createLink(
     });
   }
   const now = deps.clock.now();
+  const lifetime = { seconds: input.expires_in_seconds, usual: 7 * daySeconds };
+  const expiresAt = await lifetimeWithin(em, now, actor, lifetime);
   const link = em.create(UploadLink, {
     id: input.id,
     site,
@@ -55,7 +59,7 @@ export async function createLink(
     maxFileBytes,
     filesTaken: 0,
     createdAt: now,
-    expiresAt: new Date(now.getTime() + input.expires_in_seconds * 1000),
+    expiresAt,
   });
   await em.flush();
   return link;

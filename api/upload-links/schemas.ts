@@ -11,8 +11,10 @@ export const uploadInput = z.strictObject({
   expires_in_seconds: count
     .min(60)
     .max(30 * daySeconds)
-    .default(7 * daySeconds)
-    .describe('Lifetime of the link: 1 minute to 30 days. The default is one week.'),
+    .optional()
+    .describe(
+      'Lifetime of the link: 1 minute to 30 days, and not longer than that of your token. The default is one week.',
+    ),
   max_files: count.min(1).max(1000).default(10).describe('Maximum number of files in total. The default is 10.'),
   max_file_bytes: count
     .min(1)
