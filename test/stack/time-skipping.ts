@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Connection } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { cacheFolder } from '#tools/local/services/temporal-cli.ts';
+import { cacheFolder } from '#tools/local/services/temporal-cli.mjs';
 import { addSearchAttributes } from './worker.ts';
 
 const run = promisify(execFile);

@@ -2,40 +2,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { identify, isRunning, type ProcessId } from './process-id.mjs';
 
-/** Identifies a process even if a later one reuses its pid. */
-export type ProcessId = { pid: number; started: string };
+export { identify, isRunning, type ProcessId };
 
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
-
-/** Identifies the running process with this pid; undefined if there is none or it is a zombie. */
-export function identify(pid: number): ProcessId | undefined {
-  try {
-    return existsSync(bootIdFile) ? identifyByProc(pid) : identifyByPs(pid);
-  } catch {
-    return undefined;
-  }
-}
-
-function identifyByProc(pid: number): ProcessId | undefined {
-  // proc_pid_stat(5): the name is in parentheses and may contain anything; field 3 is the state, field 22 the start
-  // time.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
-  return { pid, started: `${readFileSync(bootIdFile, 'utf8').trim()}/${fields[19]}` };
-}
-
-function identifyByPs(pid: number): ProcessId | undefined {
-  const line = execFileSync('ps', ['-o', 'state=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-  const [, state, started] = line.match(/^(\S+)\s+(.*)$/) ?? [];
-  return started === undefined || state?.startsWith('Z') ? undefined : { pid, started };
-}
-
-export function isRunning(id: ProcessId): boolean {
-  return identify(id.pid)?.started === id.started;
-}
 
 /** The command line of a process; empty if it cannot be read. */
 export function commandLine(pid: number): string {

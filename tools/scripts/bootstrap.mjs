@@ -1,137 +1,132 @@
-// Runs a script of this project from a bare clone: `node tools/scripts/bootstrap.mjs tools/scripts/start.ts …`.
-// Plain JavaScript without packages, because it installs them and the Node that runs TypeScript.
+// Runs a script of this project from a bare clone: `node tools/scripts/bootstrap.mjs [--development] tools/scripts/start.ts …`.
+// Plain JavaScript without packages, because it installs them and the Node that runs TypeScript. Without a script it only installs.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findTemporal, presentTemporal } from '#tools/local/services/temporal-cli.mjs';
+import { withInstallLock } from './install-lock.mjs';
+import { canInstallNode, findNode, installNode } from './own-node.mjs';
+import { installPackages, isInstalled } from './packages.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const node = join(root, 'node_modules', '.bin', 'node');
+const data = join(root, '.frontage');
 const compiled = join(root, 'node_modules', '.cache', 'compiled');
-const lockFile = join(root, '.frontage', 'install.lock');
+const development = process.argv[2] === '--development';
+const [script, ...args] = process.argv.slice(development ? 3 : 2);
+const isTest = script?.endsWith('/test.ts');
 
-/** Prints one line and exits. */
+/**
+ * Prints one line and exits.
+ * @param {string} message
+ * @returns {never}
+ */
 function fail(message) {
   console.error(`✗ ${message}`);
+  if (isTest) console.log('0 passed, 1 failed');
   process.exit(1);
 }
 
 function checkMachine() {
-  if (Number(process.versions.node.split('.')[0]) < 20) {
-    fail(
-      `Node ${process.versions.node} is too old. Install Node 20 or newer from your system's packages or nodejs.org.`,
-    );
+  const { node } = process.versions;
+  if (Number(node.split('.')[0]) < 20) {
+    fail(`Node ${node} is too old. Install Node 20 or newer from your system's packages or nodejs.org.`);
   }
-  if (!works('git', ['--version'])) fail('git is missing. Install it (on Debian: apt install git).');
-}
-
-function works(command, args) {
-  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
-}
-
-/** npm writes a list of what it installed. Installed means that the list contains every version of the lockfile. */
-function isInstalled() {
-  const wanted = packages(join(root, 'package-lock.json'));
-  const present = packages(join(root, 'node_modules', '.package-lock.json'));
-  if (!wanted || !present) return false;
-  const differs = ([path, { version, optional }]) =>
-    path !== '' && present[path]?.version !== version && !(optional && !present[path]);
-  return !Object.entries(wanted).some(differs) && works(node, ['--version']);
-}
-
-function packages(file) {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')).packages;
-  } catch {
-    return undefined;
+  if (!works('git')) fail('git is missing. Install it (on Debian: apt install git).');
+  if (!findNode(root) && !canInstallNode(root)) {
+    fail(`Node ${node} cannot run this, and npm has no other for this machine. Install Node 24 from nodejs.org.`);
   }
 }
 
-/** True if this process now holds the install lock. */
-function acquireLock() {
-  mkdirSync(dirname(lockFile), { recursive: true, mode: 0o711 });
-  try {
-    writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch {
-    if (!isHolderAlive()) rmSync(lockFile, { force: true });
-    return false;
-  }
+/** @param {string} command */
+function works(command) {
+  return spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-function isHolderAlive() {
-  try {
-    const pid = Number(readFileSync(lockFile, 'utf8'));
-    // Between its creation and its first byte the file is empty.
-    return !pid || process.kill(pid, 0);
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
+/** Temporal's development server first: without it nothing works, so nothing else is installed. */
+async function isReady() {
+  return findNode(root) && isInstalled(root, { development }) && (!script || (await presentTemporal()));
 }
 
 async function install() {
-  for (let logged = false; !acquireLock(); logged = true) {
-    if (!logged) console.log(`… waiting for another process to install the packages (${lockFile})`);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+  for (const signal of signals) process.on(signal, stop);
+  const status = statusLine();
+  const options = { show: status.show, log: join(data, 'npm-install.log'), signal: stopping.signal };
+  const onWait = () => status.show('waiting for another process that installs the packages');
   try {
-    if (!isInstalled()) await npmInstall();
-  } finally {
-    rmSync(lockFile, { force: true });
+    await withInstallLock(join(data, 'install.lock'), onWait, async () => {
+      if (script) await findTemporal(status.show, options);
+      await installMissing(options);
+    });
+  } catch (error) {
+    status.close();
+    if (stopping.signal.aborted) process.exit(130);
+    fail(/** @type {Error} */ (error).message);
   }
+  status.close();
+  for (const signal of signals) process.off(signal, stop);
 }
 
-/** Not `npm ci`: it refuses a lockfile that lacks the optional packages of other platforms. */
-async function npmInstall() {
-  if (!works('npm', ['--version']))
-    fail('npm is missing. Install it (it comes with Node; on Debian: apt install npm).');
+/** @param {import('./packages.mjs').Options} options */
+async function installMissing(options) {
+  if (isInstalled(root, { development }) && findNode(root)) return;
   const start = performance.now();
-  const seconds = () => `${Math.round((performance.now() - start) / 1000)} s`;
+  if (!works('npm')) fail('npm is missing. Install it (it comes with Node; on Debian: apt install npm).');
+  if (!isInstalled(root, { development })) await installPackages(root, { development }, options);
+  if (!findNode(root)) await installNode(root, options);
+  options.show('');
+  console.log(`✓ packages installed (${Math.round((performance.now() - start) / 1000)} s)`);
+}
+
+/** On a terminal one line that changes, with a bar if it counts; elsewhere a line for each change of words and each quarter. */
+function statusLine() {
   const tty = process.stdout.isTTY;
-  const show = () => tty && process.stdout.write(`\r… installing packages (npm install) ${seconds()} `);
-  if (!tty) console.log('… installing packages (npm install)');
-  const timer = setInterval(show, 500);
-  const npm = spawn('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text) => (output += text));
-  const code = await new Promise((resolve) => npm.on('close', resolve));
-  clearInterval(timer);
-  if (tty) process.stdout.write('\r\x1b[K');
-  if (code !== 0) {
-    const log = join(root, '.frontage', 'npm-install.log');
-    writeFileSync(log, output);
-    const line =
-      output.split('\n').find((one) => /^npm (error|ERR!) (?!code|errno|syscall)\S/.test(one)) ?? `exit code ${code}`;
-    fail(`The packages could not be installed: ${line} (log: ${log}; fix the problem and run the same command again)`);
-  }
-  if (!works(node, ['--version'])) {
-    fail(
-      'npm did not run install scripts, so Node 24 is missing. Run `npm config set ignore-scripts false` and retry.',
-    );
-  }
-  console.log(`✓ packages installed (${seconds()})`);
+  const start = performance.now();
+  let line = '';
+  let printed = '';
+  const draw = () => {
+    const seconds = `${Math.round((performance.now() - start) / 1000)} s`;
+    const [, done, all] = line.match(/(\d+) of (?:about )?([\d,]+)/) ?? [];
+    const part = done ? Math.min(Number(done) / Number(all?.replace(',', '')), 1) : 0;
+    const bar = done ? ` [${'#'.repeat(part * 20).padEnd(20, '.')}]` : '';
+    if (tty) return process.stdout.write(line ? `\r\x1b[K… ${line}${bar} ${seconds}` : '\r\x1b[K');
+    const step = line.replace(/\d+/g, '') + Math.floor(part * 4);
+    if (line && step !== printed) console.log(`… ${line}`);
+    printed = step;
+  };
+  const timer = tty ? setInterval(draw, 500) : undefined;
+  return {
+    show(/** @type {string} */ next) {
+      line = next;
+      draw();
+    },
+    close() {
+      clearInterval(timer);
+      if (tty) process.stdout.write('\r\x1b[K');
+    },
+  };
 }
 
 /** Runs the script with Node 24. The IPC channel closes when this process dies. */
-function run(script, args) {
-  const path = join(root, 'node_modules', '.bin');
-  const child = spawn(node, [join(root, script), ...args], {
+function run() {
+  const child = spawn(findNode(root) ?? process.execPath, [join(root, script ?? ''), ...args], {
     cwd: root,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     // Processes share compiled code, also across starts.
-    env: { NODE_COMPILE_CACHE: compiled, ...process.env, PATH: `${path}:${process.env.PATH ?? ''}` },
+    env: {
+      NODE_COMPILE_CACHE: compiled,
+      ...process.env,
+      PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
+    },
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => {
-    process.exit(signal ? 128 + ({ SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 1) : code);
-  });
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+    process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
 }
 
-const [script, ...args] = process.argv.slice(2);
-if (!script) fail('Specify the script to run.');
 checkMachine();
-if (!existsSync(join(root, 'node_modules')) || !isInstalled()) await install();
-run(script, args);
+if (!(await isReady())) await install();
+if (script) run();

@@ -6,8 +6,6 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findTemporal } from '#tools/local/services/temporal-cli.ts';
-import { UserError } from '#tools/local/user-error.ts';
 import { parseCampaigns } from './campaigns.ts';
 import { readUnseen, recording } from './test-record.ts';
 import type { Summary } from './test-reporter.ts';
@@ -21,13 +19,6 @@ const isWhole = process.argv.length === 2 || process.env.FRONTAGE_TEST_UNSEEN ==
 const inCi = /^(1|true)$/i.test(process.env.CI ?? '');
 
 async function main(): Promise<number> {
-  try {
-    await findTemporal((line) => console.log(`… ${line}`));
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    console.error(`✗ ${error.message}`);
-    return finish({ passed: 0, failed: 1, skipped: [], files: [] });
-  }
   const run = parseCampaigns(process.argv.slice(2));
   if (run.args === undefined) {
     console.log('0 passed, 0 failed');

@@ -13,6 +13,8 @@ import { access, cp, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { pruneVersions, removeAbandoned } from '../../../runtime/cached-versions.ts';
+import { countedPackages, readLockfile, watchPackages } from '../../../runtime/npm-packages.mjs';
+import { slimPackages } from '../../../runtime/slim-packages.mjs';
 import { addSystem, nodeBinary } from './system.ts';
 
 const run = promisify(execFile);
@@ -29,7 +31,7 @@ export const imageParts = [...own, ...folders.flatMap(listFiles)];
 
 /** The command of a sandbox. With SIGUSR1, site code could open the supervisor's debugger and control it. */
 export const runnerCommand = ['node', '--disable-sigusr1', '/opt/frontage/runner/supervisor.mjs'];
-const makers = ['image.ts', 'system.ts', 'Dockerfile'];
+const makers = ['image.ts', 'system.ts', 'Dockerfile', '../../../runtime/slim-packages.mjs'];
 
 /** Version of the Node that runs in the image, as `v24.21.0`. */
 export async function imageNodeVersion(): Promise<string> {
@@ -79,9 +81,8 @@ async function fill(folder: string, onProgress: Progress): Promise<void> {
   const home = join(folder, 'opt', 'frontage');
   await mkdir(join(home, 'runner'), { recursive: true });
   for (const name of imageParts) await cp(join(here, name), join(home, name));
-  onProgress('Installing the packages that sites are built with (takes about a minute, only once)…');
-  await installPackages(home);
-  await installPackages(join(home, 'runner'));
+  await installPackages(join(home, 'runner'), () => {});
+  await installPackages(home, onProgress);
   if (process.platform === 'linux') {
     onProgress('Copying the system files that the sandbox needs…');
     await addSystem(folder);
@@ -91,14 +92,23 @@ async function fill(folder: string, onProgress: Progress): Promise<void> {
 }
 
 /** Without install scripts: no package needs one, and they would run as the platform's user. */
-async function installPackages(folder: string): Promise<void> {
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--include=optional', '--prefix', folder];
-  await run('npm', ['ci', ...flags], { cwd: folder, maxBuffer: 16 * 1024 * 1024 }).catch((cause) => {
-    throw new Error(
-      'npm could not install the packages that sites are built with. Check that this machine is online.',
-      { cause },
-    );
-  });
+async function installPackages(folder: string, onProgress: Progress): Promise<void> {
+  const lockfile = readLockfile(join(folder, 'package-lock.json'));
+  const paths = lockfile ? countedPackages(lockfile, { development: false }) : [];
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--include=optional'];
+  const stop = watchPackages(folder, paths, (done, all) =>
+    onProgress(`Installing the packages that sites are built with: ${10 * Math.floor((10 * done) / all)} %`),
+  );
+  await run('npm', ['ci', ...flags, '--prefix', folder], { cwd: folder, maxBuffer: 16 * 1024 * 1024 })
+    .catch((cause) => {
+      throw new Error(
+        'npm could not install the packages that sites are built with. Check that this machine is online.',
+        { cause },
+      );
+    })
+    .finally(stop);
+  // The bundler of sites compiles TypeScript, also that of packages.
+  slimPackages(join(folder, 'node_modules'), { keepTypeScript: true });
 }
 
 function listFiles(folder: string): string[] {

@@ -1,23 +1,17 @@
 /** The part of a root file system that is copied from this machine: Node, its libraries, and a few files of /etc. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { constants, existsSync, realpathSync } from 'node:fs';
+import { copyFile, link, mkdir, readdir, realpath, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const certificates = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
 
-/** The binary of the npm package `node`, which needs few libraries; otherwise the binary of this process. */
+/** The Node that `npm start` installed (`tools/node`), which needs few libraries; otherwise the binary of this process. */
 export function nodeBinary(): string {
-  try {
-    const { resolve } = createRequire(import.meta.url);
-    const binary = join(dirname(resolve('node/package.json')), 'bin', 'node');
-    return existsSync(binary) ? binary : process.execPath;
-  } catch {
-    return process.execPath;
-  }
+  const installed = join(import.meta.dirname, '../../../node_modules/.bin/node');
+  return existsSync(installed) ? realpathSync(installed) : process.execPath;
 }
 
 /** Makes the folder, which already contains `opt/frontage`, a root file system: Node only, without a shell or tools. */
@@ -25,7 +19,7 @@ export async function addSystem(folder: string): Promise<void> {
   for (const name of ['usr/bin', 'etc/ssl/certs', 'proc', 'dev', 'tmp', 'site']) {
     await mkdir(join(folder, name), { recursive: true });
   }
-  await copyFile(nodeBinary(), join(folder, 'usr/bin/node'));
+  await shareFile(nodeBinary(), join(folder, 'usr/bin/node'));
   for (const library of await listLibraries(folder)) {
     await mkdir(join(folder, dirname(library)), { recursive: true });
     await copyFile(await realpath(library), join(folder, library));
@@ -39,6 +33,22 @@ export async function addSystem(folder: string): Promise<void> {
   // Some loaders search /lib64, some /usr/lib: provide both, whatever the machine's layout.
   if (!existsSync(join(folder, 'lib64'))) await symlink('lib', join(folder, 'lib64'));
 }
+
+/**
+ * A hard link where the file has the modes that a build needs, else a copy, which shares the bytes on file systems that can. A link fails on
+ * another file system, and for files of other users.
+ */
+async function shareFile(from: string, to: string): Promise<void> {
+  const { mode } = await stat(from);
+  if ((mode & 0o777) === 0o755 && (await isLinked(from, to))) return;
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+}
+
+const isLinked = (from: string, to: string) =>
+  link(from, to).then(
+    () => true,
+    () => false,
+  );
 
 /** The libraries that Node and each native package load. Node's own list lacks librt and libresolv. */
 async function listLibraries(folder: string): Promise<Set<string>> {

@@ -9,7 +9,7 @@ import { freePort } from '#tools/local/ports.ts';
 import { type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
 import { UserError } from '#tools/local/user-error.ts';
 import { waitUntilUp } from './powerdns.ts';
-import { executableAt } from './temporal-cli.ts';
+import { executableAt } from './temporal-cli.mjs';
 
 /** The program, if it is installed. */
 export function findPebble(): { command: string } | { missing: 'pebble' } {

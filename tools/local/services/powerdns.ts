@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#tools/local/ports.ts';
 import { type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
 import { UserError } from '#tools/local/user-error.ts';
-import { executableAt } from './temporal-cli.ts';
+import { executableAt } from './temporal-cli.mjs';
 
 /** Where packages have the schema of its database: Debian, Fedora, Alpine, Arch, openSUSE, Homebrew. */
 const schemas = [

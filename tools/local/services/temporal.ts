@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { freePort } from '#tools/local/ports.ts';
 import { type Daemon, type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
 import { UserError } from '#tools/local/user-error.ts';
-import { findTemporal } from './temporal-cli.ts';
+import { findTemporal } from './temporal-cli.mjs';
 
 /** Search attributes of type Keyword, by which operators filter workflows. */
 export const searchAttributes = ['SiteId', 'AccountId', 'Hostname', 'Resource'];
@@ -30,7 +30,9 @@ export type Temporal = Running & { address: string; uiUrl: string; pid: number }
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const dir = resolve(options.dir);
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const cli = await findTemporal(options.log ?? (() => {}), options.signal);
+  const cli = await findTemporal(options.log ?? (() => {}), { signal: options.signal }).catch((cause) => {
+    throw new UserError(cause.message, { cause });
+  });
   const port = options.ports?.server ?? (await freePort());
   const uiPort = options.ports?.ui ?? (await freePort());
   const address = `127.0.0.1:${port}`;
