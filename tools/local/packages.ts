@@ -1,5 +1,5 @@
 /** Commands that install what this machine lacks, with its own package manager. */
-import { executableAt } from './services/temporal-cli.ts';
+import { executableAt } from './services/temporal-cli.mjs';
 
 /** The package manager's program, and how it installs. The first one on PATH is used. */
 const managers = {
