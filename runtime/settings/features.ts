@@ -27,7 +27,7 @@ export const signIn = {
     .enum(['open', 'closed'])
     .default('closed')
     .describe(
-      '`open`: the first approval or sign-in with an e-mail address creates its account. `npm start` sets `open`.',
+      '`open`: the first approval or sign-in with an e-mail address creates its account. `npm start` sets `open`, or `closed` where builds have no sandbox.',
     ),
   FRONTAGE_EMAIL_SIGNIN: onOff
     .default('on')

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { sandboxEnv, visit } from '#test/stack/stack.ts';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { visit } from '#test/stack/stack.ts';
 import { callApi } from '#tools/local/client.ts';
 import { endProcess, isRunning, type ProcessId } from '#tools/local/processes.ts';
 import { findPebble } from '#tools/local/services/pebble.ts';
@@ -41,10 +41,11 @@ async function running(): Promise<ChildProcess> {
 }
 
 /** `npm start` without npm, until it says that it is ready. */
-async function start(): Promise<{ process: ChildProcess; seconds: number }> {
+async function start({ under = [] as string[], ...settings } = {}) {
   const since = performance.now();
-  const env = { ...process.env, ...(await sandboxEnv()), FRONTAGE_DATA: dataDir };
-  const child = spawn(process.execPath, ['tools/scripts/bootstrap.mjs', 'tools/scripts/start.ts'], { cwd: root, env });
+  const env = { ...process.env, ...settings, FRONTAGE_DATA: dataDir };
+  const [command = '', ...args] = [...under, process.execPath, 'tools/scripts/bootstrap.mjs', 'tools/scripts/start.ts'];
+  const child = spawn(command, args, { cwd: root, env });
   started.push(child);
   let said = '';
   await new Promise<void>((resolve, reject) => {
@@ -56,7 +57,21 @@ async function start(): Promise<{ process: ChildProcess; seconds: number }> {
     }
     child.once('exit', () => reject(new Error(`npm start ended: ${said}`)));
   });
-  return { process: child, seconds: (performance.now() - since) / 1000 };
+  return { process: child, said, seconds: (performance.now() - since) / 1000 };
+}
+
+/**
+ * Hides the sandboxes from the next start: no engine, an image that the build user cannot read, or, as an ordinary user,
+ * no user namespaces.
+ */
+function hideSandboxes() {
+  const isRoot = process.getuid?.() === 0;
+  const image = join(inject('runFolder'), 'sandbox');
+  if (isRoot) chmodSync(image, 0o700);
+  onTestFinished(() => chmodSync(image, 0o755));
+  const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"';
+  const under = isRoot ? [] : ['unshare', '--user', '--map-current-user', '--keep-caps', 'sh', '-c', forbid, 'sh'];
+  return { under, DOCKER_HOST: 'unix:///nowhere' };
 }
 
 async function stop(process: ChildProcess): Promise<void> {
@@ -119,6 +134,23 @@ test('after npm’s command is killed, the other processes stop in order', async
   const left = recorded();
   command.kill('SIGKILL');
   await expect.poll(() => left.filter(isRunning).length, { timeout: 20_000 }).toBe(0);
+});
+
+test('where no sandbox works, two lines say so and sites are built', async () => {
+  await Promise.all(started.filter(isUp).map(stop));
+  const { said } = await start(hideSandboxes());
+  expect(said.match(/^! .*/gm)).toEqual([
+    expect.stringMatching(/^! Site code runs with the rights of your user .*: no sandbox works here\. /),
+    expect.stringMatching(/^! For a sandbox, .* sign-up is closed to other people\.$/),
+  ]);
+  const { base_url, edge_url, base_domain, access_token: token, site_id } = readDevFile();
+  expect((await callApi(base_url, '/v1/account', { token })).body.sandboxes).toEqual(['unprotected']);
+  expect(readFileSync(join(dataDir, 'env'), 'utf8')).toContain('FRONTAGE_SIGNUP="closed"');
+  const publish = { token, body: { scope: 'site' }, headers: { 'cache-control': 'no-cache' } };
+  const { body: built } = await callApi(base_url, `/v1/sites/${site_id}/publish`, publish);
+  const status = async () => (await callApi(base_url, `/v1/deployments/${built.id}`, { token })).body.status;
+  await expect.poll(status, { timeout: 90_000 }).toBe('live');
+  expect((await visit({ edgeUrl: edge_url, baseDomain: base_domain }, 'workshop', '/')).status).toBe(200);
 });
 
 test('secret files are readable by their owner alone', async () => {

@@ -7,7 +7,10 @@ import type { CaughtMail, Mailbox } from './mailbox.ts';
 export async function startMailboxPages({ port, mailbox }: { port: number; mailbox: Mailbox }) {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://mailbox');
-    if (request.method === 'GET' || request.method === 'HEAD') answer(response, url, mailbox);
+    // A page that points its own name here (DNS rebinding) must not read sign-in links.
+    const isHere = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(request.headers.host ?? '');
+    if (!isHere) send(response, 403, 'text/plain', 'Open the mailbox at localhost.\n');
+    else if (request.method === 'GET' || request.method === 'HEAD') answer(response, url, mailbox);
     else send(response, 405, 'text/plain', 'Only GET and HEAD are allowed.\n');
   });
   await new Promise<void>((listening, failed) => {
