@@ -1,10 +1,10 @@
 /** PostgreSQL with a migrated template, and Temporal: one of each for a test run, in vitest's own process. */
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrate } from '#db/migrate.ts';
 import { openRunRecords } from '#tools/local/run-records.ts';
-import { startPostgres } from '#tools/local/services/postgres.ts';
+import { type Postgres, type PostgresOptions, startPostgres } from '#tools/local/services/postgres.ts';
 import { startTemporal } from '#tools/local/services/temporal.ts';
+import { copyTemplate, saveTemplate } from './database-template.ts';
 import { makeRunFolder, memoryRoot, removeRunFolder, sweepRunFolders } from './run-folder.ts';
 
 /** What tests are told about the run's services. */
@@ -24,7 +24,7 @@ export async function startServices(): Promise<Services & { stop(): Promise<void
   const folder = makeRunFolder(memoryRoot());
   const records = openRunRecords(join(folder, 'run'));
   const [postgres, temporal] = await Promise.all([
-    startPostgres({
+    startMigrated({
       dir: join(folder, 'postgres'),
       durable: false,
       onSpawn: (id) => records.add({ name: 'postgres', stopSignal: 'SIGINT', ...id }),
@@ -35,8 +35,6 @@ export async function startServices(): Promise<Services & { stop(): Promise<void
       onSpawn: (id) => records.add({ name: 'temporal', stopSignal: 'SIGKILL', ...id }),
     }),
   ]);
-  await migrate(postgres.url);
-  await closeTemplate(postgres.adminUrl);
   return {
     adminUrl: postgres.adminUrl,
     templateUrl: postgres.url,
@@ -47,6 +45,18 @@ export async function startServices(): Promise<Services & { stop(): Promise<void
       removeRunFolder(folder);
     },
   };
+}
+
+/** A server with the migrated template database; from the cache, which it fills if it is empty. */
+async function startMigrated(options: PostgresOptions): Promise<Postgres> {
+  if (await copyTemplate(options.dir)) return await startPostgres(options);
+  const first = await startPostgres(options);
+  const { migrate } = await import('#db/migrate.ts');
+  await migrate(first.url);
+  await closeTemplate(first.adminUrl);
+  await first.stop();
+  await saveTemplate(options.dir);
+  return await startPostgres(options);
 }
 
 /** A database that someone is connected to cannot be a template. */
