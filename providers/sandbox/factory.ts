@@ -7,8 +7,12 @@ import Docker from 'dockerode';
 import type { Config } from '#runtime/config.ts';
 import { openBubblewrapSandbox } from './bubblewrap.ts';
 import { openDockerSandbox } from './docker.ts';
-import type { Progress } from './image/image.ts';
+import { PackagesMissing, type Progress } from './image/image.ts';
+import { readMachine } from './machine.ts';
+import { openNamespacesSandbox } from './namespaces.ts';
+import { explainRefusal, NoSandbox, type SandboxRefusal } from './refusals.ts';
 import type { Sandbox } from './sandbox.ts';
+import { openSeatbeltSandbox } from './seatbelt.ts';
 import { openUnprotectedSandbox } from './unprotected.ts';
 import type { WarmOptions } from './warm-pool.ts';
 
@@ -31,9 +35,17 @@ export type OpenSandboxOptions = {
   onProgress: Progress;
 };
 
+/** In the order in which `auto` tries them. */
+const openers = {
+  docker: openDocker,
+  bubblewrap: openBubblewrap,
+  namespaces: openNamespaces,
+  seatbelt: openSeatbelt,
+};
+
 /**
  * Opens the sandbox of the mode. `auto` uses the first that works, and returns `undefined` if none does: this
- * installation cannot build sites. Any other mode rejects if it does not work. Builds are unprotected only on request.
+ * installation cannot build sites. Any other mode rejects with NoSandbox if it does not work. Builds are unprotected only on request.
  */
 export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox | undefined> {
   const { mode, log } = options;
@@ -46,27 +58,38 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox 
   }
   const found = await findSandbox({ ...options, mode });
   if ('sandbox' in found) return found.sandbox;
-  if (mode !== 'auto') throw new Error(found.reasons.join(' '));
-  log.warn(`No sandbox is available on this machine, so sites cannot be built here. ${found.reasons.join(' ')}`);
+  const none = new NoSandbox(found.refusals);
+  if (mode !== 'auto') throw none;
+  log.warn(`No sandbox is available on this machine, so sites cannot be built here. ${none.message}`);
   return undefined;
 }
 
-const openers = { docker: openDocker, bubblewrap: openBubblewrap };
-
-/** The sandbox of the mode, for `auto` the first that works here; or why each does not, as sentences. */
+/** The sandbox of the mode, for `auto` the first that works here; or why each does not. */
 export async function findSandbox(
   options: OpenSandboxOptions & { mode: 'auto' | keyof typeof openers },
-): Promise<{ sandbox: Sandbox } | { reasons: string[] }> {
-  const tried = options.mode === 'auto' ? Object.values(openers) : [openers[options.mode]];
-  const reasons: string[] = [];
-  for (const open of tried) {
+): Promise<{ sandbox: Sandbox } | { refusals: SandboxRefusal[] }> {
+  const kinds = options.mode === 'auto' ? (['docker', 'bubblewrap', nativeKind()] as const) : [options.mode];
+  const refusals: SandboxRefusal[] = [];
+  for (const kind of kinds) {
     try {
-      return { sandbox: await open(options) };
+      return { sandbox: { ...(await openers[kind](options)), refusals } };
     } catch (error) {
-      reasons.push(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
+      if (error instanceof PackagesMissing) return { refusals: [{ kind, reason: error.message, remedy: '' }] };
+      refusals.push(explainRefusal(kind, readMachine(options.dataDir), messageOf(error)));
     }
   }
-  return { reasons };
+  return { refusals };
+}
+
+/** What the system itself offers. */
+function nativeKind(): 'namespaces' | 'seatbelt' {
+  return process.platform === 'darwin' ? 'seatbelt' : 'namespaces';
+}
+
+/** A program that failed says why on its stderr. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'stderr' in error && error.stderr ? String(error.stderr) : error.message;
 }
 
 async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
@@ -83,21 +106,21 @@ async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
 }
 
 async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
-  if (process.platform !== 'linux') throw new Error('bubblewrap requires Linux.');
-  const sandbox = await openBubblewrapSandbox({ ...options, warn: (text) => options.log.warn(text) }).catch((cause) => {
-    throw new Error(bubblewrapFault(cause), { cause });
-  });
+  const sandbox = await openBubblewrapSandbox({ ...options, warn: (text) => options.log.warn(text) });
   options.log.info('Sites are built with bubblewrap, in Linux namespaces.');
   return sandbox;
 }
 
-/** Why it does not work, as a sentence; bubblewrap itself says it best. */
-function bubblewrapFault(cause: Error & { code?: unknown; stderr?: string }): string {
-  const said = cause.stderr?.trim().split('\n').at(-1) ?? '';
-  if (cause.code === 'ENOENT' || /failed to execute bwrap/.test(said)) return 'bubblewrap is not installed.';
-  if (/Permission denied/.test(said))
-    return `bubblewrap fails: user 10001 must be able to read the data folder (${said}).`;
-  return `bubblewrap fails: ${(said || (cause.message.split('\n')[0] ?? '')).replace(/\.$/, '')}.`;
+async function openNamespaces(options: OpenSandboxOptions): Promise<Sandbox> {
+  const sandbox = await openNamespacesSandbox({ ...options, warn: (text) => options.log.warn(text) });
+  options.log.info('Sites are built in Linux namespaces.');
+  return sandbox;
+}
+
+async function openSeatbelt(options: OpenSandboxOptions): Promise<Sandbox> {
+  const sandbox = await openSeatbeltSandbox(options);
+  options.log.warn('Sites are built with macOS’s sandbox-exec, which limits neither memory nor processes.');
+  return sandbox;
 }
 
 /** Warm sandboxes use at most an eighth of the memory. */

@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream';
 import type { LimitName } from '#rules/limit-names.ts';
+import type { SandboxRefusal } from './refusals.ts';
 
 export type BuildLimits = {
   /**
@@ -72,6 +73,8 @@ export type SandboxKind = (typeof sandboxKinds)[number];
 
 export interface Sandbox {
   readonly kind: SandboxKind;
+  /** The kinds that `auto` would have preferred, and why each does not work here. */
+  readonly refusals?: readonly SandboxRefusal[];
   /** Identity of Node, packages and runner together: with equal images, equal source builds to equal output. */
   readonly image: string;
   /** Runs one build. Rejects with the signal's reason when aborted, and on our own faults; the site's are outcomes. */

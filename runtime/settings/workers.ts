@@ -22,9 +22,11 @@ export const workers = {
       'Number of containers that a worker starts before builds need them, about 0.7 GiB each. With 0, each build starts its own container.',
     ),
   FRONTAGE_SANDBOX: z
-    .enum(['auto', 'docker', 'bubblewrap', 'off', 'none-run-builds-unprotected'])
+    .enum(['auto', 'docker', 'bubblewrap', 'namespaces', 'seatbelt', 'off', 'none-run-builds-unprotected'])
     .default('auto')
-    .describe('Sandbox for builds: `auto`, `docker`, `bubblewrap`, `off` or `none-run-builds-unprotected`.'),
+    .describe(
+      'Sandbox for builds: `auto`, `docker`, `bubblewrap`, `namespaces`, `seatbelt` (macOS), `off` or `none-run-builds-unprotected`.',
+    ),
   DOCKER_HOST: z.string().default('').describe('Socket of the container engine. Empty: the engine’s default.'),
 };
 

@@ -3,7 +3,7 @@ import { describe } from 'vitest';
 import { isLong } from '#test/campaigns/size.ts';
 import { pathOf } from '#test/stack/requirements.ts';
 
-export type Kind = 'docker' | 'bubblewrap';
+export type Kind = 'docker' | 'bubblewrap' | 'namespaces';
 
 const hasDocker = (await pathOf('docker')) !== '';
 

@@ -20,6 +20,9 @@ import { addSystem, nodeBinary } from './system.ts';
 const run = promisify(execFile);
 const here = import.meta.dirname;
 
+/** The packages that sites are built with could not be installed: no kind of sandbox works without them. */
+export class PackagesMissing extends Error {}
+
 /** Receives progress as lines of text. */
 export type Progress = (line: string) => void;
 
@@ -101,7 +104,7 @@ async function installPackages(folder: string, onProgress: Progress): Promise<vo
   );
   await run('npm', ['ci', ...flags, '--prefix', folder], { cwd: folder, maxBuffer: 16 * 1024 * 1024 })
     .catch((cause) => {
-      throw new Error(
+      throw new PackagesMissing(
         'npm could not install the packages that sites are built with. Check that this machine is online.',
         { cause },
       );

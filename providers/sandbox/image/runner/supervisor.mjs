@@ -14,7 +14,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, readFileSync } from 'node:fs';
+import { closeSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -33,6 +33,21 @@ const temporary = tmpdir();
 const cacheDir = join(temporary, 'cache');
 const reasonBytesMax = 16_384;
 const lingerMs = 60_000;
+/** O_CLOEXEC, see proc(5), "fdinfo". */
+const closeOnExec = 0o2000000;
+
+/** Closes what an ancestor of the worker left open. Node marks all that it opens itself to be closed on exec; these are not. */
+function closeInherited() {
+  if (process.platform !== 'linux') return;
+  for (const fd of readdirSync('/proc/self/fdinfo').map(Number)) {
+    try {
+      const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '';
+      if (fd > 2 && !(Number.parseInt(flags, 8) & closeOnExec)) closeSync(fd);
+    } catch {
+      // It was the descriptor of the list itself.
+    }
+  }
+}
 
 /**
  * Site code runs in this process, never in ours: it must not write to our stdout.
@@ -169,6 +184,7 @@ async function timed(ms, step, act) {
 
 /** @param {boolean} isRehearsing */
 async function supervise(isRehearsing) {
+  closeInherited();
   const framework = startFramework(...(isRehearsing ? ['rehearse'] : []));
   const { child, report } = framework;
   const exit = once(child, 'exit');

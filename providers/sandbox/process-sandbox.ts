@@ -1,0 +1,163 @@
+/** What bubblewrap and namespaces have in common: builds as child processes, limited by control groups where we may set them. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type ControlGroup, findControlGroups } from './cgroups.ts';
+import { exitOf } from './child-process.ts';
+import { makeImageFolder, type Progress, runnerCommand } from './image/image.ts';
+import { type Container, runBuild } from './run.ts';
+import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
+import { ownFilter } from './seccomp.ts';
+
+const run = promisify(execFile);
+const buildUser = '10001';
+/** Programs of the system only: nothing in a folder of the caller. */
+export const toolsEnv = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
+const trialLimits = { memoryBytes: 64 * 1_048_576, pidsMax: 256 };
+
+export type ProcessSandboxOptions = {
+  dataDir: string;
+  /** Stable id of this installation. Two installations on one machine never touch each other's builds. */
+  owner: string;
+  onProgress: Progress;
+  warn?: (text: string) => void;
+};
+
+/** Where a build runs: the image's folder, and the file of its system call filter if it has one. */
+export type Place = { root: string; filter: string | undefined };
+export type EnclosureLimits = Pick<BuildLimits, 'memoryBytes' | 'pidsMax'>;
+/**
+ * The command line that runs the words after it in the image, without network and privileges. It starts as the user of builds and is
+ * replaced by the build or dies with it. Its file descriptor 3 is the filter.
+ */
+export type Enclosure = (place: Place, limits: EnclosureLimits) => string[];
+
+/**
+ * Creates the root file system if it is missing, tries the enclosures in order, and returns a sandbox of the first that works. Those
+ * after the first are for machines where a filter cannot be loaded in the usual way; none of them is tried without its reason.
+ */
+export async function openProcessSandbox(
+  kind: 'bubblewrap' | 'namespaces',
+  options: ProcessSandboxOptions,
+  enclosures: readonly Enclosure[],
+): Promise<Sandbox> {
+  const image = await makeImageFolder(options.dataDir, options.onProgress);
+  const { place, enclose } = await findWorking(image.path, await writeFilter(image.path), enclosures);
+  if (!place.filter)
+    options.warn?.('The system call filter cannot be loaded here: builds reach all of the kernel’s calls.');
+  const groups = await findControlGroups(options.owner);
+  if (!groups.limited) options.warn?.(unlimited);
+
+  async function build(request: BuildRequest) {
+    request.signal.throwIfAborted();
+    for (const group of await groups.list()) {
+      if (group.deploymentId === request.deploymentId) await group.remove();
+    }
+    const enclosed = enclose(place, request.limits);
+    return runBuild(request, async () => startContainer(enclosed, place.filter, await groups.make(request)));
+  }
+
+  async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
+    let removed = 0;
+    for (const group of await groups.list()) {
+      if (await isUnfinished(group.deploymentId)) continue;
+      await group.remove();
+      removed += 1;
+    }
+    return removed;
+  }
+
+  return { kind, image: image.id, build, removeOrphanBuilds, close: groups.close };
+}
+
+const unlimited =
+  'Control groups are not available here: builds have limits on time and output, but not on memory and processes.';
+
+async function findWorking(root: string, filter: string | undefined, enclosures: readonly Enclosure[]) {
+  let fault: unknown;
+  // Without its filter a build is still enclosed; a sandbox that cannot enclose is none.
+  for (const place of filter
+    ? [
+        { root, filter },
+        { root, filter: undefined },
+      ]
+    : [{ root, filter }]) {
+    for (const enclose of place.filter ? enclosures : enclosures.slice(0, 1)) {
+      try {
+        await attempt(enclose(place, trialLimits), place.filter);
+        return { place, enclose };
+      } catch (error) {
+        fault ??= error;
+      }
+    }
+  }
+  throw fault;
+}
+
+/** Runs Node in the enclosure, which tells what it may do. */
+async function attempt(enclosed: string[], filter: string | undefined): Promise<void> {
+  const status = "process.stdout.write(require('fs').readFileSync('/proc/self/status'))";
+  const [program = '', ...args] = enter([], enclosed, filter);
+  const { stdout } = await run(program, [...args, 'node', '-e', status], { timeout: 20_000, env: toolsEnv, cwd: '/' });
+  const told = (name: string) => new RegExp(`^${name}:\\s*(\\w+)`, 'm').exec(stdout)?.[1];
+  const isHeld = /^0+$/.test(told('CapEff') ?? '') && /^0+$/.test(told('CapPrm') ?? '') && told('NoNewPrivs') === '1';
+  if (!isHeld) throw new Error('The enclosed program keeps privileges.');
+  if (filter && told('Seccomp') !== '2') throw new Error('The enclosed program has no system call filter.');
+}
+
+async function startContainer(enclosed: string[], filter: string | undefined, group: ControlGroup): Promise<Container> {
+  const [program = '', ...args] = enter(group.entries, enclosed, filter);
+  const child = spawn(program, [...args, ...runnerCommand], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: toolsEnv,
+    cwd: '/',
+  });
+  const ended = exitOf(child);
+  const exited = ended.then(async (code) => ({ code, outOfMemory: await group.ranOutOfMemory() }));
+  return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, exited, kill: killer(child, exited, group) };
+}
+
+/** The shell joins the groups before any code of the build runs; then each command replaces the one before it. */
+function enter(groups: string[], enclosed: string[], filter: string | undefined): string[] {
+  const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; exec 3< "$2"; shift 2; exec "$@"';
+  return [
+    ...['/bin/sh', '-c', join, 'enter', groups.join(' '), filter ?? '/dev/null'],
+    ...['prlimit', '--core=0', '--nofile=8192'],
+    ...dropUser(),
+    ...enclosed,
+  ];
+}
+
+/** The enclosure's first process takes all others with it when it is killed, however many there are. */
+function killer(child: ChildProcess, exited: Promise<unknown>, group: ControlGroup) {
+  let killed: Promise<void> | undefined;
+  return () => {
+    killed ??= (async () => {
+      child.kill('SIGKILL');
+      await exited;
+      await group.remove();
+    })();
+    return killed;
+  };
+}
+
+/** As root, change the user before the namespaces are created; otherwise files would be written as the host's root. */
+function dropUser(): string[] {
+  if (process.getuid?.() !== 0) return [];
+  return ['setpriv', '--reuid', buildUser, '--regid', buildUser, '--clear-groups', '--no-new-privs'];
+}
+
+/** Writes the filter into the image's folder, where the user of builds can read it. Returns its path, if it can be there. */
+async function writeFilter(root: string): Promise<string | undefined> {
+  const filter = ownFilter();
+  if (!filter) return undefined;
+  const path = join(root, 'seccomp.bpf');
+  const present = await readFile(path).catch(() => undefined);
+  if (present?.equals(filter)) return path;
+  const aside = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(aside, filter, { mode: 0o644 });
+  await rename(aside, path);
+  return path;
+}

@@ -1,0 +1,137 @@
+/** Why a kind of sandbox does not work on this machine, and what to do about it. */
+import type { Machine } from './machine.ts';
+import type { SandboxKind } from './sandbox.ts';
+
+export type SandboxRefusal = {
+  kind: SandboxKind;
+  /** One sentence. */
+  reason: string;
+  /** One sentence with the remedy for this system, or nothing if there is none. */
+  remedy: string;
+};
+
+/** None of the sandboxes that may be used works. The message says why. */
+export class NoSandbox extends Error {
+  readonly refusals: readonly SandboxRefusal[];
+
+  constructor(refusals: readonly SandboxRefusal[], cause?: unknown) {
+    super(describeRefusals(refusals), { cause });
+    this.refusals = refusals;
+  }
+}
+
+/** The refusals as one text. A remedy that several have in common is named once. */
+export function describeRefusals(refusals: readonly SandboxRefusal[]): string {
+  const remedies = new Set<string>();
+  const parts = refusals.flatMap(({ reason, remedy }) => {
+    const isNew = remedy !== '' && !remedies.has(remedy);
+    remedies.add(remedy);
+    return [reason, ...(isNew ? [remedy] : [])];
+  });
+  return [...new Set(parts)].join(' ');
+}
+
+type Explanation = Omit<SandboxRefusal, 'kind'>;
+
+/** Explains a failure from what is known of the machine; `detail` is the program's own words. */
+export function explainRefusal(kind: SandboxKind, machine: Machine, detail: string): SandboxRefusal {
+  if (kind === 'docker') return { kind, ...explainEngine(machine, detail) };
+  if (kind === 'seatbelt') {
+    return machine.platform === 'darwin'
+      ? { kind, reason: `macOS’s sandbox-exec does not work here: ${firstLine(detail)}.`, remedy: '' }
+      : { kind, reason: 'seatbelt is a sandbox of macOS.', remedy: '' };
+  }
+  if (machine.platform !== 'linux') return { kind, reason: `${nameOf(kind)} requires Linux.`, remedy: '' };
+  const missing = programsOf(kind).filter((program) => machine.missing.includes(program));
+  if (missing.length > 0) return { kind, ...explainMissing(kind, machine, missing) };
+  return { kind, ...(explainNamespaces(machine) ?? explainOther(kind, machine, detail)) };
+}
+
+/** The command that installs a package on this system, or undefined if the system is unknown. */
+export function installCommand({ platform, distributions, isRoot }: Machine, name: string): string | undefined {
+  if (platform === 'darwin') return `brew install ${name}`;
+  const found = installers.find(([family]) => distributions.includes(family));
+  return found && `${isRoot ? '' : 'sudo '}${found[1]} ${name}`;
+}
+
+const installers = [
+  ['debian', 'apt install'],
+  ['ubuntu', 'apt install'],
+  ['fedora', 'dnf install'],
+  ['rhel', 'dnf install'],
+  ['alpine', 'apk add'],
+  ['arch', 'pacman -S'],
+  ['suse', 'zypper install'],
+] as const;
+
+function explainEngine(machine: Machine, detail: string): Explanation {
+  if (!/^No container engine is responding/.test(detail)) {
+    return { reason: `The container engine does not work: ${firstLine(detail)}.`, remedy: '' };
+  }
+  const reason = 'No container engine is responding.';
+  if (machine.platform === 'darwin') return { reason, remedy: 'Start Docker Desktop, OrbStack or Colima.' };
+  const install = installCommand(machine, machine.distributions.includes('debian') ? 'docker.io' : 'docker');
+  return { reason, remedy: install ? `To have one: ${install}.` : 'Install and start Docker to have one.' };
+}
+
+function explainMissing(kind: SandboxKind, machine: Machine, missing: string[]): Explanation {
+  const name = kind === 'bubblewrap' && missing.includes('bwrap') ? 'bubblewrap' : 'util-linux';
+  const install = installCommand(machine, name);
+  const reason =
+    name === 'bubblewrap' ? 'bubblewrap is not installed.' : `${missing.join(', ')} of util-linux is missing.`;
+  return { reason, remedy: install ? `To have it: ${install}.` : `Install ${name}.` };
+}
+
+/** What keeps both bubblewrap and util-linux from making namespaces. */
+function explainNamespaces(machine: Machine): Explanation | undefined {
+  const asRoot = machine.isRoot ? '' : 'sudo ';
+  const set = (setting: string) => `To permit them: ${asRoot}sysctl -w ${setting}.`;
+  if (machine.isWsl1)
+    return { reason: 'WSL 1 has no namespaces.', remedy: 'In Windows: wsl --set-version <distribution> 2.' };
+  if (machine.isContainer) {
+    return {
+      reason: 'This container may not create namespaces.',
+      remedy: 'Give it the socket of a container engine, or run Frontage outside of it.',
+    };
+  }
+  if (machine.userNamespacesMax === 0)
+    return { reason: 'The kernel’s limit of user namespaces is 0.', remedy: set('user.max_user_namespaces=15000') };
+  if (!machine.unprivilegedNamespaces)
+    return {
+      reason: 'The kernel gives user namespaces to root only.',
+      remedy: set('kernel.unprivileged_userns_clone=1'),
+    };
+  if (machine.isAppArmorRestricting) {
+    return {
+      reason: 'AppArmor gives user namespaces only to programs with a profile.',
+      remedy: set('kernel.apparmor_restrict_unprivileged_userns=0'),
+    };
+  }
+  return undefined;
+}
+
+function explainOther(kind: SandboxKind, machine: Machine, detail: string): Explanation {
+  if (machine.unreadable) {
+    return {
+      reason: `User 10001, who builds, may not enter ${machine.unreadable}.`,
+      remedy: `To permit it: chmod a+x ${machine.unreadable}.`,
+    };
+  }
+  return { reason: `${nameOf(kind)} does not work here: ${firstLine(detail)}.`, remedy: '' };
+}
+
+function programsOf(kind: SandboxKind): string[] {
+  return kind === 'bubblewrap' ? ['bwrap', 'prlimit', 'setpriv'] : [...namespacePrograms];
+}
+
+/** The programs of util-linux that the kind `namespaces` uses. */
+export const namespacePrograms = ['unshare', 'setpriv', 'prlimit', 'setsid', 'mount', 'umount', 'pivot_root'] as const;
+
+function nameOf(kind: SandboxKind): string {
+  return kind === 'bubblewrap' ? 'bubblewrap' : 'Making namespaces';
+}
+
+function firstLine(detail: string): string {
+  const line = detail.split('\n').find((text) => text.trim() !== '') ?? 'no reason was given';
+  return line.trim().slice(0, 200).replace(/\.$/, '');
+}
