@@ -33,23 +33,28 @@ mount -o remount,bind,ro,nosuid,noexec "$image/dev"
 hostname build 2> /dev/null || true
 ip link set lo up 2> /dev/null || true
 
-mkfifo "$image/tmp/waiting" "$image/tmp/begin"
-exec 4<> "$image/tmp/waiting" 5<> "$image/tmp/begin"
-rm "$image/tmp/waiting" "$image/tmp/begin"
+# Each of builder and build reads what the other writes, and ends if the other has ended. Opening both ways does not wait.
+mkfifo "$image/tmp/waiting" "$image/tmp/begin" "$image/tmp/moved"
+exec 8<> "$image/tmp/waiting" 9<> "$image/tmp/begin"
+exec 4< "$image/tmp/waiting" 5> "$image/tmp/waiting" 6< "$image/tmp/begin" 7> "$image/tmp/begin"
+exec 8<> "$image/tmp/moved" 9<&-
+rm "$image/tmp/waiting" "$image/tmp/begin" "$image/tmp/moved"
 
 (
-  trap 'echo failed >&5' EXIT
   read -r waiting <&4
-  [ "$waiting" = waiting ]
   echo deny > "$image/proc/1/setgroups"
   echo '10001 0 1' > "$image/proc/1/gid_map"
   echo '10001 0 1' > "$image/proc/1/uid_map"
   mount --rbind / "$copy"
-  { read -r ready <&4 && pivot_root "$image" "$copy/tmp" && echo moved; } |
-    chroot "$copy" sh -c '
-      echo ready >&4
-      read -r moved && [ "$moved" = moved ] && umount -l / && echo begin >&5'
-  trap - EXIT
-) < /dev/null > /dev/null 3<&- &
+  chroot "$copy" sh -euc '
+    echo ready
+    read -r moved <&8
+    [ "$moved" = moved ]
+    umount -l /
+    echo begin >&7
+  ' | {
+    read -r ready && pivot_root "$image" "$copy/tmp" && echo moved >&8 || echo failed >&8
+  }
+) < /dev/null > /dev/null 3<&- 5>&- 6<&- &
 
-exec "$@"
+exec "$@" 4<&- 7>&- 8<&-

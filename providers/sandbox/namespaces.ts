@@ -11,7 +11,8 @@ import {
 } from './process-sandbox.ts';
 import type { Sandbox } from './sandbox.ts';
 
-const build = readFileSync(join(import.meta.dirname, 'namespaces.sh'), 'utf8');
+/** Without its comments: it is a part of command lines. */
+const build = readFileSync(join(import.meta.dirname, 'namespaces.sh'), 'utf8').replaceAll(/^ *#.*\n/gm, '');
 
 /** Process 1 mounts its view of the processes. U1 may have one user namespace below it: the build's own, so a build can make none. */
 const mountProcesses = `set -eu; image=$1; shift
@@ -21,11 +22,10 @@ exec "$@"`;
 
 /** Commands of a shell need no program, and there is none once the root is another. */
 const wait = `set -eu
-echo waiting >&4
-read -r begin <&5
-[ "$begin" = begin ]
+echo waiting >&5
+read -r begin <&6
 cd /site
-exec "$@" 3<&- 4<&- 5<&-`;
+exec "$@" 3<&- 5>&- 6<&-`;
 
 /** prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, struct sock_fprog *); its number differs between processors. */
 const perl = `open(F, "<&=3") && read(F, $f, 65536) or die;
@@ -35,17 +35,17 @@ syscall($n, 22, 2, $p) == 0 or die "$!";
 exec(@ARGV) or die "$!";`;
 
 /** Ways to load a filter: setpriv can from util-linux 2.41 on, and most systems have Perl. */
-export const loaders = [
+const loaders = [
   ['setpriv', '--seccomp-filter', '/dev/fd/3'],
   ['perl', '-e', perl],
 ];
 
-/** Creates the root file system if it is missing, tests it once, and returns the sandbox. */
-export function openNamespacesSandbox(options: ProcessSandboxOptions): Promise<Sandbox> {
-  return openProcessSandbox('namespaces', options, loaders.map(encloseWith));
+/** Creates the root file system if it is missing, tests it once, and returns the sandbox. `ways` are those to load a filter. */
+export function openNamespacesSandbox(options: ProcessSandboxOptions, ways = loaders): Promise<Sandbox> {
+  return openProcessSandbox('namespaces', options, ways.map(encloseWith));
 }
 
-export function encloseWith(loader: string[]): Enclosure {
+function encloseWith(loader: string[]): Enclosure {
   return ({ root, filter }: Place, { memoryBytes, pidsMax }: EnclosureLimits) => [
     ...['setpriv', '--no-new-privs', '--pdeathsig', 'KILL'],
     ...['unshare', '--user', '--map-root-user', '--mount', '--net', '--ipc', '--uts', '--cgroup'],

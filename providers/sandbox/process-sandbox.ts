@@ -43,6 +43,7 @@ export async function openProcessSandbox(
   options: ProcessSandboxOptions,
   enclosures: readonly Enclosure[],
 ): Promise<Sandbox> {
+  if (process.platform !== 'linux') throw new Error('Namespaces are a part of Linux.');
   const image = await makeImageFolder(options.dataDir, options.onProgress);
   const { place, enclose } = await findWorking(image.path, await writeFilter(image.path), enclosures);
   if (!place.filter)

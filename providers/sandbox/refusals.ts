@@ -20,15 +20,9 @@ export class NoSandbox extends Error {
   }
 }
 
-/** The refusals as one text. A remedy that several have in common is named once. */
+/** The refusals as one text. A sentence that several have in common is said once. */
 export function describeRefusals(refusals: readonly SandboxRefusal[]): string {
-  const remedies = new Set<string>();
-  const parts = refusals.flatMap(({ reason, remedy }) => {
-    const isNew = remedy !== '' && !remedies.has(remedy);
-    remedies.add(remedy);
-    return [reason, ...(isNew ? [remedy] : [])];
-  });
-  return [...new Set(parts)].join(' ');
+  return [...new Set(refusals.flatMap(({ reason, remedy }) => [reason, remedy]))].filter(Boolean).join(' ');
 }
 
 type Explanation = Omit<SandboxRefusal, 'kind'>;
@@ -75,11 +69,15 @@ function explainEngine(machine: Machine, detail: string): Explanation {
 }
 
 function explainMissing(kind: SandboxKind, machine: Machine, missing: string[]): Explanation {
-  const name = kind === 'bubblewrap' && missing.includes('bwrap') ? 'bubblewrap' : 'util-linux';
-  const install = installCommand(machine, name);
-  const reason =
-    name === 'bubblewrap' ? 'bubblewrap is not installed.' : `${missing.join(', ')} of util-linux is missing.`;
-  return { reason, remedy: install ? `To have it: ${install}.` : `Install ${name}.` };
+  const isBubblewrap = kind === 'bubblewrap' && missing.includes('bwrap');
+  const name = isBubblewrap ? 'bubblewrap' : 'util-linux';
+  const command = installCommand(machine, name) ?? `install ${name}`;
+  if (isBubblewrap) return { reason: 'bubblewrap is not installed.', remedy: `To have it: ${command}.` };
+  const isOne = missing.length === 1;
+  return {
+    reason: `${missing.join(', ')} of util-linux ${isOne ? 'is' : 'are'} not installed.`,
+    remedy: `To have ${isOne ? 'it' : 'them'}: ${command}.`,
+  };
 }
 
 /** What keeps both bubblewrap and util-linux from making namespaces. */

@@ -16,6 +16,7 @@ export type SeatbeltSandboxOptions = { dataDir: string; owner: string; onProgres
 
 /** Creates the image if it is missing, tests that the profile holds, and returns the sandbox. */
 export async function openSeatbeltSandbox({ dataDir, owner, onProgress }: SeatbeltSandboxOptions): Promise<Sandbox> {
+  if (process.platform !== 'darwin') throw new Error('sandbox-exec is a program of macOS.');
   const image = await makeImageFolder(dataDir, onProgress);
   const [path, node] = await Promise.all([realpath(image.path), realpath(nodeBinary())]);
   const enclose = (folder: string) => [program, '-p', seatbeltProfile({ image: path, node, folder })];

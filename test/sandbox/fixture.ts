@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openBubblewrapSandbox } from '#providers/sandbox/bubblewrap.ts';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
 import { findEngine } from '#providers/sandbox/factory.ts';
+import { openNamespacesSandbox } from '#providers/sandbox/namespaces.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
 import type { Kind } from './kinds.ts';
 import { toTar } from './tar.ts';
@@ -29,6 +30,7 @@ export const newDeployment = () => `dep_${randomBytes(8).toString('hex')}`;
 export async function openKind(kind: Kind, owner = newOwner()): Promise<Sandbox> {
   const options = { dataDir, owner, onProgress: () => {} };
   if (kind === 'bubblewrap') return openBubblewrapSandbox(options);
+  if (kind === 'namespaces') return openNamespacesSandbox(options);
   if (!engine) throw new Error('No container engine answers.');
   return openDockerSandbox({ ...options, docker: engine });
 }

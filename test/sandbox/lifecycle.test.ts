@@ -115,7 +115,7 @@ test('an engine is preferred, and an outdated one is logged', { tags: 'docker' }
 
 test('bubblewrap is used if no engine responds', { tags: 'bubblewrap', timeout: 60_000 }, async () => {
   const found = await openSandbox({ ...options, mode: 'auto', dockerHost: 'unix:///nowhere/docker.sock' });
-  expect(found).toMatchObject({ kind: 'bubblewrap' });
+  expect(found).toMatchObject({ kind: 'bubblewrap', refusals: [{ kind: 'docker', reason: expect.any(String) }] });
   await found?.close();
 });
 

@@ -33,6 +33,7 @@ const requirements = {
   h2spec: ['go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible', () => find('h2spec')],
   haproxy: ['apt install haproxy', () => find('haproxy')],
   'mcp-inspector': ['npm install @modelcontextprotocol/inspector, FRONTAGE_INSPECTOR=<its program>', () => inspector],
+  namespaces: ['apt install util-linux, permit unprivileged user namespaces, let user 10001 read here', findNamespaces],
   node: ['apt install nodejs, beside the Node that runs the tests', findNode],
   pebble: ['apt install pebble', async () => pathIn((await import('#tools/local/services/pebble.ts')).findPebble())],
   powerdns: [
@@ -83,6 +84,13 @@ function findBubblewrap(): string | undefined {
   const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=10001', '--regid=10001', '--clear-groups'] : [];
   const bwrap = ['bwrap', '--unshare-all', '--unshare-user', '--disable-userns', '--ro-bind', '/', '/'];
   return succeeds('env', ...user, ...bwrap, 'test', '-r', import.meta.filename) ? find('bwrap') : undefined;
+}
+
+function findNamespaces(): string | undefined {
+  const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=10001', '--regid=10001', '--clear-groups'] : [];
+  const unshare = ['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork'];
+  const probe = ['sh', '-c', 'mount -t tmpfs tmpfs /tmp && test -r "$0"', import.meta.filename];
+  return succeeds('env', ...user, ...unshare, ...probe) ? find('unshare') : undefined;
 }
 
 function findDulwich(): string | undefined {
