@@ -6,8 +6,6 @@ import { namespacePrograms } from './refusals.ts';
 
 export type Machine = {
   platform: NodeJS.Platform;
-  /** This distribution and those it is like, as in os-release(5): `ubuntu`, `debian`. */
-  distributions: string[];
   isRoot: boolean;
   isContainer: boolean;
   isWsl1: boolean;
@@ -28,7 +26,6 @@ export function readMachine(dataDir: string): Machine {
   const userNamespacesMax = read('/proc/sys/user/max_user_namespaces').trim();
   return {
     platform: process.platform,
-    distributions: readDistributions(read('/etc/os-release')),
     isRoot,
     isContainer:
       ['/.dockerenv', '/run/.containerenv'].some(existsSync) || /(^|\0)container=/.test(read('/proc/1/environ')),
@@ -39,13 +36,6 @@ export function readMachine(dataDir: string): Machine {
     missing: ['bwrap', ...namespacePrograms].filter((program) => !isInstalled(program)),
     unreadable: isRoot ? findClosed(resolve(dataDir)) : undefined,
   };
-}
-
-/** `ID` and `ID_LIKE` of an os-release(5) file. */
-export function readDistributions(text: string): string[] {
-  return [...text.matchAll(/^ID(?:_LIKE)?=(.*)$/gm)].flatMap(([, value = '']) =>
-    value.replaceAll(/["']/g, '').split(/\s+/).filter(Boolean),
-  );
 }
 
 function read(path: string): string {

@@ -8,6 +8,8 @@ export type SandboxRefusal = {
   reason: string;
   /** One sentence with the remedy for this system, or nothing if there is none. */
   remedy: string;
+  /** What the remedy is to install, for commands of this system’s package manager. */
+  program?: 'bubblewrap' | 'docker';
 };
 
 /** None of the sandboxes that may be used works. The message says why. */
@@ -37,47 +39,25 @@ export function explainRefusal(kind: SandboxKind, machine: Machine, detail: stri
   }
   if (machine.platform !== 'linux') return { kind, reason: `${nameOf(kind)} requires Linux.`, remedy: '' };
   const missing = programsOf(kind).filter((program) => machine.missing.includes(program));
-  if (missing.length > 0) return { kind, ...explainMissing(kind, machine, missing) };
+  if (missing.length > 0) return { kind, ...explainMissing(missing) };
   return { kind, ...(explainNamespaces(machine) ?? explainOther(kind, machine, detail)) };
 }
-
-/** The command that installs a package on this system, or undefined if the system is unknown. */
-export function installCommand({ platform, distributions, isRoot }: Machine, name: string): string | undefined {
-  if (platform === 'darwin') return `brew install ${name}`;
-  const found = installers.find(([family]) => distributions.includes(family));
-  return found && `${isRoot ? '' : 'sudo '}${found[1]} ${name}`;
-}
-
-const installers = [
-  ['debian', 'apt install'],
-  ['ubuntu', 'apt install'],
-  ['fedora', 'dnf install'],
-  ['rhel', 'dnf install'],
-  ['alpine', 'apk add'],
-  ['arch', 'pacman -S'],
-  ['suse', 'zypper install'],
-] as const;
 
 function explainEngine(machine: Machine, detail: string): Explanation {
   if (!/^No container engine is responding/.test(detail)) {
     return { reason: `The container engine does not work: ${firstLine(detail)}.`, remedy: '' };
   }
   const reason = 'No container engine is responding.';
-  if (machine.platform === 'darwin') return { reason, remedy: 'Start Docker Desktop, OrbStack or Colima.' };
-  const install = installCommand(machine, machine.distributions.includes('debian') ? 'docker.io' : 'docker');
-  return { reason, remedy: install ? `To have one: ${install}.` : 'Install and start Docker to have one.' };
+  const remedy =
+    machine.platform === 'darwin' ? 'Start Docker Desktop, OrbStack or Colima.' : 'Install and start Docker.';
+  return { reason, remedy, program: 'docker' };
 }
 
-function explainMissing(kind: SandboxKind, machine: Machine, missing: string[]): Explanation {
-  const isBubblewrap = kind === 'bubblewrap' && missing.includes('bwrap');
-  const name = isBubblewrap ? 'bubblewrap' : 'util-linux';
-  const command = installCommand(machine, name) ?? `install ${name}`;
-  if (isBubblewrap) return { reason: 'bubblewrap is not installed.', remedy: `To have it: ${command}.` };
-  const isOne = missing.length === 1;
-  return {
-    reason: `${missing.join(', ')} of util-linux ${isOne ? 'is' : 'are'} not installed.`,
-    remedy: `To have ${isOne ? 'it' : 'them'}: ${command}.`,
-  };
+function explainMissing(missing: string[]): Explanation {
+  if (missing.includes('bwrap'))
+    return { reason: 'bubblewrap is not installed.', remedy: 'Install bubblewrap.', program: 'bubblewrap' };
+  const are = missing.length === 1 ? 'is' : 'are';
+  return { reason: `${missing.join(', ')} of util-linux ${are} not installed.`, remedy: 'Install util-linux.' };
 }
 
 /** What keeps both bubblewrap and util-linux from making namespaces. */

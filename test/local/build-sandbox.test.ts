@@ -1,10 +1,25 @@
 /** What `npm start` does where no sandbox works. */
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
+import type { SandboxRefusal } from '#providers/sandbox/refusals.ts';
 import { chooseSandbox, withoutWorking } from '#tools/local/build-sandbox.ts';
 import { onlyPrograms, sudo } from './machine-programs.ts';
 
-const none = 'No container engine is responding. bubblewrap is not installed.';
+const engine: SandboxRefusal = {
+  kind: 'docker',
+  reason: 'No container engine is responding.',
+  remedy: 'Install and start Docker.',
+  program: 'docker',
+};
+const bubblewrap: SandboxRefusal = {
+  kind: 'bubblewrap',
+  reason: 'bubblewrap is not installed.',
+  remedy: 'Install bubblewrap.',
+  program: 'bubblewrap',
+};
+const limit = { reason: 'The kernel’s limit of user namespaces is 0.', remedy: 'To permit them: sysctl.' };
+const none: SandboxRefusal[] = [engine, bubblewrap, { kind: 'namespaces', ...limit }];
+const reasons = none.map(({ reason }) => reason).join(' ');
 const onLoopback = {
   FRONTAGE_API_HOST: '127.0.0.1',
   FRONTAGE_EDGE_HOST: '::1',
@@ -19,8 +34,8 @@ test('on loopback builds are unprotected, sign-up is closed, and two lines say s
     expect(kind).toBe('unprotected');
     expect(settings).toEqual({ FRONTAGE_SANDBOX: 'none-run-builds-unprotected', FRONTAGE_SIGNUP: 'closed' });
     expect(lines).toEqual([
-      `! Site code runs with the rights of your user (${userInfo().username}): no sandbox works here. ${none}`,
-      `! For a sandbox, allow user namespaces here, or install a container engine (${sudo}apt install docker.io) and start it. Until then, sign-up is closed to other people.`,
+      `! Site code runs with the rights of your user (${userInfo().username}): no sandbox works here. ${reasons}`,
+      `! ${limit.remedy} Until then, sign-up is closed to other people.`,
     ]);
   }
 });
@@ -46,14 +61,23 @@ test.each([
 
 test('a sandbox that was asked for and does not work ends the start', () => {
   onlyPrograms('sudo', 'apk');
-  expect(() => withoutWorking('docker', 'No container engine is responding.', {})).toThrow(
+  expect(() => withoutWorking('docker', [engine], {})).toThrow(
     `FRONTAGE_SANDBOX is docker: No container engine is responding. For a sandbox, install a container engine (${sudo}apk add docker) and start it. Or unset FRONTAGE_SANDBOX.`,
   );
 });
 
-test('the remedy for an unreadable data folder is its permission', () => {
-  const { lines } = withoutWorking('auto', 'bubblewrap fails: user 10001 must be able to read the data folder.', {});
-  expect(lines[1]).toContain('chmod o+x');
+test('the remedy is what the system needs, or else what to install', () => {
+  onlyPrograms('sudo', 'apt-get');
+  const unknown: SandboxRefusal = {
+    kind: 'namespaces',
+    reason: 'Making namespaces does not work here: x.',
+    remedy: '',
+  };
+  const remedyOf = (...refusals: SandboxRefusal[]) => withoutWorking('auto', refusals, {}).lines[1];
+  expect(remedyOf(engine, bubblewrap, unknown)).toContain(`For a sandbox, run: ${sudo}apt install bubblewrap.`);
+  expect(remedyOf(engine, unknown)).toContain(
+    `install a container engine (${sudo}apt install docker.io) and start it.`,
+  );
 });
 
 test('the setting off is obeyed, and an unknown one refused', async () => {

@@ -2,12 +2,12 @@
  * The sandbox of `npm start`, chosen once before our processes start. Only here are builds unprotected without a
  * setting that says so: on an installation that only its owner can reach.
  */
-import { spawnSync } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { findSandbox } from '#providers/sandbox/factory.ts';
+import type { SandboxRefusal } from '#providers/sandbox/refusals.ts';
 import type { SandboxKind } from '#providers/sandbox/sandbox.ts';
 import { workers } from '#runtime/settings/workers.ts';
-import { installCommand, isInstalled } from './packages.ts';
+import { installCommand } from './packages.ts';
 import { prepareSandbox } from './services/sandbox-image.ts';
 import { UserError } from './user-error.ts';
 
@@ -40,7 +40,7 @@ export async function chooseSandbox(
   const log = { info: note, warn: () => {} };
   const dockerHost = env.DOCKER_HOST ?? '';
   const found = await findSandbox({ mode, dataDir, dockerHost, owner: 'start', log, onProgress: note });
-  if ('reasons' in found) return withoutWorking(mode, found.reasons.join(' '), env);
+  if ('refusals' in found) return withoutWorking(mode, found.refusals, env);
   await found.sandbox.close();
   return { kind: found.sandbox.kind, settings: {}, lines: [] };
 }
@@ -56,8 +56,9 @@ const firstLine = (error: unknown) => String((error as Error).message ?? error).
 const unable = (line: string): BuildSandbox => ({ kind: undefined, settings: {}, lines: [line] });
 
 /** No sandbox works: builds are unprotected if nobody but the owner can have any, else there are none. */
-export function withoutWorking(mode: string, reasons: string, env: NodeJS.ProcessEnv): BuildSandbox {
-  const remedy = remedyFor(mode, reasons);
+export function withoutWorking(mode: string, refusals: SandboxRefusal[], env: NodeJS.ProcessEnv): BuildSandbox {
+  const reasons = refusals.map(({ reason }) => reason).join(' ');
+  const remedy = remedyFor(refusals);
   if (mode !== 'auto')
     throw new UserError(`FRONTAGE_SANDBOX is ${mode}: ${reasons} ${remedy} Or unset FRONTAGE_SANDBOX.`);
   const exposure = whyExposed(env);
@@ -112,17 +113,10 @@ function isLocal(value: string): boolean {
   return /^(127(\.\d+){3}|\[?::1\]?|([\w-]+\.)*localhost)$/i.test(host);
 }
 
-function remedyFor(mode: string, reasons: string): string {
-  if (/must be able to read/.test(reasons))
-    return 'For a sandbox, let user 10001 read the data folder: run chmod o+x on it and on the folders above it.';
-  const engine = `a container engine (${installCommand(['docker'])}) and start it.`;
-  if (mode === 'docker' || process.platform !== 'linux') return `For a sandbox, install ${engine}`;
-  if (!isInstalled('bwrap') && userNamespacesWork()) return `For a sandbox, run: ${installCommand(['bubblewrap'])}.`;
-  return `For a sandbox, allow user namespaces here, or install ${engine}`;
-}
-
-/** bubblewrap needs them. */
-function userNamespacesWork(): boolean {
-  const drop = process.getuid?.() === 0 ? ['setpriv', '--reuid=10001', '--regid=10001', '--clear-groups'] : ['env'];
-  return spawnSync(drop[0] ?? '', [...drop.slice(1), 'unshare', '--user', 'true']).status === 0;
+/** The last refusal is that of the system itself: a change of it, where that is enough, is better than another program. */
+function remedyFor(refusals: SandboxRefusal[]): string {
+  const last = refusals.findLast(({ remedy }) => remedy !== '');
+  if (last?.program === 'bubblewrap') return `For a sandbox, run: ${installCommand(['bubblewrap'])}.`;
+  if (last && !last.program) return last.remedy;
+  return `For a sandbox, install a container engine (${installCommand(['docker'])}) and start it.`;
 }
