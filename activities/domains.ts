@@ -37,7 +37,7 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
   async function checkIfDue(domain: Domain): Promise<Domain | undefined> {
     if (!domain.nextCheckAt || domain.nextCheckAt > clock.now()) return domain;
     const observation = await observeDns(deps.dns, domain);
-    return await recordObservation(deps.em(), clock, domain.id, {
+    return await recordObservation(deps.em(), deps, domain.id, {
       sight: observation,
       wanted: expectedRecords(domain, config.domains),
     });

@@ -3,7 +3,7 @@ import type { Ssl } from '#db/certificates/transitions.ts';
 import type { Domain } from '#db/domains/domain.ts';
 import { displayName } from '#rules/dns/names.ts';
 import { type DnsObservation, isUnknown } from '#rules/dns/observation.ts';
-import { isServed, ownsName } from '#rules/states.ts';
+import { isServed } from '#rules/states.ts';
 import { problemsOf, type Setup, setupInstructions } from './setup-instructions.ts';
 
 export type WaitingOn = 'owner' | 'platform' | 'operator';
@@ -60,10 +60,7 @@ const platform = ({ statusSince }: Domain, nextAction: string): ResponsibleParty
 
 function whenAway(domain: Domain, sight: DnsObservation, { setup, problems }: Known): ResponsibleParty {
   const { id, statusSince } = domain;
-  // The TXT record is needed only once.
-  const asked = setup.filter(
-    ({ type, found, optional }) => !found && !optional && !(type === 'TXT' && ownsName(domain)),
-  );
+  const asked = setup.filter(({ found, optional }) => !found && !optional);
   if (asked.length + problems.length > 0) {
     const words = [...gone(domain), ...problems, ...toSet(domain, asked), later(domain)];
     return { waitingOn: 'owner', nextAction: words.join(' '), since: statusSince };

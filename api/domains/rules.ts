@@ -50,7 +50,7 @@ export async function addDomain(
     await lockName(tx, name.registrable);
     const own = await tx.findOne(Domain, { account: accountId, name: name.name, removedAt: null });
     if (own) return requireSame(own, mode);
-    await requireNotHeld(tx, accountId, name);
+    await requireNotHeld(tx, clock.now(), accountId, name);
     await requireNotStopped(tx, accountId, name);
     await requireRoom(tx, deps, accountId);
     const now = clock.now();
@@ -123,8 +123,13 @@ function requireSame(own: Domain, mode: DomainMode): Domain {
   });
 }
 
-async function requireNotHeld(tx: EntityManager, accountId: string, { name, registrable }: Name): Promise<void> {
-  if (!(await isOwnedByAnother(tx, { name, registrable, accountId }))) return;
+async function requireNotHeld(
+  tx: EntityManager,
+  now: Date,
+  accountId: string,
+  { name, registrable }: Name,
+): Promise<void> {
+  if (!(await isOwnedByAnother(tx, now, { name, registrable, accountId }))) return;
   throw errors.domain_taken(`Another account on this platform has already added ${name} or a parent domain.`, {
     nextAction: 'If both accounts have the same owner, remove the domain from the other account.',
   });
@@ -178,7 +183,7 @@ export async function checkNow(em: EntityManager, deps: Deps, actor: Person, id:
   const { isProved, isHere, isAbsent } = evaluate(wanted, sight);
   const needed = found.status === 'active' || found.status === 'Moved' ? [isHere] : [isProved, isHere];
   if (isAbsent !== true && needed.includes(undefined) && !needed.includes(false)) throw unasked();
-  const kept = await recordObservation(deps.em(), clock, id, { sight, wanted, asked: true });
+  const kept = await recordObservation(deps.em(), deps, id, { sight, wanted, asked: true });
   if (!kept) return await loadDomain(em.fork(), actor, id);
   if (kept.mode === 'nameservers') await syncZoneNow(deps, kept.name);
   return kept;

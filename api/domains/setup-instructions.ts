@@ -79,6 +79,11 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
   }
   if (sight.isBogus)
     problems.push(`The DNSSEC signatures of ${name} are invalid, so most resolvers reject its records.`);
+  if (domain.unprovedSince) {
+    problems.push(
+      `The TXT record ${proofName(domain.name)} is missing. After 24 hours without it, another account can claim ${name}. Set it again.`,
+    );
+  }
   const elsewhere = [...foundIn(sight.a), ...foundIn(sight.aaaa)].filter(
     (address) => !config.domains.edgeAddresses.includes(address),
   );

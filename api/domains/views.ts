@@ -21,7 +21,7 @@ export async function domainsWithAdvice(
   domains: readonly Domain[],
 ): Promise<{ domain: Domain; view: Shown; advice: Advice }[]> {
   const open = domains.filter((domain) => !ownsName(domain)).map(({ id }) => id);
-  const taken = await ownedByOthers(em, open);
+  const taken = await ownedByOthers(em, clock.now(), open);
   const certificates = await certificatesOf(em, domains);
   const named = await namedByPages(em, config, domains);
   return domains.map((domain) => {

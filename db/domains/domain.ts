@@ -46,6 +46,9 @@ export const Domain = defineEntity({
     elsewhereChecks: p.integer().default(0),
     absentSince: p.datetime().nullable(),
     absentChecks: p.integer().default(0),
+    /** Since when the proof has been missing, and in how many checks in a row. */
+    unprovedSince: p.datetime().nullable(),
+    unprovedChecks: p.integer().default(0),
     createdAt: p.datetime(),
     removedAt: p.datetime().nullable(),
   },

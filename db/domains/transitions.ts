@@ -4,18 +4,22 @@
  */
 
 import { LockMode } from '@mikro-orm/core';
+import { Account } from '#db/accounts/account.ts';
 import { Certificate } from '#db/certificates/certificate.ts';
+import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
-import { type DomainState, type ExpectedRecords, evaluate, nextState } from '#rules/dns/evaluation.ts';
-import type { DnsObservation } from '#rules/dns/observation.ts';
+import { type DomainState, type ExpectedRecords, evaluate, nextState, unproved } from '#rules/dns/evaluation.ts';
+import { displayName } from '#rules/dns/names.ts';
+import { type DnsObservation, proofName } from '#rules/dns/observation.ts';
 import { ownsName, servedStatuses } from '#rules/states.ts';
 import { hourMs, minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
+import type { Config } from '#runtime/config.ts';
 import { errors } from '#runtime/errors.ts';
 import { Domain, DomainTombstone } from './domain.ts';
-import { isOwnedByAnother } from './ownership.ts';
+import { isOwnedByAnother, lostTo } from './ownership.ts';
 import { rescanSite } from './site-hosts.ts';
 import { ownDelegation } from './zones.ts';
 
@@ -61,10 +65,11 @@ export async function lockName(tx: EntityManager, registrable: string): Promise<
  */
 export async function recordObservation(
   em: EntityManager,
-  clock: Clock,
+  deps: { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'mail'> },
   id: string,
   { sight: seen, wanted, asked = false }: { sight: DnsObservation; wanted: ExpectedRecords; asked?: boolean },
 ): Promise<Domain | undefined> {
+  const { clock } = deps;
   return await em.transactional(async (tx) => {
     const { registrable } = await tx.findOneOrFail(Domain, { id });
     await lockName(tx, registrable);
@@ -75,7 +80,8 @@ export async function recordObservation(
     // A server that hosts a zone and the zone above it answers from the lower one, without a referral.
     const sight: DnsObservation = delegation ? { ...seen, delegation, ds: { none: true } } : seen;
     const verdict = evaluate(wanted, sight);
-    const isTaken = !ownsName(before) && (await isOwnedByAnother(tx, { ...domain, accountId: domain.account.id }));
+    const isTaken =
+      !ownsName(before) && (await isOwnedByAnother(tx, clock.now(), { ...domain, accountId: domain.account.id }));
     // While another account owns the name, a proof does not count.
     const after = nextState(before, isTaken ? { ...verdict, isProved: false } : verdict, clock.now(), asked);
     if (ownsName(after) && !ownsName(before)) await takeOwnership(tx, clock, domain);
@@ -83,19 +89,35 @@ export async function recordObservation(
     await tx.flush();
     if (before.status === 'active' && after.status !== 'active' && domain.site)
       await rescanSite(tx, clock, domain.site.id);
+    if (before.unprovedChecks < unproved.checks && after.unprovedChecks >= unproved.checks)
+      await mailMissingProof(tx, deps, domain);
     if (asked) signalOnboardDomain(tx, clock, id, 'check');
     return domain;
   });
 }
 
+/** Once for each time that the proof goes missing, hours before another account may claim the name. */
+async function mailMissingProof(
+  tx: EntityManager,
+  deps: { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'mail'> },
+  { name, proof, account: { id } }: Domain,
+): Promise<void> {
+  if (!deps.config.mail) return;
+  const { email: to } = await tx.findOneOrFail(Account, { id });
+  const data = { domain: displayName(name), recordName: proofName(name), value: proof };
+  queueMail(tx, deps, { kind: 'domain-proof-missing', to, data, account: id });
+}
+
 function stateOf(domain: Domain): DomainState {
-  const { status, statusSince, checks, elsewhereChecks, absentChecks } = domain;
+  const { status, statusSince, checks, elsewhereChecks, absentChecks, unprovedChecks } = domain;
   return {
     status,
     statusSince,
     checks,
     elsewhereChecks,
     absentChecks,
+    unprovedChecks,
+    unprovedSince: domain.unprovedSince ?? null,
     absentSince: domain.absentSince ?? null,
     provedAt: domain.provedAt ?? null,
     elsewhereSince: domain.elsewhereSince ?? null,
@@ -105,16 +127,9 @@ function stateOf(domain: Domain): DomainState {
 }
 
 /** Removes the lost domains of previous owners once the name is proved again. */
-async function takeOwnership(tx: EntityManager, clock: Clock, { id, name, account }: Domain): Promise<void> {
-  const lost = await tx.find(Domain, {
-    name,
-    status: 'Deleted',
-    removedAt: null,
-    id: { $ne: id },
-    account: { $ne: account },
-  });
-  for (const one of lost) await removeDomain(tx, clock, one);
-  await tx.nativeDelete(DomainTombstone, { name });
+async function takeOwnership(tx: EntityManager, clock: Clock, domain: Domain): Promise<void> {
+  for (const one of await lostTo(tx, clock.now(), domain)) await removeDomain(tx, clock, one);
+  await tx.nativeDelete(DomainTombstone, { name: domain.name });
 }
 
 /** Removes the domain from its account; its workflow cleans up. The caller has locked the row. */

@@ -1,6 +1,6 @@
 /** The next state of a domain after an observation of the DNS. Pure. */
 
-import type { DomainMode, DomainStatus } from '#rules/states.ts';
+import { type DomainMode, type DomainStatus, isServed } from '#rules/states.ts';
 import { dayMs, minuteMs } from '#rules/time.ts';
 import { type DnsObservation, foundIn, isUnknown } from './observation.ts';
 import { nextCheckMs } from './retry-curve.ts';
@@ -30,6 +30,8 @@ export type Verdict = {
   isHere: boolean | undefined;
   /** The registrable name is missing at its parent. */
   isAbsent: boolean | undefined;
+  /** The TXT record of a `cname` domain is missing. A delegation is no such record: it says where the domain points. */
+  isUnproved: boolean | undefined;
 };
 
 /** `undefined` wherever the DNS could not be queried. */
@@ -39,10 +41,16 @@ export function evaluate(wanted: ExpectedRecords, sight: DnsObservation): Verdic
     const isProved = isUnknown(sight.delegation) ? undefined : sameNames(foundIn(sight.delegation), wanted.nameServers);
     // Validating resolvers reject a zone that has a DS record but no signatures.
     const isSigned = isUnknown(sight.ds) ? undefined : foundIn(sight.ds).length > 0;
-    return { isProved, isHere: isProved && (isSigned === undefined ? undefined : !isSigned), isAbsent };
+    return {
+      isProved,
+      isHere: isProved && (isSigned === undefined ? undefined : !isSigned),
+      isAbsent,
+      isUnproved: false,
+    };
   }
   const isProved = isUnknown(sight.proof) ? undefined : foundIn(sight.proof).includes(wanted.proof);
-  return { isProved, isHere: pointsHere(wanted, sight), isAbsent };
+  const isUnproved = isProved === undefined ? undefined : !isProved;
+  return { isProved, isHere: pointsHere(wanted, sight), isAbsent, isUnproved };
 }
 
 /** Delegated to exactly this pair: with any other server, some resolvers would not reach ours. */
@@ -68,6 +76,8 @@ export type DomainState = {
   elsewhereChecks: number;
   absentSince: Date | null;
   absentChecks: number;
+  unprovedSince: Date | null;
+  unprovedChecks: number;
   checkedAt: Date | null;
   nextCheckAt: Date | null;
 };
@@ -76,6 +86,8 @@ export type DomainState = {
 const checksMin = 3;
 const msMin = 10 * minuteMs;
 const movedMsMax = 7 * dayMs;
+/** A missing proof lasts for this many checks before the account is e-mailed, and for this long before another may claim the name. */
+export const unproved = { checks: 3, ms: dayMs } as const;
 
 /**
  * The state after a check. If the DNS could not be queried, only the time of the next check changes. A check that a
@@ -95,13 +107,17 @@ export function nextState(before: DomainState, verdict: Verdict, now: Date, aske
 
 const notAbsent = { absentSince: null, absentChecks: 0 } as const;
 
-function countChecks(before: DomainState, { isHere, isAbsent }: Verdict, now: Date): DomainState {
+function countChecks(before: DomainState, { isHere, isAbsent, isUnproved }: Verdict, now: Date): DomainState {
   const isElsewhere = isHere === false || isAbsent === true;
   const counted = { ...before };
   if (isAbsent) {
     counted.absentSince ??= now;
     counted.absentChecks += 1;
   } else if (isAbsent === false) Object.assign(counted, notAbsent);
+  if (isUnproved && isServed(before)) {
+    counted.unprovedSince ??= now;
+    counted.unprovedChecks += 1;
+  } else if (isUnproved === false) Object.assign(counted, { unprovedSince: null, unprovedChecks: 0 });
   if (isElsewhere) {
     counted.elsewhereSince ??= now;
     counted.elsewhereChecks += 1;

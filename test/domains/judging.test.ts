@@ -5,9 +5,9 @@ import { type Checked, nextCheckMs } from '#rules/dns/retry-curve.ts';
 import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes));
-const known = { isProved: true, isHere: true, isAbsent: false };
+const known = { isProved: true, isHere: true, isAbsent: false, isUnproved: false };
 const silent = { ...known, isAbsent: undefined };
-const gone = { isProved: false, isHere: undefined, isAbsent: true };
+const gone = { isProved: false, isHere: undefined, isAbsent: true, isUnproved: false };
 
 const fresh: DomainState = {
   status: 'pending',
@@ -18,6 +18,8 @@ const fresh: DomainState = {
   elsewhereChecks: 0,
   absentSince: null,
   absentChecks: 0,
+  unprovedSince: null,
+  unprovedChecks: 0,
   checkedAt: null,
   nextCheckAt: at(0),
 };
@@ -52,6 +54,19 @@ test.each(['active', 'Moved'] as const)(
     expect(after(there, looks, 0.11).status).toBe('Deleted');
   },
 );
+
+test('a missing proof counts while a domain is served, and silence does not reset it', () => {
+  const missing = { ...known, isProved: false, isUnproved: true };
+  const unanswered = { ...known, isProved: undefined, isUnproved: undefined } as never;
+  const counted = (looks: Look[]) => {
+    const { unprovedChecks, unprovedSince } = after(after(fresh, [known]), looks, 60);
+    return [unprovedChecks, unprovedSince];
+  };
+  expect(counted([missing, unanswered, missing])).toEqual([2, at(60)]);
+  expect(counted([unanswered])).toEqual([0, null]);
+  expect(counted([missing, missing, known])).toEqual([0, null]);
+  expect(after(fresh, [missing, missing, missing]).unprovedChecks).toBe(0);
+});
 
 test('checks by calls do not advance or delay the schedule', () => {
   const waiting = after(

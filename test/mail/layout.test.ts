@@ -73,6 +73,9 @@ test.each(Object.keys(mails) as (keyof typeof mails)[])(
       to: 'site',
       client: 'Chat',
       cause: 'refresh_reused',
+      domain: 'x.example.com',
+      recordName: '_frontage.x.example.com',
+      value: 'frontage-verify=1',
     };
     const mail = writeMail(kind, data as never, { baseUrl: 'https://example.com' });
     expect(mail.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|src=/i);

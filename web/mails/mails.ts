@@ -5,6 +5,7 @@ import { accountBlocked } from './account-blocked.ts';
 import { addressChange } from './address-change.ts';
 import { addressConfirmation } from './address-confirmation.ts';
 import { bookingCancelled, bookingConfirmed, bookingTaken } from './booking.ts';
+import { domainProofMissing } from './domain-proof-missing.ts';
 import { formSubmission } from './form-submission.ts';
 import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
@@ -28,6 +29,7 @@ export const mails = {
   'booking-taken': bookingTaken,
   'booking-cancelled': bookingCancelled,
   'money-returned': moneyReturned,
+  'domain-proof-missing': domainProofMissing,
 } as const;
 
 export type MailKind = keyof typeof mails;
