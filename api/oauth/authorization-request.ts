@@ -23,13 +23,12 @@ export type AuthorizationRequest = {
   state: string | undefined;
   challenge: string;
 };
-/** Faults are reported to the client at a registered redirect URI. Browsers are never redirected to another one. */
-export type ValidatedAuthorization =
-  | { authorization: AuthorizationRequest }
-  | { fault: OauthFault; redirectUri: string; state: string | undefined };
 
-/** Throws `invalid_input`, shown to the owner, where the client or its redirect URI is invalid. */
-export function validateAuthorizationRequest(config: Config, query: Record<string, unknown>): ValidatedAuthorization {
+/**
+ * Throws `invalid_input`, shown to the owner. No fault is reported by a redirect to the client: anyone can register any
+ * address, so our links would redirect anywhere without a person's consent (RFC 9700 section 4.11.2).
+ */
+export function validateAuthorizationRequest(config: Config, query: Record<string, unknown>): AuthorizationRequest {
   const one = (name: string) => (typeof query[name] === 'string' ? query[name] : undefined);
   const client = readClient(config, one('client_id') ?? '');
   if (!client)
@@ -42,26 +41,22 @@ export function validateAuthorizationRequest(config: Config, query: Record<strin
   }
   const state = one('state');
   const fault = faultIn(config, query, one);
-  return fault
-    ? { fault, redirectUri, state }
-    : { authorization: { client, redirectUri, state, challenge: one('code_challenge') ?? '' } };
+  if (fault) throw errors.invalid_input(`The app’s request is not valid: ${fault} No access was granted.`);
+  return { client, redirectUri, state, challenge: one('code_challenge') ?? '' };
 }
 
 function faultIn(
   config: Config,
   query: Record<string, unknown>,
   one: (name: string) => string | undefined,
-): OauthFault | undefined {
+): string | undefined {
   // RFC 8707 allows several `resource` parameters; our tokens are for one resource.
   const twice = Object.keys(query).find((name) => Array.isArray(query[name]));
-  if (twice !== undefined) return new OauthFault('invalid_request', `${twice.slice(0, 40)} was sent more than once.`);
-  if (one('response_type') !== 'code')
-    return new OauthFault('unsupported_response_type', 'response_type must be code.');
-  if (one('code_challenge_method') !== 'S256')
-    return new OauthFault('invalid_request', 'code_challenge_method must be S256.');
-  if (!/^[\w-]{43}$/.test(one('code_challenge') ?? ''))
-    return new OauthFault('invalid_request', 'code_challenge must be a SHA-256 hash in base64url.');
-  return resourceFault(config, one('resource'));
+  if (twice !== undefined) return `${twice.slice(0, 40)} was sent more than once.`;
+  if (one('response_type') !== 'code') return 'response_type must be code.';
+  if (one('code_challenge_method') !== 'S256') return 'code_challenge_method must be S256.';
+  if (!/^[\w-]{43}$/.test(one('code_challenge') ?? '')) return 'code_challenge must be a SHA-256 hash in base64url.';
+  return resourceFault(config, one('resource'))?.message;
 }
 
 /** There is only one resource. Older clients do not send the parameter. */

@@ -12,7 +12,6 @@ export type FaultCode =
   | 'invalid_client_metadata'
   | 'access_denied'
   | 'unsupported_grant_type'
-  | 'unsupported_response_type'
   | 'temporarily_unavailable'
   | 'server_error';
 

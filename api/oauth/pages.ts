@@ -56,7 +56,7 @@ export function consentPages(app: Api, deps: Deps): void {
     reply: FastifyReply,
     go: (authorization: AuthorizationRequest, session: BrowserSession) => FastifyReply | Promise<FastifyReply>,
   ): Promise<FastifyReply> {
-    const read = validateAuthorizationRequest(config, request.query);
+    const authorization = validateAuthorizationRequest(config, request.query);
     const cookie = sessionSecret(request);
     const session = cookie === undefined ? null : await readSession(request.em, deps.clock, cookie);
     if (!session) {
@@ -64,8 +64,6 @@ export function consentPages(app: Api, deps: Deps): void {
       return reply.redirect('/signin?for=client', 303);
     }
     requireNotStopped(session.account);
-    // Only now: anyone can register any address, and our links must not be open redirectors (RFC 9700 section 4.11.2).
-    if ('fault' in read) return reply.redirect(answerAddress(config, read, read.fault), 303);
-    return await go(read.authorization, session);
+    return await go(authorization, session);
   }
 }

@@ -108,13 +108,6 @@ test('approval reaches a program on this machine, and continues to its own page'
   await page.context().close();
 });
 
-test('an invalid request is redirected to its client after sign-in', async () => {
-  const [page, email] = await question('https://connector.example/callback', { response_type: 'token' });
-  const told = await hasLeftFor(page, 'https://connector.example', () => signIn(page, email));
-  expect(told).toContain('error=unsupported_response_type');
-  await page.context().close();
-});
-
 test('a client in a foreign page registers and exchanges, and reads nothing else', async () => {
   const page = await newPage();
   await page.goto(elsewhere);

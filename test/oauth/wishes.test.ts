@@ -4,7 +4,7 @@ import { callback, createOauthFixture, pkce } from './fixture.ts';
 
 const fixture = await createOauthFixture();
 afterAll(() => fixture.close());
-const { renew, approve, question, register, locationOf } = fixture;
+const { renew, approve, question, register } = fixture;
 
 const openRedirects = [
   'https://evil.example/',
@@ -46,33 +46,29 @@ test('a program on the owner’s device may use any port, and no other address',
   }
 });
 
-test('an invalid request is reported to its client at its own address', async () => {
+test('an invalid request gets a page, and never a redirect to the client', async () => {
   const { browser } = await fixture.newSignedIn();
   const { body } = await register();
   const { challenge } = pkce();
-  const told = async (more: Record<string, string | undefined>) => {
-    const { searchParams } = locationOf(await browser.open(question(body.client_id, challenge, more)));
-    expect([searchParams.get('state'), searchParams.get('iss')]).toEqual(['of-the-client', fixture.config.baseUrl]);
-    return searchParams.get('error');
-  };
-  expect(await told({ response_type: 'token' })).toBe('unsupported_response_type');
-  expect(await told({ code_challenge: undefined })).toBe('invalid_request');
-  expect(await told({ code_challenge: 'x' })).toBe('invalid_request');
-  expect(await told({ code_challenge_method: 'plain' })).toBe('invalid_request');
-  expect(await told({ code_challenge_method: undefined })).toBe('invalid_request');
-  expect(await told({ resource: 'https://elsewhere.example/mcp' })).toBe('invalid_target');
-  const twice = await browser.open(`${question(body.client_id, challenge)}&resource=https%3A%2F%2Fx.example`);
-  expect(locationOf(twice).searchParams.get('error')).toBe('invalid_request');
-});
-
-test('no browser is redirected to a client before sign-in, even for an error', async () => {
-  const { email } = await fixture.newOwner();
-  const browser = fixture.browser();
-  const { body } = await register();
-  const shown = await browser.open(question(body.client_id, pkce().challenge, { response_type: 'token' }));
-  expect([shown.status, shown.url, shown.headers.get('location')]).toEqual([200, '/signin?for=client', null]);
-  const told = locationOf(await fixture.signIn(browser, email, shown));
-  expect([told.host, told.searchParams.get('error')]).toEqual(['connector.example', 'unsupported_response_type']);
+  const invalid: [Record<string, string | undefined>, string][] = [
+    [{ response_type: 'token' }, 'response_type must be code'],
+    [{ response_type: undefined }, 'response_type must be code'],
+    [{ code_challenge: undefined }, 'code_challenge must be'],
+    [{ code_challenge: 'x' }, 'code_challenge must be'],
+    [{ code_challenge_method: 'plain' }, 'code_challenge_method must be S256'],
+    [{ code_challenge_method: undefined }, 'code_challenge_method must be S256'],
+    [{ resource: 'https://elsewhere.example/mcp' }, 'The resource must be'],
+  ];
+  const questions = invalid.map(([more, text]) => [question(body.client_id, challenge, more), text] as const);
+  const twice = `${question(body.client_id, challenge)}&resource=https%3A%2F%2Fx.example`;
+  for (const one of [browser, fixture.browser()]) {
+    for (const [path, text] of [...questions, [twice, 'resource was sent more than once'] as const]) {
+      const shown = await one.open(path);
+      expect([path, shown.status, shown.headers.get('location')]).toEqual([path, 400, null]);
+      expect(shown.text).toContain(text);
+      expect(shown.text).toContain('No access was granted');
+    }
+  }
 });
 
 test('a client is its signed registration, which cannot be changed', async () => {
