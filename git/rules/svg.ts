@@ -1,21 +1,12 @@
 /** Whether an SVG can execute script. Uses an XML parser: a file that it cannot parse is refused too. */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { foreignFault } from './svg-foreign-object.ts';
 
-const active = new Set([
-  'script',
-  'foreignobject',
-  'iframe',
-  'object',
-  'embed',
-  'handler',
-  'listener',
-  'frame',
-  'meta',
-  'link',
-  'base',
-]);
+const active = new Set(['script', 'iframe', 'object', 'embed', 'handler', 'listener', 'frame', 'meta', 'link', 'base']);
 const svgNamespace = 'http://www.w3.org/2000/svg';
 const htmlNamespace = 'http://www.w3.org/1999/xhtml';
+/** Without an internal subset, so that it declares nothing. Browsers do not load the file that it names. */
+const plainDoctype = /^\s+svg(\s+(PUBLIC\s+("[^"<]*"|'[^'<]*')|SYSTEM)\s+("https?:[^"<]*"|'https?:[^'<]*'))?\s*$/;
 const safeData =
   /^data:(image\/(png|jpe?g|webp|gif|avif)|(application|font)\/[a-z0-9.+-]*(woff2?|ttf|otf|opentype|truetype)[a-z0-9.+-]*)[;,]/;
 
@@ -28,18 +19,36 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let fault: SvgFault | undefined;
   let root = '';
+  /** Open elements from a `foreignObject` on. */
+  let foreignDepth = 0;
   const found = (kind: SvgFault['kind'], what: string) => {
     fault ??= { kind, what };
   };
   parser.on('error', () => found('broken', 'are not well-formed XML'));
-  parser.on('doctype', () => found('script', 'has a <!DOCTYPE …>, which can declare entities'));
+  parser.on('xmldecl', ({ encoding }) => {
+    // A browser decodes the file as declared, and might then find other markup in it than we did.
+    if (encoding && !/^utf-?8$/i.test(encoding)) found('broken', 'are not XML encoded in UTF-8');
+  });
+  parser.on('doctype', (text) => {
+    if (!plainDoctype.test(text)) found('script', 'has a <!DOCTYPE …> that can declare entities');
+  });
+  // An HTML parser ends comments and text elsewhere than an XML parser does.
+  for (const part of ['comment', 'cdata'] as const) {
+    parser.on(part, (text) => {
+      if (text.includes('<')) found('script', `has a ${part === 'cdata' ? 'CDATA section' : part} with a “<” in it`);
+    });
+  }
   parser.on('processinginstruction', ({ target }) => {
     if (target !== 'xml') found('script', `has a <?${target} …> instruction`);
   });
   parser.on('opentag', (tag) => {
     root ||= tag.local;
-    const what = activePart(tag);
+    const what = (foreignDepth > 0 && foreignFault(tag, htmlNamespace)) || activePart(tag, foreignDepth > 0);
     if (what) found('script', what);
+    if (foreignDepth > 0 || tag.local.toLowerCase() === 'foreignobject') foreignDepth += 1;
+  });
+  parser.on('closetag', () => {
+    if (foreignDepth > 0) foreignDepth -= 1;
   });
   try {
     for await (const chunk of content) {
@@ -54,9 +63,9 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
   return fault;
 }
 
-function activePart(tag: SaxesTagNS): string | undefined {
+function activePart(tag: SaxesTagNS, isForeign: boolean): string | undefined {
   if (active.has(tag.local.toLowerCase())) return `has a <${tag.name}> element`;
-  if (tag.uri === htmlNamespace) return `has an HTML element <${tag.name}>`;
+  if (tag.uri === htmlNamespace && !isForeign) return `has an HTML element <${tag.name}>`;
   if (tag.local === 'svg' && tag.uri !== '' && tag.uri !== svgNamespace) return 'has an <svg> in another namespace';
   for (const attribute of Object.values(tag.attributes)) {
     const name = attribute.local.toLowerCase();
