@@ -14,6 +14,8 @@ const unused =
 const typescript = /\.[cm]?tsx?$/;
 /** At the top of a package. Deeper, some packages have code in folders of these names. */
 const unusedFolders = /^(tests?|__tests__|examples?|benchmarks?|docs?|man|\.github|\.vscode)$/;
+/** Packages read the files of these themselves: Astro's integrations have types of content there. */
+const readFolders = /^templates?$/;
 const platform = /^(darwin|linux|win32|android|ios|freebsd|openbsd|sunos|aix)-/;
 const own = `${process.platform}-${process.arch}`;
 
@@ -72,6 +74,7 @@ function slimFolder(folder, isTop, isUnused) {
   for (const name of namesOf(folder, 'folder')) {
     const isOther = (platform.test(name) && !name.startsWith(own) && /prebuil/.test(folder)) || names?.test(name);
     if (isOther || (isTop && unusedFolders.test(name))) remove(name);
+    else if (readFolders.test(name)) continue;
     else if (name === 'node_modules')
       for (const inner of packageFolders(join(folder, name))) slimFolder(inner, true, isUnused);
     else slimFolder(join(folder, name), false, isUnused);
