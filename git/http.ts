@@ -1,12 +1,10 @@
 /** The sites' repositories over HTTP: git's smart protocol (gitprotocol-http(5)) under `/git/`. */
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Place } from '#providers/repositories/git.ts';
 import { sweepRepository } from '#providers/repositories/leftovers.ts';
 import { type PlanLimits, planLimitsOf } from '#rules/plan-limits.ts';
-import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import {
   type Address,
@@ -19,22 +17,25 @@ import {
 } from './access.ts';
 import { readAdvertisement } from './advertisement.ts';
 import { createGitConcurrency, type GitConcurrency, type GitConcurrencyLimits } from './concurrency.ts';
-import { answerHook, assertHookRuns, type Push, refusalLines } from './hook.ts';
+import { assertHookRuns } from './hook.ts';
 import { refusalResponse } from './pkt-line.ts';
-import { checkPush } from './push.ts';
+import { type GitDeps, type GitRequest, type PushContext, pushOf } from './receive.ts';
 import { readPlatformFiles } from './rules.ts';
-import { drain, type Exchange, type GitTimeouts, type Service, serveGit } from './serve.ts';
-
-type Request = Omit<Exchange, 'disconnect' | 'onExit'>;
-type GitDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'repositories'>;
+import { drain, type GitWork, type Service, serveGit } from './serve.ts';
+import type { GitTimeouts } from './timers.ts';
 
 const defaultTimeouts: GitTimeouts = {
   idleMs: 60_000,
-  workMs: 300_000,
+  workMs: 60_000,
+  workMsPerMegabyte: 1000,
   slowMs: 60_000,
   bytesPerSecondMin: 8_192,
   askMs: 5_000,
 };
+
+const pushWork: GitWork = { cpuSeconds: 2, cpuSecondsPerMegabyte: 0.1, dataMebibytes: 100 };
+// A clone of a repository that is not repacked yet compresses all of it.
+const fetchWork: GitWork = { cpuSeconds: 60, cpuSecondsPerMegabyte: 0, dataMebibytes: 256 };
 
 // The body of a fetch has a line of 50 bytes for each commit that the client has.
 const fetchBytesMax = 16_777_216;
@@ -79,14 +80,17 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
           body: bodyOf(request),
           bodyBytesMax: fetchBytesMax,
           tooLarge: ['The fetch request lists too many commits. Clone the repository again.'],
+          tooSlow: ['This fetch takes too much computing time. Fetch fewer commits at a time (git clone --depth=1).'],
           isStillAllowed: () => isStillGranted(access),
           timeouts: times,
+          work: { ...fetchWork, ...options.work },
         });
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
         const { place, address, access, planLimits } = await open(deps, request, 'git-receive-pack');
         await sweepRepository(place.dir);
-        const push = pushOf(deps, { access, planLimits, platform, place, address, body: bodyOf(request), times });
+        const work = { ...pushWork, ...options.work };
+        const push = pushOf(deps, { access, planLimits, platform, place, address, body: bodyOf(request), times, work });
         return answer(slots, address, request, reply, push);
       });
     },
@@ -94,7 +98,11 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
   );
 }
 
-export type GitOptions = { timeouts?: Partial<GitTimeouts>; concurrency?: Partial<GitConcurrencyLimits> };
+export type GitOptions = {
+  timeouts?: Partial<GitTimeouts>;
+  work?: Partial<GitWork>;
+  concurrency?: Partial<GitConcurrencyLimits>;
+};
 type Named = { Params: { name: string } };
 
 function parseService(service: unknown): Service {
@@ -145,51 +153,6 @@ function bodyOf(request: FastifyRequest): Readable {
   return payload.pipe(gunzip);
 }
 
-type PushContext = {
-  /** Checks the access again. Throws a GitRefusal. */
-  access: () => Promise<unknown>;
-  planLimits: PlanLimits;
-  platform: ReadonlyMap<string, string>;
-  place: Place;
-  address: Address;
-  body: Readable;
-  times: GitTimeouts;
-};
-
-function pushOf(
-  deps: GitDeps,
-  { access, planLimits: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: PushContext,
-): Request {
-  const decide = async ({ quarantine, updates }: Push): Promise<string[]> => {
-    // The upload may have taken minutes, and the access may have been revoked meanwhile.
-    const lost = await access().catch(refusalOrThrow);
-    if (lost instanceof GitRefusal) return ['', 'Refused. Nothing has changed.', `  ${lost.message}`, ''];
-    const main = (await deps.repositories?.head(siteId, repository)) ?? null;
-    const pushed = quarantine === undefined ? place : { ...place, quarantine: join(place.dir, 'objects', quarantine) };
-    return refusalLines(await checkPush({ repository, limits, lift, platform }, pushed, updates, main));
-  };
-  const megabytes = Math.floor(limits.push_bytes / 1_048_576);
-  return {
-    service: 'git-receive-pack',
-    dir: place.dir,
-    protocol: undefined,
-    body,
-    bodyBytesMax: limits.push_bytes,
-    tooLarge: [
-      `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the limit for one push.`,
-      `Push fewer commits at a time, or remove large files from the history. ${lift('push_bytes')}`,
-    ],
-    isStillAllowed: () => isStillGranted(access),
-    onHook(channel) {
-      answerHook(channel, decide).catch((error) => {
-        deps.log.error({ err: error, siteId }, 'a push could not be checked');
-        channel.end('refused\nThe push could not be checked because of an internal error. Nothing has changed.\n');
-      });
-    },
-    timeouts: times,
-  };
-}
-
 /**
  * Streams git's output. The status is sent with the first chunk, so that a request which git cannot read gets an error
  * status.
@@ -199,7 +162,7 @@ async function answer(
   { siteId }: Address,
   request: FastifyRequest,
   reply: FastifyReply,
-  wanted: Request,
+  wanted: GitRequest,
 ): Promise<FastifyReply> {
   const type = `application/x-${wanted.service}-result`;
   const release = await slots.acquire(siteId).catch(refusalOrThrow);
@@ -207,10 +170,13 @@ async function answer(
     await drain(wanted);
     return neverCached(reply).type(type).send(refusalResponse(wanted.service, release.message));
   }
-  const exchange = { ...wanted, disconnect: () => reply.raw.destroy(), onExit: release };
+  const gone = new AbortController();
+  const exchange = { ...wanted, disconnect: () => reply.raw.destroy(), signal: gone.signal, onExit: release };
   const pieces = serveGit(exchange);
   reply.raw.on('close', () => {
-    if (!reply.raw.writableFinished) exchange.body.destroy(new Error('the client disconnected'));
+    if (reply.raw.writableFinished) return;
+    exchange.body.destroy(new Error('the client disconnected'));
+    gone.abort();
   });
   const first = await pieces.next().catch((error) => {
     request.log.warn({ err: error }, 'git did not respond');

@@ -1,34 +1,58 @@
 /** Validates a push while its objects are still in quarantine: a refused push never enters the repository. */
+import { setImmediate } from 'node:timers/promises';
+import { isHarmful } from '#providers/paths.ts';
 import type { Place } from '#providers/repositories/git.ts';
+import { type ObjectReader, OversizedObject, openObjects } from '#providers/repositories/object-reader.ts';
+import { findName, isAncestor, listNewObjects, locate } from '#providers/repositories/objects.ts';
+import { compareTrees, type Difference, listFiles, readCommit, readTree } from '#providers/repositories/trees.ts';
 import {
-  type Difference,
-  diffTrees,
-  hasObject,
-  isAncestor,
-  readBlobs,
-  type TreeEntry,
-  walkHistory,
-  walkTree,
-} from '#providers/repositories/objects.ts';
-import { checkContent, checkHistoricPath, checkTree, needsBytes, type Rules, type Violation } from './rules.ts';
+  checkContent,
+  checkDifferences,
+  checkHistoricPath,
+  formatKey,
+  needsBytes,
+  type Rules,
+  refuseExcess,
+  refuseInflation,
+  type Violation,
+} from './rules.ts';
 
 /** The update of one branch, from one commit to another; null if it does not exist before or after. */
 export type RefUpdate = { ref: string; from: string | null; to: string | null };
 
-/** All violations of a push; empty if it is accepted. `main` is the tip that a new branch is compared with. */
+type Tip = { ref: string; from: string | null; to: string };
+
+/**
+ * All violations of a push; empty if it is accepted. `main` is the tip that a new branch is compared with. The objects
+ * in the quarantine, if there is one, may decompress to at most `inflatedBytesMax` bytes.
+ */
 export async function checkPush(
   rules: Rules,
   place: Place,
   updates: readonly RefUpdate[],
   main: string | null,
+  inflatedBytesMax = Number.POSITIVE_INFINITY,
 ): Promise<Violation[]> {
   const refs = updates.map((update) => checkRef(rules, update)).filter((verdict) => verdict !== undefined);
   if (refs.length > 0) return refs;
+  const tips = updates.flatMap(({ ref, from, to }) => (to === null ? [] : [{ ref, from: from ?? main, to }]));
+  // Both processes run at the same time: most of their time is start-up.
+  const listing = place.quarantine === undefined ? undefined : listNewObjects(place, inflatedBytesMax);
+  listing?.catch(() => {});
+  await using reader = await openObjects(place);
   const verdicts: Violation[] = [];
-  for (const { ref, from, to } of updates) {
-    if (to !== null) verdicts.push(...(await checkTip(rules, place, { ref, from: from ?? main, to })));
+  const differences: Difference[] = [];
+  for (const tip of tips) {
+    const found = await checkTip(rules, place, reader, tip);
+    verdicts.push(...found.verdicts);
+    differences.push(...found.differences);
+    // The reader has stopped in the middle of an answer.
+    if (found.isUnread) return verdicts;
   }
-  return verdicts;
+  const added = await listing;
+  if (added && added.inflatedBytes > inflatedBytesMax) return [...verdicts, refuseInflation(rules)];
+  if (added) verdicts.push(...(await checkNewTrees(rules, place, reader, tips, added.trees)));
+  return verdicts.length > 0 ? verdicts : checkContents(rules, reader, differences);
 }
 
 function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | undefined {
@@ -46,79 +70,88 @@ function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | 
   return refuse(ref, 'cannot be deleted by a push', 'To undo the work, push commits that revert it (git revert).');
 }
 
-/** All git queries run concurrently: each is a process, and most of its time is start-up. */
-async function checkTip(
+type Checked = { verdicts: Violation[]; differences: Difference[]; isUnread?: boolean };
+
+/** Compares a tip with the one before, by names, modes and sizes. */
+async function checkTip(rules: Rules, place: Place, reader: ObjectReader, tip: Tip): Promise<Checked> {
+  const { ref, from, to } = tip;
+  const only = (verdict: Violation): Checked => ({ verdicts: [verdict], differences: [] });
+  let type: string | undefined;
+  for await (const info of reader.infos([to])) ({ type } = info);
+  if (type !== 'commit') {
+    return only(refuse(ref, 'would not point to a commit', 'Push a commit: git push origin HEAD:main'));
+  }
+  if (ref === 'refs/heads/main' && from !== null && !(await isOnTop(place, reader, from, to))) {
+    const remedy = 'Rebase onto the site’s commits (git pull --rebase), then push without --force.';
+    return only(refuse(ref, 'accepts only fast-forward pushes: this push would remove commits from the site', remedy));
+  }
+  const { limits } = rules;
+  const { tree: root } = await readCommit(reader, to);
+  const found = await readTree(reader, root, { files: limits.site_files, bytes: limits.site_bytes });
+  if ('excess' in found) return { ...only(refuseExcess(rules, found.excess)), isUnread: true };
+  const before = from === null ? null : (await readCommit(reader, from)).tree;
+  const differences = await compareTrees(reader, before, found.tree);
+  const sizes = new Map(listFiles(found.tree, found.sizes).map((file) => [file.path, file.bytes]));
+  const verdicts: Violation[] = [];
+  for (let at = 0; at < differences.length; at += differencesAtOnce) {
+    verdicts.push(...checkDifferences(rules, sizes, differences.slice(at, at + differencesAtOnce)));
+    // Other requests run in between.
+    await setImmediate();
+  }
+  return { verdicts, differences };
+}
+
+const differencesAtOnce = 500;
+const commitsReadMax = 20;
+
+/** Whether the history of `to` contains `from`. Most pushes have few commits: a process is started only for others. */
+async function isOnTop(place: Place, reader: ObjectReader, from: string, to: string): Promise<boolean> {
+  const seen = new Set([to]);
+  for (const commit of seen) {
+    if (commit === from) return true;
+    if (seen.size > commitsReadMax) break;
+    for (const parent of (await readCommit(reader, commit)).parents) seen.add(parent);
+  }
+  return seen.has(from) || (await isAncestor(place, from, to));
+}
+
+/** Only names that would harm a clone are refused in commits before the tip. */
+async function checkNewTrees(
   rules: Rules,
   place: Place,
-  { ref, from, to }: { ref: string; from: string | null; to: string },
+  reader: ObjectReader,
+  tips: readonly Tip[],
+  trees: Buffer,
 ): Promise<Violation[]> {
-  const asked = Promise.all([readFiles(place, to, rules.limits.site_files + 1), checkNewHistory(place, from, to)]);
-  const answers = await asked.catch(async (error: unknown) => {
-    // git's queries fail for anything that is not a commit.
-    if (await hasObject(place, to, 'commit')) throw error;
-    return undefined;
+  const found = await findName(reader, trees, isHarmful).catch((error: unknown) => {
+    if (error instanceof OversizedObject) return error;
+    throw error;
   });
-  if (!answers || !(answers[1].isCommit || (await hasObject(place, to, 'commit')))) {
-    return [refuse(ref, 'would not point to a commit', 'Push a commit: git push origin HEAD:main')];
-  }
-  const [files, history] = answers;
-  const goesForward = from === null || history.isOnTop || ref !== 'refs/heads/main';
-  if (!goesForward && !(await isAncestor(place, from, to))) {
-    const remedy = 'Rebase onto the site’s commits (git pull --rebase), then push without --force.';
-    return [refuse(ref, 'accepts only fast-forward pushes: this push would remove commits from the site', remedy)];
-  }
-  const differences = history.differences ?? (await diffTrees(place, from, to));
-  const verdicts = [...checkTree(rules, files, differences), ...history.verdicts];
-  return verdicts.length > 0 ? verdicts : checkContents(rules, place, differences);
+  if (found instanceof OversizedObject) return [refuseExcess(rules, { limit: 'files' })];
+  if (!found) return [];
+  const commits = tips.map(({ to }) => to);
+  return [checkHistoricPath(await locate(place, commits, found)) ?? []].flat();
 }
 
-/** The files of a commit, at most `countMax`: a small pack can contain a tree of any size. */
-async function readFiles(place: Place, commit: string, countMax: number): Promise<TreeEntry[]> {
-  const files: TreeEntry[] = [];
-  for await (const file of walkTree(place, commit)) {
-    files.push(file);
-    if (files.length >= countMax) break;
+/** Validates changed files by their bytes: equal ones once. */
+async function checkContents(
+  rules: Rules,
+  reader: ObjectReader,
+  differences: readonly Difference[],
+): Promise<Violation[]> {
+  const { repository } = rules;
+  const written = new Map<string, { path: string; oid: string }>();
+  for (const { path, oid } of differences) {
+    if (oid === null || !needsBytes(repository, path)) continue;
+    const key = `${oid} ${formatKey(repository, path)}`;
+    if (!written.has(key)) written.set(key, { path, oid });
   }
-  return files;
-}
-
-/**
- * The result of one walk through the new commits. `isCommit`: `to` is among them. `isOnTop`: one of them has the parent
- * `from`. `differences` is defined only for a single new commit on top of `from`, as in most pushes.
- */
-type History = { isCommit: boolean; isOnTop: boolean; differences: Difference[] | undefined; verdicts: Violation[] };
-
-async function checkNewHistory(place: Place, from: string | null, to: string): Promise<History> {
-  const history: History = { isCommit: false, isOnTop: false, differences: undefined, verdicts: [] };
-  let commits = 0;
-  for await (const step of walkHistory(place, to)) {
-    if ('path' in step) {
-      const verdict = step.oid === null ? undefined : checkHistoricPath(step.path);
-      if (verdict) return { ...history, differences: undefined, verdicts: [verdict] };
-      history.differences?.push(step);
-    } else {
-      commits += 1;
-      history.isCommit ||= step.commit === to;
-      history.isOnTop ||= from !== null && step.parents.includes(from);
-      const isOnly = commits === 1 && step.commit === to && step.parents.length === 1 && step.parents[0] === from;
-      history.differences = isOnly ? [] : undefined;
-    }
-  }
-  return history;
-}
-
-async function checkContents(rules: Rules, place: Place, differences: readonly Difference[]): Promise<Violation[]> {
-  const written = differences.flatMap(({ path, oid }) =>
-    oid !== null && needsBytes(rules.repository, path) ? [{ path, oid }] : [],
-  );
+  const files = [...written.values()];
   const verdicts: Violation[] = [];
-  const paths = written.values();
-  for await (const { content } of readBlobs(
-    place,
-    written.map((file) => file.oid),
-  )) {
+  const paths = files.values();
+  for await (const { content } of reader.contents(files.map(({ oid }) => oid))) {
     const path = paths.next().value?.path ?? '';
-    const verdict = await checkContent(rules.repository, path, content);
+    const verdict = await checkContent(repository, path, content);
     if (verdict) verdicts.push(verdict);
   }
   return verdicts;

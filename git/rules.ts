@@ -5,8 +5,17 @@
 import { createHash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isFrozen, isHarmful, isWithin, printable, sourceFault } from '#providers/paths.ts';
-import type { Difference, TreeEntry } from '#providers/repositories/objects.ts';
+import {
+  extensionOf,
+  foldersDeepMax,
+  isFrozen,
+  isHarmful,
+  isWithin,
+  pathBytesMax,
+  printable,
+  sourceFault,
+} from '#providers/paths.ts';
+import { type Difference, foldersPerFile, type TreeEntry, type TreeExcess } from '#providers/repositories/trees.ts';
 import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Repository } from '#rules/states.ts';
 import type { ErrorCode } from '#runtime/errors.ts';
@@ -58,8 +67,17 @@ export function readPlatformFiles(): ReadonlyMap<string, string> {
  */
 export function checkTree(rules: Rules, files: readonly TreeEntry[], differences: readonly Difference[]): Violation[] {
   const sizes = new Map(files.map((file) => [file.path, file.bytes]));
-  const verdicts = differences.map((difference) => checkDifference(rules, difference, sizes.get(difference.path) ?? 0));
+  const verdicts = checkDifferences(rules, sizes, differences);
   return [...verdicts, checkTotals(rules, files)].filter((verdict) => verdict !== undefined);
+}
+
+/** Validates changes by names, modes and sizes. `sizes` are those of the new tip's files, by path. */
+export function checkDifferences(
+  rules: Rules,
+  sizes: ReadonlyMap<string, number>,
+  differences: readonly Difference[],
+): Violation[] {
+  return differences.flatMap((difference) => checkDifference(rules, difference, sizes.get(difference.path) ?? 0) ?? []);
 }
 
 function checkDifference(rules: Rules, difference: Difference, bytes: number): Violation | undefined {
@@ -118,29 +136,67 @@ function checkPlace(repository: Repository, path: string): Violation | undefined
   return refuse('format_not_allowed', path, `has a file format that ${place.name} does not accept`, remedy);
 }
 
-function checkTotals({ limits, lift, repository }: Rules, files: readonly TreeEntry[]): Violation | undefined {
-  const subject = `The ${repository} repository would contain more than`;
-  if (files.length > limits.site_files) {
-    return refuse(
+function checkTotals(rules: Rules, files: readonly TreeEntry[]): Violation | undefined {
+  const { limits } = rules;
+  if (files.length > limits.site_files) return refuseExcess(rules, { limit: 'files' });
+  if (countFolders(files) > foldersPerFile * limits.site_files) return refuseExcess(rules, { limit: 'folders' });
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return bytes > limits.site_bytes ? refuseExcess(rules, { limit: 'bytes' }) : undefined;
+}
+
+function countFolders(files: readonly TreeEntry[]): number {
+  const folders = new Set<string>();
+  for (const { path } of files) {
+    for (
+      let end = path.lastIndexOf('/');
+      end > 0 && !folders.has(path.slice(0, end));
+      end = path.lastIndexOf('/', end - 1)
+    )
+      folders.add(path.slice(0, end));
+  }
+  return folders.size;
+}
+
+/** Why a tree that is too large to be listed is refused. */
+export function refuseExcess({ limits, lift, repository }: Rules, { limit, path = '' }: TreeExcess): Violation {
+  const refuseTotal = (what: string, name: 'site_files' | 'site_bytes') =>
+    refuse(
       'plan_limit',
       null,
-      `${subject} ${limits.site_files} files`,
-      `Remove files and try again. ${lift('site_files')}`,
+      `The ${repository} repository would contain more than ${what}`,
+      `Remove files and try again. ${lift(name)}`,
     );
+  if (limit === 'files') return refuseTotal(`${limits.site_files} files`, 'site_files');
+  if (limit === 'folders') return refuseTotal(`${foldersPerFile * limits.site_files} folders`, 'site_files');
+  if (limit === 'bytes') return refuseTotal(megabytes(limits.site_bytes), 'site_bytes');
+  if (limit === 'empty') {
+    return refuse('invalid_path', path, 'is an empty folder', 'Remove the folder, or add a file to it.');
   }
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  if (bytes <= limits.site_bytes) return undefined;
+  const what =
+    limit === 'depth'
+      ? `is inside more than ${foldersDeepMax} folders`
+      : `has a path longer than ${pathBytesMax} bytes`;
+  return refuse('invalid_path', path, what, 'Move or rename it.');
+}
+
+/** Why a push that decompresses to more bytes than a site may have is refused. */
+export function refuseInflation({ limits, lift }: Rules): Violation {
   return refuse(
     'plan_limit',
     null,
-    `${subject} ${megabytes(limits.site_bytes)}`,
-    `Remove files and try again. ${lift('site_bytes')}`,
+    `This push decompresses to more than ${megabytes(limits.site_bytes)}`,
+    `Push fewer commits at a time, or remove large files from the history. ${lift('site_bytes')}`,
   );
 }
 
 /** Whether files at this path are validated by their bytes. */
 export function needsBytes(repository: Repository, path: string): boolean {
   return placeOf(repository, path) !== undefined;
+}
+
+/** Equal for two paths at which the same bytes are valid, or are not. */
+export function formatKey(repository: Repository, path: string): string {
+  return [placeOf(repository, path)?.name, extensionOf(path), path.toLowerCase().endsWith('.credit.json')].join(' ');
 }
 
 /** Validates one file by its bytes, after `checkTree`. `content` may be left unread in part. */

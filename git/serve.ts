@@ -4,18 +4,23 @@
  * a descriptor to the hook.
  */
 import type { Duplex, Readable } from 'node:stream';
-import { gitEnvironment, withinMemory } from '#providers/repositories/git.ts';
+import { gitEnvironment, type Place, type ProcessLimits, withinLimits } from '#providers/repositories/git.ts';
 import { type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
-import { fatalAnswer } from './pkt-line.ts';
+import { fatalAnswer, refusalResponse } from './pkt-line.ts';
+import { type Processes, watchProcesses } from './processes.ts';
+import { type GitTimeouts, megabyte, type Progress, startTimers } from './timers.ts';
 
 export type Service = 'git-upload-pack' | 'git-receive-pack';
 
-/**
- * Time-outs, in milliseconds: for a silent client (`idleMs`), for a received push (`workMs`), and for a client that
- * sends or reads less than `bytesPerSecondMin` on average (`slowMs`), which could otherwise occupy a process forever.
- * `askMs`: how often the access is checked again.
- */
-export type GitTimeouts = { idleMs: number; workMs: number; slowMs: number; bytesPerSecondMin: number; askMs: number };
+/** CPU time of all processes of an exchange together, also for each megabyte received; memory of each process. */
+export type GitWork = { cpuSeconds: number; cpuSecondsPerMegabyte: number; dataMebibytes: number };
+
+/** What is left of the work of an exchange, for the processes that check its push. */
+export type Work = Required<Pick<Place, 'watch'>> & {
+  limits(): Promise<ProcessLimits>;
+  /** The push is accepted: from here on it is not refused for the time that it takes. */
+  settle(): void;
+};
 
 export type Exchange = {
   service: Service;
@@ -28,13 +33,18 @@ export type Exchange = {
   bodyBytesMax: number;
   /** Lines for the pusher if the body is larger than that. */
   tooLarge: string[];
+  /** Lines for the client if git needs more time than it may use. */
+  tooSlow: string[];
   timeouts: GitTimeouts;
+  work: GitWork;
   /** Answers the `pre-receive` hook; only for pushes. */
-  onHook?: (channel: Duplex) => void;
+  onHook?: (channel: Duplex, work: Work) => void;
   /** Whether the access is still granted: an account may be blocked, a password may expire. */
   isStillAllowed: () => Promise<boolean>;
   /** Closes the connection to a client that timed out. */
   disconnect: () => void;
+  /** Aborted when the client has disconnected. */
+  signal: AbortSignal;
   /** Called once when git has exited, whatever its status. */
   onExit: () => void;
 };
@@ -44,68 +54,69 @@ const graceMs = 2000;
 
 /** The response, in chunks. Stops git and its children when the reader disconnects or the client is silent. */
 export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | string> {
-  const git = await start(exchange);
-  const timers = startTimers(exchange, (reason) => {
+  const progress: Progress = { received: 0, refusal: undefined, isSettled: false };
+  const refuse = (lines: string[]) => {
+    if (!progress.isSettled) progress.refusal ??= lines;
     git.stop();
-    exchange.body.destroy(new Error(reason));
+  };
+  const { cpuSeconds, cpuSecondsPerMegabyte } = exchange.work;
+  const cpuMax = () => cpuSeconds + (cpuSecondsPerMegabyte * progress.received) / megabyte;
+  const processes = watchProcesses(cpuMax, () => progress.isSettled || refuse(exchange.tooSlow));
+  const git = await start(exchange, processes, workOf(exchange, processes, cpuMax, progress)).catch(
+    (error: unknown) => {
+      processes.clear();
+      throw error;
+    },
+  );
+  exchange.signal.addEventListener('abort', () => git.stop(), { once: true });
+  if (exchange.signal.aborted) git.stop();
+  const timers = startTimers(exchange, progress, {
+    abandon(reason) {
+      git.stop();
+      exchange.body.destroy(new Error(reason));
+      exchange.disconnect();
+    },
+    refuse: () => refuse(exchange.tooSlow),
   });
-  const isLarge = { value: false };
-  const fed = writeBody(exchange, git, timers.moved, isLarge).then(() => {
+  const fed = writeBody(exchange, git, timers.moved, progress, refuse).then(() => {
     if (exchange.service === 'git-receive-pack') timers.received();
   });
   fed.catch(() => git.stop());
+  let isBegun = false;
   try {
     for await (const chunk of git.stdout.iterator({ destroyOnReturn: false })) {
-      if (!isLarge.value) yield chunk as Buffer;
+      if (!progress.refusal) yield chunk as Buffer;
+      isBegun = true;
       // Counted only after the reader has received it.
       timers.moved(chunk as Buffer);
     }
     await fed;
     const { status, stderr: words } = await git.exited;
-    if (isLarge.value) yield fatalAnswer(exchange.tooLarge, 'Refused. Nothing has changed.');
+    if (progress.refusal) yield refusalText(exchange.service, progress.refusal, isBegun);
     else if (status !== 0) throw new Error(`${exchange.service} exited with status ${status}: ${words}`);
   } finally {
     timers.clear();
+    processes.clear();
     git.stop();
   }
 }
 
-/** Enforces the time-outs of an exchange: those of the client until a push is received, then that of git's work. */
-function startTimers(exchange: Exchange, stop: (reason: string) => void) {
-  const { idleMs, workMs, slowMs, bytesPerSecondMin, askMs } = exchange.timeouts;
-  const began = performance.now();
-  let bytes = 0;
-  let [isReceived, isOver] = [false, false];
-  let work: NodeJS.Timeout | undefined;
-  const abandon = (reason: string) => {
-    stop(reason);
-    exchange.disconnect();
-  };
-  const idle = setTimeout(() => abandon('the client sent no data for too long'), idleMs);
-  // The hook checks the access of a received push again.
-  const ask = async () => isReceived || (await exchange.isStillAllowed()) || abandon('access was revoked');
-  const asking = setInterval(() => void ask().catch(() => {}), askMs);
+function refusalText(service: Service, lines: string[], isBegun: boolean): string {
+  if (service === 'git-receive-pack') return fatalAnswer(lines, 'Refused. Nothing has changed.');
+  return isBegun ? fatalAnswer([], lines.join(' ')) : refusalResponse(service, lines.join(' '));
+}
+
+function workOf({ work, timeouts }: Exchange, processes: Processes, cpuMax: () => number, progress: Progress): Work {
   return {
-    /** The client has sent or read these bytes. */
-    moved(chunk: Buffer): void {
-      if (isReceived) return;
-      idle.refresh();
-      bytes += chunk.length;
-      const patienceMs = slowMs + (bytes / bytesPerSecondMin) * 1000;
-      if (performance.now() - began > patienceMs) abandon('the client is too slow');
-    },
-    /** The whole push is received. */
-    received(): void {
-      isReceived = true;
-      clearTimeout(idle);
-      // The body may end after the exchange.
-      if (!isOver) work = setTimeout(() => stop('the push took too long'), workMs);
-    },
-    clear(): void {
-      isOver = true;
-      clearTimeout(idle);
-      clearInterval(asking);
-      clearTimeout(work);
+    watch: processes.add,
+    limits: async () => ({
+      cpuSeconds: cpuMax() - (await processes.used()),
+      wallMs: timeouts.workMs + (timeouts.workMsPerMegabyte * progress.received) / megabyte,
+      dataMebibytes: work.dataMebibytes,
+      outputMebibytes: 64,
+    }),
+    settle() {
+      progress.isSettled = true;
     },
   };
 }
@@ -115,21 +126,20 @@ function startTimers(exchange: Exchange, stop: (reason: string) => void) {
  * the response.
  */
 async function writeBody(
-  { body, bodyBytesMax }: Exchange,
+  { body, bodyBytesMax, tooLarge }: Exchange,
   git: Git,
   moved: (chunk: Buffer) => void,
-  isLarge: { value: boolean },
+  progress: Progress,
+  refuse: (lines: string[]) => void,
 ): Promise<void> {
-  let bytes = 0;
   for await (const chunk of body) {
     moved(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
-    if (bytes > bodyBytesMax && !isLarge.value) {
-      isLarge.value = true;
-      git.stop();
+    progress.received += (chunk as Buffer).length;
+    if (progress.received > bodyBytesMax) refuse(tooLarge);
+    if (progress.received > 2 * bodyBytesMax) {
+      throw new Error('the client kept sending data after it reached the size limit');
     }
-    if (bytes > 2 * bodyBytesMax) throw new Error('the client kept sending data after it reached the size limit');
-    if (!isLarge.value) await writeWithBackpressure(git.stdin, chunk as Buffer);
+    if (!progress.refusal) await writeWithBackpressure(git.stdin, chunk as Buffer);
   }
   git.stdin.end();
 }
@@ -145,8 +155,12 @@ export async function drain({ body, bodyBytesMax }: Pick<Exchange, 'body' | 'bod
 
 type Git = SpawnedProcess & { stop(): void };
 
-async function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: Exchange): Promise<Git> {
-  const [program, args] = withinMemory(['git', service.slice('git-'.length), '--stateless-rpc', dir]);
+async function start(exchange: Exchange, processes: Processes, work: Work): Promise<Git> {
+  const { service, dir, protocol, bodyBytesMax, onHook, onExit } = exchange;
+  const { cpuSeconds, cpuSecondsPerMegabyte, dataMebibytes } = exchange.work;
+  // For each process. All of them together are watched, where the system shows their times.
+  const limits = { cpuSeconds: cpuSeconds + (cpuSecondsPerMegabyte * bodyBytesMax) / megabyte, dataMebibytes };
+  const [program, args] = withinLimits(['git', service.slice('git-'.length), '--stateless-rpc', dir], limits);
   const env = {
     ...gitEnvironment({ 'receive.maxInputSize': String(bodyBytesMax) }),
     ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }),
@@ -155,6 +169,7 @@ async function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: E
     onExit();
     throw error;
   });
+  processes.add(git);
   let isOver = false;
   let stopping: NodeJS.Timeout | undefined;
   const over = () => {
@@ -163,15 +178,16 @@ async function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: E
     onExit();
   };
   git.exited.then(over, over);
-  if (git.channel) onHook?.(git.channel);
+  if (git.channel) onHook?.(git.channel, work);
   return {
     ...git,
-    // Closes only the pipes first: a receive-pack that is signalled while its unpacker exits can leave the quarantine
-    // behind.
+    // Closes the pipes and kills what git has started: a receive-pack that is signalled while its unpacker exits can
+    // leave the quarantine behind.
     stop() {
       git.stdin.destroy();
       git.stdout.resume();
       git.channel?.destroy();
+      processes.stop(git);
       if (isOver) return;
       stopping ??= setTimeout(() => {
         git.kill('SIGTERM');

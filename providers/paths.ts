@@ -34,7 +34,9 @@ const frozenNames: ReadonlySet<string> = new Set([
 export const contentFolder = 'src/content/';
 
 const segmentBytesMax = 255;
-const pathBytesMax = 1024;
+export const pathBytesMax = 1024;
+/** The number of folders inside each other in a site's source. */
+export const foldersDeepMax = 64;
 
 /** Why a site's source cannot have this path; undefined if it can. Relative to the repository or to the site. */
 export function sourceFault(path: string): PathFault | undefined {
@@ -42,6 +44,9 @@ export function sourceFault(path: string): PathFault | undefined {
   if (fault !== undefined) return { code: 'invalid_path', what: fault };
   if (isFrozen(path)) return { code: 'frozen_file', what: 'is managed by the platform' };
   const segments = path.split('/');
+  if (segments.length > foldersDeepMax + 1) {
+    return { code: 'invalid_path', what: `is inside more than ${foldersDeepMax} folders` };
+  }
   if (!segments.some(isSubmoduleList)) return undefined;
   return { code: 'invalid_path', what: 'lists git submodules, which are not supported' };
 }
@@ -80,17 +85,22 @@ export function isEvasive(path: string): boolean {
 
 /** Whether a path could write outside a clone by a careless git: worse than a name that sites cannot have. */
 export function isHarmful(path: string): boolean {
+  if (plain.test(path)) return false;
   return path.split('/').some((segment) => ['', '.', '..'].includes(segment) || isGitFolder(segment));
 }
 
 // Code points that HFS+ ignores when it compares names (git's utf8.c, next_hfs_char).
 const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
+// Matches nearly all names: those that no file system spells otherwise, but for case.
+const simple = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i;
+
 /**
  * One spelling for all names that some file system treats as the same: HFS+ ignores code points, NTFS ends a name at a
  * stream's colon and drops final dots and spaces, both ignore case.
  */
 function canonical(segment: string): string {
+  if (simple.test(segment)) return segment.toLowerCase();
   const name = segment.replace(ignorable, '').split(':', 1)[0] ?? '';
   return name
     .replace(/[. ]+$/, '')

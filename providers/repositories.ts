@@ -16,10 +16,10 @@ import {
   type CommitLine,
   hasObject,
   isAncestor,
+  listCommit,
   readBlobs,
   readCommits,
   type TreeEntry,
-  walkTree,
 } from './repositories/objects.ts';
 
 export type { Author, Blob, Change, CommitLine, Merged, TreeEntry };
@@ -44,7 +44,7 @@ export type Repositories = {
   head(siteId: string, repository: Repository, branch?: Branch): Promise<string | null>;
   hasCommit(siteId: string, repository: Repository, sha: string): Promise<boolean>;
   hasBlob(siteId: string, repository: Repository, oid: string): Promise<boolean>;
-  /** Every file of a commit. */
+  /** Every file of a commit. Throws `plan_limit` for a commit with more files than any site may have. */
   listTree(siteId: string, repository: Repository, commit: string): Promise<TreeEntry[]>;
   /** Contents in the given order. Each must be read before the next is requested. */
   readBlobs(siteId: string, repository: Repository, oids: readonly string[]): AsyncIterable<Blob>;
@@ -96,7 +96,7 @@ export function openRepositories(dir: string): Repositories {
     head: (siteId, repository, branch = 'main') => readRef(place(siteId, repository), refOf(branch)),
     hasCommit: (siteId, repository, sha) => hasObject(place(siteId, repository), sha, 'commit'),
     hasBlob: (siteId, repository, oid) => hasObject(place(siteId, repository), oid, 'blob'),
-    listTree: (siteId, repository, commit) => collect(walkTree(place(siteId, repository), commit)),
+    listTree: (siteId, repository, commit) => listCommit(place(siteId, repository), commit),
     readBlobs: (siteId, repository, oids) => readBlobs(place(siteId, repository), oids),
     commits: (siteId, repository, range) => readCommits(place(siteId, repository), range),
     writeBlob: (siteId, repository, content) => writeBlob(place(siteId, repository), content),
@@ -153,12 +153,6 @@ export function isBranch(name: string): boolean {
 function refOf(branch: Branch): string {
   if (!isBranch(branch)) throw new Error('not a valid branch of a site');
   return `refs/heads/${branch}`;
-}
-
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }
 
 async function isThere(path: string): Promise<boolean> {

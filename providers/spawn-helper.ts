@@ -21,6 +21,8 @@ export type SpawnedProcess = {
    * the program could not be started.
    */
   exited: Promise<ExitResult>;
+  /** The program's id, known shortly after the start; undefined again once it has exited. */
+  pid(): number | undefined;
   /** Signals the program's whole process group; does nothing once it has exited. */
   kill(signal: NodeJS.Signals): void;
 };
@@ -94,6 +96,7 @@ function toProcess(helper: SpawnHelper, run: Run, hasChannel: boolean): SpawnedP
     stdout,
     channel: hasChannel ? channel : undefined,
     exited: ended,
+    pid: () => (helper.runs.has(run.id) ? run.pid : undefined),
     kill(signal) {
       if (helper.runs.has(run.id)) send(helper, { id: run.id, signal });
     },

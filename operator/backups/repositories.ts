@@ -2,7 +2,14 @@
 import { mkdir } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { finish, type Place as GitPlace, runGit, spawnGit } from '#providers/repositories/git.ts';
+import {
+  failure,
+  finish,
+  type Place as GitPlace,
+  maintenanceLimits,
+  runGit,
+  spawnGit,
+} from '#providers/repositories/git.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { isSound, type Part, putGzipped, type RepositoryPart, readLines, readPart } from './manifest.ts';
@@ -86,17 +93,28 @@ export async function packAll<T>(git: GitPlace, take: (pack: Readable) => Promis
 }
 
 async function objectIds(git: GitPlace): Promise<Buffer> {
-  return (await runGit(git, ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])).stdout;
+  return (
+    await runGit({ ...git, limits: maintenanceLimits }, [
+      'cat-file',
+      '--batch-all-objects',
+      '--batch-check=%(objectname)',
+    ])
+  ).stdout;
 }
 
 async function packObjects<T>(git: GitPlace, ids: readonly string[], take: (pack: Readable) => Promise<T>): Promise<T> {
   // Reuses existing deltas; computing new ones would take CPU time from requests.
-  const child = await spawnGit(git, ['pack-objects', '--stdout', '--quiet', '--window=0']);
+  const child = await spawnGit({ ...git, limits: maintenanceLimits }, [
+    'pack-objects',
+    '--stdout',
+    '--quiet',
+    '--window=0',
+  ]);
   const taking = take(child.stdout);
   taking.catch(() => {});
   child.stdin.end(ids.map((id) => `${id}\n`).join(''));
-  const [taken, { status, stderr: words }] = await Promise.all([taking, child.exited]);
-  if (status !== 0) throw new Error(`git pack-objects exited with ${status}: ${words}`);
+  const [taken, ended] = await Promise.all([taking, child.exited]);
+  if (ended.status !== 0) throw failure('pack-objects', ended);
   return taken;
 }
 
@@ -117,9 +135,9 @@ export async function unpack(dir: string, packs: Iterable<AsyncIterable<Buffer>>
   await mkdir(dir, { recursive: true });
   await runGit({ dir }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', dir]);
   for (const pack of packs) {
-    const child = await spawnGit({ dir }, ['index-pack', '--stdin', ...more]);
-    const { status, stderr: words } = await finish(child, pack);
-    if (status !== 0) throw new Error(`git index-pack exited with ${status}: ${words}`);
+    const child = await spawnGit({ dir, limits: maintenanceLimits }, ['index-pack', '--stdin', ...more]);
+    const ended = await finish(child, pack);
+    if (ended.status !== 0) throw failure('index-pack', ended);
   }
 }
 
@@ -132,7 +150,10 @@ export async function writeRefs(dir: string, refs: Refs): Promise<void> {
 export async function missingCommits(dir: string, commits: readonly string[]): Promise<string[]> {
   const isThere = async (ids: readonly string[]) => {
     const args = ['rev-list', '--objects', '--quiet', '--all', '--stdin'];
-    const { status } = await runGit({ dir }, args, { input: [ids.map((id) => `${id}\n`).join('')], accept: [0, 128] });
+    const { status } = await runGit({ dir, limits: maintenanceLimits }, args, {
+      input: [ids.map((id) => `${id}\n`).join('')],
+      accept: [0, 128],
+    });
     return status === 0;
   };
   if (await isThere(commits)) return [];

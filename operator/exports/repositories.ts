@@ -10,7 +10,7 @@ import { checkPush } from '#git/push.ts';
 import { anyBytes, platformFiles, type Rules, readPlatformFiles, sentence } from '#git/rules.ts';
 import { missingCommits, type Refs, unpack, writeRefs } from '#operator/backups/repositories.ts';
 import { writeCommit } from '#providers/repositories/commits.ts';
-import { walkTree } from '#providers/repositories/objects.ts';
+import { listCommit } from '#providers/repositories/objects.ts';
 import { openRepositories } from '#providers/repositories.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { Repository } from '#rules/states.ts';
@@ -50,7 +50,8 @@ async function validate(dir: string, { repositories, live }: SiteDocument, rules
   // The live commit was on main once.
   const tips = [...Object.entries(refs), ...shown.map((to) => ['refs/heads/main', to] as const)];
   const updates = tips.map(([ref, to]) => ({ ref, from: null, to }));
-  const [verdict] = await checkPush(rules, { dir }, updates, null);
+  // All of its objects are new.
+  const [verdict] = await checkPush(rules, { dir, quarantine: join(dir, 'objects') }, updates, null);
   if (verdict) throw refused(`its ${repository} repository is not valid: ${sentence(verdict)}`);
 }
 
@@ -99,9 +100,8 @@ async function updatePlatformFiles(dir: string, refs: Refs, { config, clock }: D
 
 async function hasPlatformFiles(dir: string, commit: string): Promise<boolean> {
   const wanted = readPlatformFiles();
-  let found = 0;
-  for await (const { path, oid } of walkTree({ dir }, commit)) if (wanted.get(path) === oid) found += 1;
-  return found === wanted.size;
+  const found = (await listCommit({ dir }, commit)).filter(({ path, oid }) => wanted.get(path) === oid);
+  return found.length === wanted.size;
 }
 
 /** Renames each. Throws ExportFault if a path exists; then none is moved. */

@@ -1,7 +1,6 @@
 /** Writes commits to bare repositories with one `git fast-import` each: no work tree, no index, no hook. */
-import { finish, type Place, runGit, spawnGit } from './git.ts';
+import { assertSha, failure, finish, type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
-import { assertSha } from './objects.ts';
 
 export type Author = { name: string; email: string };
 
@@ -67,13 +66,14 @@ export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): P
 export async function writeCommit(place: Place, commit: NewCommit): Promise<string | null> {
   if (commit.parent !== null) assertSha(commit.parent);
   const child = await spawnGit(place, ['fast-import', '--quiet', '--date-format=raw']);
-  const { status, stderr: words, stdout } = await finish(child, stream(commit));
+  const ended = await finish(child, stream(commit));
+  const { status, stderr: words, stdout } = ended;
   // fast-import locks the branch, and moves it only to a commit that has the branch's tip in its history.
   if (status !== 0 && /^warning: Not updating /m.test(words)) return null;
   if (status !== 0 && /^error: cannot lock ref /m.test(words)) {
     await sweepRepository(place.dir);
     return null;
   }
-  if (status !== 0) throw new Error(`git fast-import exited with ${status}: ${words}`);
+  if (status !== 0) throw failure('fast-import', ended);
   return stdout.toString().trim();
 }

@@ -3,8 +3,38 @@ import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type ExitResult, type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
 
-/** A repository for git: its folder, and the folder with the objects of a push that is not accepted yet. */
-export type Place = { dir: string; quarantine?: string };
+/**
+ * A repository for git: its folder, and the folder with the objects of a push that is not accepted yet. `limits` are
+ * those of every process; `watch` is called with each that starts.
+ */
+export type Place = {
+  dir: string;
+  quarantine?: string;
+  limits?: ProcessLimits;
+  watch?: (child: SpawnedProcess) => void;
+};
+
+/** CPU time and wall time of one process, its memory besides mapped files, and its output where it is collected. */
+export type ProcessLimits = { cpuSeconds: number; wallMs: number; dataMebibytes: number; outputMebibytes: number };
+
+/** What a request may use that waits for git. */
+export const usualLimits: ProcessLimits = { cpuSeconds: 60, wallMs: 120_000, dataMebibytes: 256, outputMebibytes: 64 };
+
+/** What maintenance and backups may use: they process all objects of a repository. */
+export const maintenanceLimits: ProcessLimits = {
+  cpuSeconds: 7200,
+  wallMs: 14_400_000,
+  dataMebibytes: 2048,
+  outputMebibytes: 1024,
+};
+
+/** git was stopped because it used more time or memory than it may. */
+export class GitLimitReached extends Error {}
+
+/** Throws unless this is the full id of an object, so that git cannot take it for an option or a range. */
+export function assertSha(sha: string): void {
+  if (!/^[0-9a-f]{40}$/.test(sha)) throw new Error('not a git object id');
+}
 
 export const hooksDir = resolve(import.meta.dirname, '../../git/hooks');
 
@@ -62,32 +92,58 @@ export function gitEnvironment(extra: Record<string, string> = {}): Record<strin
   return environment;
 }
 
-// Limits git's memory besides mapped files. The settings above stay far below it; a pack made to inflate fails here.
-const dataKilobytesMax = 262_144;
-
-/** The command with a memory limit, as program and arguments. The shell replaces itself with the command at once. */
-export function withinMemory(command: readonly string[]): [program: string, args: string[]] {
-  return ['/bin/sh', ['-c', `ulimit -d ${dataKilobytesMax} && exec "$@"`, 'sh', ...command]];
+/** The command with these limits, as program and arguments. The shell replaces itself with the command at once. */
+export function withinLimits(
+  command: readonly string[],
+  { cpuSeconds, dataMebibytes }: Pick<ProcessLimits, 'cpuSeconds' | 'dataMebibytes'>,
+): [program: string, args: string[]] {
+  const limits = `ulimit -t ${Math.max(1, Math.ceil(cpuSeconds))} && ulimit -d ${dataMebibytes * 1024}`;
+  return ['/bin/sh', ['-c', `${limits} && exec "$@"`, 'sh', ...command]];
 }
 
 const environment = gitEnvironment();
 
-/** Starts git on a repository. The caller must end it. */
-export function spawnGit(place: Place, args: string[], extra: Record<string, string> = {}): Promise<SpawnedProcess> {
+/** Starts git on a repository, within the limits of the place. The caller must end it. */
+export async function spawnGit(
+  place: Place,
+  args: string[],
+  extra: Record<string, string> = {},
+): Promise<SpawnedProcess> {
   const env: Record<string, string> = { ...environment, ...extra, GIT_DIR: place.dir };
   if (place.quarantine !== undefined) {
     env.GIT_OBJECT_DIRECTORY = place.quarantine;
     env.GIT_ALTERNATE_OBJECT_DIRECTORIES = `${place.dir}/objects`;
     env.GIT_QUARANTINE_PATH = place.quarantine;
   }
-  return spawnByHelper('git', args, { env });
+  const limits = place.limits ?? usualLimits;
+  const child = await spawnByHelper(...withinLimits(['git', ...args], limits), { env });
+  const clock = setTimeout(() => child.kill('SIGKILL'), limits.wallMs).unref();
+  const over = () => clearTimeout(clock);
+  child.exited.then(over, over);
+  place.watch?.(child);
+  return child;
+}
+
+/** The error for a git command that ended like this. */
+export function failure(command: string, { status, stderr: words }: ExitResult): Error {
+  const message = `git ${command} exited with ${status}: ${words}`;
+  // Killed, or without memory.
+  const isLimit = status === null || /out of memory|mmap failed/i.test(words);
+  return isLimit ? new GitLimitReached(message) : new Error(message);
 }
 
 type Input = Iterable<Buffer | string> | AsyncIterable<Buffer | string>;
 
-/** Writes the input with backpressure and waits for the exit. If the input fails, kills the process and rethrows. */
-export async function finish(child: SpawnedProcess, input: Input): Promise<ExitResult & { stdout: Buffer }> {
-  const finished = Promise.all([buffer(child.stdout), child.exited]);
+/**
+ * Writes the input with backpressure and waits for the exit. If the input fails or the output is too large, kills the
+ * process and throws.
+ */
+export async function finish(
+  child: SpawnedProcess,
+  input: Input,
+  { outputMebibytes } = usualLimits,
+): Promise<ExitResult & { stdout: Buffer }> {
+  const finished = Promise.all([buffer(limited(child, outputMebibytes * 1_048_576)), child.exited]);
   finished.catch(() => {});
   try {
     for await (const chunk of input) await writeWithBackpressure(child.stdin, chunk);
@@ -101,6 +157,18 @@ export async function finish(child: SpawnedProcess, input: Input): Promise<ExitR
   return { ...ending, stdout };
 }
 
+async function* limited(child: SpawnedProcess, bytesMax: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of child.stdout) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > bytesMax) {
+      child.kill('SIGKILL');
+      throw new GitLimitReached('git wrote more than it may');
+    }
+    yield chunk as Buffer;
+  }
+}
+
 /** Runs git to completion with `input` on its stdin. Throws unless the exit status is in `accept`. */
 export async function runGit(
   place: Place,
@@ -108,21 +176,24 @@ export async function runGit(
   options: { input?: Input; accept?: number[]; environment?: Record<string, string> } = {},
 ): Promise<{ status: number; stdout: Buffer }> {
   const child = await spawnGit(place, args, options.environment);
-  const { status, stderr: words, stdout } = await finish(child, options.input ?? []);
-  if (status === null || !(options.accept ?? [0]).includes(status)) {
-    throw new Error(`git ${args[0]} exited with ${status}: ${words}`);
-  }
+  const ended = await finish(child, options.input ?? [], place.limits);
+  const { status, stdout } = ended;
+  if (status === null || !(options.accept ?? [0]).includes(status)) throw failure(args[0] ?? '', ended);
   return { status, stdout };
 }
 
 /** Stdout of a git process, chunk by chunk. Throws at the end if git failed; kills git if the reader stops early. */
-export async function* streamGit(place: Place, args: string[], input = ''): AsyncGenerator<Buffer> {
-  const child = await spawnGit(place, args);
-  child.stdin.end(input);
+export async function* streamGit(
+  place: Place,
+  args: string[],
+  extra: Record<string, string> = {},
+): AsyncGenerator<Buffer> {
+  const child = await spawnGit(place, args, extra);
+  child.stdin.end();
   try {
     for await (const chunk of child.stdout) yield chunk as Buffer;
-    const { status, stderr: words } = await child.exited;
-    if (status !== 0) throw new Error(`git ${args[0]} exited with ${status}: ${words}`);
+    const ended = await child.exited;
+    if (ended.status !== 0) throw failure(args[0] ?? '', ended);
   } finally {
     child.kill('SIGKILL');
   }

@@ -1,7 +1,7 @@
 /** Keeps a repository fast to read by packing it into one pack. Loses no object, reachable or not. */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Place, runGit } from './git.ts';
+import { maintenanceLimits, type Place, runGit } from './git.ts';
 import { fileSystemTime, sweepRepository } from './leftovers.ts';
 
 const loosePerFolderMax = 8;
@@ -24,10 +24,11 @@ async function packCount(place: Place): Promise<number> {
  */
 export async function repack(place: Place): Promise<void> {
   await sweepRepository(place.dir);
+  const slow = { ...place, limits: maintenanceLimits };
   const args = ['repack', '-a', '-d', '--keep-unreachable', '--quiet', '--no-write-bitmap-index'];
   // git packs unreachable loose objects only if there is a pack already.
-  if ((await packCount(place)) === 0) await runGit(place, args);
-  await runGit(place, args);
+  if ((await packCount(place)) === 0) await runGit(slow, args);
+  await runGit(slow, args);
   await runGit(place, ['pack-refs', '--all']);
 }
 

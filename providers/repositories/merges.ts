@@ -2,9 +2,8 @@
 import { createInterface } from 'node:readline';
 import type { SpawnedProcess } from '#providers/spawn-helper.ts';
 import type { Author } from './commits.ts';
-import { type Place, runGit, spawnGit } from './git.ts';
+import { assertSha, type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
-import { assertSha } from './objects.ts';
 
 export type Merge = { ours: string; theirs: string; message: string; author: Author; at: Date };
 export type Merged = { commit: string } | { conflicts: string[] };

@@ -1,10 +1,10 @@
 /** Packs that are small on the wire and large in memory. */
 import { createHash, randomBytes } from 'node:crypto';
-import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pktLine } from '#git/pkt-line.ts';
 import { sized } from '#test/campaigns/size.ts';
 import { commitFiles, folder, git } from './git.ts';
+import { copying, pack, packed, varint } from './packs.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { peakMemory, stateOf } from './state.ts';
 import { post } from './wire.ts';
@@ -18,37 +18,13 @@ afterAll(() => platform.close());
 const mebibyte = 1_048_576;
 // 256 MiB of its own, and what is mapped of files.
 const memoryMax = 300 * mebibyte;
-const kinds = { commit: 1, tree: 2, blob: 3, refDelta: 7 } as const;
-
-/** One object of a pack (gitformat-pack(5)): type and size in a header of 4 and then 7 bits, the base, the deflated bytes. */
-function packed(kind: keyof typeof kinds, bytes: Buffer, base?: string): Buffer {
-  const header: number[] = [];
-  let rest = Math.floor(bytes.length / 16);
-  header.push((kinds[kind] << 4) | (bytes.length % 16) | (rest > 0 ? 0x80 : 0));
-  for (; rest > 0; rest = Math.floor(rest / 128)) header.push((rest % 128) | (rest >= 128 ? 0x80 : 0));
-  return Buffer.concat([Buffer.from(header), Buffer.from(base ?? '', 'hex'), deflateSync(bytes)]);
-}
-
-function pack(objects: Buffer[]): Buffer {
-  const head = Buffer.alloc(12, 'PACK');
-  head.writeUInt32BE(2, 4);
-  head.writeUInt32BE(objects.length, 8);
-  const body = Buffer.concat([head, ...objects]);
-  return Buffer.concat([body, createHash('sha1').update(body).digest()]);
-}
-
-function varint(value: number): number[] {
-  return value < 128 ? [value] : [(value % 128) | 0x80, ...varint(Math.floor(value / 128))];
-}
 
 /** A delta that copies its base, once and once more. */
 function doubling(size: number): Buffer {
   const ops: number[] = [];
   for (let round = 0; round < 2; round++) {
     for (let at = 0; at < size; at += 8 * mebibyte) {
-      const length = Math.min(8 * mebibyte, size - at);
-      const bytes = [at, at >>> 8, at >>> 16, at >>> 24, length, length >>> 8, length >>> 16].map((byte) => byte & 255);
-      ops.push(0xff, ...bytes);
+      ops.push(...copying(at, Math.min(8 * mebibyte, size - at)));
     }
   }
   return Buffer.from([...varint(size), ...varint(2 * size), ...ops]);

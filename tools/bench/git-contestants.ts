@@ -11,7 +11,7 @@ import { openAccount } from '#api/accounts/rules.ts';
 import { issueToken } from '#api/tokens/rules.ts';
 import { migrate } from '#db/migrate.ts';
 import { openOrm } from '#db/orm.ts';
-import { gitEnvironment, runGit, withinMemory } from '#providers/repositories/git.ts';
+import { gitEnvironment, runGit, usualLimits, withinLimits } from '#providers/repositories/git.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { freePort } from '#tools/local/ports.ts';
 import { startPostgres } from '#tools/local/services/postgres.ts';
@@ -89,8 +89,8 @@ async function startBackend(dir: string, children: ChildProcess[]): Promise<GitS
   children.push(wrap);
   const timesFile = join(root, 'times');
   const script = join(root, 'backend.sh');
-  const [, [, limits = '']] = withinMemory([]);
-  const limit = limits.split('&&')[0];
+  const [, [, limits = '']] = withinLimits([], usualLimits);
+  const limit = limits.slice(0, limits.lastIndexOf(' && '));
   await writeFile(
     script,
     `#!/bin/sh

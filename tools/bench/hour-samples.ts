@@ -5,8 +5,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
+import { childrenOf } from '#providers/process-times.ts';
 import type { Stack } from '#tools/local/stack.ts';
-import { childrenOf } from './measure.ts';
 
 export const processes = ['api', 'edge', 'worker', 'postgres', 'temporal'] as const;
 export type ProcessName = (typeof processes)[number];

@@ -1,5 +1,6 @@
 /** Measurements that all benchmarks use. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { childrenOf, cpuSecondsEver } from '#providers/process-times.ts';
 
 export function median(numbers: number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
@@ -22,14 +23,6 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return own + children;
 }
 
-export async function childrenOf(pid: number): Promise<number[]> {
-  const threads = await readdir(`/proc/${pid}/task`);
-  const lists = await Promise.all(
-    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
-  );
-  return lists.join(' ').split(' ').filter(Boolean).map(Number);
-}
-
 /** Memory of a process and its living children, from /proc. Shared pages count once for each. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
@@ -42,13 +35,4 @@ export async function residentBytes(pid: number): Promise<number> {
 export async function cpuSecondsOfAll(pids: number[]): Promise<number> {
   const all = await Promise.all(pids.map(cpuSecondsEver));
   return all.reduce((sum, seconds) => sum + seconds, 0);
-}
-
-async function cpuSecondsEver(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  if (stat === undefined) return 0;
-  // Fields 14 to 17: user and system time of the process, and of children that it has waited for.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
-  return own + (await cpuSecondsOfAll(await childrenOf(pid)));
 }

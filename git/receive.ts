@@ -1,0 +1,84 @@
+/** One push: what `receive-pack` may use, and the decision of its hook. */
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { GitLimitReached, type Place } from '#providers/repositories/git.ts';
+import type { PlanLimits } from '#rules/plan-limits.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type Address, GitRefusal, isStillGranted, refusalOrThrow } from './access.ts';
+import { answerHook, type Push, refusalLines } from './hook.ts';
+import { checkPush } from './push.ts';
+import type { Exchange, GitWork, Work } from './serve.ts';
+import type { GitTimeouts } from './timers.ts';
+
+export type GitDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'repositories'>;
+/** An exchange before it has a slot. */
+export type GitRequest = Omit<Exchange, 'disconnect' | 'signal' | 'onExit'>;
+
+export type PushContext = {
+  /** Checks the access again. Throws a GitRefusal. */
+  access: () => Promise<unknown>;
+  planLimits: PlanLimits;
+  platform: ReadonlyMap<string, string>;
+  place: Place;
+  address: Address;
+  body: Readable;
+  times: GitTimeouts;
+  work: GitWork;
+};
+
+/** The exchange of a push. */
+export function pushOf(deps: GitDeps, context: PushContext): GitRequest {
+  const { access, planLimits, place, address, body, times, work } = context;
+  const { limits, lift } = planLimits;
+  const megabytes = Math.floor(limits.push_bytes / 1_048_576);
+  return {
+    service: 'git-receive-pack',
+    dir: place.dir,
+    protocol: undefined,
+    body,
+    bodyBytesMax: limits.push_bytes,
+    tooLarge: [
+      `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the limit for one push.`,
+      `Push fewer commits at a time, or remove large files from the history. ${lift('push_bytes')}`,
+    ],
+    tooSlow: tooSlowLines,
+    isStillAllowed: () => isStillGranted(access),
+    onHook(channel, left) {
+      answerHook(channel, (push) => decide(deps, context, push, left)).catch((error) => {
+        deps.log.error({ err: error, siteId: address.siteId }, 'a push could not be checked');
+        channel.end('refused\nThe push could not be checked because of an internal error. Nothing has changed.\n');
+      });
+    },
+    timeouts: times,
+    work,
+  };
+}
+
+const tooSlowLines = [
+  'This push takes too much computing time or memory to check.',
+  'Push fewer commits at a time, or repack your clone first: git repack -a -d -f --depth=50',
+];
+
+/** The lines of a refusal; none if the push is accepted. */
+async function decide(
+  deps: GitDeps,
+  { access, planLimits: { limits, lift }, platform, place, address: { siteId, repository } }: PushContext,
+  { quarantine, updates }: Push,
+  left: Work,
+): Promise<string[]> {
+  // The upload may have taken minutes, and the access may have been revoked meanwhile.
+  const lost = await access().catch(refusalOrThrow);
+  if (lost instanceof GitRefusal) return ['', 'Refused. Nothing has changed.', `  ${lost.message}`, ''];
+  const main = (await deps.repositories?.head(siteId, repository)) ?? null;
+  const within = { ...place, limits: await left.limits(), watch: left.watch };
+  const pushed = quarantine === undefined ? within : { ...within, quarantine: join(place.dir, 'objects', quarantine) };
+  try {
+    const rules = { repository, limits, lift, platform };
+    const lines = refusalLines(await checkPush(rules, pushed, updates, main, limits.site_bytes));
+    if (lines.length === 0) left.settle();
+    return lines;
+  } catch (error) {
+    if (!(error instanceof GitLimitReached)) throw error;
+    return ['', 'Refused. Nothing has changed.', ...tooSlowLines.map((line) => `  ${line}`), ''];
+  }
+}
