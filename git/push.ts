@@ -52,7 +52,7 @@ export async function checkPush(
   const added = await listing;
   if (added && added.inflatedBytes > inflatedBytesMax) return [...verdicts, refuseInflation(rules)];
   if (added) verdicts.push(...(await checkNewTrees(rules, place, reader, tips, added.trees)));
-  return verdicts.length > 0 ? verdicts : checkContents(rules, reader, differences);
+  return verdicts.length > 0 ? verdicts : await checkContents(rules, reader, differences);
 }
 
 function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | undefined {
@@ -93,15 +93,18 @@ async function checkTip(rules: Rules, place: Place, reader: ObjectReader, tip: T
   const differences = await compareTrees(reader, before, found.tree);
   const sizes = new Map(listFiles(found.tree, found.sizes).map((file) => [file.path, file.bytes]));
   const verdicts: Violation[] = [];
-  for (let at = 0; at < differences.length; at += differencesAtOnce) {
-    verdicts.push(...checkDifferences(rules, sizes, differences.slice(at, at + differencesAtOnce)));
+  let since = performance.now();
+  for (const difference of differences) {
+    verdicts.push(...checkDifferences(rules, sizes, [difference]));
+    if (performance.now() - since < sliceMs) continue;
     // Other requests run in between.
     await setImmediate();
+    since = performance.now();
   }
   return { verdicts, differences };
 }
 
-const differencesAtOnce = 500;
+const sliceMs = 10;
 const commitsReadMax = 20;
 
 /** Whether the history of `to` contains `from`. Most pushes have few commits: a process is started only for others. */

@@ -172,11 +172,7 @@ export function refuseExcess({ limits, lift, repository }: Rules, { limit, path 
   if (limit === 'empty') {
     return refuse('invalid_path', path, 'is an empty folder', 'Remove the folder, or add a file to it.');
   }
-  const what =
-    limit === 'depth'
-      ? `is inside more than ${foldersDeepMax} folders`
-      : `has a path longer than ${pathBytesMax} bytes`;
-  return refuse('invalid_path', path, what, 'Move or rename it.');
+  return refuse('invalid_path', path, `has a path longer than ${pathBytesMax} bytes`, 'Move or rename it.');
 }
 
 /** Why a push that decompresses to more bytes than a site may have is refused. */

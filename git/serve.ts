@@ -6,7 +6,7 @@
 import type { Duplex, Readable } from 'node:stream';
 import { gitEnvironment, type Place, type ProcessLimits, withinLimits } from '#providers/repositories/git.ts';
 import { type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
-import { fatalAnswer, refusalResponse } from './pkt-line.ts';
+import { completeBytes, fatalAnswer, refusalResponse } from './pkt-line.ts';
 import { type Processes, watchProcesses } from './processes.ts';
 import { type GitTimeouts, megabyte, type Progress, startTimers } from './timers.ts';
 
@@ -54,51 +54,73 @@ const graceMs = 2000;
 
 /** The response, in chunks. Stops git and its children when the reader disconnects or the client is silent. */
 export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | string> {
+  const { service, tooSlow } = exchange;
+  const { git, progress, timers, fed, end, refuse } = await begin(exchange);
+  let isBegun = false;
+  try {
+    for await (const chunk of outputOf(git, service)) {
+      // git refuses the push by itself, but does not say what to do.
+      if (chunk.includes('fatal: Out of memory')) refuse(tooSlow);
+      if (!progress.refusal) yield chunk;
+      isBegun = true;
+      // Counted only after the reader has received it.
+      timers.moved(chunk);
+    }
+    await fed;
+    const { status, stderr: words } = await git.exited;
+    if (progress.refusal) yield refusalText(service, progress.refusal, isBegun);
+    else if (status !== 0) throw new Error(`${service} exited with status ${status}: ${words}`);
+  } finally {
+    end();
+  }
+}
+
+/** Starts git, writes the body to it, and stops it at its limits. */
+async function begin(exchange: Exchange) {
+  const { body, service, signal, tooSlow, work } = exchange;
   const progress: Progress = { received: 0, refusal: undefined, isSettled: false };
   const refuse = (lines: string[]) => {
     if (!progress.isSettled) progress.refusal ??= lines;
     git.stop();
   };
-  const { cpuSeconds, cpuSecondsPerMegabyte } = exchange.work;
-  const cpuMax = () => cpuSeconds + (cpuSecondsPerMegabyte * progress.received) / megabyte;
-  const processes = watchProcesses(cpuMax, () => progress.isSettled || refuse(exchange.tooSlow));
+  const cpuMax = () => work.cpuSeconds + (work.cpuSecondsPerMegabyte * progress.received) / megabyte;
+  const processes = watchProcesses(cpuMax, () => progress.isSettled || refuse(tooSlow));
   const git = await start(exchange, processes, workOf(exchange, processes, cpuMax, progress)).catch(
     (error: unknown) => {
       processes.clear();
       throw error;
     },
   );
-  exchange.signal.addEventListener('abort', () => git.stop(), { once: true });
-  if (exchange.signal.aborted) git.stop();
-  const timers = startTimers(exchange, progress, {
-    abandon(reason) {
-      git.stop();
-      exchange.body.destroy(new Error(reason));
-      exchange.disconnect();
-    },
-    refuse: () => refuse(exchange.tooSlow),
-  });
+  signal.addEventListener('abort', () => git.stop(), { once: true });
+  if (signal.aborted) git.stop();
+  const abandon = (reason: string) => {
+    git.stop();
+    body.destroy(new Error(reason));
+    exchange.disconnect();
+  };
+  const timers = startTimers(exchange, progress, { abandon, refuse: () => refuse(tooSlow) });
   const fed = writeBody(exchange, git, timers.moved, progress, refuse).then(() => {
-    if (exchange.service === 'git-receive-pack') timers.received();
+    if (service === 'git-receive-pack') timers.received();
   });
   fed.catch(() => git.stop());
-  let isBegun = false;
-  try {
-    for await (const chunk of git.stdout.iterator({ destroyOnReturn: false })) {
-      if (!progress.refusal) yield chunk as Buffer;
-      isBegun = true;
-      // Counted only after the reader has received it.
-      timers.moved(chunk as Buffer);
-    }
-    await fed;
-    const { status, stderr: words } = await git.exited;
-    if (progress.refusal) yield refusalText(exchange.service, progress.refusal, isBegun);
-    else if (status !== 0) throw new Error(`${exchange.service} exited with status ${status}: ${words}`);
-  } finally {
+  const end = () => {
     timers.clear();
     processes.clear();
     git.stop();
+  };
+  return { git, progress, timers, fed, end, refuse };
+}
+
+/** What git writes. Of a push in complete packets, so that a refusal can follow each chunk. */
+async function* outputOf(git: Git, service: Service): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of git.stdout.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const complete = service === 'git-receive-pack' ? completeBytes(all) : all.length;
+    rest = all.subarray(complete);
+    if (complete > 0) yield all.subarray(0, complete);
   }
+  if (rest.length > 0) yield rest;
 }
 
 function refusalText(service: Service, lines: string[], isBegun: boolean): string {

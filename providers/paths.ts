@@ -35,8 +35,6 @@ export const contentFolder = 'src/content/';
 
 const segmentBytesMax = 255;
 export const pathBytesMax = 1024;
-/** The number of folders inside each other in a site's source. */
-export const foldersDeepMax = 64;
 
 /** Why a site's source cannot have this path; undefined if it can. Relative to the repository or to the site. */
 export function sourceFault(path: string): PathFault | undefined {
@@ -44,9 +42,6 @@ export function sourceFault(path: string): PathFault | undefined {
   if (fault !== undefined) return { code: 'invalid_path', what: fault };
   if (isFrozen(path)) return { code: 'frozen_file', what: 'is managed by the platform' };
   const segments = path.split('/');
-  if (segments.length > foldersDeepMax + 1) {
-    return { code: 'invalid_path', what: `is inside more than ${foldersDeepMax} folders` };
-  }
   if (!segments.some(isSubmoduleList)) return undefined;
   return { code: 'invalid_path', what: 'lists git submodules, which are not supported' };
 }
@@ -92,20 +87,25 @@ export function isHarmful(path: string): boolean {
 // Code points that HFS+ ignores when it compares names (git's utf8.c, next_hfs_char).
 const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
-// Matches nearly all names: those that no file system spells otherwise, but for case.
-const simple = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i;
+// The folders of a site are in many of its paths.
+const canonicalNames = new Map<string, string>();
+const canonicalNamesMax = 1000;
 
 /**
  * One spelling for all names that some file system treats as the same: HFS+ ignores code points, NTFS ends a name at a
  * stream's colon and drops final dots and spaces, both ignore case.
  */
 function canonical(segment: string): string {
-  if (simple.test(segment)) return segment.toLowerCase();
+  const known = canonicalNames.get(segment);
+  if (known !== undefined) return known;
   const name = segment.replace(ignorable, '').split(':', 1)[0] ?? '';
-  return name
+  const found = name
     .replace(/[. ]+$/, '')
     .normalize('NFC')
     .toLowerCase();
+  if (canonicalNames.size >= canonicalNamesMax) canonicalNames.clear();
+  if (segment.length <= segmentBytesMax) canonicalNames.set(segment, found);
+  return found;
 }
 
 function isGitFolder(segment: string): boolean {

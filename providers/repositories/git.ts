@@ -68,6 +68,12 @@ const settings: Record<string, string> = {
   'receive.fsck.hasDotdot': 'ignore',
   'receive.fsck.hasDotgit': 'ignore',
   'uploadpack.allowFilter': 'true',
+  // Other filters walk a folder again for each place that it is in.
+  'uploadpackfilter.allow': 'false',
+  'uploadpackfilter.blob:none.allow': 'true',
+  'uploadpackfilter.blob:limit.allow': 'true',
+  'uploadpackfilter.tree.allow': 'true',
+  'uploadpackfilter.tree.maxDepth': '0',
   'uploadpack.allowAnySHA1InWant': 'false',
   'uploadpack.allowReachableSHA1InWant': 'true',
 };

@@ -27,7 +27,7 @@ const batchMax = 500;
 /** Starts the process. The caller must dispose of it. */
 export async function openObjects(place: Place): Promise<ObjectReader> {
   const child = await spawnGit(place, ['cat-file', '--batch-command', '--buffer']);
-  const source = bytesFrom(child);
+  const source = createByteReader(child);
   function ask(command: string, oids: readonly string[]): void {
     for (const oid of oids) assertSha(oid);
     child.stdin.write(`${oids.map((oid) => `${command} ${oid}\n`).join('')}flush\n`);
@@ -89,7 +89,7 @@ export async function bytesOf(content: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 /** Reads lines and counted bytes from git's output. */
-function bytesFrom(child: SpawnedProcess) {
+function createByteReader(child: SpawnedProcess) {
   const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let rest: Buffer = Buffer.alloc(0);
   async function more(): Promise<void> {

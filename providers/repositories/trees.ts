@@ -2,7 +2,7 @@
  * Sizes the tree of a commit before it is listed. A pack of a few kilobytes can contain a tree whose list would never
  * end, because the same folder can be in many places: each folder is read once, by its id, and counted where it occurs.
  */
-import { foldersDeepMax, pathBytesMax } from '#providers/paths.ts';
+import { pathBytesMax } from '#providers/paths.ts';
 import { type ObjectReader, OversizedObject } from './object-reader.ts';
 
 /**
@@ -15,7 +15,7 @@ export type TreeEntry = { path: string; oid: string; bytes: number; mode: string
 export type TreeLimits = { files: number; bytes: number };
 
 /** Why a tree is too large to be listed, or has an empty folder; `path` is the folder, undefined for the whole. */
-export type TreeExcess = { limit: 'files' | 'folders' | 'bytes' | 'depth' | 'path' | 'empty'; path?: string };
+export type TreeExcess = { limit: 'files' | 'folders' | 'bytes' | 'path' | 'empty'; path?: string };
 
 /** A name in a folder. `mode` is as in the tree object; `isFolder` for another tree. */
 export type Entry = { name: string; mode: string; oid: string; isFolder: boolean };
@@ -25,6 +25,8 @@ export type Tree = { root: string; folders: Map<string, Entry[]> };
 
 /** The number of folders that a site may have for each of its files. */
 export const foldersPerFile = 4;
+// Each folder adds two bytes to a path.
+const foldersDeepMax = pathBytesMax / 2;
 const treeBytesMax = 16_777_216;
 
 /** A tree that is within the limits, with the sizes of its files by id; or the limit that it exceeds. */
@@ -54,7 +56,7 @@ async function readFolders(
   let [level, files, bytes] = [[root], 0, 0];
   try {
     for (let depth = 0; level.length > 0; depth++) {
-      if (depth > foldersDeepMax) return { excess: { limit: 'depth', path: places.get(level[0] ?? '') ?? '' } };
+      if (depth > foldersDeepMax) return { excess: { limit: 'path', path: places.get(level[0] ?? '') ?? '' } };
       const below: string[] = [];
       for await (const { oid, data } of reader.wholes(level, treeBytesMax - bytes)) {
         const path = places.get(oid) ?? '';
@@ -133,7 +135,7 @@ function findExcess(
     return totals;
   }
   const all = count(root, '', 0);
-  if (tooDeep !== undefined) return { limit: 'depth', path: tooDeep };
+  if (tooDeep !== undefined) return { limit: 'path', path: tooDeep };
   if (all.files > limits.files) return { limit: 'files' };
   if (all.folders > foldersPerFile * limits.files) return { limit: 'folders' };
   if (all.longest > pathBytesMax) return { limit: 'path', path: longestPath({ root, folders }, known) };

@@ -1,6 +1,6 @@
 /** Packs that are small on the wire, and large or slow to unpack. */
 import { createHash } from 'node:crypto';
-import { copying, pack as join, type PackBuilder, packed, varint } from '#test/git/packs.ts';
+import { copying, pack as join, type PackBuilder, packed, varint } from './pack-builder.ts';
 import { accepted, copies, type HostileRepository, range, stopped } from './repository.ts';
 
 const mebibyte = 1_048_576;

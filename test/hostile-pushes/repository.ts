@@ -1,4 +1,4 @@
-import { type Entry, folderMode, type PackBuilder } from '#test/git/packs.ts';
+import { type Entry, folderMode, type PackBuilder } from './pack-builder.ts';
 
 /** A push made to use more time or memory than its size. */
 export type HostileRepository = {

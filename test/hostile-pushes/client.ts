@@ -1,8 +1,8 @@
 /** A process that writes and sends hostile pushes, so that its own work delays no response of the API. */
 import { pktLine } from '#git/pkt-line.ts';
-import { packBuilder } from '#test/git/packs.ts';
 import { post } from '#test/git/wire.ts';
 import { hostileRepositories } from './all.ts';
+import { packBuilder } from './pack-builder.ts';
 import type { HostileRepository } from './repository.ts';
 
 export type Order = { what: string; address: string; head: string };

@@ -1,5 +1,5 @@
 /** Histories whose commits are cheap to send and expensive to compare. */
-import { folderMode, type PackBuilder } from '#test/git/packs.ts';
+import { folderMode, type PackBuilder } from './pack-builder.ts';
 import { accepted, copies, type HostileRepository, nest, range, stopped } from './repository.ts';
 
 const good = (pack: PackBuilder) => pack.tree([{ name: 'a.txt', oid: pack.blob('a') }]);

@@ -9,13 +9,13 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { childrenOf, cpuSecondsEver } from '#providers/process-times.ts';
 import { sized } from '#test/campaigns/size.ts';
-import { commitFiles, folder, git } from './git.ts';
-import { hostileRepositories } from './hostile-repositories/all.ts';
-import type { News, Order } from './hostile-repositories/client.ts';
-import type { HostileRepository } from './hostile-repositories/repository.ts';
-import { packBuilder } from './packs.ts';
-import { type Platform, startPlatform } from './platform.ts';
-import { gitProcesses, stateOf } from './state.ts';
+import { commitFiles, folder, git } from '#test/git/git.ts';
+import { type Platform, startPlatform } from '#test/git/platform.ts';
+import { gitProcesses, stateOf } from '#test/git/state.ts';
+import { hostileRepositories } from './all.ts';
+import type { News, Order } from './client.ts';
+import { packBuilder } from './pack-builder.ts';
+import type { HostileRepository } from './repository.ts';
 
 const mebibyte = 1_048_576;
 /** The hobby plan's. */
@@ -31,7 +31,7 @@ let helper: number;
 let client: ChildProcess;
 beforeAll(async () => {
   platform = await startPlatform(limits);
-  client = fork(join(import.meta.dirname, 'hostile-repositories/client.ts'), { execArgv: [] });
+  client = fork(join(import.meta.dirname, 'client.ts'), { execArgv: [] });
   // The first git process starts the helper.
   await platform.site({ 'a.txt': 'a' });
   for (const pid of await childrenOf(process.pid)) {
