@@ -5,16 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import {
-  extensionOf,
-  foldersDeepMax,
-  isFrozen,
-  isHarmful,
-  isWithin,
-  pathBytesMax,
-  printable,
-  sourceFault,
-} from '#providers/paths.ts';
+import { extensionOf, isFrozen, isHarmful, isWithin, pathBytesMax, printable, sourceFault } from '#providers/paths.ts';
 import { type Difference, foldersPerFile, type TreeEntry, type TreeExcess } from '#providers/repositories/trees.ts';
 import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Repository } from '#rules/states.ts';
