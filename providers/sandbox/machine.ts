@@ -34,7 +34,7 @@ export function readMachine(dataDir: string): Machine {
     unprivilegedNamespaces: read('/proc/sys/kernel/unprivileged_userns_clone').trim() !== '0',
     isAppArmorRestricting: read('/proc/sys/kernel/apparmor_restrict_unprivileged_userns').trim() === '1',
     missing: ['bwrap', ...namespacePrograms].filter((program) => !isInstalled(program)),
-    unreadable: isRoot ? findClosed(resolve(dataDir)) : undefined,
+    unreadable: isRoot ? findClosed(resolve(dataDir, 'sandbox')) : undefined,
   };
 }
 

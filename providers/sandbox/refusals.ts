@@ -40,7 +40,7 @@ export function explainRefusal(kind: SandboxKind, machine: Machine, detail: stri
   if (machine.platform !== 'linux') return { kind, reason: `${nameOf(kind)} requires Linux.`, remedy: '' };
   const missing = programsOf(kind).filter((program) => machine.missing.includes(program));
   if (missing.length > 0) return { kind, ...explainMissing(missing) };
-  return { kind, ...(explainNamespaces(machine) ?? explainOther(kind, machine, detail)) };
+  return { kind, ...(explainFolder(machine) ?? explainNamespaces(machine) ?? explainOther(kind, detail)) };
 }
 
 function explainEngine(machine: Machine, detail: string): Explanation {
@@ -88,13 +88,15 @@ function explainNamespaces(machine: Machine): Explanation | undefined {
   return undefined;
 }
 
-function explainOther(kind: SandboxKind, machine: Machine, detail: string): Explanation {
-  if (machine.unreadable) {
-    return {
-      reason: `User 10001, who builds, may not enter ${machine.unreadable}.`,
-      remedy: `To permit it: chmod a+x ${machine.unreadable}.`,
-    };
-  }
+function explainFolder({ unreadable }: Machine): Explanation | undefined {
+  if (!unreadable) return undefined;
+  return {
+    reason: `User 10001, who builds, may not enter ${unreadable}.`,
+    remedy: `To permit it: chmod a+x ${unreadable}.`,
+  };
+}
+
+function explainOther(kind: SandboxKind, detail: string): Explanation {
   return { reason: `${nameOf(kind)} does not work here: ${firstLine(detail)}.`, remedy: '' };
 }
 

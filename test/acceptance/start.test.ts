@@ -141,7 +141,7 @@ test('where no sandbox works, two lines say so and sites are built', async () =>
   const { said } = await start(hideSandboxes());
   expect(said.match(/^! .*/gm)).toEqual([
     expect.stringMatching(/^! Site code runs with the rights of your user .*: no sandbox works here\. /),
-    expect.stringMatching(/^! For a sandbox, .* sign-up is closed to other people\.$/),
+    expect.stringMatching(/^! .* Until then, sign-up is closed to other people\.$/),
   ]);
   const { base_url, edge_url, base_domain, access_token: token, site_id } = readDevFile();
   expect((await callApi(base_url, '/v1/account', { token })).body.sandboxes).toEqual(['unprotected']);

@@ -92,7 +92,7 @@ const cases: { what: string; kind: SandboxKind; machine: Partial<Machine>; detai
   {
     what: 'a closed folder',
     kind: 'namespaces',
-    machine: { unreadable: '/root', isRoot: true },
+    machine: { unreadable: '/root', isRoot: true, isContainer: true },
     detail: 'sh: cannot cd',
     says: 'User 10001, who builds, may not enter /root. To permit it: chmod a+x /root.',
   },

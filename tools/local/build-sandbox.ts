@@ -57,7 +57,7 @@ const unable = (line: string): BuildSandbox => ({ kind: undefined, settings: {},
 
 /** No sandbox works: builds are unprotected if nobody but the owner can have any, else there are none. */
 export function withoutWorking(mode: string, refusals: SandboxRefusal[], env: NodeJS.ProcessEnv): BuildSandbox {
-  const reasons = refusals.map(({ reason }) => reason).join(' ');
+  const reasons = [...new Set(refusals.map(({ reason }) => reason))].join(' ');
   const remedy = remedyFor(refusals);
   if (mode !== 'auto')
     throw new UserError(`FRONTAGE_SANDBOX is ${mode}: ${reasons} ${remedy} Or unset FRONTAGE_SANDBOX.`);
