@@ -49,8 +49,8 @@ const uploadInstead = 'Build the site yourself, and upload the output with POST 
 const answers: Record<Requirement, { code: ErrorCode; message: string; nextAction?: string }> = {
   builds: {
     code: 'publish_disabled',
-    message: 'The operator of this platform has turned builds off.',
-    nextAction: uploadInstead,
+    message: 'Builds are off on this platform.',
+    nextAction: `Ask its operator to turn them on. ${uploadInstead}`,
   },
   previews: { code: 'preview_disabled', message: 'This platform does not offer previews.' },
   forms: { code: 'forms_disabled', message: 'This platform does not offer forms.' },

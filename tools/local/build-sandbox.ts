@@ -53,7 +53,12 @@ function readMode(setting: string | undefined) {
 
 const firstLine = (error: unknown) => String((error as Error).message ?? error).split('\n')[0] ?? '';
 
-const unable = (line: string): BuildSandbox => ({ kind: undefined, settings: {}, lines: [line] });
+/** Off, so that publishes are refused at once and do not wait for a worker. */
+const unable = (line: string): BuildSandbox => ({
+  kind: undefined,
+  settings: { FRONTAGE_SANDBOX: 'off' },
+  lines: [line],
+});
 
 /** No sandbox works: builds are unprotected if nobody but the owner can have any, else there are none. */
 export function withoutWorking(mode: string, refusals: SandboxRefusal[], env: NodeJS.ProcessEnv): BuildSandbox {
