@@ -3,6 +3,7 @@ import { getServers } from 'node:dns';
 import type { Answer, RecordType } from 'dns-packet';
 import type { DnsAnswer } from '#rules/dns/observation.ts';
 import { type DecodedPacket, exchange } from './dns/exchange.ts';
+import { isPublicAddress } from './dns/public-address.ts';
 
 export type AskedType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DS' | 'NS' | 'TXT';
 
@@ -22,8 +23,21 @@ const none: DnsAnswer = { none: true };
 const serversAskedMax = 4;
 const answersMax = 100;
 const charsMax = 512;
+/** The port of name servers on the internet. Another one is configured for name servers on this machine. */
+const internetPort = 53;
 
-export function openDns({ resolvers, port }: { resolvers: readonly string[]; port: number }): Dns {
+type Options = {
+  resolvers: readonly string[];
+  port: number;
+  /** Whether a name server of a zone may be queried at this address. */
+  mayAsk?: (address: string) => boolean;
+};
+
+export function openDns({
+  resolvers,
+  port,
+  mayAsk = port === internetPort ? isPublicAddress : () => true,
+}: Options): Dns {
   const servers = resolvers.length > 0 ? resolvers : getServers().map(withPort);
 
   /** The first definite answer. Servers are queried one after the other. */
@@ -55,7 +69,9 @@ export function openDns({ resolvers, port }: { resolvers: readonly string[]; por
 
   async function addressesOf(hosts: string[]): Promise<string[]> {
     const answers = await Promise.all(hosts.flatMap((host) => [ask(host, 'A'), ask(host, 'AAAA')]));
-    return answers.flatMap((answer) => ('found' in answer ? answer.found : []));
+    const addresses = answers.flatMap((answer) => ('found' in answer ? answer.found : []));
+    // Tenants choose the name servers of a zone above a name, and so their addresses.
+    return addresses.filter(mayAsk);
   }
 
   return {

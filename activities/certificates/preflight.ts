@@ -16,7 +16,7 @@ export async function preflight(work: RenewalContext): Promise<void> {
   else await preflightHost(work);
 }
 
-/** Requests a token of our own at every address of the name. */
+/** Requests a token of our own at every address of the name, all of which must be the edge's. */
 async function preflightHost({ deps, request: wanted, certificate }: RenewalContext): Promise<void> {
   const { config, dns, em } = deps;
   const [a, aaaa] = await Promise.all([dns.ask(wanted.name, 'A'), dns.ask(wanted.name, 'AAAA')]);
@@ -29,7 +29,10 @@ async function preflightHost({ deps, request: wanted, certificate }: RenewalCont
   await removeTokens(em(), certificate.id);
   await storeTokens(em(), certificate.id, [{ token, answer: token }]);
   const at = { port: config.publicPorts.http, host: wanted.name, path: challengePath(token) };
-  const seen = await Promise.all(addresses.map((address) => probeHttp({ ...at, address })));
+  // The domain's DNS names any address that its owner likes: only the edge's are requested.
+  const probe = async (address: string) =>
+    config.domains.edgeAddresses.includes(address) ? await probeHttp({ ...at, address }) : undefined;
+  const seen = await Promise.all(addresses.map(probe));
   await removeTokens(em(), certificate.id);
   const wrong = addresses.filter((_, index) => seen[index] !== token);
   if (wrong.length > 0)

@@ -34,7 +34,11 @@ export const domains = {
     .pipe(z.array(socketAddress))
     .default([])
     .describe('Resolvers for DNS checks, as `address:port`.'),
-  FRONTAGE_DNS_PORT: port.default(53).describe('Port on which authoritative name servers are queried.'),
+  FRONTAGE_DNS_PORT: port
+    .default(53)
+    .describe(
+      'Port on which authoritative name servers are queried. With another port than 53, they may have private addresses.',
+    ),
   FRONTAGE_DOMAINS_RESERVED: list
     .pipe(z.array(hostname))
     .default([])

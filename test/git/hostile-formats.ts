@@ -78,8 +78,8 @@ export const hostileFormats: HostilePush[] = [
   drawing('an animated address', '<set attributeName="href" to="x"/>', /animates the attribute href/),
   drawing(
     'HTML inside',
-    '<foreignObject><b xmlns="http://www.w3.org/1999/xhtml"/></foreignObject>',
-    /<foreignObject> element/,
+    '<foreignObject><video xmlns="http://www.w3.org/1999/xhtml"/></foreignObject>',
+    /<video> element/,
   ),
   format('src/assets/a.svg', `<!DOCTYPE svg [<!ENTITY a "b">]>${sample.svg()}`, /DOCTYPE/),
   format('src/assets/a.svg', `<?xml-stylesheet href="a.xsl"?>${sample.svg()}`, /xml-stylesheet/),

@@ -10,7 +10,7 @@ const svgs = [
   svg('<a href=" jav&#x09;ascript:alert(1)"/>'),
   svg('<rect onclick="alert(1)"/>'),
   svg('<rect ONLOAD="alert(1)"/>'),
-  svg('<foreignObject><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject>'),
+  svg('<foreignObject><video xmlns="http://www.w3.org/1999/xhtml">x</video></foreignObject>'),
   svg('<iframe src="x"/>'),
   svg('<set attributeName="href" to="javascript:alert(1)"/>'),
   svg('<animate attributeName="onload" values="alert(1)"/>'),
