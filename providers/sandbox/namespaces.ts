@@ -34,6 +34,10 @@ $p = pack("S x6 P", length($f) / 8, $f);
 syscall($n, 22, 2, $p) == 0 or die "$!";
 exec(@ARGV) or die "$!";`;
 
+/** From Linux 5.14 on, a limit of processes counts those of one user namespace; before, all of the user's on the machine. */
+const [major = 0, minor = 0] = release().split('.').map(Number);
+const countsByNamespace = major > 5 || (major === 5 && minor >= 14);
+
 /** Ways to load a filter: setpriv can from util-linux 2.41 on, and most systems have Perl. */
 const loaders = [
   ['setpriv', '--seccomp-filter', '/dev/fd/3'],
@@ -42,7 +46,7 @@ const loaders = [
 
 /** Creates the root file system if it is missing, tests it once, and returns the sandbox. `ways` are those to load a filter. */
 export function openNamespacesSandbox(options: ProcessSandboxOptions, ways = loaders): Promise<Sandbox> {
-  return openProcessSandbox('namespaces', options, ways.map(encloseWith));
+  return openProcessSandbox('namespaces', options, ways.map(encloseWith), countsByNamespace);
 }
 
 function encloseWith(loader: string[]): Enclosure {
@@ -56,8 +60,6 @@ function encloseWith(loader: string[]): Enclosure {
   ];
 }
 
-/** From Linux 5.14 on, this limit counts the processes of one user namespace; before, all of the user's on the machine. */
 function limitProcesses(most: number): string[] {
-  const [major = 0, minor = 0] = release().split('.').map(Number);
-  return major > 5 || (major === 5 && minor >= 14) ? ['prlimit', `--nproc=${most}`] : [];
+  return countsByNamespace ? ['prlimit', `--nproc=${most}`] : [];
 }

@@ -35,13 +35,14 @@ export type EnclosureLimits = Pick<BuildLimits, 'memoryBytes' | 'pidsMax'>;
 export type Enclosure = (place: Place, limits: EnclosureLimits) => string[];
 
 /**
- * Creates the root file system if it is missing, tries the enclosures in order, and returns a sandbox of the first that works. Those
- * after the first are for machines where a filter cannot be loaded in the usual way; none of them is tried without its reason.
+ * Creates the root file system if it is missing, tries the enclosures in order, and returns a sandbox of the first that works. They
+ * differ in how they load a filter. `limitsProcesses` says that they limit processes without control groups too.
  */
 export async function openProcessSandbox(
   kind: 'bubblewrap' | 'namespaces',
   options: ProcessSandboxOptions,
   enclosures: readonly Enclosure[],
+  limitsProcesses = false,
 ): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new Error('Namespaces are a part of Linux.');
   const image = await makeImageFolder(options.dataDir, options.onProgress);
@@ -49,7 +50,10 @@ export async function openProcessSandbox(
   if (!place.filter)
     options.warn?.('The system call filter cannot be loaded here: builds reach all of the kernel’s calls.');
   const groups = await findControlGroups(options.owner);
-  if (!groups.limited) options.warn?.(unlimited);
+  if (!groups.limited) {
+    const not = limitsProcesses ? 'memory' : 'memory and processes';
+    options.warn?.(`Control groups are not available here: builds have limits on time and output, but not on ${not}.`);
+  }
 
   async function build(request: BuildRequest) {
     request.signal.throwIfAborted();
@@ -73,9 +77,6 @@ export async function openProcessSandbox(
   return { kind, image: image.id, build, removeOrphanBuilds, close: groups.close };
 }
 
-const unlimited =
-  'Control groups are not available here: builds have limits on time and output, but not on memory and processes.';
-
 async function findWorking(root: string, filter: string | undefined, enclosures: readonly Enclosure[]) {
   let fault: unknown;
   // Without its filter a build is still enclosed; a sandbox that cannot enclose is none.
@@ -90,6 +91,8 @@ async function findWorking(root: string, filter: string | undefined, enclosures:
         await attempt(enclose(place, trialLimits), place.filter);
         return { place, enclose };
       } catch (error) {
+        // A machine that was too busy for the trial says nothing about the filter.
+        if ((error as { killed?: boolean }).killed) throw error;
         fault ??= error;
       }
     }

@@ -18,12 +18,12 @@ import { outside, verdicts } from '#test/sandbox/hostile/escapes.ts';
 import type { HostileProgram } from '#test/sandbox/hostile/program.ts';
 import { hostilePrograms } from '#test/sandbox/hostile/programs.ts';
 import { processes } from '#test/sandbox/hostile/resources.ts';
-import { describeKinds } from '#test/sandbox/kinds.ts';
+import { describeKinds, kinds } from '#test/sandbox/kinds.ts';
 import { sized } from './size.ts';
 
 const rounds = sized({ short: 0, long: 1 });
 
-/** The short form in bubblewrap leaves out what is the same code in both. */
+/** The short form leaves out, in all kinds but docker, what is the same code in all. */
 function runsIn(kind: string): HostileProgram[] {
   const own = kind === 'docker' ? hostilePrograms : [...processes, ...verdicts, ...outside];
   const programs = rounds > 0 ? hostilePrograms : own.filter(({ brief }) => brief);
@@ -89,7 +89,7 @@ describeKinds((kind) => {
     expect(listBuildProcesses()).toEqual([]);
     expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);
   });
-});
+}, kinds);
 
 /** Answers what went wrong, if anything did. */
 async function attempt(sandbox: Sandbox, program: HostileProgram, files: Site): Promise<string | undefined> {

@@ -1,6 +1,10 @@
 /** Programs that look for a way out of each kind of sandbox. One build runs many of them, and tells what each achieved. */
-import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type StdioOptions, spawn, spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openNamespacesSandbox } from '#providers/sandbox/namespaces.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { build, dataDir, newOwner, openKind, siteThatWrites } from './fixture.ts';
@@ -76,6 +80,7 @@ const ways = siteThatWrites(`
     hostname: os.hostname(), privileged, open: [...open('/proc/self'), ...open('/proc/1')],
     signals: [HOST_PID, -HOST_PID].map((pid) => attempt(() => process.kill(pid, 0))),
     group: fs.readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ').slice(1, 4).map(Number),
+    processes: /Max processes\\s+(\\d+)/.exec(fs.readFileSync('/proc/self/limits', 'utf8'))[1],
     shared: write('/dev/shm/fill'), devices: list('/dev'),
     switches: ['/proc/sys/user/max_user_namespaces', '/proc/sys/kernel/core_pattern', '/proc/self/uid_map', '/proc/1/uid_map',
       '/proc/sysrq-trigger', '/dev/x', '/seccomp.bpf', '/usr/bin/node'].map(write),
@@ -115,6 +120,8 @@ describeKinds((kind) => {
     for (const target of told.open) expect(target).toMatch(/^(socket|pipe|anon_inode):|^\/dev\/null$|^\/site|^ENOENT$/);
     expect(told.signals).toEqual(['ESRCH', 'ESRCH']);
     expect(told.shared).not.toBe('WRITTEN');
+    // The limit of the user namespace, where control groups have one too.
+    if (kind === 'namespaces') expect(told.processes).toBe('256');
     expect(told.devices).not.toContain('mem');
     expect(told.switches).not.toContain('WRITTEN');
     const own = spawnSync('sh', ['-c', 'for n in ipc mnt net pid uts; do readlink /proc/self/ns/$n; done'], {
@@ -134,6 +141,28 @@ describeKinds((kind) => {
     if (kind !== 'docker') expect(told.x32).toBe('SIGSYS');
   });
 }, kinds);
+
+describe('in a worker that inherited a descriptor', { tags: 'namespaces' }, () => {
+  test('a build does not have it', async () => {
+    const fixture = JSON.stringify(join(import.meta.dirname, 'fixture.ts'));
+    const worker = `const { build, openKind, siteThatWrites } = await import(${fixture});
+      const sandbox = await openKind('namespaces');
+      const code = "fs.writeFileSync(dist + 'told.json', JSON.stringify(['self', 1].flatMap((pid) => fs.readdirSync('/proc/' + pid + '/fd')" +
+        ".map((fd) => { try { return fs.readlinkSync('/proc/' + pid + '/fd/' + fd); } catch { return ''; } }))))";
+      const { files, log } = await build(sandbox, siteThatWrites(code));
+      await sandbox.close();
+      const own = (await import('node:fs')).readlinkSync('/proc/self/fd/40');
+      console.log(JSON.stringify({ own, open: JSON.parse(String(files.get('told.json') ?? JSON.stringify([log]))) }));`;
+    const secret = openSync(import.meta.filename, 'r');
+    onTestFinished(() => closeSync(secret));
+    const stdio = ['ignore', 'pipe', 'inherit', ...Array(37).fill('ignore'), secret] as StdioOptions;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', worker], { stdio });
+    const told = JSON.parse(await text(child.stdout as Readable));
+    expect(told.own).toBe(import.meta.filename);
+    expect(told.open.filter((target: string) => target.startsWith('/') && target !== '/dev/null')).toEqual([]);
+    expect(told.open.length).toBeGreaterThan(6);
+  });
+});
 
 describe('without a filter', { tags: 'namespaces' }, () => {
   test.runIf(isNative)('namespaces alone hold the calls that would lead out', async () => {

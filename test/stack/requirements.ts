@@ -17,10 +17,7 @@ const findDockerd = () => (process.getuid?.() === 0 ? find('dockerd') : undefine
 
 /** How to get each (`.ci/run` installs most of them on Debian), and what finds its path. */
 const requirements = {
-  bubblewrap: [
-    'apt install bubblewrap, let user 10001 read here; without it and docker, stacks build unprotected',
-    findBubblewrap,
-  ],
+  bubblewrap: ['apt install bubblewrap, let user 10001 read here', findBubblewrap],
   certutil: ['apt install libnss3-tools', () => find('certutil')],
   chromium: ['apt install chromium', () => find('chromium', 'chromium-browser', 'google-chrome')],
   'compose-spec': [
@@ -33,7 +30,10 @@ const requirements = {
   h2spec: ['go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible', () => find('h2spec')],
   haproxy: ['apt install haproxy', () => find('haproxy')],
   'mcp-inspector': ['npm install @modelcontextprotocol/inspector, FRONTAGE_INSPECTOR=<its program>', () => inspector],
-  namespaces: ['apt install util-linux, permit unprivileged user namespaces, let user 10001 read here', findNamespaces],
+  namespaces: [
+    'permit unprivileged user namespaces, let user 10001 read here; without any sandbox, stacks build unprotected',
+    findNamespaces,
+  ],
   node: ['apt install nodejs, beside the Node that runs the tests', findNode],
   pebble: ['apt install pebble', async () => pathIn((await import('#tools/local/services/pebble.ts')).findPebble())],
   powerdns: [

@@ -95,7 +95,7 @@ export async function startTestStack(runFolder: string, name: string, options: P
 
 /** Without any sandbox, builds of these tests run unprotected: their sites are our own. */
 export async function sandboxEnv(): Promise<{ FRONTAGE_SANDBOX?: string }> {
-  const hasSandbox = (await pathOf('docker')) || (await pathOf('bubblewrap'));
+  const hasSandbox = (await pathOf('docker')) || (await pathOf('bubblewrap')) || (await pathOf('namespaces'));
   return hasSandbox ? {} : { FRONTAGE_SANDBOX: 'none-run-builds-unprotected' };
 }
 
