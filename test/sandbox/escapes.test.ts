@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openNamespacesSandbox } from '#providers/sandbox/namespaces.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { build, dataDir, newOwner, openKind, siteThatWrites } from './fixture.ts';
@@ -54,18 +54,17 @@ const permittedByEngines = [
   'opens a netlink socket of the firewall',
 ];
 
-/** Machine code in child processes: the call that is refused with a signal ends its caller. */
-const native = (made: typeof calls) =>
-  siteThatWrites(`
+/** Machine code in a child process too: the call that is refused with a signal ends its caller. */
+const native = (made: typeof calls) => `
   ${nativeCalls}
-  const told = { pid: [call(39), process.pid], unix: call(41, 1, 1, 0) };
+  told.pid = [call(39), process.pid];
+  told.unix = call(41, 1, 1, 0);
   told.answers = [${made.map(([, call]) => `call(${call})`).join(', ')}];
   const { spawnSync } = await import('node:child_process');
   const caller = ${JSON.stringify(`const fs = require('fs'); ${nativeCalls} call(0x40000000 + 39);`)};
-  told.x32 = spawnSync(process.execPath, ['-e', caller]).signal;
-  fs.writeFileSync(dist + 'told.json', JSON.stringify(told));`);
+  told.x32 = spawnSync(process.execPath, ['-e', caller]).signal;`;
 
-const ways = siteThatWrites(`
+const ways = `
   const attempt = (act) => { try { return act(); } catch (e) { return e.code ?? String(e); } };
   const list = (path) => attempt(() => fs.readdirSync(path));
   const write = (path) => attempt(() => { fs.writeFileSync(path, '1'); return 'WRITTEN'; });
@@ -74,38 +73,35 @@ const ways = siteThatWrites(`
   for (const folder of ['/usr', '/lib', '/etc', '/dev', '/tmp', '/site'])
     for (const name of fs.readdirSync(folder, { recursive: true }))
       attempt(() => fs.lstatSync(folder + '/' + name).mode & 0o6000 && privileged.push(folder + '/' + name));
-  fs.writeFileSync(dist + 'told.json', JSON.stringify({
+  Object.assign(told, {
     root: list('/'), roots: [list('/proc/1/root'), list('/proc/1/cwd/..'), list('/proc/self/root/..')],
     mounts: fs.readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\\n').map((line) => line.split(' ').slice(4, 6)),
     hostname: os.hostname(), privileged, open: [...open('/proc/self'), ...open('/proc/1')],
-    signals: [HOST_PID, -HOST_PID].map((pid) => attempt(() => process.kill(pid, 0))),
-    group: fs.readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ').slice(1, 4).map(Number),
+    signals: [${process.pid}, -${process.pid}].map((pid) => attempt(() => process.kill(pid, 0))),
     processes: /Max processes\\s+(\\d+)/.exec(fs.readFileSync('/proc/self/limits', 'utf8'))[1],
     shared: write('/dev/shm/fill'), devices: list('/dev'),
     switches: ['/proc/sys/user/max_user_namespaces', '/proc/sys/kernel/core_pattern', '/proc/self/uid_map', '/proc/1/uid_map',
       '/proc/sysrq-trigger', '/dev/x', '/seccomp.bpf', '/usr/bin/node'].map(write),
     namespaces: list('/proc/1/ns').map((name) => attempt(() => fs.readlinkSync('/proc/1/ns/' + name))),
-  }));`);
+  });`;
 
-const aimed = Object.fromEntries(
-  Object.entries(ways).map(([path, text]) => [path, String(text).replaceAll('HOST_PID', String(process.pid))]),
-);
-
-async function tell(sandbox: Sandbox, files: typeof ways) {
-  const { outcome, files: found, log } = await build(sandbox, files);
+/** Runs the programs in one build. */
+async function tell(sandbox: Sandbox, ...programs: string[]) {
+  const code = `const told = {}; ${programs.join('\n')}; fs.writeFileSync(dist + 'told.json', JSON.stringify(told));`;
+  const { outcome, files, log } = await build(sandbox, siteThatWrites(code));
   expect(outcome, log).toEqual({ status: 'built' });
-  return JSON.parse(String(found.get('told.json')));
+  return JSON.parse(String(files.get('told.json')));
 }
 
 describeKinds((kind) => {
-  let sandbox: Sandbox;
+  let told: Awaited<ReturnType<typeof tell>>;
   beforeAll(async () => {
-    sandbox = await openKind(kind);
+    const sandbox = await openKind(kind);
+    told = await tell(sandbox, ways, isNative ? native(calls) : '');
+    await sandbox.close();
   }, 300_000);
-  afterAll(() => sandbox?.close());
 
   test('no path, descriptor, signal or switch leads out', async () => {
-    const told = await tell(sandbox, aimed);
     for (const root of told.roots) expect(root === 'EACCES' || root).toEqual(told.root);
     expect(told.root.sort()).toEqual(
       expect.arrayContaining(['dev', 'etc', 'lib', 'opt', 'proc', 'site', 'tmp', 'usr']),
@@ -130,8 +126,7 @@ describeKinds((kind) => {
     for (const name of own.stdout.trim().split('\n')) expect(told.namespaces).not.toContain(name);
   });
 
-  test.runIf(isNative)('the kernel refuses calls that builds do not need', async () => {
-    const told = await tell(sandbox, native(calls));
+  test.runIf(isNative)('the kernel refuses calls that builds do not need', () => {
     expect(told.pid[0]).toBe(told.pid[1]);
     expect(told.unix).toBeGreaterThan(2);
     for (const [at, [what, , answer]] of calls.entries()) {
