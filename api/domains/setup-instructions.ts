@@ -79,11 +79,7 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
   }
   if (sight.isBogus)
     problems.push(`The DNSSEC signatures of ${name} are invalid, so most resolvers reject its records.`);
-  if (domain.unprovedSince) {
-    problems.push(
-      `The TXT record ${proofName(domain.name)} is missing. After 24 hours without it, another account can claim ${name}. Set it again.`,
-    );
-  }
+  problems.push(...missingProof(domain));
   const elsewhere = [...foundIn(sight.a), ...foundIn(sight.aaaa)].filter(
     (address) => !config.domains.edgeAddresses.includes(address),
   );
@@ -106,6 +102,13 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
     );
   }
   return problems;
+}
+
+function missingProof({ name, unprovedSince }: Domain): string[] {
+  if (!unprovedSince) return [];
+  return [
+    `The TXT record ${proofName(name)} is missing. After 24 hours without it, another account can claim ${displayName(name)}. Set it again.`,
+  ];
 }
 
 /** RFC 8659 section 4.2: with any `issue` record, only the named CAs may issue. */

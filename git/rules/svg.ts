@@ -19,11 +19,31 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let fault: SvgFault | undefined;
   let root = '';
-  /** Open elements from a `foreignObject` on. */
-  let foreignDepth = 0;
   const found = (kind: SvgFault['kind'], what: string) => {
     fault ??= { kind, what };
   };
+  watchMarkup(parser, found);
+  watchElements(parser, found, (local) => {
+    root ||= local;
+  });
+  try {
+    for await (const chunk of content) {
+      parser.write(decoder.decode(chunk, { stream: true }));
+      if (fault) return fault;
+    }
+    parser.write(decoder.decode()).close();
+  } catch {
+    found('broken', 'are not XML encoded in UTF-8');
+  }
+  if (!fault && root !== 'svg') found('broken', 'have no <svg> root element');
+  return fault;
+}
+
+type Parser = SaxesParser<{ xmlns: true }>;
+type Found = (kind: SvgFault['kind'], what: string) => void;
+
+/** Everything but elements: what declares, instructs, or reads otherwise as HTML. */
+function watchMarkup(parser: Parser, found: Found): void {
   parser.on('error', () => found('broken', 'are not well-formed XML'));
   parser.on('xmldecl', ({ encoding }) => {
     // A browser decodes the file as declared, and might then find other markup in it than we did.
@@ -41,8 +61,13 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
   parser.on('processinginstruction', ({ target }) => {
     if (target !== 'xml') found('script', `has a <?${target} …> instruction`);
   });
+}
+
+function watchElements(parser: Parser, found: Found, onRoot: (local: string) => void): void {
+  /** Open elements from a `foreignObject` on. */
+  let foreignDepth = 0;
   parser.on('opentag', (tag) => {
-    root ||= tag.local;
+    onRoot(tag.local);
     const what = (foreignDepth > 0 && foreignFault(tag, htmlNamespace)) || activePart(tag, foreignDepth > 0);
     if (what) found('script', what);
     if (foreignDepth > 0 || tag.local.toLowerCase() === 'foreignobject') foreignDepth += 1;
@@ -50,17 +75,6 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
   parser.on('closetag', () => {
     if (foreignDepth > 0) foreignDepth -= 1;
   });
-  try {
-    for await (const chunk of content) {
-      parser.write(decoder.decode(chunk, { stream: true }));
-      if (fault) return fault;
-    }
-    parser.write(decoder.decode()).close();
-  } catch {
-    found('broken', 'are not XML encoded in UTF-8');
-  }
-  if (!fault && root !== 'svg') found('broken', 'have no <svg> root element');
-  return fault;
 }
 
 function activePart(tag: SaxesTagNS, isForeign: boolean): string | undefined {

@@ -55,7 +55,7 @@ test.each(['active', 'Moved'] as const)(
   },
 );
 
-test('a missing proof counts while a domain is served, and silence does not reset it', () => {
+test('a missing proof of a served domain counts, and silence resets nothing', () => {
   const missing = { ...known, isProved: false, isUnproved: true };
   const unanswered = { ...known, isProved: undefined, isUnproved: undefined } as never;
   const counted = (looks: Look[]) => {

@@ -1,7 +1,7 @@
 /** Which SVG files are images, and which could execute something as SVG or as HTML. */
 import { expect, test } from 'vitest';
 import { svgFault } from '#git/rules/svg.ts';
-import { svg } from './samples.ts';
+import { svg } from '#test/git/samples.ts';
 
 const faultOf = (text: string | Buffer, chunkBytes = 1_000_000) => {
   const bytes = Buffer.from(text);
