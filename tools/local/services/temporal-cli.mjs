@@ -131,6 +131,7 @@ async function download(from, log, problems, options = {}) {
   for (const url of from) {
     const host = new URL(url).hostname;
     const quiet = new AbortController();
+    log(`downloading the Temporal CLI from ${host}`);
     try {
       const archive = await receive(url, log, quiet, limitMs, signal);
       const actual = createHash('sha256').update(archive).digest('hex');
