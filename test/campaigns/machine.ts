@@ -177,12 +177,13 @@ function contained(folder: string): string[] {
   return ['unshare', `--root=${join(folder, 'root')}`, 'setpriv', `--bounding-set=-all,${kept}`];
 }
 
-/** The command lines of all processes in the same namespace. */
+/** The command lines of all other processes in the same namespace. */
 function processesOf(init: number): string[] {
   const namespace = readlinkSync(`/proc/${init}/ns/pid`);
   return readdirSync('/proc').flatMap((pid) => {
     try {
-      return readlinkSync(`/proc/${pid}/ns/pid`) === namespace ? [commandLine(Number(pid))] : [];
+      const isIn = Number(pid) !== init && readlinkSync(`/proc/${pid}/ns/pid`) === namespace;
+      return isIn ? [commandLine(Number(pid))] : [];
     } catch {
       return [];
     }
