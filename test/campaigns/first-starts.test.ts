@@ -1,4 +1,6 @@
 /**
+ * @module-tag machines
+ *
  * A first `npm start` that is ended in the middle of each of its steps, one after the other, and started again each time. The last start
  * completes. The long form ends it in all three ways, the short one in a random one.
  */

@@ -61,7 +61,7 @@ export function npmStart(machine: Machine): Start {
   };
 }
 
-export type Running = { site: { status: number; body: string }; account: Record<string, unknown> };
+export type Running = { site: { status: number; body: string }; account: { sandboxes: string[] } };
 
 /** The demo site as a visitor gets it, and the owner's account. */
 export async function visitDemo(machine: Machine): Promise<Running> {

@@ -1,4 +1,6 @@
 /**
+ * @module-tag machines
+ *
  * `npm start` from a fresh clone on machines that lack something. Each ends with the demo site, or says in one sentence what to do
  * before it installs anything. Prints a row of docs/machines.md for each.
  */
@@ -11,6 +13,7 @@ import { makeRunFolder, removeRunFolder } from '#test/stack/run-folder.ts';
 import { type Machine, type MachineOptions, makeMachine } from './machine.ts';
 import { type Materials, makeMaterials, offerDownloads } from './machine-materials.ts';
 import { npmStart, type Start, visitDemo } from './machine-start.ts';
+import { isLong } from './size.ts';
 
 type Kind = Partial<MachineOptions> & {
   /** What temporal.download does; by default it has the CLI. */
@@ -19,18 +22,20 @@ type Kind = Partial<MachineOptions> & {
   temporal?: boolean;
   /** A container engine of its own. */
   docker?: boolean;
+  /** In the short form too. */
+  brief?: boolean;
   /** What the only sentence contains, if nothing can be started. */
   refusal?: RegExp;
 };
 
 const kinds: Record<string, Kind> = {
   'Node, npm and git, as root': {},
-  'Node, npm and git, as a user without sudo': { asUser: true },
+  'Node, npm and git, as a user without sudo': { brief: true, asUser: true },
   'with bubblewrap': { asUser: true, programs: ['bwrap'] },
   'with a container engine': { docker: true },
-  'in a container without user namespaces': { contained: true },
+  'in a container without user namespaces': { brief: true, contained: true },
   'without outside downloads, Temporal on PATH': { asUser: true, downloads: 'fail', temporal: true },
-  'without outside downloads': { asUser: true, downloads: 'fail', refusal: /Temporal.*PATH.*Go / },
+  'without outside downloads': { brief: true, asUser: true, downloads: 'fail', refusal: /Temporal.*PATH.*Go / },
   'with downloads that hang': { asUser: true, downloads: 'hang', refusal: /Temporal.*PATH.*Go / },
 };
 
@@ -50,6 +55,7 @@ afterAll(async () => {
 });
 
 for (const [name, kind] of Object.entries(kinds)) {
+  if (!isLong && !kind.brief) continue;
   test(`npm start completes or explains itself: ${name}`, async ({ onTestFinished }) => {
     if (kind.docker) engine = await startBareEngine(folder);
     const machine = await makeMachine({
@@ -81,9 +87,11 @@ async function expectDemo(name: string, machine: Machine, start: Start, isReady:
     name,
     site.status === 200 ? 'the demo site' : `status ${site.status}`,
     `${seconds.toFixed(0)} s`,
-    sandboxOf(account),
+    account.sandboxes.join(' '),
     ...sizes,
   );
+  // Builds without a sandbox are announced, with what to install.
+  if (account.sandboxes.includes('unprotected')) expect(start.said()).toMatch(/^.*unprotected.*$/im);
   expect(site).toMatchObject({ status: 200, body: expect.stringContaining('<html') });
   expect(start.said()).not.toContain('✗');
   await start.stop();
@@ -101,10 +109,6 @@ async function expectRefusal(name: string, machine: Machine, start: Start, sente
   expect(existsSync(join(machine.clone, 'node_modules'))).toBe(false);
   const data = join(machine.clone, '.frontage');
   expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
-}
-
-function sandboxOf({ sandboxes }: Record<string, unknown>): string {
-  return String(sandboxes);
 }
 
 function megabytes(path: string): string {

@@ -29,6 +29,7 @@ const requirements = {
   dulwich: ['pip install dulwich==1.2.21, FRONTAGE_TEST_PYTHON=<its Python>', findDulwich],
   h2spec: ['go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible', () => find('h2spec')],
   haproxy: ['apt install haproxy', () => find('haproxy')],
+  machines: ['apt install npm iproute2 util-linux, run the tests as root', findMachines],
   'mcp-inspector': ['npm install @modelcontextprotocol/inspector, FRONTAGE_INSPECTOR=<its program>', () => inspector],
   namespaces: [
     'permit unprivileged user namespaces, let user 10001 read here; without any sandbox, stacks build unprotected',
@@ -91,6 +92,12 @@ function findNamespaces(): string | undefined {
   const unshare = ['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork'];
   const probe = ['sh', '-c', 'mount -t tmpfs tmpfs /tmp && test -r "$0"', import.meta.filename];
   return succeeds('env', ...user, ...unshare, ...probe) ? find('unshare') : undefined;
+}
+
+/** What test/campaigns/machine.ts makes machines with. */
+function findMachines(): string | undefined {
+  const programs = ['npm', 'ip', 'unshare', 'nsenter', 'setpriv', 'setsid'];
+  return process.getuid?.() === 0 && programs.every((name) => find(name)) ? find('unshare') : undefined;
 }
 
 function findDulwich(): string | undefined {

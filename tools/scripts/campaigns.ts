@@ -10,6 +10,8 @@ const selectedMax = 6;
 const folders: Record<string, RegExp> = {
   kills: /^(activities|workflows|db)\//,
   restarts: /^(worker|runtime)\//,
+  machines: /^(tools\/(local|scripts)|providers\/sandbox)\//,
+  first: /^tools\/(local|scripts)\//,
   atomicity: /^(edge|providers\/store)\//,
 };
 
