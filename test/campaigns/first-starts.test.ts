@@ -67,11 +67,11 @@ for (const [at, [way, end]] of Object.entries(ways).entries()) {
         900_000,
       );
       console.log(`${way} during ${step}, after ${start.seconds().toFixed(1)} s:\n${start.said()}`);
-      expect(start.hasEnded(), start.said()).toBe(false);
+      expect(start.hasEnded(), start.report()).toBe(false);
       await end({ machine, start });
     }
     const last = npmStart(machine);
-    expect(await last.isReady(), last.said()).toBe(true);
+    expect(await last.isReady(), last.report()).toBe(true);
     console.log(`the last start:\n${last.said()}`);
     expect((await visitDemo(machine)).site).toMatchObject({ status: 200, body: expect.stringContaining('<html') });
     expect(last.said()).not.toContain('✗');

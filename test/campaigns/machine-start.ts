@@ -1,7 +1,7 @@
 /** `npm start` on a machine: what it says, how it ends, and whether the demo site answers. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { until } from '#test/stack/until.ts';
@@ -10,6 +10,8 @@ import type { Machine } from './machine.ts';
 export type Start = {
   /** Everything that was printed. */
   said(): string;
+  /** The same, with the log of packages that could not be installed. */
+  report(): string;
   /** Waits until the start is complete or has failed; true if it is complete. */
   isReady(): Promise<boolean>;
   hasEnded(): boolean;
@@ -25,6 +27,7 @@ const longestMs = 1_200_000;
 
 export function npmStart(machine: Machine): Start {
   const child = machine.spawn(['npm', 'start']);
+  const npmLog = join(machine.clone, '.frontage/npm-install.log');
   const since = performance.now();
   let output = '';
   let readyAt: number | undefined;
@@ -41,6 +44,7 @@ export function npmStart(machine: Machine): Start {
   const signal = async (name: NodeJS.Signals) => void process.kill(-(await machine.pidOf(child)), name);
   return {
     said: () => output,
+    report: () => `${output}\n${existsSync(npmLog) ? readFileSync(npmLog, 'utf8').slice(-2_000) : ''}`,
     async isReady() {
       await until(
         () => isComplete() || hasEnded(),
