@@ -35,8 +35,8 @@ const kinds: Record<string, Kind> = {
   'with a container engine': { docker: true },
   'in a container without user namespaces': { brief: true, contained: true },
   'without outside downloads, Temporal on PATH': { asUser: true, downloads: 'fail', temporal: true },
-  'without outside downloads': { brief: true, asUser: true, downloads: 'fail', refusal: /Temporal.*PATH.*Go / },
-  'with downloads that hang': { asUser: true, downloads: 'hang', refusal: /Temporal.*PATH.*Go / },
+  'without outside downloads': { brief: true, asUser: true, downloads: 'fail', refusal: /Temporal.*PATH.*Go/ },
+  'with downloads that hang': { asUser: true, downloads: 'hang', refusal: /Temporal.*PATH.*Go/ },
 };
 
 const folder = makeRunFolder();
