@@ -33,7 +33,7 @@ const base = [
   ...['true', 'false', 'test', 'sleep', 'date', 'mktemp', 'readlink', 'realpath', 'dirname', 'basename', 'tr', 'cut'],
   ...['head', 'tail', 'sort', 'wc', 'tee', 'echo', 'printf', 'pwd', 'stat', 'df', 'du', 'kill', 'nice', 'timeout'],
   ...['tar', 'gzip', 'sed', 'grep', 'find', 'xargs', 'chroot', 'unshare', 'nsenter', 'setpriv', 'setsid', 'mount'],
-  ...['umount', 'pivot_root', 'prlimit', 'flock', 'getent'],
+  ...['umount', 'pivot_root', 'prlimit', 'flock', 'getent', 'mkfifo', 'mknod'],
 ];
 
 /** The capabilities of root in a container. */
