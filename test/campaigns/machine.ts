@@ -156,7 +156,8 @@ async function boot(folder: string, { engine }: MachineOptions): Promise<{ pid: 
     'while :; do sleep 86400 & wait; done',
   ];
   const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
-  const outer = spawn('unshare', [...namespaces, 'sh', '-c', script.join('\n')], {
+  // Should this process be killed, the machine is too.
+  const outer = spawn('setpriv', ['--pdeathsig=KILL', 'unshare', ...namespaces, 'sh', '-c', script.join('\n')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [said] = await Promise.race([once(outer.stdout as NodeJS.ReadableStream, 'data'), once(outer, 'exit')]);
