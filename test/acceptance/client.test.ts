@@ -133,6 +133,9 @@ test('the help lists every call, and shells complete commands', async () => {
     0,
     expect.stringMatching(/^frontage site create --name … --title … .*\n\nCreate a site\./),
   ]);
+});
+
+test('bash completes the name of an operation', { tags: 'bash' }, async () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash's.
   const completing = 'source <(cat); COMP_WORDS=(frontage site pu); COMP_CWORD=2; _frontage; echo "${COMPREPLY[@]}"';
   const { out } = await run(['completion', 'bash']);

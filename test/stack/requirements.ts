@@ -17,6 +17,7 @@ const findDockerd = () => (process.getuid?.() === 0 ? find('dockerd') : undefine
 
 /** How to get each (`.ci/run` installs most of them on Debian), and what finds its path. */
 const requirements = {
+  bash: ['apt install bash', () => find('bash')],
   bubblewrap: ['apt install bubblewrap, let user 10001 read here', findBubblewrap],
   certutil: ['apt install libnss3-tools', () => find('certutil')],
   chromium: ['apt install chromium', () => find('chromium', 'chromium-browser', 'google-chrome')],
