@@ -115,7 +115,7 @@ test('each outcome has its exit code and names the next step', async () => {
   expect([refused.exit, refused.body.error.code]).toEqual([1, 'not_found']);
 });
 
-test('the help lists every call, and shells complete commands', async () => {
+test('the help lists and describes every call', async () => {
   const all = await run(['--help']);
   expect([all.exit, all.out]).toEqual([0, expect.stringContaining('frontage publish <site>')]);
   const document = (await (await fetch(`${stack.baseUrl}/openapi.json`)).json()) as {
