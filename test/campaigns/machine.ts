@@ -144,7 +144,7 @@ async function boot(folder: string, { engine }: MachineOptions): Promise<{ pid: 
     'ip link set lo up',
     `mount --bind /usr ${at('usr')}`,
     ...['passwd', 'hosts'].map((name) => `mount --bind ${at(name)} /etc/${name}`),
-    'mount -t tmpfs tmpfs /run',
+    'mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /dev/shm',
     ...(engine ? [`touch /run/docker.sock && mount --bind ${engine} /run/docker.sock`] : []),
     `mount --rbind / ${at('root')}`,
     ...['', at('root')].flatMap((prefix) => [

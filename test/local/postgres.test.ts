@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -24,4 +25,20 @@ test('PostgreSQL’s folder is closed to other users, and contains its password'
   } finally {
     await server.stop();
   }
+});
+
+test('PostgreSQL starts although another process has its former pid', async ({ onTestFinished }) => {
+  const dir = join(closed, 'postgres');
+  const lock = join(dir, 'data/postmaster.pid');
+  const killed = await startPostgres({ dir, durable: false });
+  const content = readFileSync(lock, 'utf8');
+  await killed.stop();
+  const { uid } = statSync(join(dir, 'data'));
+  const other = spawn('sleep', ['60'], { stdio: 'ignore', uid });
+  onTestFinished(() => void other.kill());
+  writeFileSync(lock, content.replace(/^\d+/, String(other.pid)));
+  chownSync(lock, uid, uid);
+  const server = await startPostgres({ dir, durable: false });
+  await server.stop();
+  expect(other.exitCode ?? other.signalCode).toBeNull();
 });

@@ -46,12 +46,12 @@ export async function sweepRunFolders(): Promise<void> {
       const folder = join(root, name);
       const owner = ownerOf(folder);
       if (!owner || isRunning(owner)) continue;
-      for (const run of globSync('{run,*/run}', { cwd: folder }))
-        await openRunRecords(join(folder, run)).stopLeftovers();
       try {
+        for (const run of globSync('{run,*/run}', { cwd: folder }))
+          await openRunRecords(join(folder, run)).stopLeftovers();
         removeRunFolder(folder);
       } catch (error) {
-        // A mount of a killed engine, as a rule. It must not keep this run from starting, and the next sweep tries again.
+        // A mount of a killed engine, or another user's. It must not keep this run from starting, and the next sweep tries again.
         console.warn(`A killed run's folder stays: ${folder} (${(error as NodeJS.ErrnoException).code || 'busy'}).`);
       }
     }

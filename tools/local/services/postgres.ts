@@ -80,7 +80,12 @@ async function ensurePasswords(dir: string): Promise<Passwords> {
 async function stopLeftover(data: string): Promise<void> {
   const first = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number.parseInt(first, 10);
-  if (!pid || !commandLine(pid).includes(`-D ${data}`)) return;
+  const command = pid ? commandLine(pid) : '';
+  if (!command.includes(`-D ${data}`)) {
+    // After a reboot another process may have its pid, and the server would mistake that for a server.
+    if (command) await rm(join(data, 'postmaster.pid'));
+    return;
+  }
   const id = identify(pid);
   if (id) await endProcess(id, 'SIGINT', 10_000);
 }
