@@ -80,7 +80,7 @@ export async function makeMachine(options: MachineOptions): Promise<Machine> {
   const clone = join(folder, 'frontage');
   const home = join(folder, 'home');
   const ids = options.asUser ? ordinary : 0;
-  for (const name of ['bin', 'empty', 'usr', 'root', 'home', 'home/tmp']) mkdirSync(join(folder, name));
+  for (const name of ['bin', 'empty', 'root', 'home', 'home/tmp']) mkdirSync(join(folder, name));
   linkPrograms(folder, options);
   copyFileSync('/etc/passwd', join(folder, 'passwd'));
   appendFileSync(join(folder, 'passwd'), `someone:x:${ordinary}:${ordinary}::${home}:/bin/sh\n`);
@@ -125,13 +125,13 @@ export async function makeMachine(options: MachineOptions): Promise<Machine> {
   };
 }
 
-/** Links to programs, which stay reachable below `<folder>/usr` when `/usr/bin` is hidden. */
+/** Links to programs, which stay reachable below `/mnt` when `/usr/bin` is hidden. */
 function linkPrograms(folder: string, { programs = [], files = {} }: MachineOptions): void {
   for (const name of [...base, 'node', 'npm', 'git', ...programs]) {
     const path = folders.map((one) => join(one, name)).find(existsSync);
     if (!path) throw new Error(`This machine has no ${name}.`);
     const real = realpathSync(path);
-    symlinkSync(real.startsWith('/usr/') ? join(folder, real) : real, join(folder, 'bin', name));
+    symlinkSync(real.replace(/^\/usr\//, '/mnt/'), join(folder, 'bin', name));
   }
   for (const [name, path] of Object.entries(files)) symlinkSync(path, join(folder, 'bin', name));
 }
@@ -142,7 +142,7 @@ async function boot(folder: string, { engine }: MachineOptions): Promise<{ pid: 
   const script = [
     'set -e',
     'ip link set lo up',
-    `mount --bind /usr ${at('usr')}`,
+    'mount --bind /usr /mnt',
     ...['passwd', 'hosts'].map((name) => `mount --bind ${at(name)} /etc/${name}`),
     'mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /dev/shm',
     ...(engine ? [`touch /run/docker.sock && mount --bind ${engine} /run/docker.sock`] : []),
