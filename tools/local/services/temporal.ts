@@ -1,6 +1,7 @@
 /** Temporal's development server with its UI and an SQLite file. */
 import { execFile } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +13,10 @@ import { findTemporal } from './temporal-cli.mjs';
 
 /** Search attributes of type Keyword, by which operators filter workflows. */
 export const searchAttributes = ['SiteId', 'AccountId', 'Hostname', 'Resource'];
+
+const database = 'temporal.db';
+/** A file that says that the database has all its tables. */
+const finished = 'finished';
 
 export type TemporalOptions = {
   dir: string;
@@ -37,21 +42,40 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   const uiPort = options.ports?.ui ?? (await freePort());
   const address = `127.0.0.1:${port}`;
   const logFile = options.logFile ?? join(dir, 'temporal.log');
-  const daemon = await startDaemon({
-    command: cli,
-    args: [
-      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
-      ...['--db-filename', join(dir, 'temporal.db'), '--log-level', 'error'],
-      ...searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
-    ],
-    cwd: dir,
-    logFile,
-    stopSignal: 'SIGTERM',
-    stopGraceMs: 10_000,
-    onSpawn: options.onSpawn,
+  const start = async () => {
+    const daemon = await startDaemon({
+      command: cli,
+      args: [
+        ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+        ...['--db-filename', join(dir, database), '--log-level', 'error'],
+        ...searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+      ],
+      cwd: dir,
+      logFile,
+      stopSignal: 'SIGTERM',
+      stopGraceMs: 10_000,
+      onSpawn: options.onSpawn,
+    });
+    await waitUntilReady(cli, address, daemon, logFile);
+    return daemon;
+  };
+  const daemon = await start().catch(async (error) => {
+    if (!(await setUnfinishedAside(dir, error))) throw error;
+    return await start();
   });
-  await waitUntilReady(cli, address, daemon, logFile);
+  await writeFile(join(dir, finished), '');
   return { ...daemon, address, uiUrl: `http://localhost:${uiPort}`, pid: daemon.id.pid };
+}
+
+/**
+ * A server that is killed while it creates its database leaves one without some tables, and later does not complete it. True if that is
+ * the fault, and the database was never in use; its files then have other names.
+ */
+async function setUnfinishedAside(dir: string, error: Error): Promise<boolean> {
+  if (!error.message.includes('no such table') || existsSync(join(dir, finished))) return false;
+  const files = (await readdir(dir)).filter((name) => name.startsWith(database));
+  for (const name of files) await rename(join(dir, name), join(dir, `unfinished.${name}`));
+  return true;
 }
 
 /** Whether the port accepts connections. Checked first because the CLI's query costs more than the server's start. */
