@@ -12,6 +12,7 @@ import {
   formatKey,
   needsBytes,
   type Rules,
+  refuseCommit,
   refuseExcess,
   refuseInflation,
   type Violation,
@@ -51,9 +52,13 @@ export async function checkPush(
   }
   const added = await listing;
   if (added && added.inflatedBytes > inflatedBytesMax) return [...verdicts, refuseInflation(rules)];
+  if (added && added.commitBytes > commitBytesMax) verdicts.push(refuseCommit(commitBytesMax));
   if (added) verdicts.push(...(await checkNewTrees(rules, place, reader, tips, added.trees)));
   return verdicts.length > 0 ? verdicts : await checkContents(rules, reader, differences);
 }
+
+// With 20,000 parents, or a message that nobody writes. Each read of a tree begins at its commit.
+const commitBytesMax = 1_048_576;
 
 function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | undefined {
   const slot = /^refs\/heads\/preview\/([1-9][0-9]{0,3})$/.exec(ref)?.[1];

@@ -166,6 +166,12 @@ export function refuseExcess({ limits, lift, repository }: Rules, { limit, path 
   return refuse('invalid_path', path, `has a path longer than ${pathBytesMax} bytes`, 'Move or rename it.');
 }
 
+/** Why a commit larger than this is refused. */
+export function refuseCommit(bytesMax: number): Violation {
+  const remedy = 'Shorten its message (git rebase -i), then push again.';
+  return refuse('invalid_file', null, `This push contains a commit of more than ${megabytes(bytesMax)}`, remedy);
+}
+
 /** Why a push that decompresses to more bytes than a site may have is refused. */
 export function refuseInflation({ limits, lift }: Rules): Violation {
   return refuse(

@@ -30,6 +30,8 @@ export async function listCommit(place: Place, commit: string): Promise<TreeEntr
 export type NewObjects = {
   /** Bytes after decompression, without those that deltas add. */
   inflatedBytes: number;
+  /** The size of the largest commit. */
+  commitBytes: number;
   /** Ids of the trees, 20 bytes each. */
   trees: Buffer;
 };
@@ -42,16 +44,17 @@ export async function listNewObjects(
   const format = '--batch-check=%(objecttype) %(objectsize) %(deltabase) %(objectname)';
   const args = ['cat-file', '--batch-all-objects', '--unordered', format];
   const found: Buffer[] = [];
-  let inflatedBytes = 0;
+  let [inflatedBytes, commitBytes] = [0, 0];
   // Only the quarantine's own objects, without those of the repository.
   const own = { GIT_OBJECT_DIRECTORY: quarantine ?? `${dir}/objects` };
   for await (const line of lines(streamGit({ ...place, dir }, args, own))) {
     const [type, bytes, base, oid = ''] = line.split(' ');
     if (base === noObject) inflatedBytes += Number(bytes);
+    if (type === 'commit') commitBytes = Math.max(commitBytes, Number(bytes));
     if (type === 'tree') found.push(Buffer.from(oid, 'hex'));
     if (inflatedBytes > inflatedBytesMax) break;
   }
-  return { inflatedBytes, trees: Buffer.concat(found) };
+  return { inflatedBytes, commitBytes, trees: Buffer.concat(found) };
 }
 
 const noObject = '0'.repeat(40);

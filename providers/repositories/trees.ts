@@ -181,7 +181,7 @@ export type Difference = { path: string; oid: string | null; mode: string | null
 type Pair = { prefix: string; before: string | undefined; after: string | undefined };
 
 /**
- * The differences from the tree `from` to another, sorted by path; every file if `from` is null. Reads only folders of
+ * The differences from the tree `from` to another; every file if `from` is null. Reads only folders of
  * `from` that differ. If equal folders are gone in several places, only the first one's files are returned.
  */
 export async function compareTrees(reader: ObjectReader, from: string | null, to: Tree): Promise<Difference[]> {
@@ -194,7 +194,7 @@ export async function compareTrees(reader: ObjectReader, from: string | null, to
     for await (const { oid, data } of reader.wholes([...wanted], treeBytesMax)) earlier.set(oid, parseTree(data));
     level = level.flatMap((pair) => comparePair(pair, earlier, to.folders, differences)).filter(isNew);
   }
-  return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return differences;
 
   function isNew({ before, after }: Pair): boolean {
     if (after !== undefined || before === undefined) return true;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '#db/accounts/account.ts';
 import { Site } from '#db/sites/site.ts';
 import { newId } from '#runtime/ids.ts';
-import { commitFiles, folder, git } from './git.ts';
+import { commitFiles, commitTree, folder, git, tryGit, writeRawTree, writeTree } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { type File, sourceOf, write } from './source.ts';
 
@@ -127,6 +127,33 @@ describe('the files of a site', () => {
   ])('are not found by %s', async (query, status, code) => {
     const siteId = await platform.site({ 'a.txt': 'a' });
     expect(await files(siteId, query)).toMatchObject({ status, body: { error: { code } } });
+  });
+
+  test('of an earlier commit with more files than any site are refused', async () => {
+    await using work = await folder();
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    await git(work.path, ['clone', '--quiet', await platform.address(siteId), '.']);
+    const head = await git(work.path, ['rev-parse', 'HEAD']);
+    const entry = { mode: '40000', oid: await writeTree(work.path, [{ path: 'x', bytes: 'x' }]) };
+    for (let level = 0; level < 9; level++) {
+      const names = Array.from({ length: 20 }, (_, at) => Buffer.from(`d${10 + at}`));
+      entry.oid = await writeRawTree(
+        work.path,
+        names.map((name) => ({ ...entry, name })),
+      );
+    }
+    const bad = await commitTree(work.path, entry.oid, [head]);
+    const good = await commitTree(work.path, await writeTree(work.path, [{ path: 'a.txt', bytes: 'a' }]), [bad]);
+    await git(work.path, ['push', '--quiet', 'origin', `${good}:refs/heads/main`]);
+    const answer = await files(siteId, `?ref=${bad}`);
+    expect(answer).toMatchObject({
+      body: { error: { code: 'plan_limit', message: expect.stringMatching(/more files/) } },
+    });
+    // This filter would walk every path of that commit.
+    const filter = `--filter=sparse:oid=${await git(work.path, ['rev-parse', `${head}:a.txt`])}`;
+    const address = await platform.address(siteId);
+    const clone = await tryGit(work.path, ['clone', '--quiet', '--bare', filter, address, 'sparse']);
+    expect(clone.stderr).toMatch(/filter 'sparse:oid' not supported/);
   });
 
   test("of another account's site are not found, nor anything else of its source", async () => {

@@ -70,6 +70,17 @@ test('contents are returned completely in the requested order', async () => {
   await expect(stray[Symbol.asyncIterator]().next()).rejects.toThrow(/not a file in this repository/);
 });
 
+test('long subjects and names of authors are shortened in lists of commits', async () => {
+  const siteId = await make({ 'a.txt': 'a' });
+  const parent = await repositories.head(siteId, 'source');
+  const long = { name: 'n'.repeat(100_000), email: 'n@example.com' };
+  const commit = { parent, message: 'm'.repeat(1_000_000), author: long, at, changes: [] };
+  const to = (await repositories.commit(siteId, 'source', commit)) ?? '';
+  const [line] = await repositories.commits(siteId, 'source', { from: parent, to, limit: 1 });
+  expect(line?.subject).toBe(`${'m'.repeat(498)}..`);
+  expect(line?.author).toBe(`${'n'.repeat(198)}..`);
+});
+
 test('a commit moves a branch only from its parent', async () => {
   const siteId = await make({ 'a.txt': 'a', 'b "q".txt': 'b' });
   const parent = await repositories.head(siteId, 'source');

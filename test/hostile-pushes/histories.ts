@@ -83,7 +83,7 @@ export const hostileHistories: HostileRepository[] = [
   },
   {
     what: 'a commit message of 60 MB',
-    says: either,
+    says: /a commit of more than 1 MiB/,
     build: (pack, head) => pack.commit(good(pack), [head], 'm'.repeat(60 * mebibyte)),
   },
   {
@@ -97,7 +97,7 @@ export const hostileHistories: HostileRepository[] = [
   },
   {
     what: 'an author whose name is 9 MB long',
-    says: either,
+    says: /a commit of more than 1 MiB/,
     build: (pack, head) =>
       pack.commit(good(pack), [head], 'x', `${'n'.repeat(9 * mebibyte)} <bo@example.com> 1795219200 +0000`),
   },

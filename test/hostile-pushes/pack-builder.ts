@@ -49,8 +49,11 @@ export function packBuilder() {
     return oid;
   }
   function rawTree(entries: readonly Entry[]): Buffer {
-    const key = ({ name, mode }: Entry) => (mode === folderMode ? `${name}/` : name);
-    const sorted = entries.toSorted((a, b) => Buffer.compare(Buffer.from(key(a)), Buffer.from(key(b))));
+    const keyed = entries.map((entry) => ({
+      ...entry,
+      key: Buffer.from(entry.mode === folderMode ? `${entry.name}/` : entry.name),
+    }));
+    const sorted = keyed.sort((a, b) => Buffer.compare(a.key, b.key));
     const parts = sorted.flatMap(({ name, oid, mode = '100644' }) => [
       Buffer.from(`${mode} ${name}\0`),
       Buffer.from(oid, 'hex'),

@@ -63,10 +63,10 @@ export const hostilePacks: HostileRepository[] = [
     stopped,
     (pack) => void pack.add('commit', Buffer.alloc(300 * mebibyte, `parent ${'1'.repeat(40)}\n`)),
   ),
-  beside('deltas that double a file to 2 GB', stopped, (pack) => {
+  beside('deltas that double a file to 512 MB', stopped, (pack) => {
     let size = 4 * mebibyte;
     pack.blob(Buffer.alloc(size));
-    for (; size < 2048 * mebibyte; size *= 2) {
+    for (; size < 512 * mebibyte; size *= 2) {
       const once = range(size / (8 * mebibyte) || 1).flatMap((part) =>
         copying(part * 8 * mebibyte, Math.min(size, 8 * mebibyte)),
       );
@@ -76,9 +76,9 @@ export const hostilePacks: HostileRepository[] = [
   }),
   beside('a chain of 30,000 deltas', stopped, (pack) => void chain(pack, 'blob', zeros(64), 30_000, number), true),
   beside(
-    'a chain of 3,000 deltas of a file of 500 KB',
+    'a chain of 2,000 deltas of a file of 250 KB',
     stopped,
-    (pack) => void chain(pack, 'blob', zeros(512_000), 3000, number),
+    (pack) => void chain(pack, 'blob', zeros(256_000), 2000, number),
   ),
   {
     what: 'a chain of 1,500 deltas of a folder of 300 KB',
@@ -92,10 +92,10 @@ export const hostilePacks: HostileRepository[] = [
       );
     },
   },
-  beside('500,000 tiny files', either, (pack) => range(500_000).forEach((at) => void pack.blob(`${at}`))),
-  beside('200,000 tiny folders', either, (pack) => {
+  beside('300,000 tiny files', either, (pack) => range(300_000).forEach((at) => void pack.blob(`${at}`))),
+  beside('100,000 tiny folders', either, (pack) => {
     const oid = pack.blob('x');
-    for (const at of range(200_000)) pack.tree([{ name: `${at}`, oid }]);
+    for (const at of range(100_000)) pack.tree([{ name: `${at}`, oid }]);
   }),
   beside('one object 100,000 times', either, (pack) => {
     const one = packed('blob', Buffer.from('again'));
