@@ -1,66 +1,66 @@
 /**
  * Limits the git processes of one API process. Others wait in a bounded queue, then get a 503. Not p-limit: the limit
- * is shared fairly among sites, the queue is bounded, and a waiter times out.
+ * is shared fairly among accounts, the queue is bounded, and a waiter times out.
  */
 import { gitOperations } from '#runtime/telemetry/metrics.ts';
 import { GitRefusal } from './access.ts';
 
 export type GitConcurrency = {
   /** Resolves to a release function. Throws a 503 if the wait is too long or the queue is full. */
-  acquire(siteId: string): Promise<() => void>;
+  acquire(accountId: string): Promise<() => void>;
 };
 
 export type GitConcurrencyLimits = {
   /** Maximum number of concurrent exchanges. */
   running: number;
-  /** Maximum of these per site, so that the clones of one site do not delay all others. */
-  perSite: number;
+  /** Maximum of these for the sites of one account, so that its clones do not delay all others. */
+  perAccount: number;
   waiting: number;
   waitMs: number;
 };
 
-// One site may fill only this share of the queue.
-const siteQueueShare = 1 / 2;
+// One account may fill only this share of the queue.
+const accountQueueShare = 1 / 2;
 
-type Waiter = { siteId: string; start: () => void };
+type Waiter = { accountId: string; start: () => void };
 
-export function createGitConcurrency({ running, perSite, waiting, waitMs }: GitConcurrencyLimits): GitConcurrency {
-  const bySite = new Map<string, number>();
+export function createGitConcurrency({ running, perAccount, waiting, waitMs }: GitConcurrencyLimits): GitConcurrency {
+  const byAccount = new Map<string, number>();
   const queue: Waiter[] = [];
   let count = 0;
 
-  const waitingOf = (siteId: string) => queue.filter((waiter) => waiter.siteId === siteId).length;
-  const mayStart = (siteId: string) => count < running && (bySite.get(siteId) ?? 0) < perSite;
+  const waitingOf = (accountId: string) => queue.filter((waiter) => waiter.accountId === accountId).length;
+  const mayStart = (accountId: string) => count < running && (byAccount.get(accountId) ?? 0) < perAccount;
 
-  function occupy(siteId: string): () => void {
+  function occupy(accountId: string): () => void {
     count += 1;
     gitOperations.running += 1;
-    bySite.set(siteId, (bySite.get(siteId) ?? 0) + 1);
+    byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + 1);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       count -= 1;
       gitOperations.running -= 1;
-      const left = (bySite.get(siteId) ?? 1) - 1;
-      if (left > 0) bySite.set(siteId, left);
-      else bySite.delete(siteId);
-      const next = queue.findIndex((waiter) => mayStart(waiter.siteId));
+      const left = (byAccount.get(accountId) ?? 1) - 1;
+      if (left > 0) byAccount.set(accountId, left);
+      else byAccount.delete(accountId);
+      const next = queue.findIndex((waiter) => mayStart(waiter.accountId));
       if (next !== -1) queue.splice(next, 1)[0]?.start();
     };
   }
 
   return {
-    async acquire(siteId) {
-      if (mayStart(siteId)) return occupy(siteId);
-      if (queue.length >= waiting || waitingOf(siteId) >= waiting * siteQueueShare) throw busy();
+    async acquire(accountId) {
+      if (mayStart(accountId)) return occupy(accountId);
+      if (queue.length >= waiting || waitingOf(accountId) >= waiting * accountQueueShare) throw busy();
       return await new Promise((taken, refused) => {
         const waiter: Waiter = {
-          siteId,
+          accountId,
           start: () => {
             clearTimeout(timer);
             gitOperations.waiting -= 1;
-            taken(occupy(siteId));
+            taken(occupy(accountId));
           },
         };
         const timer = setTimeout(() => {

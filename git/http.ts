@@ -4,17 +4,9 @@ import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Place } from '#providers/repositories/git.ts';
 import { sweepRepository } from '#providers/repositories/leftovers.ts';
-import { type PlanLimits, planLimitsOf } from '#rules/plan-limits.ts';
+import { planLimitsOf } from '#rules/plan-limits.ts';
 import { AppError } from '#runtime/errors.ts';
-import {
-  type Address,
-  GitRefusal,
-  isStillGranted,
-  noRepository,
-  parseAddress,
-  refusalOrThrow,
-  requireAccess,
-} from './access.ts';
+import { GitRefusal, isStillGranted, noRepository, parseAddress, refusalOrThrow, requireAccess } from './access.ts';
 import { readAdvertisement } from './advertisement.ts';
 import { createGitConcurrency, type GitConcurrency, type GitConcurrencyLimits } from './concurrency.ts';
 import { assertHookRuns } from './hook.ts';
@@ -46,7 +38,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
   const running = deps.config.gitSlots;
   const slots = createGitConcurrency({
     running,
-    perSite: Math.ceil(running / 2),
+    perAccount: Math.ceil(running / 2),
     waiting: 8 * running,
     waitMs: 20_000,
     ...options.concurrency,
@@ -66,14 +58,14 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         { exposeHeadRoute: false, config: { operation: 'git.refs' } },
         async (request, reply) => {
           const service = parseService(request.query.service);
-          const { place, address } = await open(deps, request, service);
-          const release = await slots.acquire(address.siteId);
+          const { place, owner } = await open(deps, request, service);
+          const release = await slots.acquire(owner);
           return advertise(place, service, parseProtocol(request), reply).finally(release);
         },
       );
       git.post<Named>('/:name/git-upload-pack', { config: { operation: 'git.fetch' } }, async (request, reply) => {
-        const { place, address, access } = await open(deps, request, 'git-upload-pack');
-        return answer(slots, address, request, reply, {
+        const { place, owner, access } = await open(deps, request, 'git-upload-pack');
+        return answer(slots, owner, request, reply, {
           service: 'git-upload-pack',
           dir: place.dir,
           protocol: parseProtocol(request),
@@ -87,11 +79,11 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         });
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
-        const { place, address, access, planLimits } = await open(deps, request, 'git-receive-pack');
+        const { place, owner, address, access, planLimits } = await open(deps, request, 'git-receive-pack');
         await sweepRepository(place.dir);
         const work = { ...pushWork, ...options.work };
         const push = pushOf(deps, { access, planLimits, platform, place, address, body: bodyOf(request), times, work });
-        return answer(slots, address, request, reply, push);
+        return answer(slots, owner, request, reply, push);
       });
     },
     { prefix: '/git' },
@@ -116,12 +108,11 @@ function parseProtocol(request: FastifyRequest): string | undefined {
   return typeof header === 'string' && /^version=[12]$/.test(header) ? header : undefined;
 }
 
+/** `owner` is the account of the site, which slots are shared by. */
+type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access'> & { owner: string };
+
 /** The repository at this address. Throws a GitRefusal if the caller may not use the service on it. */
-async function open(
-  deps: GitDeps,
-  request: FastifyRequest<Named>,
-  service: Service,
-): Promise<{ place: Place; address: Address; planLimits: PlanLimits; access: PushContext['access'] }> {
+async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Service): Promise<Opened> {
   if (!deps.repositories) throw new GitRefusal(503, 'This installation has no git repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
@@ -130,7 +121,13 @@ async function open(
   const { site, by } = await access();
   if (!(await deps.repositories.exists(address.siteId, address.repository))) throw noRepository();
   const place = deps.repositories.place(address.siteId, address.repository);
-  return { place, address, access, planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by) };
+  return {
+    place,
+    owner: site.account.id,
+    address,
+    access,
+    planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by),
+  };
 }
 
 async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {
@@ -159,13 +156,13 @@ function bodyOf(request: FastifyRequest): Readable {
  */
 async function answer(
   slots: GitConcurrency,
-  { siteId }: Address,
+  owner: string,
   request: FastifyRequest,
   reply: FastifyReply,
   wanted: GitRequest,
 ): Promise<FastifyReply> {
   const type = `application/x-${wanted.service}-result`;
-  const release = await slots.acquire(siteId).catch(refusalOrThrow);
+  const release = await slots.acquire(owner).catch(refusalOrThrow);
   if (release instanceof GitRefusal) {
     await drain(wanted);
     return neverCached(reply).type(type).send(refusalResponse(wanted.service, release.message));

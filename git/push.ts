@@ -98,18 +98,23 @@ async function checkTip(rules: Rules, place: Place, reader: ObjectReader, tip: T
   const differences = await compareTrees(reader, before, found.tree);
   const sizes = new Map(listFiles(found.tree, found.sizes).map((file) => [file.path, file.bytes]));
   const verdicts: Violation[] = [];
-  let since = performance.now();
-  for (const difference of differences) {
-    verdicts.push(...checkDifferences(rules, sizes, [difference]));
-    if (performance.now() - since < sliceMs) continue;
-    // Other requests run in between.
-    await setImmediate();
-    since = performance.now();
-  }
+  for await (const difference of sliced(differences)) verdicts.push(...checkDifferences(rules, sizes, [difference]));
   return { verdicts, differences };
 }
 
 const sliceMs = 10;
+
+/** The items, with pauses in which other requests run. */
+async function* sliced<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  let since = performance.now();
+  for (const item of items) {
+    yield item;
+    if (performance.now() - since < sliceMs) continue;
+    await setImmediate();
+    since = performance.now();
+  }
+}
+
 const commitsReadMax = 20;
 
 /** Whether the history of `to` contains `from`. Most pushes have few commits: a process is started only for others. */
@@ -149,7 +154,7 @@ async function checkContents(
 ): Promise<Violation[]> {
   const { repository } = rules;
   const written = new Map<string, { path: string; oid: string }>();
-  for (const { path, oid } of differences) {
+  for await (const { path, oid } of sliced(differences)) {
     if (oid === null || !needsBytes(repository, path)) continue;
     const key = `${oid} ${formatKey(repository, path)}`;
     if (!written.has(key)) written.set(key, { path, oid });

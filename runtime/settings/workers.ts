@@ -42,7 +42,7 @@ export const storage = {
     .max(1024)
     .default(16)
     .describe(
-      'Maximum number of concurrent clones, fetches and pushes in one API process; one site may use half of them. Each git process uses up to 256 MiB of memory. Further requests wait up to 20 s, then fail with 503.',
+      'Maximum number of concurrent clones, fetches and pushes in one API process; the sites of one account may use half of them. Each git process uses up to 256 MiB of memory. Further requests wait up to 20 s, then fail with 503.',
     ),
   FRONTAGE_STORE: z
     .string()

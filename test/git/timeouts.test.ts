@@ -37,7 +37,7 @@ async function serving(options: GitOptions) {
 }
 
 test('while all git slots are used, git is asked to retry, and later succeeds', async () => {
-  await using site = await serving({ concurrency: { running: 1, perSite: 1, waiting: 0 } });
+  await using site = await serving({ concurrency: { running: 1, perAccount: 1, waiting: 0 } });
   await using work = await folder();
   const [busy, other] = [await platform.site({ 'a.txt': 'a' }), await platform.site({ 'a.txt': 'a' })];
   const half = await startPush(platform, busy, site.url);
@@ -99,7 +99,7 @@ test.each<[string, GitOptions]>([
 );
 
 test('a client that disconnects while its push is checked leaves no process', async () => {
-  await using site = await serving({ work: { cpuSeconds: 60 }, concurrency: { running: 1, perSite: 1 } });
+  await using site = await serving({ work: { cpuSeconds: 60 }, concurrency: { running: 1, perAccount: 1 } });
   const siteId = await platform.site({ 'a.txt': 'a' });
   const before = await stateOf(platform, siteId);
   const head = (await platform.repositories.head(siteId, 'source')) ?? '';
@@ -161,9 +161,9 @@ test('after too many calls from one address git’s output asks to wait', async 
 });
 
 describe('git slots', () => {
-  const limits = { running: 2, perSite: 1, waiting: 2, waitMs: 60_000 };
+  const limits = { running: 2, perAccount: 1, waiting: 2, waitMs: 60_000 };
 
-  test('of one site do not block another, and pass to the next waiter', async () => {
+  test('of one account do not block another, and pass to the next waiter', async () => {
     const slots = createGitConcurrency(limits);
     const order: string[] = [];
     const take = async (site: string, name: string) => {
@@ -183,8 +183,8 @@ describe('git slots', () => {
     expect(order).toHaveLength(4);
   });
 
-  test('in the queue are shared among sites', async () => {
-    const slots = createGitConcurrency({ ...limits, running: 2, perSite: 1, waiting: 8 });
+  test('in the queue are shared among accounts', async () => {
+    const slots = createGitConcurrency({ ...limits, running: 2, perAccount: 1, waiting: 8 });
     const releases = [await slots.acquire('a'), await slots.acquire('b')];
     const crowd = await Promise.all(
       Array.from({ length: 50 }, () =>

@@ -67,7 +67,7 @@ export const hostilePacks: HostileRepository[] = [
     let size = 4 * mebibyte;
     pack.blob(Buffer.alloc(size));
     for (; size < 512 * mebibyte; size *= 2) {
-      const once = range(size / (8 * mebibyte) || 1).flatMap((part) =>
+      const once = range(Math.ceil(size / (8 * mebibyte))).flatMap((part) =>
         copying(part * 8 * mebibyte, Math.min(size, 8 * mebibyte)),
       );
       const delta = Buffer.from([...varint(size), ...varint(2 * size), ...once, ...once]);

@@ -48,7 +48,8 @@ const honestBytes = sized({ one: 0, short: 20_000_000, long: 100_000_000 });
 
 async function order<Answer extends News>(message: Order | 'send'): Promise<Answer> {
   client.send(message);
-  const [news] = await once(client, 'message');
+  const [news] = await Promise.race([once(client, 'message'), once(client, 'exit')]);
+  if (typeof news !== 'object') throw new Error(`the client exited with ${news}`);
   return news as Answer;
 }
 
