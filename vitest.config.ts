@@ -8,7 +8,7 @@ const unitExclude = ['test/*.test.ts', 'test/coverage/**', 'test/acceptance/**',
 const isolated = [
   'test/certificates/{connections,http2}.test.ts',
   'test/exports/content.test.ts',
-  'test/git/bombs.test.ts',
+  'test/hostile-pushes/bombs.test.ts',
   'test/store/durable.test.ts',
   'test/telemetry/**/*.test.ts',
 ];

@@ -7,11 +7,10 @@ import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { createGitConcurrency } from '#git/concurrency.ts';
 import { type GitOptions, gitRoutes } from '#git/http.ts';
 import { pktLine } from '#git/pkt-line.ts';
-import { packBuilder } from '#test/hostile-pushes/pack-builder.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { gitProcesses, stateOf } from './state.ts';
-import { get, opened, post, startFetch, startPush } from './wire.ts';
+import { get, post, startFetch, startPush } from './wire.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -70,57 +69,6 @@ test('a slow client is disconnected, and leaves nothing', async () => {
   await idle(siteId);
   expect(await stateOf(platform, siteId)).toEqual(before);
 });
-
-test.each<[string, GitOptions]>([
-  ['too much computing time', { work: { cpuSeconds: 0.2, cpuSecondsPerMegabyte: 0 } }],
-  ['too much time', { timeouts: { workMs: 1, workMsPerMegabyte: 0 } }],
-  ['too much memory', { work: { dataMebibytes: 24 } }],
-])(
-  'a push that takes %s is refused with what to do, and leaves nothing',
-  async (_what, options) => {
-    await using site = await serving(options);
-    await using work = await folder();
-    const siteId = await platform.site({ 'a.txt': 'a' });
-    const address = await site.address(siteId);
-    await git(work.path, ['clone', '--quiet', address, '.']);
-    const before = await stateOf(platform, siteId);
-    // Compresses to little, is unpacked in memory, and takes about a second.
-    const zeros = Array.from({ length: 60 }, (_, at) => [`${at}.bin`, Buffer.alloc(8_000_000, at)] as const);
-    await commitFiles(work.path, Object.fromEntries(zeros));
-    const { status, stderr } = await tryGit(work.path, ['push', '--quiet']);
-    expect(stderr).toMatch(
-      /remote: .*too much computing time or memory[\s\S]*Push fewer commits[\s\S]*Nothing has changed/,
-    );
-    expect(status).not.toBe(0);
-    await idle(siteId);
-    expect(await stateOf(platform, siteId)).toEqual(before);
-  },
-  120_000,
-);
-
-test('a client that disconnects while its push is checked leaves no process', async () => {
-  await using site = await serving({ work: { cpuSeconds: 60 }, concurrency: { running: 1, perAccount: 1 } });
-  const siteId = await platform.site({ 'a.txt': 'a' });
-  const before = await stateOf(platform, siteId);
-  const head = (await platform.repositories.head(siteId, 'source')) ?? '';
-  const builder = packBuilder();
-  for (let at = 0; at < 200; at++) builder.blob(Buffer.alloc(8_000_000, at));
-  const command = pktLine(`${head} ${builder.commit(builder.tree([]), [head])} refs/heads/main\0 report-status`);
-  const { authorization, url } = opened(await site.address(siteId));
-  const gone = new AbortController();
-  const sent = fetch(`${url}/git-receive-pack`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/x-git-receive-pack-request' },
-    body: Buffer.concat([Buffer.from(`${command}0000`), builder.bytes()]),
-    signal: gone.signal,
-  });
-  const unpacking = async () => (await gitProcesses(platform, siteId)).some((line) => line.includes('index-pack'));
-  await vi.waitFor(async () => expect(await unpacking()).toBe(true), patient);
-  gone.abort();
-  await expect(sent).rejects.toThrow();
-  await idle(siteId);
-  expect(await stateOf(platform, siteId)).toEqual(before);
-}, 120_000);
 
 test.each([
   ['push', startPush],

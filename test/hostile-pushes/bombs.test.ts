@@ -3,11 +3,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pktLine } from '#git/pkt-line.ts';
 import { sized } from '#test/campaigns/size.ts';
-import { copying, pack, packed, varint } from '#test/hostile-pushes/pack-builder.ts';
-import { commitFiles, folder, git } from './git.ts';
-import { type Platform, startPlatform } from './platform.ts';
-import { peakMemory, stateOf } from './state.ts';
-import { post } from './wire.ts';
+import { commitFiles, folder, git } from '#test/git/git.ts';
+import { type Platform, startPlatform } from '#test/git/platform.ts';
+import { peakMemory, stateOf } from '#test/git/state.ts';
+import { post } from '#test/git/wire.ts';
+import { copying, pack, packed, varint } from './pack-builder.ts';
 
 let platform: Platform;
 beforeAll(async () => {
