@@ -1,13 +1,7 @@
 /** Builds as child processes with the rights of this service. Only for operators who explicitly trust every site. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { exitOf } from './child-process.ts';
+import { folderSandbox } from './folder-sandbox.ts';
 import { makeImageFolder, type Progress } from './image/image.ts';
-import { nodeBinary } from './image/system.ts';
-import { type Container, runBuild } from './run.ts';
-import type { BuildRequest, Sandbox } from './sandbox.ts';
+import type { Sandbox } from './sandbox.ts';
 
 export type UnprotectedSandboxOptions = { dataDir: string; owner: string; onProgress: Progress };
 
@@ -18,66 +12,5 @@ export async function openUnprotectedSandbox({
   onProgress,
 }: UnprotectedSandboxOptions): Promise<Sandbox> {
   const image = await makeImageFolder(dataDir, onProgress);
-  const prefix = `frontage-build-${owner}-`;
-
-  const build = (request: BuildRequest) =>
-    runBuild(request, async () => {
-      const folder = await mkdtemp(join(tmpdir(), `${prefix}${request.deploymentId}.`));
-      return startProcess(image.path, folder);
-    });
-
-  async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
-    let removed = 0;
-    for (const name of await readdir(tmpdir())) {
-      if (!name.startsWith(prefix)) continue;
-      if (await isUnfinished(name.slice(prefix.length, name.lastIndexOf('.')))) continue;
-      await rm(join(tmpdir(), name), { recursive: true, force: true });
-      removed += 1;
-    }
-    return removed;
-  }
-
-  return { kind: 'unprotected', image: image.id, build, removeOrphanBuilds, close: async () => {} };
-}
-
-async function startProcess(imagePath: string, folder: string): Promise<Container> {
-  const site = join(folder, 'site');
-  const temporary = join(folder, 'tmp');
-  await mkdir(site);
-  await mkdir(temporary);
-  const supervisor = join(imagePath, 'opt/frontage/runner/supervisor.mjs');
-  const child = spawn(nodeBinary(), ['--disable-sigusr1', supervisor], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // A separate process group, so that all of it can be killed.
-    env: { PATH: dirname(nodeBinary()), HOME: temporary, TMPDIR: temporary, FRONTAGE_ROOT: site },
-    cwd: site,
-  });
-  const exited = exitOf(child).then((code) => ({ code, outOfMemory: false }));
-  return {
-    stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
-    exited,
-    kill: killer(child, exited, folder),
-  };
-}
-
-function killer(child: ChildProcess, exited: Promise<unknown>, folder: string) {
-  let killed: Promise<void> | undefined;
-  return () => {
-    killed ??= (async () => {
-      killGroup(child);
-      await exited;
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-    })();
-    return killed;
-  };
-}
-
-function killGroup(child: ChildProcess): void {
-  try {
-    if (child.pid) process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // The group has exited.
-  }
+  return folderSandbox({ kind: 'unprotected', image, owner, enclose: () => [] });
 }
