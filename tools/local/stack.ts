@@ -1,8 +1,7 @@
 /** The whole system on one machine, in one folder: for `npm start` and for acceptance tests. */
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Context, Ports, ProcessName, Progress } from './context.ts';
-import { newSecret, openLogs, readOrCreate } from './data-folder.ts';
+import { newSecret, openLogs, protectDataFolder, readOrCreate } from './data-folder.ts';
 import { domainServiceNames, missingForDomains } from './domain-services.ts';
 import { lockFolder } from './lock.ts';
 import type { Program } from './packages.ts';
@@ -73,7 +72,7 @@ export type Stack = Pick<ServiceManager<ServiceName>, 'pid' | 'kill' | 'restart'
 /** Starts the system and returns when all of it is ready. If a part fails, the others are stopped. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = resolve(options.dataDir);
-  mkdirSync(dataDir, { recursive: true, mode: 0o711 });
+  protectDataFolder(dataDir);
   const lock = lockFolder(dataDir);
   const records = openRunRecords(join(dataDir, 'run'));
   const stopStarting = () => void records.stopLeftovers();
