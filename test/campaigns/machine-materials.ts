@@ -25,8 +25,10 @@ export type Materials = {
 export async function makeMaterials(folder: string): Promise<Materials> {
   const at = (name: string) => join(folder, name);
   const { npm_config_cache: own = join(homedir(), '.npm') } = process.env;
-  mkdirSync(at('npm'));
-  execFileSync('cp', ['-r', join(own, '_cacache'), at('npm')]);
+  mkdirSync(at('npm/_cacache'), { recursive: true });
+  // Not what other processes are just writing.
+  const complete = ['content-v2', 'index-v5'].map((name) => join(own, '_cacache', name));
+  execFileSync('cp', ['-r', ...complete, at('npm/_cacache')]);
   const found = await findTemporal(console.log);
   execFileSync('cp', [found, at('temporal')]);
   execFileSync('tar', ['-C', folder, '-cf', at('temporal.tar.gz'), '--use-compress-program=gzip -1', 'temporal']);
