@@ -10,10 +10,11 @@ const selectedMax = 6;
 const folders: Record<string, RegExp> = {
   kills: /^(activities|workflows|db)\//,
   restarts: /^(worker|runtime)\//,
-  machines: /^(tools\/(local|scripts)|providers\/sandbox)\//,
-  first: /^tools\/(local|scripts)\//,
   atomicity: /^(edge|providers\/store)\//,
 };
+
+/** Campaigns that start whole machines, which takes minutes: a change does not select them. */
+const onRequest = /\/(machines|first-starts)\.test\.ts$/;
 
 /** Arguments for vitest, absent if there is nothing to run, and the environment. */
 export type Run = { args?: string[]; env: Record<string, string> };
@@ -40,6 +41,7 @@ function changedCampaigns(since: string): string[] {
     return { file, changes: changed.filter((path) => about.test(path) && dirname(path) !== 'test').length };
   };
   return globSync('test/campaigns/{,stack/}*.test.ts', { cwd: root })
+    .filter((file) => !onRequest.test(file))
     .map(weigh)
     .filter(({ changes }) => changes > 0)
     .sort((one, other) => other.changes - one.changes)
