@@ -149,7 +149,7 @@ test('without Temporal nothing is installed, and one line names three ways', asy
   const { ended, said } = run({ env });
   expect(await ended).toBe(1);
   expect(await said).toMatch(
-    /^✗ The Temporal CLI is missing: .* Put `temporal` on PATH, or allow .*, or install Go .*\n$/,
+    /^… downloading .*\n✗ The Temporal CLI is missing: .* Put `temporal` on PATH, or allow .*, or install Go .*\n$/,
   );
   expect(calls()).toEqual([]);
   expect(existsSync(join(clone, 'node_modules'))).toBe(false);

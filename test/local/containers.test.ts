@@ -152,13 +152,14 @@ test('the image has everything that each process loads', async ({ onTestFinished
   }
 });
 
-test('docker compose accepts our docker-compose.yml', { tags: 'compose-spec' }, async () => {
-  // The loader that compose itself is made of.
+test('docker compose accepts our docker-compose.yml', { tags: 'compose-spec' }, async ({ onTestFinished }) => {
+  // The loader that compose itself is made of. Unlike compose it reads values from `.env` alone.
   const loader = await pathOf('compose-spec');
-  const { stdout } = await promisify(execFile)(loader, [join(root, 'docker-compose.yml')], {
-    cwd: root,
-    env: { ...process.env, COMPOSE_PROFILES: 'full' },
-  });
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-compose-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await cp(join(root, 'docker-compose.yml'), join(folder, 'docker-compose.yml'));
+  await writeFile(join(folder, '.env'), 'COMPOSE_PROFILES=full\n');
+  const { stdout } = await promisify(execFile)(loader, [join(folder, 'docker-compose.yml')], { cwd: folder });
   expect(Object.keys(parse(stdout).services).sort()).toEqual(Object.keys(compose.services).sort());
 });
 
