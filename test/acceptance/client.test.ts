@@ -63,10 +63,11 @@ test('built output is published unchanged, and only changed files are sent again
   await writeFile(join(output, 'a', 'b.txt'), 'b');
   const first = await run(['deploy', name, output]);
   expect([first.exit, first.err]).toEqual([0, expect.stringContaining('2 of 2 files needed to be uploaded.')]);
-  expect((await stack.visit(name, '/')).text).toContain('Built elsewhere');
+  const visited = async (path: string) => (await stack.visit(name, path)).text;
+  await expect.poll(() => visited('/')).toContain('Built elsewhere');
   await writeFile(join(output, 'a', 'b.txt'), 'c');
   expect((await run(['deploy', name, output])).err).toContain('1 of 2 files needed to be uploaded.');
-  expect((await stack.visit(name, '/a/b.txt')).text).toBe('c');
+  await expect.poll(() => visited('/a/b.txt')).toBe('c');
 });
 
 test('flags become request bodies as described: text, numbers, lists, files', async () => {
