@@ -29,11 +29,12 @@ export function watchProcesses(secondsMax: () => number, onOver: () => void): Pr
     }
     return [...running.values()].reduce((sum, seconds) => sum + seconds, finished);
   }
-  const looking = setInterval(async () => {
+  async function look(): Promise<void> {
     if ((await used()) <= secondsMax()) return;
     clearInterval(looking);
     onOver();
-  }, lookMs).unref();
+  }
+  const looking = setInterval(() => void look(), lookMs).unref();
   return {
     add(child) {
       running.set(child, 0);

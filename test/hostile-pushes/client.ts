@@ -24,8 +24,8 @@ function bodyOf(hostile: HostileRepository, head: string): Buffer<ArrayBuffer> {
 const tell = (news: News) => process.send?.(news);
 let send: (() => Promise<void>) | undefined;
 
-process.on('message', async (order: Order | 'send') => {
-  if (order === 'send') return send?.();
+process.on('message', (order: Order | 'send') => {
+  if (order === 'send') return void send?.();
   const hostile = hostileRepositories.find(({ what }) => what === order.what);
   if (!hostile) throw new Error(`no push is called ${order.what}`);
   const body = bodyOf(hostile, order.head);

@@ -91,7 +91,7 @@ function findBubblewrap(): string | undefined {
 function findNamespaces(): string | undefined {
   const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=10001', '--regid=10001', '--clear-groups'] : [];
   const unshare = ['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork'];
-  const probe = ['sh', '-c', 'mount -t tmpfs tmpfs /tmp && test -r "$0"', import.meta.filename];
+  const probe = ['sh', '-c', 'test -r "$0" && mount -t tmpfs tmpfs /tmp', import.meta.filename];
   return succeeds('env', ...user, ...unshare, ...probe) ? find('unshare') : undefined;
 }
 
