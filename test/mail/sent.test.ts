@@ -1,6 +1,7 @@
 /** Kinds of e-mails that no other test takes from a mail server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blockAccount } from '#db/accounts/blocks.ts';
+import { queueMail } from '#db/mail/queue.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { createPayingFixture, type PayingFixture } from '#test/payments/fixture.ts';
 import { atRest, heldIn } from '#test/payments/held.ts';
@@ -37,6 +38,18 @@ test('a new address receives the link that confirms it, the old address a notice
   expect((await call('PATCH', '/v1/account', { body: { email: next } })).status).toBe(200);
   expect((await received(next, 'Confirm your new address'))?.text).toContain(`${fixture.config.baseUrl}/address/`);
   expect((await received(email, 'Request to change your e-mail address'))?.text).toContain(next);
+});
+
+test('the owner receives why access ended, and which DNS record is missing', async () => {
+  const { deps } = fixture;
+  const to = 'owner-told@example.com';
+  await deps.em().transactional(async (em) => {
+    queueMail(em, deps, { kind: 'access-ended', to, data: { client: 'Claude', cause: 'refresh_reused' } });
+    const data = { domain: 'bakery.example', recordName: '_frontage.bakery.example', value: 'proof-of-bakery' };
+    queueMail(em, deps, { kind: 'domain-proof-missing', to, data });
+  });
+  expect((await received(to, 'We disconnected an app'))?.text).toContain('used a second time');
+  expect((await received(to, 'A DNS record of bakery.example is missing'))?.text).toContain('proof-of-bakery');
 });
 
 test('the visitor and the site receive an e-mail about a refunded booking', async () => {
