@@ -57,7 +57,7 @@ export async function checkPush(
   return verdicts.length > 0 ? verdicts : await checkContents(rules, reader, differences);
 }
 
-// With 20,000 parents, or a message that nobody writes. Each read of a tree begins at its commit.
+// With 20,000 parents, or a very long message. Each read of a tree begins at its commit.
 const commitBytesMax = 1_048_576;
 
 function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | undefined {

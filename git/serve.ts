@@ -8,7 +8,7 @@ import { gitEnvironment, type Place, type ProcessLimits, withinLimits } from '#p
 import { type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
 import { completeBytes, fatalAnswer, refusalResponse } from './pkt-line.ts';
 import { type Processes, watchProcesses } from './processes.ts';
-import { type GitTimeouts, megabyte, type Progress, startTimers } from './timers.ts';
+import { type GitTimeouts, megabyte, type Progress, startTimers, workTimeMs } from './timers.ts';
 
 export type Service = 'git-upload-pack' | 'git-receive-pack';
 
@@ -59,7 +59,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
   let isBegun = false;
   try {
     for await (const chunk of outputOf(git, service)) {
-      // git refuses the push by itself, but does not say what to do.
+      // git refuses the push, but does not say what to do.
       if (chunk.includes('fatal: Out of memory')) refuse(tooSlow);
       if (!progress.refusal) yield chunk;
       isBegun = true;
@@ -133,7 +133,7 @@ function workOf({ work, timeouts }: Exchange, processes: Processes, cpuMax: () =
     watch: processes.add,
     limits: async () => ({
       cpuSeconds: cpuMax() - (await processes.used()),
-      wallMs: timeouts.workMs + (timeouts.workMsPerMegabyte * progress.received) / megabyte,
+      wallMs: workTimeMs(timeouts, progress),
       dataMebibytes: work.dataMebibytes,
       outputMebibytes: 64,
     }),

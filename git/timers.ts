@@ -19,13 +19,18 @@ export const megabyte = 1_000_000;
 /** `received`: bytes of the body so far. `refusal`: why git was stopped, in lines for the client. `isSettled`: the push is accepted. */
 export type Progress = { received: number; refusal: string[] | undefined; isSettled: boolean };
 
+/** How long the work of a push of this size may take, in milliseconds. */
+export function workTimeMs({ workMs, workMsPerMegabyte }: GitTimeouts, { received }: Progress): number {
+  return workMs + (workMsPerMegabyte * received) / megabyte;
+}
+
 type Stops = { abandon(reason: string): void; refuse(): void };
 
 type Timed = { timeouts: GitTimeouts; isStillAllowed: () => Promise<boolean> };
 
 /** Enforces the time-outs of an exchange: those of the client until a push is received, then that of git's work. */
 export function startTimers({ timeouts, isStillAllowed }: Timed, progress: Progress, { abandon, refuse }: Stops) {
-  const { idleMs, workMs, workMsPerMegabyte, slowMs, bytesPerSecondMin, askMs } = timeouts;
+  const { idleMs, slowMs, bytesPerSecondMin, askMs } = timeouts;
   const began = performance.now();
   let bytes = 0;
   let [isReceived, isOver] = [false, false];
@@ -48,7 +53,7 @@ export function startTimers({ timeouts, isStillAllowed }: Timed, progress: Progr
       isReceived = true;
       clearTimeout(idle);
       // The body may end after the exchange.
-      if (!isOver) work = setTimeout(refuse, workMs + (workMsPerMegabyte * progress.received) / megabyte);
+      if (!isOver) work = setTimeout(refuse, workTimeMs(timeouts, progress));
     },
     clear(): void {
       isOver = true;

@@ -39,7 +39,7 @@ export const accountSchema = z
     sandboxes: z
       .array(z.enum(sandboxKinds))
       .describe(
-        'What encloses builds: one entry for each kind of sandbox of the running workers. `unprotected` is no sandbox. Empty if no worker builds at present.',
+        'The sandboxes of the running workers, each kind once. `unprotected` means that builds have no sandbox. Empty if no worker builds at present.',
       ),
   })
   .meta({ id: 'Account' });

@@ -68,7 +68,7 @@ export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRe
   });
 }
 
-/** The agent must not learn the state of an account that it has no access to, so only the owner is told of a block. */
+/** The agent must not learn the state of an account that it has no access to, so only the owner learns of a block. */
 async function mailRequest(tx: EntityManager, deps: Deps, request: AccessRequest, link: string): Promise<void> {
   const { email: to, agentName, askedFrom, expiresAt: until } = request;
   const reason = await blockOfAddress(tx, to);

@@ -159,7 +159,7 @@ const issuedWith = (accessToken: string, refreshToken: string): Issued => ({
 });
 
 /**
- * The grant depends on its token: revoking the token ends access and refreshes. The owner is told by e-mail unless the
+ * The grant depends on its token: revoking the token ends access and refreshes. The owner gets an e-mail unless the
  * client itself ended it.
  */
 async function endGrant(tx: EntityManager, deps: Deps, grantId: string, reason: GrantEndReason): Promise<void> {

@@ -13,7 +13,7 @@ type Builder = { id: string; sandbox: string };
 const everyMs = 60_000;
 /** If the last builder was seen within this time, publishes wait instead of being refused. */
 const goneAfterMs = dayMs;
-/** A builder that was not seen for this long does not build at present. */
+/** A builder that has not recorded its presence for this long counts as stopped. */
 const absentAfterMs = 3 * everyMs;
 
 export async function recordBuilderPresence(em: EntityManager, clock: Clock, builder: Builder): Promise<void> {

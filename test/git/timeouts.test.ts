@@ -1,14 +1,14 @@
 /** Turns, patience and floods: what one client does costs the others little, and each is told what to do. */
 import { setTimeout as pause } from 'node:timers/promises';
-import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildApp } from '#api/app.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { createGitConcurrency } from '#git/concurrency.ts';
-import { type GitOptions, gitRoutes } from '#git/http.ts';
+import type { GitOptions } from '#git/http.ts';
 import { pktLine } from '#git/pkt-line.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
+import { serveWith, untilIdle } from './serving.ts';
 import { gitProcesses, stateOf } from './state.ts';
 import { get, post, startFetch, startPush } from './wire.ts';
 
@@ -19,21 +19,8 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 const patient = { timeout: 20_000 };
-const idle = (siteId: string) =>
-  vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]), patient);
-
-/** The same sites under other limits, at an address of their own. */
-async function serving(options: GitOptions) {
-  const app = Fastify();
-  gitRoutes(app, platform.deps, options);
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  return {
-    url,
-    address: async (siteId: string) =>
-      (await platform.address(siteId, { seconds: 86_400 })).replace(/@[^/]+/, `@${new URL(url).host}`),
-    [Symbol.asyncDispose]: () => app.close(),
-  };
-}
+const idle = (siteId: string) => untilIdle(platform, siteId);
+const serving = (options: GitOptions) => serveWith(platform, options);
 
 test('while all git slots are used, git is asked to retry, and later succeeds', async () => {
   await using site = await serving({ concurrency: { running: 1, perAccount: 1, waiting: 0 } });

@@ -1,10 +1,10 @@
-/** The limits of one push: whoever reaches one is told what to do, and no process is left. */
-import Fastify from 'fastify';
+/** The limits of one push: a push that reaches one is refused with what to do, and no process is left. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type GitOptions, gitRoutes } from '#git/http.ts';
+import type { GitOptions } from '#git/http.ts';
 import { pktLine } from '#git/pkt-line.ts';
 import { commitFiles, folder, git, tryGit } from '#test/git/git.ts';
 import { type Platform, startPlatform } from '#test/git/platform.ts';
+import { serveWith, untilIdle } from '#test/git/serving.ts';
 import { gitProcesses, stateOf } from '#test/git/state.ts';
 import { opened } from '#test/git/wire.ts';
 import { packBuilder } from './pack-builder.ts';
@@ -16,21 +16,8 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 const patient = { timeout: 20_000 };
-const idle = (siteId: string) =>
-  vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]), patient);
-
-/** The same sites under other limits, at an address of their own. */
-async function serving(options: GitOptions) {
-  const app = Fastify();
-  gitRoutes(app, platform.deps, options);
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  return {
-    url,
-    address: async (siteId: string) =>
-      (await platform.address(siteId, { seconds: 86_400 })).replace(/@[^/]+/, `@${new URL(url).host}`),
-    [Symbol.asyncDispose]: () => app.close(),
-  };
-}
+const idle = (siteId: string) => untilIdle(platform, siteId);
+const serving = (options: GitOptions) => serveWith(platform, options);
 
 test.each<[string, GitOptions]>([
   ['too much computing time', { work: { cpuSeconds: 0.2, cpuSecondsPerMegabyte: 0 } }],

@@ -97,7 +97,7 @@ const cases: { what: string; kind: SandboxKind; machine: Partial<Machine>; detai
     says: 'User 10001, who builds, may not enter /root. To permit it: chmod a+x /root.',
   },
   {
-    what: 'what nobody foresaw',
+    what: 'an unknown error',
     kind: 'bubblewrap',
     machine: {},
     detail: '\nbwrap: Out of luck.\nmore',

@@ -60,7 +60,7 @@ const unable = (line: string): BuildSandbox => ({
   lines: [line],
 });
 
-/** No sandbox works: builds are unprotected if nobody but the owner can have any, else there are none. */
+/** No sandbox works: builds are unprotected if only the owner can start one; otherwise sites cannot be built. */
 export function withoutWorking(mode: string, refusals: SandboxRefusal[], env: NodeJS.ProcessEnv): BuildSandbox {
   const reasons = [...new Set(refusals.map(({ reason }) => reason))].join(' ');
   const remedy = remedyFor(refusals);
