@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { blockDomain } from '#db/domains/transitions.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Caller, createSite } from '#test/api/fixture.ts';
 import { createScanningFixture, type ScanningFixture } from './fixture.ts';
@@ -14,9 +15,11 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 const soon = { timeout: 15_000, interval: 50 };
+/** Also waits for the end of the workflow: until then a rescan does not start at once but with the next sweep. */
 const untilScanned = async (id: string) => {
   const read = async () => (await fixture.deps.em().findOneOrFail(Deployment, { id })).scannedAt;
   await expect.poll(read, soon).toBeInstanceOf(Date);
+  await fixture.deps.temporal.workflow.getHandle(workflowIds.scanContent(id)).result();
 };
 const kindsOf = async (site: { id: string }) =>
   (await fixture.flagsOf(site)).map(({ path, kind }: { path: string; kind: string }) => `${path} ${kind}`);
