@@ -162,19 +162,23 @@ async function answer(
   wanted: GitRequest,
 ): Promise<FastifyReply> {
   const type = `application/x-${wanted.service}-result`;
+  const gone = new AbortController();
+  const disconnected = () => {
+    wanted.body.destroy(new Error('the client disconnected'));
+    gone.abort();
+  };
+  reply.raw.on('close', () => reply.raw.writableFinished || disconnected());
+  if (reply.raw.destroyed) disconnected();
   const release = await slots.acquire(owner).catch(refusalOrThrow);
   if (release instanceof GitRefusal) {
     await drain(wanted);
     return neverCached(reply).type(type).send(refusalResponse(wanted.service, release.message));
   }
-  const gone = new AbortController();
-  const exchange = { ...wanted, disconnect: () => reply.raw.destroy(), signal: gone.signal, onExit: release };
-  const pieces = serveGit(exchange);
-  reply.raw.on('close', () => {
-    if (reply.raw.writableFinished) return;
-    exchange.body.destroy(new Error('the client disconnected'));
-    gone.abort();
-  });
+  if (gone.signal.aborted) {
+    release();
+    throw new GitRefusal(400, 'The client disconnected while it waited.');
+  }
+  const pieces = serveGit({ ...wanted, disconnect: () => reply.raw.destroy(), signal: gone.signal, onExit: release });
   const first = await pieces.next().catch((error) => {
     request.log.warn({ err: error }, 'git did not respond');
     throw new GitRefusal(400, 'git could not read the complete request.');

@@ -6,6 +6,7 @@ import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { createGitConcurrency } from '#git/concurrency.ts';
 import type { GitOptions } from '#git/http.ts';
 import { pktLine } from '#git/pkt-line.ts';
+import { gitOperations } from '#runtime/telemetry/metrics.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { serveWith, untilIdle } from './serving.ts';
@@ -39,10 +40,28 @@ test('while all git slots are used, git is asked to retry, and later succeeds', 
   expect(late).toMatchObject({ status: 200, text: expect.stringMatching(/^ERR Too many clones/) });
   expect((await post(address, 'git-receive-pack', '0000')).text).toMatch(/Too many clones[\s\S]*Refused/);
   half.destroy();
-  await idle(busy);
-  // Its place is free a moment after its process has ended.
-  const again = async () => (await tryGit(work.path, ['clone', '--quiet', address, 'y'])).status;
-  await vi.waitFor(async () => expect(await again()).toBe(0), patient);
+  await vi.waitFor(
+    async () => expect((await get(address, '/info/refs?service=git-upload-pack')).status).toBe(200),
+    patient,
+  );
+});
+
+test('clients that disconnect while they wait for a git slot leave it free', async () => {
+  await using site = await serving({ concurrency: { running: 1, perAccount: 1, waiting: 4 } });
+  const siteId = await platform.site({ 'a.txt': 'a' });
+  const address = await site.address(siteId);
+  const half = await startPush(platform, siteId, site.url);
+  await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]), patient);
+  const alreadyWaiting = gitOperations.waiting;
+  for (const clients of [1, 2]) {
+    const fetching = await startFetch(platform, siteId, site.url);
+    fetching.end('0000');
+    await vi.waitFor(() => expect(gitOperations.waiting).toBe(alreadyWaiting + clients), patient);
+    fetching.destroy();
+  }
+  half.destroy();
+  const status = async () => (await get(address, '/info/refs?service=git-upload-pack')).status;
+  await vi.waitFor(async () => expect(await status()).toBe(200), patient);
 });
 
 test('a slow client is disconnected, and leaves nothing', async () => {
