@@ -14,6 +14,8 @@ export type Summary = {
   failed: number;
   skipped: Skip[];
   files: FileTimes[];
+  /** Tests that failed and passed when repeated. */
+  repeated: string[];
   /** What the product declares and a whole run did not see; added by test.ts. */
   unseen?: string[];
 };
@@ -27,6 +29,7 @@ export default class SummaryReporter implements Reporter {
       failed: inState('failed').length + modules.filter(failedItself).length + unhandled.length,
       skipped: inState('skipped').filter(isSelected).map(skipOf),
       files: modules.map(timesOf),
+      repeated: tests.filter((test) => test.diagnostic()?.flaky).map(nameOf),
     };
     writeFileSync(process.env.FRONTAGE_TEST_SUMMARY as string, JSON.stringify(summary));
   }
@@ -48,6 +51,10 @@ function timesOf(module: TestModule): FileTimes {
   };
 }
 
+function nameOf(test: TestCase): string {
+  return `${test.module.relativeModuleId} > ${test.fullName}`;
+}
+
 /** Tests that `-t` leaves out are in the state `skipped` too. Vitest compares it with the names of suites and test, joined by spaces. */
 function isSelected({ project, fullName }: TestCase): boolean {
   const { testNamePattern } = project.config;
@@ -56,7 +63,6 @@ function isSelected({ project, fullName }: TestCase): boolean {
 
 /** A missing program has a tag that skips its tests. A test that detects it at run time notes the tag’s name as its reason. */
 function skipOf(test: TestCase): Skip {
-  const { relativeModuleId: file } = test.module;
   const result = test.result();
   const note = (result.state === 'skipped' && result.note) || 'no reason given';
   const missing = test.project.config.tags.filter(
@@ -64,5 +70,5 @@ function skipOf(test: TestCase): Skip {
   );
   const programs = missing.map(({ name, description = '' }) => ({ name, get: description }));
   const reason = programs.map(({ name }) => name).join(', ') || note;
-  return { file, name: `${file} > ${test.fullName}`, reason, programs };
+  return { file: test.module.relativeModuleId, name: nameOf(test), reason, programs };
 }

@@ -17,6 +17,11 @@ const compiled = join(root, 'node_modules', '.cache', 'compiled');
 /** All of `npm test`, which has to see everything that the product declares. The variable has a part of it compared too. */
 const isWhole = process.argv.length === 2 || process.env.FRONTAGE_TEST_UNSEEN === '1';
 const inCi = /^(1|true)$/i.test(process.env.CI ?? '');
+/**
+ * In CI a failed test is repeated once, so that one late answer among thousands of tests does not refuse a change. Not in campaigns, whose
+ * failures are findings.
+ */
+const repeats = inCi && !process.argv.includes('--campaigns') ? ['--retry=1'] : [];
 
 async function main(): Promise<number> {
   const run = parseCampaigns(process.argv.slice(2));
@@ -35,7 +40,7 @@ async function runVitest(args: string[], env: Record<string, string>): Promise<S
   try {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
     const reporters = ['--reporter=default', `--reporter=${join(import.meta.dirname, 'test-reporter.ts')}`];
-    const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
+    const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...repeats, ...args], {
       cwd: root,
       stdio: 'inherit',
       // Test processes share compiled code.
@@ -47,7 +52,7 @@ async function runVitest(args: string[], env: Record<string, string>): Promise<S
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
     const summary: Summary = existsSync(file)
       ? JSON.parse(readFileSync(file, 'utf8'))
-      : { passed: 0, failed: 0, skipped: [], files: [] };
+      : { passed: 0, failed: 0, skipped: [], files: [], repeated: [] };
     // Vitest may fail without a failed test: no files, a broken set-up, a crash.
     if (code !== 0 || summary.failed > 0) return { ...summary, failed: Math.max(summary.failed, 1) };
     return record === undefined ? summary : { ...summary, unseen: readUnseen(record) };
@@ -60,9 +65,10 @@ async function runVitest(args: string[], env: Record<string, string>): Promise<S
  * Prints the summary and returns the exit code. In CI a skip that `.ci/skips` does not name counts as failed. What the run did not see counts as
  * one failed test, unless such a skip explains it.
  */
-function finish({ passed, failed, skipped, files, unseen = [] }: Summary): number {
+function finish({ passed, failed, skipped, files, repeated, unseen = [] }: Summary): number {
   if (files.length > 1) console.log(describeTimes(files));
   if (skipped.length > 0) console.log(describeSkips(skipped));
+  for (const name of repeated) console.log(`failed at first, passed when repeated: ${name}`);
   const allowed = readAllowedSkips();
   const unplanned = skipped.filter((skip) => !allowed.some((part) => isAbout(part, skip)));
   const refused = inCi ? unplanned : [];
