@@ -65,7 +65,7 @@ export function mailActivities(deps: Deps) {
       const written = writeMail(mail.kind, letter.data as MailData<typeof mail.kind>, { baseUrl: config.baseUrl });
       const messageId = `${id}@${new URL(config.baseUrl).hostname}`;
       const { to, replyTo } = letter;
-      await deps.mailer.send({ ...written, to, replyTo, messageId, date: mail.createdAt });
+      await deps.mailer.send({ ...written, to, replyTo, messageId, date: mail.sendAt ?? mail.createdAt });
     } catch (error) {
       if (error instanceof DecryptionFault) return await settled(id, { status: 'failed', failure: error.message });
       if (!(error instanceof MailNotSent)) throw error;
@@ -110,8 +110,8 @@ export function mailActivities(deps: Deps) {
     async reconcileMails(): Promise<{ restarted: number; failed: number }> {
       const em = deps.em();
       const before = new Date(clock.now().getTime() - settlingMs);
-      const waiting = await em.execute<Pick<Mail, 'id' | 'kind'>[]>(
-        `select id, kind from mail where status = 'queued' and created_at < ? order by random() limit ${roundMax}`,
+      const waiting = await em.execute<(Pick<Mail, 'id' | 'kind'> & { send_at: string | Date | null })[]>(
+        `select id, kind, send_at from mail where status = 'queued' and created_at < ? order by random() limit ${roundMax}`,
         [before],
       );
       const repaired = { restarted: 0, failed: 0 };
@@ -121,7 +121,7 @@ export function mailActivities(deps: Deps) {
         if (workflow === 'running') continue;
         const line = { mailId: mail.id, reqId: await requestOf(em, workflowId) };
         if (workflow === 'missing') {
-          startNotify(em, clock, mail);
+          startNotify(em, clock, { ...mail, sendAt: mail.send_at === null ? null : new Date(mail.send_at) });
           repaired.restarted += 1;
           log.warn({ ...line, repair: 'restarted' }, 'restarted the missing workflow of a queued e-mail');
         } else {

@@ -22,6 +22,7 @@ import { Scanning } from './migrations/2026-11-22-scanning.ts';
 import { Sites } from './migrations/2026-11-22-sites.ts';
 import { Sketches } from './migrations/2026-11-22-sketches.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
+import { MailLimits } from './migrations/2026-11-23-mail-limits.ts';
 import { MissingProofs } from './migrations/2026-11-23-missing-proofs.ts';
 import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
 import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-requests.ts';
@@ -57,4 +58,5 @@ export const migrationsList = [
   { name: '2026-11-23-oauth-repeats', class: OauthRepeats },
   { name: '2026-11-23-pending-access-requests', class: PendingAccessRequests },
   { name: '2026-11-23-missing-proofs', class: MissingProofs },
+  { name: '2026-11-23-mail-limits', class: MailLimits },
 ];

@@ -28,6 +28,8 @@ export type OutboxMessage = {
   signal?: string;
   /** For a start: also if an earlier workflow with this id has ended. */
   mayRestart?: boolean;
+  /** For a start: not before this time (RFC 3339). */
+  startAt?: string;
   summary?: string;
   searchAttributes?: { SiteId?: string; AccountId?: string; Hostname?: string; Resource?: string };
 };

@@ -3,7 +3,7 @@
  * Entries are sent at least once, and repeating one is harmless: a workflow id is a business key, and workflows read
  * the rows.
  */
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { queues } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -37,8 +37,10 @@ function searchAttributesOf(message: OutboxMessage): TypedSearchAttributes {
   return new TypedSearchAttributes(pairs.map(([name, value]) => ({ key: searchAttributeKeys[name], value })));
 }
 
-async function send(temporal: Client, entry: OutboxEntry): Promise<void> {
-  await temporal.withAbortSignal(AbortSignal.timeout(sendTimeoutMs), () => deliver(temporal, entry));
+type Sender = Pick<Deps, 'temporal' | 'clock'>;
+
+async function send(sender: Sender, entry: OutboxEntry): Promise<void> {
+  await sender.temporal.withAbortSignal(AbortSignal.timeout(sendTimeoutMs), () => deliver(sender, entry));
 }
 
 /** Runs it in the context of the request that wrote the entry. The span starts when the entry was written. */
@@ -60,12 +62,12 @@ async function traced(
   }
 }
 
-async function deliver(temporal: Client, { kind, workflowId, message }: OutboxEntry): Promise<void> {
-  const handle = temporal.workflow.getHandle(workflowId);
+async function deliver(sender: Sender, { kind, workflowId, message }: OutboxEntry): Promise<void> {
+  const handle = sender.temporal.workflow.getHandle(workflowId);
   try {
     if (kind === 'signal') await handle.signal(message.signal ?? '');
     else if (kind === 'cancel') await handle.cancel();
-    else await start(temporal, workflowId, message);
+    else await start(sender, workflowId, message);
   } catch (error) {
     // A workflow that has ended has already read the rows; messages only make workflows read them earlier.
     if (error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError) return;
@@ -73,8 +75,8 @@ async function deliver(temporal: Client, { kind, workflowId, message }: OutboxEn
   }
 }
 
-async function start(temporal: Client, workflowId: string, message: OutboxMessage): Promise<void> {
-  const { type } = message;
+async function start({ temporal, clock }: Sender, workflowId: string, message: OutboxMessage): Promise<void> {
+  const { type, startAt } = message;
   if (!type) throw new Error('the outbox entry has no workflow type');
   await temporal.workflow.start(type, {
     workflowId,
@@ -85,6 +87,7 @@ async function start(temporal: Client, workflowId: string, message: OutboxMessag
     workflowIdConflictPolicy: 'USE_EXISTING',
     typedSearchAttributes: searchAttributesOf(message),
     ...(message.summary ? { staticSummary: message.summary } : {}),
+    ...(startAt ? { startDelay: Math.max(0, Date.parse(startAt) - clock.now().getTime()) } : {}),
   });
 }
 
@@ -104,7 +107,7 @@ export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' |
       entries.map(async (entry) => {
         entry.attempts += 1;
         try {
-          await traced(entry, () => send(deps.temporal, entry));
+          await traced(entry, () => send(deps, entry));
           entry.sentAt = deps.clock.now();
           entry.lastError = null;
         } catch (error) {

@@ -15,6 +15,8 @@ export type WorkflowAbout = {
   hostname?: string | undefined;
   /** The search attribute, if it is not the id of the row. */
   resource?: string | undefined;
+  /** Not before this time. */
+  startAt?: Date | undefined;
 };
 
 /** Starts the workflow. A second start with the same id has no effect. */
@@ -53,7 +55,7 @@ export function cancelWorkflow<Name extends WorkflowName>(
 export function startOf<Name extends WorkflowName>(
   name: Name,
   input: WorkflowInputs[Name],
-  { summary, site, account, hostname, resource }: WorkflowAbout,
+  { summary, site, account, hostname, resource, startAt }: WorkflowAbout,
 ): { workflowId: string; message: OutboxMessage } {
   const workflow = workflowRegistry[name];
   const searchAttributes = {
@@ -63,7 +65,9 @@ export function startOf<Name extends WorkflowName>(
     ...(hostname ? { Hostname: hostname } : {}),
   };
   const restart = workflow.mayRestart ? { mayRestart: true } : {};
-  return { workflowId: workflow.id(input), message: { type: name, input, summary, searchAttributes, ...restart } };
+  const delay = startAt ? { startAt: startAt.toISOString() } : {};
+  const message = { type: name, input, summary, searchAttributes, ...restart, ...delay };
+  return { workflowId: workflow.id(input), message };
 }
 
 function enqueue(

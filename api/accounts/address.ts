@@ -1,7 +1,7 @@
 /** Changing an account's address: requested, then confirmed with a link that is sent to the new address. */
 
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { limitAddressChanges, lockAddress } from '#api/auth/rate-limits.ts';
+import { limitAddressChanges } from '#api/auth/rate-limits.ts';
 import { readEmail } from '#api/email-addresses.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -9,6 +9,7 @@ import { EmailChange } from '#db/accounts/email-change.ts';
 import { expireOpenRequests } from '#db/auth/access-request-expiry.ts';
 import { BrowserSession } from '#db/auth/browser-session.ts';
 import { expireSigninLinks } from '#db/auth/signin-expiry.ts';
+import { lockAddress } from '#db/mail/limits.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';

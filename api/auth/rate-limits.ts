@@ -18,11 +18,6 @@ type LimitName = keyof typeof perHour;
 
 const scaled = ({ rateScale }: Config, name: LimitName) => Math.ceil(perHour[name] * rateScale);
 
-/** Locks the address until the transaction ends, so that concurrent requests are counted one after the other. */
-export async function lockAddress(tx: EntityManager, email: string): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`address ${email}`]);
-}
-
 type Asker = { email: string; network: string };
 type DepsOfLimits = Pick<Deps, 'clock' | 'config'>;
 

@@ -9,6 +9,7 @@ import { Account } from '#db/accounts/account.ts';
 import { AccessRequest } from '#db/auth/access-request.ts';
 import { endOf, type RequestEnd, signalAccessRequest } from '#db/auth/access-request-expiry.ts';
 import type { Token } from '#db/auth/token.ts';
+import { lockAddress } from '#db/mail/limits.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
@@ -18,7 +19,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, newUserCode } from './codes.ts';
-import { hasEnoughRequestMails, limitAccessRequests, lockAddress } from './rate-limits.ts';
+import { hasEnoughRequestMails, limitAccessRequests } from './rate-limits.ts';
 
 /** The owner has this long to answer. */
 export const answerMs = 15 * minuteMs;

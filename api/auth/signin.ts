@@ -8,6 +8,7 @@ import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { BrowserSession } from '#db/auth/browser-session.ts';
 import { SigninLink } from '#db/auth/signin-link.ts';
+import { lockAddress } from '#db/mail/limits.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs, minuteMs } from '#rules/time.ts';
@@ -15,7 +16,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, isCode, newUserCode, wrongCodesMax } from './codes.ts';
-import { limitSigninLinks, lockAddress } from './rate-limits.ts';
+import { limitSigninLinks } from './rate-limits.ts';
 
 const linkMs = 15 * minuteMs;
 const sessionMs = 14 * dayMs;

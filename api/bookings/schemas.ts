@@ -1,6 +1,7 @@
 import type { Loaded } from '@mikro-orm/core';
 import { z } from 'zod';
 import { fieldAnswer, fieldList } from '#api/forms/fields.ts';
+import { mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { pageQuery } from '#api/pagination.ts';
 import { payUrl } from '#api/payments/schemas.ts';
 import { moment, plainName } from '#api/schemas.ts';
@@ -171,10 +172,11 @@ export const bookingSchema = z
       .nullable()
       .describe('The URL where the visitor can pay while the seats are held; otherwise null.'),
     hold_expires_at: moment.nullable(),
-    mail: z
-      .enum(['queued', 'sent', 'failed'])
+    mail: mailStatus
       .nullable()
-      .describe('Status of the e-mail to the visitor; null if none is sent.'),
+      .describe(
+        'Status of the e-mail to the visitor. not_sent: it could not be delivered, or a limit was reached; the booking is valid without it. null: none is sent.',
+      ),
     created_at: moment,
     cancelled_at: moment.nullable(),
     next_action: z.string().optional(),
@@ -207,7 +209,7 @@ export function bookingView(config: Config, booking: ShownBooking, now: Date): z
     payment_id: paymentId ?? null,
     pay_url: isToPay && paymentId ? payUrl(config, paymentId) : null,
     hold_expires_at: holdExpiresAt ?? null,
-    mail: booking.mail?.status ?? null,
+    mail: booking.mail ? shownMailStatus(booking.mail) : null,
     created_at: booking.createdAt,
     cancelled_at: booking.cancelledAt ?? null,
     ...(status === 'held'

@@ -1,7 +1,6 @@
 /** The owner's side of invitations: creating, reading, withdrawing them. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
-import { lockAddress } from '#api/auth/rate-limits.ts';
 import { readEmail } from '#api/email-addresses.ts';
 import { wholly } from '#api/invitations/rules.ts';
 import type { WholeInvitation } from '#api/invitations/schemas.ts';
@@ -11,7 +10,8 @@ import { lockAccount } from '#db/accounts/lock.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { signalInvitation } from '#db/collaborators/invitation-expiry.ts';
-import { queueMail, settleMail } from '#db/mail/queue.ts';
+import { queueFirstContact } from '#db/mail/limits.ts';
+import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
@@ -22,13 +22,12 @@ import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import { limitInvitations } from './rate-limits.ts';
 
 const days = 14;
 
 /**
- * Invites the address, which need not have an account yet, and e-mails it a link. Throws `owner_only`, `site_archived`,
- * `invalid_email`, `invitation_accepted`, `already_invited`, `plan_limit`, `rate_limited`.
+ * Invites the address, which need not have an account yet, and e-mails it a link, unless a limit of e-mails is reached.
+ * Throws `owner_only`, `site_archived`, `invalid_email`, `invitation_accepted`, `already_invited`, `plan_limit`.
  */
 export async function inviteCollaborator(
   em: EntityManager,
@@ -49,9 +48,7 @@ export async function inviteCollaborator(
       await requireOutside(tx, site, email);
       await requireFreeSlot(tx, deps.clock.now(), site, email);
       await requirePlace(tx, deps, site);
-      await lockAddress(tx, email);
-      await limitInvitations(tx, deps, site.account.id, email);
-      return writeInvitation(tx, deps, site, { id: input.id, email });
+      return await writeInvitation(tx, deps, site, { id: input.id, email });
     })
     .catch((error) => {
       if (!(error instanceof UniqueConstraintViolationException)) throw error;
@@ -59,16 +56,21 @@ export async function inviteCollaborator(
     });
 }
 
-function writeInvitation(
+async function writeInvitation(
   tx: EntityManager,
   deps: Deps,
   site: Site,
   { id, email }: { id: string; email: string },
-): WholeInvitation {
+): Promise<WholeInvitation> {
   const now = deps.clock.now();
   const hostname = siteHostname(deps.config, site.name);
   const link = `${deps.config.baseUrl}/invitations/${id}`;
-  const mail = queueMail(tx, deps, { kind: 'invitation', to: email, data: { hostname, link, days }, site: site.id });
+  const mail = await queueFirstContact(tx, deps, {
+    kind: 'invitation',
+    to: email,
+    data: { hostname, link, days },
+    site,
+  });
   const about = { summary: `Invitation to ${hostname}`, site: site.id, account: site.account.id, hostname };
   startWorkflow(tx, deps.clock, 'inviteCollaborator', { invitationId: id }, about);
   return tx.create(Invitation, {

@@ -1,5 +1,6 @@
 import type { Loaded } from '@mikro-orm/core';
 import { z } from 'zod';
+import { mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { moment } from '#api/schemas.ts';
 import type { Invitation } from '#db/collaborators/invitation.ts';
 import { invitationStatusAt } from '#rules/states.ts';
@@ -16,7 +17,9 @@ export const invitationSchema = z
     email: z.string().describe('The invited address.'),
     status: z.enum(['open', 'accepted', 'withdrawn', 'expired']),
     expires_at: moment,
-    mail: z.enum(['queued', 'sent', 'failed']).describe('Status of the invitation e-mail.'),
+    mail: mailStatus.describe(
+      'Status of the invitation e-mail. not_sent: it could not be delivered, or a limit was reached; the invitation is valid without it.',
+    ),
     created_at: moment,
     next_action: z.string().optional(),
   })
@@ -38,7 +41,7 @@ function view(invitation: WholeInvitation, { config, now }: Context) {
     email,
     status: invitationStatusAt(invitation, now),
     expires_at: expiresAt,
-    mail: mail.status,
+    mail: shownMailStatus(mail),
     created_at: createdAt,
   };
 }
@@ -64,8 +67,8 @@ function remedy({ id, site, status, mail, email }: ReturnType<typeof view>): str
   const withdrawal = `DELETE /v1/sites/${site.id}/invitations/${id}`;
   if (status === 'expired') return `Withdraw the invitation with ${withdrawal}, then invite ${email} again.`;
   if (status !== 'open') return undefined;
-  if (mail === 'failed') {
-    return `The e-mail could not be delivered. If the address is wrong, withdraw the invitation with ${withdrawal} and invite the correct address.`;
+  if (mail === 'not_sent') {
+    return `The e-mail was not sent. Ask ${email} to sign in with this address, or to read GET /v1/invitations with an agent. If the address is wrong, withdraw the invitation with ${withdrawal}.`;
   }
   return `Wait for ${email} to accept the invitation. To check later, call GET /v1/sites/${site.id}/collaborators.`;
 }

@@ -2,6 +2,7 @@
 
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { FormField } from '#db/forms/form.ts';
+import { queueFirstContact, queueFollowUp } from '#db/mail/limits.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter, queueMail, settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -20,8 +21,8 @@ import type { VisitorContact } from './visitor-contact.ts';
 type Deps = { clock: Clock; config: Config };
 
 /**
- * Queues the mails of a confirmed booking: to the visitor, with a calendar file, and to the person who is notified on
- * the site.
+ * Queues the mails of a confirmed booking: to the person who is notified on the site, and to the visitor, with a calendar
+ * file. A visitor who has paid gets it whatever the limits of first e-mails.
  */
 export async function queueBookingMails(
   tx: EntityManager,
@@ -30,12 +31,6 @@ export async function queueBookingMails(
 ): Promise<void> {
   if (!deps.config.mail) return;
   const facts = { ...(await factsOf(tx, booking, site, deps.config)), ...(await paidFor(tx, booking)) };
-  booking.mail = queueMail(tx, deps, {
-    kind: 'booking-confirmed',
-    to: contact.email,
-    data: { ...facts, cancelUrl: `${deps.config.baseUrl}/b/${site.publicId}/cancel/${contact.cancelSecret}` },
-    site: site.id,
-  });
   const bookable = await tx.findOne(Bookable, { site: site.id });
   queueMail(tx, deps, {
     kind: 'booking-taken',
@@ -48,6 +43,11 @@ export async function queueBookingMails(
     },
     site: site.id,
   });
+  const cancelUrl = `${deps.config.baseUrl}/b/${site.publicId}/cancel/${contact.cancelSecret}`;
+  const mail = { kind: 'booking-confirmed', to: contact.email, data: { ...facts, cancelUrl }, site } as const;
+  booking.mail = await (booking.paymentId
+    ? queueFollowUp(tx, deps, booking.id, mail)
+    : queueFirstContact(tx, deps, mail));
 }
 
 /**
@@ -92,7 +92,7 @@ export async function queueCancellationMail(
   const failure = 'the booking was cancelled before the e-mail was sent';
   if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
   const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };
-  booking.mail = queueMail(tx, deps, { kind: 'booking-cancelled', to, data, site: site.id });
+  booking.mail = await queueFollowUp(tx, deps, booking.id, { kind: 'booking-cancelled', to, data, site });
 }
 
 /**
@@ -120,11 +120,11 @@ export async function queueReturnMails(
   const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
   queueMail(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site' }, site: site.id });
   if (email === null) return;
-  booking.mail = queueMail(tx, deps, {
+  booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'money-returned',
     to: email,
     data: { ...data, to: 'visitor' },
-    site: site.id,
+    site,
   });
 }
 

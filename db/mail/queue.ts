@@ -38,6 +38,7 @@ export function queueMail<Kind extends MailKind>(
   em: EntityManager,
   { clock, config }: { clock: Clock; config: Pick<Config, 'encryptionKeys'> },
   { kind, to, data, replyTo, until, site, account }: MailTo<Kind>,
+  counted: Partial<Pick<Mail, 'recipientHash' | 'bookingId' | 'sendAt'>> = {},
 ): Mail {
   const id = newId('mail');
   const letter: Letter = {
@@ -46,20 +47,21 @@ export function queueMail<Kind extends MailKind>(
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(until === undefined ? {} : { until: until.toISOString() }),
   };
-  startNotify(em, clock, { id, kind }, { site, account });
+  startNotify(em, clock, { id, kind, sendAt: counted.sendAt ?? null }, { site, account });
   const sealed = encrypt(config.encryptionKeys, JSON.stringify(letter), contextOf.mail(id));
   const whose = { siteId: site ?? null, accountId: account ?? null };
-  return em.create(Mail, { id, kind, status: 'queued', sealed, ...whose, createdAt: clock.now() });
+  return em.create(Mail, { id, kind, status: 'queued', sealed, ...whose, ...counted, createdAt: clock.now() });
 }
 
-/** Starts the workflow that sends the mail. */
+/** Starts the workflow that sends the mail, at the time when it may be sent. */
 export function startNotify(
   em: EntityManager,
   clock: Clock,
-  { id, kind }: Pick<Mail, 'id' | 'kind'>,
+  { id, kind, sendAt }: Pick<Mail, 'id' | 'kind' | 'sendAt'>,
   { site, account }: { site?: string | undefined; account?: string | undefined } = {},
 ): void {
-  startWorkflow(em, clock, 'notify', { mailId: id }, { summary: `Mail: ${kind}`, site, account });
+  const startAt = sendAt ?? undefined;
+  startWorkflow(em, clock, 'notify', { mailId: id }, { summary: `Mail: ${kind}`, site, account, startAt });
 }
 
 /** The decrypted contents of a queued mail. Throws DecryptionFault if its key is missing. */
@@ -92,10 +94,13 @@ export async function settleMail(
 }
 
 /**
- * Deletes old settled mails, except those whose status an invitation, a booking or a submission shows. Returns how
- * many.
+ * Deletes old settled mails, except those whose status an invitation, a booking or a submission shows, and hashes of
+ * addresses that no limit counts any more. Returns how many mails.
  */
 export async function sweepMails(em: EntityManager, now: Date): Promise<number> {
+  await em.execute('update mail set recipient_hash = null where recipient_hash is not null and created_at < ?', [
+    new Date(now.getTime() - dayMs),
+  ]);
   const gone = await em.execute<unknown[]>(
     `delete from mail m where settled_at < ? and not exists (select 1 from invitation i where i.mail_id = m.id)
        and not exists (select 1 from booking b where b.mail_id = m.id)

@@ -175,7 +175,7 @@ test('a withdrawn invitation cannot be accepted, and frees its address', async (
     id: invited.id,
     invitation_id: invited.id,
     status: 'withdrawn',
-    mail: 'failed',
+    mail: 'not_sent',
   });
   expect((await ask.withdraw(owner, site.id, invited.id)).body).toEqual(withdrawn.body);
   expect(refusal(await ask.accept(guest, invited.id)).code).toBe('not_found');

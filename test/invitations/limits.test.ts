@@ -124,30 +124,3 @@ test('without mail invitations are refused, but the lists work', async () => {
     await silent.close();
   }
 });
-
-test('mails to one address are limited', async () => {
-  const strict = await createUnsentFixture({ FRONTAGE_RATE_SCALE: '1' });
-  try {
-    const ask = people(strict);
-    const owner = await strict.newCaller();
-    const site = await ask.newSite(owner);
-    for (let count = 0; count < 5; count++) {
-      const { body } = await ask.invite(owner, site.id, 'worn@example.com');
-      expect((await ask.withdraw(owner, site.id, body.id)).status).toBe(200);
-    }
-    const answer = await ask.invite(owner, site.id, 'worn@example.com');
-    expect(refusal(answer)).toMatchObject({ status: 429, code: 'rate_limited' });
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    strict.skip(3600_000);
-    expect((await ask.invite(owner, site.id, 'worn@example.com')).status).toBe(200);
-
-    const owners = await Promise.all(Array.from({ length: 7 }, () => strict.newCaller()));
-    const sites = await Promise.all(owners.map((one) => ask.newSite(one)));
-    const together = await Promise.all(
-      owners.map((one, at) => ask.invite(one, sites[at]?.id ?? '', 'crowded@example.com')),
-    );
-    expect(together.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429]);
-  } finally {
-    await strict.close();
-  }
-});

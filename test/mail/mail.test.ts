@@ -99,7 +99,7 @@ test('a permanently refused address fails its mail, and the record has the reaso
     () => invitation(body.id),
     (one) => one.mail !== 'queued',
   );
-  expect(failed).toMatchObject({ status: 'open', mail: 'failed', next_action: expect.stringContaining('DELETE') });
+  expect(failed).toMatchObject({ status: 'open', mail: 'not_sent', next_action: expect.stringContaining('DELETE') });
   expect(fixture.mailsTo(to)).toEqual([]);
   const mails = await fixture.deps.em().find(Mail, { status: 'failed' });
   expect(mails.map(({ failure }) => failure)).toContain('the recipient’s mail server refused the e-mail (550)');
@@ -140,7 +140,7 @@ test('the mail of a withdrawn invitation is not sent', async () => {
   const to = newAddress();
   refusing.set(to, 451);
   const { body } = await ask.invite(owner, site.id, to);
-  expect((await ask.withdraw(owner, site.id, body.id)).body.mail).toBe('failed');
+  expect((await ask.withdraw(owner, site.id, body.id)).body.mail).toBe('not_sent');
   refusing.delete(to);
   const handle = fixture.deps.temporal.workflow.getHandle(`mail:${await mailIdOf(body.id)}`);
   await until(
@@ -183,7 +183,7 @@ test('no address, link or text of a mail is in a log or history', async () => {
   refusing.set(to, 554);
   await until(
     () => invitation(body.id),
-    (one) => one.mail === 'failed',
+    (one) => one.mail === 'not_sent',
   );
   const ids = [`mail:${mailId}`, `invitation:${body.id}`];
   const tell = async () => {

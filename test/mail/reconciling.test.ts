@@ -13,10 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-async function newMail(): Promise<string> {
+async function newMail(sendAt: Date | null = null): Promise<string> {
   const em = fixture.deps.em();
   const data = { hostname: 'x.sites.localhost', link: 'http://localhost/x', days: 14 };
-  const { id } = queueMail(em, fixture.deps, { kind: 'invitation', to: 'a@example.com', data });
+  const { id } = queueMail(em, fixture.deps, { kind: 'invitation', to: 'a@example.com', data }, { sendAt });
   await em.flush();
   return id;
 }
@@ -43,4 +43,18 @@ test('a mail whose workflow was terminated is settled as failed', async () => {
   fixture.skip(61_000);
   expect(await reconcile()).toEqual({ restarted: 0, failed: 1 });
   expect(await statusOf(id)).toBe('failed');
+});
+
+test('a mail’s workflow starts when the mail may be sent, also after a restart', async () => {
+  const id = await newMail(new Date(fixture.clock.now().getTime() + 3600_000));
+  const delayOf = async () => {
+    const { events } = await fixture.deps.temporal.workflow.getHandle(`mail:${id}`).fetchHistory();
+    return Number(events?.[0]?.workflowExecutionStartedEventAttributes?.firstWorkflowTaskBackoff?.seconds);
+  };
+  await fixture.deps.em().nativeDelete(OutboxEntry, { workflowId: `mail:${id}` });
+  fixture.skip(61_000);
+  expect(await reconcile()).toEqual({ restarted: 1, failed: 0 });
+  await relayOutbox(fixture.deps);
+  expect(await delayOf()).toBeGreaterThan(3500);
+  expect(await reconcile()).toEqual({ restarted: 0, failed: 0 });
 });

@@ -24,7 +24,10 @@ export function bookedPanel(outcome) {
 function confirmationLines({ booking, words }) {
   return [
     make('p', { textContent: `${words.reference}: ${booking.reference}` }),
-    make('p', { className: 'quiet', textContent: booking.mail === null ? words.unmailed : words.mailed }),
+    make('p', {
+      className: 'quiet',
+      textContent: booking.mail === null || booking.mail === 'not_sent' ? words.unmailed : words.mailed,
+    }),
   ];
 }
 

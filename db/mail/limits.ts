@@ -1,0 +1,121 @@
+/**
+ * E-mails to people who may have no account here: visitors and invited addresses. A first e-mail beyond a limit is not
+ * sent; a later one about a booking waits. The limits are scaled by `FRONTAGE_RATE_SCALE`.
+ */
+import { createHmac } from 'node:crypto';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { dayMs, hourMs } from '#rules/time.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Config } from '#runtime/config.ts';
+import { deriveKey } from '#runtime/encryption.ts';
+import { newId } from '#runtime/ids.ts';
+import type { MailKind } from '#web/mails/mails.ts';
+import { Mail } from './mail.ts';
+import { type MailTo, queueMail } from './queue.ts';
+
+/** To one address, from the whole platform; of one site; of all sites of one account. */
+const firstContacts = { addressPerHour: 5, addressPerDay: 20, sitePerHour: 60, accountPerHour: 100 } as const;
+const followUps = { bookingPerDay: 3, sitePerHour: 300 } as const;
+
+type Deps = { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'rateScale' | 'secret'> };
+type OfSite = Pick<Site, 'id' | 'account'>;
+/** `site` is the site's id in the queue; here it is the site. */
+type MailAbout<Kind extends MailKind> = Omit<MailTo<Kind>, 'site' | 'account' | 'until'> & { site: OfSite };
+
+/** Locks the address until the transaction ends, so that concurrent requests are counted one after the other. */
+export async function lockAddress(tx: EntityManager, email: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`address ${email}`]);
+}
+
+/** The e-mails of an account's sites are counted one after the other. */
+async function lockSender(tx: EntityManager, { account }: OfSite): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`mails of ${account.id}`]);
+}
+
+/**
+ * Queues the first e-mail about something to an address. Beyond a limit the returned mail has failed already: what
+ * caused it is valid without it. The transaction takes no other lock afterwards.
+ */
+export async function queueFirstContact<Kind extends MailKind>(
+  tx: EntityManager,
+  deps: Deps,
+  { site, ...mail }: MailAbout<Kind>,
+): Promise<Mail> {
+  await lockSender(tx, site);
+  await lockAddress(tx, mail.to);
+  const key = deriveKey(deps.config.secret, 'mail recipient');
+  const recipientHash = createHmac('sha256', key).update(mail.to.toLowerCase()).digest();
+  if (await isBelowLimits(tx, deps, site, recipientHash)) {
+    return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { recipientHash });
+  }
+  const now = deps.clock.now();
+  const failure = 'a limit of e-mails to people without an account was reached';
+  return tx.create(Mail, {
+    id: newId('mail'),
+    kind: mail.kind,
+    status: 'failed',
+    failure,
+    siteId: site.id,
+    createdAt: now,
+    settledAt: now,
+  });
+}
+
+async function isBelowLimits(
+  tx: EntityManager,
+  { clock, config }: Deps,
+  site: OfSite,
+  recipientHash: Buffer,
+): Promise<boolean> {
+  const now = clock.now().getTime();
+  const [hourAgo, dayAgo] = [new Date(now - hourMs), new Date(now - dayMs)];
+  const [counts] = await tx.execute<[Record<keyof typeof firstContacts, number>]>(
+    `select
+       (select count(*)::int from mail where recipient_hash = ? and created_at > ?) as "addressPerHour",
+       (select count(*)::int from mail where recipient_hash = ? and created_at > ?) as "addressPerDay",
+       (select count(*)::int from mail where recipient_hash is not null and site_id = ? and created_at > ?) as "sitePerHour",
+       (select count(*)::int from mail where recipient_hash is not null and created_at > ?
+          and site_id in (select id from site where account_id = ?)) as "accountPerHour"`,
+    [recipientHash, hourAgo, recipientHash, dayAgo, site.id, hourAgo, hourAgo, site.account.id],
+  );
+  const names = Object.keys(firstContacts) as (keyof typeof firstContacts)[];
+  return names.every((name) => counts[name] < Math.ceil(firstContacts[name] * config.rateScale));
+}
+
+/**
+ * Queues an e-mail about an existing booking or its payment. It is always sent: at once, or when the booking and its
+ * site are below their limits. The transaction takes no other lock afterwards.
+ */
+export async function queueFollowUp<Kind extends MailKind>(
+  tx: EntityManager,
+  deps: Deps,
+  bookingId: string,
+  { site, ...mail }: MailAbout<Kind>,
+): Promise<Mail> {
+  await lockSender(tx, site);
+  const sendAt = new Date(
+    Math.max(
+      deps.clock.now().getTime(),
+      await nextSending(tx, deps, {
+        column: 'booking_id',
+        value: bookingId,
+        limit: followUps.bookingPerDay,
+        ms: dayMs,
+      }),
+      await nextSending(tx, deps, { column: 'site_id', value: site.id, limit: followUps.sitePerHour, ms: hourMs }),
+    ),
+  );
+  return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { bookingId, sendAt });
+}
+
+type Window = { column: 'booking_id' | 'site_id'; value: string; limit: number; ms: number };
+
+/** When the window has room for another e-mail: after the one that is `limit` before it has left the window. */
+async function nextSending(tx: EntityManager, { config }: Deps, { column, value, limit, ms }: Window): Promise<number> {
+  const [row] = await tx.execute<{ send_at: string | Date }[]>(
+    `select send_at from mail where booking_id is not null and ${column} = ? order by send_at desc offset ? limit 1`,
+    [value, Math.ceil(limit * config.rateScale) - 1],
+  );
+  return row ? new Date(row.send_at).getTime() + ms : 0;
+}

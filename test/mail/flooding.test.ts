@@ -1,0 +1,96 @@
+/** E-mails to addresses without an account: how many anyone can cause, and what the responses say about them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { queueFirstContact, queueFollowUp } from '#db/mail/limits.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { OutboxEntry } from '#db/outbox-entry.ts';
+import { Site } from '#db/sites/site.ts';
+import { type BookingFixture, createBookingFixture } from '#test/bookings/fixture.ts';
+import { timetable } from '#test/bookings/timetable.ts';
+
+const hourMs = 3600_000;
+let fixture: BookingFixture;
+beforeAll(async () => {
+  fixture = await createBookingFixture({ FRONTAGE_RATE_SCALE: '1', FRONTAGE_TRUSTED_PROXIES: '127.0.0.1' });
+});
+afterAll(() => fixture?.close());
+
+const times = <Made>(count: number, make: (n: number) => Made) => Array.from({ length: count }, (_, n) => make(n));
+const data = { hostname: 'x.example', link: 'https://x.example', days: 1 };
+
+/** Queues a first e-mail of the site to each address, one after the other. Returns how many wait to be sent. */
+async function firstContacts(siteId: string, addresses: string[]): Promise<number> {
+  const site = await fixture.deps.em().findOneOrFail(Site, siteId);
+  const queued: Mail[] = [];
+  for (const to of addresses) {
+    const mail = { kind: 'invitation', to, data, site } as const;
+    queued.push(await fixture.deps.em().transactional((tx) => queueFirstContact(tx, fixture.deps, mail)));
+  }
+  return queued.filter(({ status }) => status === 'queued').length;
+}
+
+test('seventy bookings for one address on many sites cause five e-mails to it', async () => {
+  const roomy = timetable({ calendar: { capacity: 100 } });
+  const sites = await Promise.all(times(14, () => fixture.newBookable(roomy)));
+  const start = (await fixture.slots(sites[0]?.publicId ?? '', fixture.dateIn(9)))[0]?.start ?? '';
+  const visitor = { name: 'Ada Visitor', email: 'victim@example.org' };
+  const answers = await Promise.all(
+    times(70, (n) =>
+      fixture.book(sites[n % 14]?.publicId ?? '', start, { visitor }, { 'x-forwarded-for': `192.0.2.${n}` }),
+    ),
+  );
+  expect(answers.filter(({ status, body }) => status === 200 && body.status === 'confirmed')).toHaveLength(70);
+  expect(answers.filter(({ body }) => body.mail === 'not_sent')).toHaveLength(65);
+  expect(await fixture.deps.em().count(Mail, { kind: 'booking-confirmed', status: 'queued' })).toBe(5);
+  // The owners are notified of each.
+  expect(await fixture.deps.em().count(Mail, { kind: 'booking-taken', status: 'queued' })).toBe(70);
+});
+
+test('an address receives five first e-mails an hour and twenty a day, invitations included', async () => {
+  const { owner, site } = await fixture.newBookable();
+  const victim = 'invited@example.org';
+  const invite = async () => {
+    const { body } = await owner.call('POST', `/v1/sites/${site.id}/collaborators`, { body: { email: victim } });
+    await owner.call('DELETE', `/v1/sites/${site.id}/invitations/${body.id}`);
+    return [body.status, body.mail, body.next_action];
+  };
+  const hours: number[] = [];
+  for (let hour = 0; hour < 5; hour++) {
+    hours.push(
+      await firstContacts(
+        site.id,
+        times(6, () => victim),
+      ),
+    );
+    expect(await invite()).toEqual(['open', 'not_sent', expect.stringContaining('was not sent')]);
+    fixture.skip(hourMs);
+  }
+  expect(hours).toEqual([5, 5, 5, 5, 0]);
+  fixture.skip(20 * hourMs);
+  expect((await invite()).slice(0, 2)).toEqual(['open', 'queued']);
+});
+
+test('a site starts sixty first e-mails an hour, an account a hundred', async () => {
+  const owner = await fixture.newCaller();
+  const [one, two] = [await fixture.newSite(owner), await fixture.newSite(owner)];
+  const other = await fixture.newSite(await fixture.newCaller());
+  const guests = times(61, (n) => `guest-${n}@example.org`);
+  expect(await firstContacts(one.id, guests)).toBe(60);
+  expect(await firstContacts(two.id, guests)).toBe(40);
+  expect(await firstContacts(other.id, guests.slice(0, 1))).toBe(1);
+});
+
+test('later e-mails about a booking wait for the next day, and none is dropped', async () => {
+  const { em } = fixture.deps;
+  const site = await em().findOneOrFail(Site, (await fixture.newSite(await fixture.newCaller())).id);
+  const mail = { kind: 'invitation', to: 'guest@example.org', data, site } as const;
+  const began = fixture.clock.now().getTime();
+  const mails: Mail[] = [];
+  for (let n = 0; n < 4; n++) {
+    mails.push(await em().transactional((tx) => queueFollowUp(tx, fixture.deps, 'book_one', mail)));
+  }
+  expect(mails.map(({ status }) => status)).toEqual(times(4, () => 'queued'));
+  const days = mails.map(({ sendAt }) => Math.floor(((sendAt?.getTime() ?? 0) - began) / (24 * hourMs)));
+  expect(days).toEqual([0, 0, 0, 1]);
+  const starts = await em().find(OutboxEntry, { workflowId: { $in: mails.map(({ id }) => `mail:${id}`) } });
+  expect(starts.map(({ message }) => message.startAt).sort()).toEqual(mails.map(({ sendAt }) => sendAt?.toISOString()));
+});
