@@ -51,6 +51,7 @@ export type Exchange = {
 
 /** How long git gets to exit before each signal. */
 const graceMs = 2000;
+const killMs = 200;
 
 /** The response, in chunks. Stops git and its children when the reader disconnects or the client is silent. */
 export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | string> {
@@ -194,9 +195,11 @@ async function start(exchange: Exchange, processes: Processes, work: Work): Prom
   processes.add(git);
   let isOver = false;
   let stopping: NodeJS.Timeout | undefined;
+  let killing: NodeJS.Timeout | undefined;
   const over = () => {
     isOver = true;
     clearTimeout(stopping);
+    clearInterval(killing);
     onExit();
   };
   git.exited.then(over, over);
@@ -211,6 +214,8 @@ async function start(exchange: Exchange, processes: Processes, work: Work): Prom
       git.channel?.destroy();
       processes.stop(git);
       if (isOver) return;
+      // git may start another child.
+      killing ??= setInterval(() => processes.stop(git), killMs);
       stopping ??= setTimeout(() => {
         git.kill('SIGTERM');
         stopping = setTimeout(() => git.kill('SIGKILL'), graceMs);
