@@ -1,5 +1,6 @@
 /** Sends mail over SMTP (RFC 5321). Callers get the meaning of a response, never its text. */
 import { createTransport } from 'nodemailer';
+import addressparser from 'nodemailer/lib/addressparser';
 import type { WrittenMail } from '#web/mails/layout.ts';
 
 /** `refused`: this mail will never be accepted for this recipient. `later`: a retry may succeed. */
@@ -36,7 +37,7 @@ const inHandMax = 25;
 
 /**
  * A pool of connections to the server of `url` (`smtp://user:password@host:port` or `smtps:`), opened at the first
- * mail. `smtp:` upgrades to TLS if the server offers it; `?requireTLS=true` refuses to send without.
+ * mail. The sender of a mail about a website is `"<hostname> via <name in from>"`. `smtp:` upgrades to TLS if the server offers it; `?requireTLS=true` refuses to send without.
  */
 export function openMailer({ url, from }: { url: string; from: string }): Mailer {
   const server = new URL(url);
@@ -61,14 +62,17 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
     } as Parameters<typeof createTransport>[0],
     { from },
   );
+  const sender = addressparser(from, { flatten: true })[0];
+  const product = sender?.name || 'Frontage';
   let inHand = 0;
   return {
-    async send({ messageId, attachments = [], ...mail }) {
+    async send({ messageId, hostname, attachments = [], ...mail }) {
       if (inHand >= inHandMax) throw new MailNotSent('later', 'too many e-mails are waiting for the mail server');
       inHand += 1;
       try {
         await transport.sendMail({
           ...mail,
+          ...(hostname && sender ? { from: { name: `${hostname} via ${product}`, address: sender.address } } : {}),
           attachments: [...attachments],
           messageId: `<${messageId}>`,
           headers: { 'auto-submitted': 'auto-generated' },

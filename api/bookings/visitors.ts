@@ -5,6 +5,7 @@ import { validateValues } from '#api/forms/values.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { SubmittedValue } from '#db/forms/submission.ts';
 import type { Service } from '#rules/bookings/timetable.ts';
+import { containsAddress } from '#rules/bookings/visitor-names.ts';
 import { errors } from '#runtime/errors.ts';
 
 type Answer = string | number | boolean;
@@ -24,6 +25,9 @@ export function readVisitor(
   const given = new Map(Object.entries(intake).map(([name, answer]) => [name, [answer].flat().map(textOf)]));
   const { values, faults } = validateValues(service.intake, given, { keepUnknown: false });
   const said = [
+    ...(containsAddress(visitor.name)
+      ? ['Enter a name without a web or e-mail address. Put a space after each full stop.']
+      : []),
     ...(isPlainEmail(email) ? [] : ['Enter a valid e-mail address, such as name@example.com.']),
     ...faults.map(({ name, message }) =>
       service.intake.some((field) => field.name === name) ? message : `${name}: ${message}`,

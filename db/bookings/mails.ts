@@ -142,6 +142,7 @@ async function factsOf(tx: EntityManager, booking: WholeBooking, site: Site, con
     id: booking.id,
     reference: booking.reference,
     ...(await canonicalUrl(tx, config, site)),
+    title: site.title,
     service: booking.serviceName,
     calendar: calendar.name,
     timeZone: calendar.timeZone,

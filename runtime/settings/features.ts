@@ -41,7 +41,12 @@ export const signIn = {
     .describe(
       'Mail server, as `smtp://user:password@host:587` or `smtps://…`. With `?requireTLS=true`, e-mails are sent only over TLS. Empty: no e-mail is sent, so invitations and sign-in by e-mail are unavailable. `npm start` sets its own mail catcher.',
     ),
-  FRONTAGE_MAIL_FROM: z.string().default('').describe('Sender (`From`) of all e-mails.'),
+  FRONTAGE_MAIL_FROM: z
+    .string()
+    .default('')
+    .describe(
+      'Sender (`From`) of all e-mails, as `Name <address>`. In e-mails about a website the name is `<hostname> via Name`.',
+    ),
 };
 
 export const forms = {

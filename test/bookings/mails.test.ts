@@ -55,11 +55,15 @@ const eventIn = (text: string) => {
 
 test('the visitor receives a calendar file, and the member notified receives the reply address', async () => {
   const { bookable, booking, email, first, start, site, read } = await booked();
-  const mail = await first(email, /^Booked/);
+  const mail = await first(email, /: Booked for /);
   const hostname = `${site.name}.sites.localhost`;
+  // The owner's own words are in the body alone.
+  expect(mail.subject.startsWith(`${hostname}: Booked for `)).toBe(true);
+  expect(mail.subject).not.toMatch(/A talk|Do not say this aloud/);
+  expect(mail.headers.from).toBe(`"${hostname} via Frontage" <hello@localhost>`);
   for (const part of [mail.text, mail.html]) {
     for (const word of [booking.reference, hostname, 'A talk', 'Europe/Berlin']) expect(part).toContain(word);
-    expect(part).not.toContain('Do not say this aloud');
+    expect(part).toContain('Do not say this aloud');
   }
   const [file] = mail.attachments;
   expect(file).toMatchObject({ filename: 'booking.ics', content_type: 'text/calendar' });
@@ -69,7 +73,7 @@ test('the visitor receives a calendar file, and the member notified receives the
   expect(event.endDate.toJSDate().getTime() - event.startDate.toJSDate().getTime()).toBe(3600_000);
   expect(event.summary).toBe(`A talk (${hostname})`);
 
-  const told = await first(bookable.notify_to, /New booking: A talk/);
+  const told = await first(bookable.notify_to, /: New booking: A talk/);
   expect(told.headers['reply-to']).toBe(email);
   for (const word of ['Ada Visitor', email, 'What is it about?', 'Bread <b>', booking.reference]) {
     expect(told.text).toContain(word);
@@ -81,7 +85,7 @@ test('the visitor receives a calendar file, and the member notified receives the
 
 test('once the mails are sent, only the keyed hash of the visitor’s address remains', async () => {
   const { email, booking, first, read, bookable } = await booked();
-  await first(email, /^Booked/);
+  await first(email, /: Booked for /);
   await first(bookable.notify_to, /New booking/);
   await until(read, ({ body }) => body.mail === 'sent');
   const em = fixture.deps.em();
@@ -111,7 +115,7 @@ test('once the mails are sent, only the keyed hash of the visitor’s address re
 describe('the cancellation link', () => {
   test('cancels nothing when it is opened; its button cancels once and notifies the site', async () => {
     const { email, first, linkIn, read, bookable, publicId, start } = await booked();
-    const link = linkIn(await first(email, /^Booked/));
+    const link = linkIn(await first(email, /: Booked for /));
     const browser = newBrowser(fixture.url);
     const page = await browser.open(link);
     expect([page.status, page.text.includes('Cancel this booking?')]).toEqual([200, true]);
@@ -128,19 +132,19 @@ describe('the cancellation link', () => {
     expect([done.status, done.text.includes('Your booking is cancelled')]).toEqual([200, true]);
     expect((await read()).body).toMatchObject({ status: 'cancelled', cancelled_at: expect.any(String) });
     expect((await ask.slots(publicId, start.slice(0, 10)))[0]?.start).toBe(start);
-    const told = await first(bookable.notify_to, /^Cancelled: A talk/);
+    const told = await first(bookable.notify_to, /: Cancelled: A talk/);
     expect(told.text).toContain('Ada Visitor cancelled this booking');
     expect(told.text).not.toContain(email);
     const again = await browser.press(page, 'Cancel the booking');
     expect([again.status, again.text.includes('This booking is cancelled')]).toEqual([410, true]);
     expect((await browser.open(link)).status).toBe(410);
-    expect(fixture.mailsTo(bookable.notify_to).filter(({ subject }) => /^Cancelled/.test(subject))).toHaveLength(1);
+    expect(fixture.mailsTo(bookable.notify_to).filter(({ subject }) => /: Cancelled: /.test(subject))).toHaveLength(1);
   });
 
   test('works for its own booking and site alone, while the booking is live', async () => {
     const one = await booked();
     const two = await booked();
-    const link = one.linkIn(await one.first(one.email, /^Booked/));
+    const link = one.linkIn(await one.first(one.email, /: Booked for /));
     const browser = newBrowser(fixture.url);
     expect((await browser.open(link.replace(one.publicId, two.publicId))).status).toBe(404);
     expect((await browser.open(`${link.slice(0, -4)}AAAA`)).status).toBe(404);
@@ -151,7 +155,7 @@ describe('the cancellation link', () => {
 
   test('cancels nothing once the booking has begun', async () => {
     const { first, email, linkIn, start, read } = await booked();
-    const link = linkIn(await first(email, /^Booked/));
+    const link = linkIn(await first(email, /: Booked for /));
     const browser = newBrowser(fixture.url);
     const before = await browser.open(link);
     fixture.skip(Date.parse(start) - fixture.clock.now().getTime() + 1000);
@@ -167,9 +171,9 @@ test('a booking cancelled before its confirmation was sent is reported as cancel
   const { body } = await owner.call('POST', `/v1/bookings/${booking.id}/cancel`);
   expect(body).toMatchObject({ status: 'cancelled', mail: 'queued' });
   await fixture.startMailServer();
-  const mail = await first(email, /^Cancelled/);
+  const mail = await first(email, /: Cancelled: /);
   expect(mail.text).toContain('cancelled this booking');
-  expect(fixture.mailsTo(email).filter(({ subject }) => /^Booked/.test(subject))).toEqual([]);
+  expect(fixture.mailsTo(email).filter(({ subject }) => /: Booked for /.test(subject))).toEqual([]);
   expect(errorOf(await owner.call('POST', `/v1/bookings/${booking.id}/cancel`)).code).toBe('not_cancellable');
   await until(read, ({ body }) => body.mail === 'sent');
 });
@@ -179,7 +183,7 @@ test('bookings are accepted while the mail server is down; their mails follow', 
   const { email, first, read, bookable } = await booked();
   expect((await read()).body).toMatchObject({ status: 'confirmed', mail: 'queued' });
   await fixture.startMailServer();
-  await first(email, /^Booked/);
+  await first(email, /: Booked for /);
   await first(bookable.notify_to, /New booking/);
   await until(read, ({ body }) => body.mail === 'sent');
 });
@@ -224,7 +228,7 @@ test('a mail contains the local time of the place', () => {
     cancelUrl: 'https://p.example/b/x/cancel/y',
   };
   const { subject, text } = writeMail('booking-confirmed', facts, { baseUrl: 'https://p.example' });
-  expect(subject).toBe('Booked: A talk, Wednesday, 1 July 2026, 18:30');
+  expect(subject).toBe('x.example: Booked for Wednesday, 1 July 2026, 18:30');
   expect(text).toContain('18:30 to 19:00');
   expect(text).toContain('America/St_Johns (UTC-02:30)');
   expect(text).toContain('Seats: 2');

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { containsAddress } from '#rules/bookings/visitor-names.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
@@ -35,6 +36,8 @@ const wrongs: [string, object, string, string?][] = [
   ['an unknown calendar', { calendar: 'cellar' }, 'invalid_calendar'],
   ['no name', { visitor: { name: ' ', email: 'a@example.org' } }, 'invalid_visitor'],
   ['a name of two lines', { visitor: { name: 'A\nB', email: 'a@example.org' } }, 'invalid_visitor'],
+  ['a host as the name', { visitor: { name: 'Win at prize.example.com', email: 'a@example.org' } }, 'invalid_visitor'],
+  ['an address as the name', { visitor: { name: 'ada@example', email: 'a@example.org' } }, 'invalid_visitor'],
   ['no address', { visitor: { name: 'A' } }, 'invalid_visitor'],
   ['an invalid address', { visitor: { name: 'A', email: 'a@b' } }, 'invalid_visitor'],
   ['a missing visitor', { visitor: undefined }, 'invalid_visitor'],
@@ -61,6 +64,21 @@ const starts: [string, string][] = [
 ];
 test.each(starts)('%s is not a start time', async (_what, start) => {
   expect(code(await tried({}, start))).toBe('invalid_slot');
+});
+
+test('a visitor’s name is told from a host or an address', () => {
+  const names = ['Dr.Müller', 'J.R.R. Tolkien', 'St.John', 'Anna-Lena & Bo', '王小明', 'O’Brien, Jr.'];
+  expect(names.filter(containsAddress)).toEqual([]);
+  const addresses = [
+    'evil.com',
+    'see WWW.evil.com/x',
+    '(evil.co.uk)',
+    'evil。com',
+    'ｅｖｉｌ.com',
+    '192.0.2.1',
+    'a＠b',
+  ];
+  expect(addresses.filter(containsAddress)).toEqual(addresses);
 });
 
 test('all faults of a visitor’s input are reported together', async () => {

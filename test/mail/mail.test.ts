@@ -50,8 +50,9 @@ test('an invitation’s mail arrives once, with its link and the hostname', asyn
   );
   expect(fixture.mailsTo(to)).toHaveLength(1);
   const hostname = `${site.name}.sites.localhost`;
-  const subject = `You have been invited to edit ${hostname}`;
+  const subject = `${hostname}: You have been invited to edit this website`;
   expect(mail).toMatchObject({ to: [to], from: 'hello@localhost', subject });
+  expect(mail?.headers.from).toBe(`"${hostname} via Frontage" <hello@localhost>`);
   for (const form of [mail?.text, mail?.html]) {
     expect(form).toContain(hostname);
     expect(form).toContain(`${fixture.config.baseUrl}/invitations/${body.id}`);

@@ -1,4 +1,7 @@
-/** Mails about a booking: to the visitor, with a calendar file, and to the site's address for booking notices. */
+/**
+ * Mails about a booking: to the visitor, with a calendar file, and to the site's address for booking notices. The subject
+ * of one to a visitor contains no text of the site's owner.
+ */
 import { calendarFile } from './calendar-file.ts';
 import { type WrittenMail, write } from './layout.ts';
 
@@ -8,6 +11,8 @@ export type BookingFacts = {
   /** The site's canonical host name and URL. */
   hostname: string;
   address: string;
+  /** The site's title, which its owner chose. Absent in e-mails of earlier releases. */
+  title?: string;
   service: string;
   calendar: string;
   timeZone: string;
@@ -25,10 +30,9 @@ export function bookingConfirmed(
   { cancelUrl, ...facts }: BookingFacts & { cancelUrl: string },
   { baseUrl }: { baseUrl: string },
 ): WrittenMail {
-  const when = whenOf(facts);
   const written = write({
-    subject: `Booked: ${facts.service}, ${when}`,
-    brand: facts.hostname,
+    subject: `Booked for ${whenOf(facts)}`,
+    hostname: facts.hostname,
     preview: `Your booking on ${facts.hostname} is confirmed.`,
     heading: 'Your booking is confirmed',
     blocks: [
@@ -66,7 +70,7 @@ export function bookingTaken({
 }): WrittenMail {
   return write({
     subject: `New booking: ${facts.service}, ${whenOf(facts)}`,
-    brand: facts.hostname,
+    hostname: facts.hostname,
     preview: `${visitor.name} booked on ${facts.hostname}.`,
     heading: `New booking on ${facts.hostname}`,
     blocks: [
@@ -95,8 +99,8 @@ export function bookingCancelled({
 }): WrittenMail {
   const forSite = to === 'site';
   return write({
-    subject: `Cancelled: ${facts.service}, ${whenOf(facts)}`,
-    brand: facts.hostname,
+    subject: forSite ? `Cancelled: ${facts.service}, ${whenOf(facts)}` : `Cancelled: ${whenOf(facts)}`,
+    hostname: facts.hostname,
     preview: forSite ? `${visitorName} cancelled. The time is available again.` : 'Your booking was cancelled.',
     heading: forSite ? `A booking on ${facts.hostname} was cancelled` : 'Your booking was cancelled',
     blocks: [
@@ -129,6 +133,7 @@ const owedToVisitor = (sum: string, { hostname }: BookingFacts) =>
 
 export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
   return [
+    ...(facts.title ? [['Website', facts.title] as const] : []),
     ['What', facts.service],
     ['Calendar', facts.calendar],
     ['When', `${whenOf(facts)} to ${timeOf(facts.end, facts)}`],

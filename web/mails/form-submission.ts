@@ -11,8 +11,8 @@ export type SubmissionMail = {
 /** To the address for enquiries. The answers are a stranger's text: short ones go into a table, long ones into a quotation. */
 export function formSubmission({ hostname, formName, answers, page }: SubmissionMail): WrittenMail {
   return write({
-    subject: `New enquiry on ${hostname}: ${formName}`,
-    brand: hostname,
+    subject: `New enquiry: ${formName}`,
+    hostname,
     preview: answers
       .map(({ text }) => text)
       .join(' · ')

@@ -3,7 +3,8 @@ import { type WrittenMail, write } from './layout.ts';
 /** To the invited address. Names the site by its hostname: a title is free text by a stranger, and this mail is in our name. */
 export function invitation({ hostname, link, days }: { hostname: string; link: string; days: number }): WrittenMail {
   return write({
-    subject: `You have been invited to edit ${hostname}`,
+    subject: 'You have been invited to edit this website',
+    hostname,
     preview: `Accept within ${days} days.`,
     heading: `You have been invited to edit ${hostname}`,
     blocks: [

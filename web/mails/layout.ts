@@ -6,7 +6,14 @@ import { type Html, html } from '#web/html.ts';
 
 export type Attachment = { filename: string; contentType: string; content: string };
 
-export type WrittenMail = { subject: string; text: string; html: string; attachments?: readonly Attachment[] };
+export type WrittenMail = {
+  subject: string;
+  /** Of a mail about a website: the sender's name begins with it. */
+  hostname?: string;
+  text: string;
+  html: string;
+  attachments?: readonly Attachment[];
+};
 
 export type Block =
   | string
@@ -16,9 +23,10 @@ export type Block =
   | { quote: string };
 
 export type Content = {
+  /** What happened, in our own words where the recipient has no account. */
   subject: string;
-  /** Shown above the heading: who the mail is about. The product's name unless set. */
-  brand?: string;
+  /** Of a mail about a website: the subject begins with it, and it is shown above the heading in place of the product's name. */
+  hostname?: string;
   /** Inboxes show it after the subject. */
   preview: string;
   heading: string;
@@ -29,8 +37,10 @@ export type Content = {
 
 /** Renders both versions. Any text may come from a stranger, so invisible characters are removed and HTML is escaped. */
 export function write(content: Content): WrittenMail {
-  const subject = oneLine(content.subject).slice(0, 200);
-  return { subject, text: writeText(content), html: writeHtml(subject, content) };
+  const { hostname } = content;
+  const about = hostname === undefined ? {} : { hostname: oneLine(hostname) };
+  const subject = oneLine(hostname === undefined ? content.subject : `${hostname}: ${content.subject}`).slice(0, 200);
+  return { subject, ...about, text: writeText(content), html: writeHtml(subject, content) };
 }
 
 /** Without control characters (except line feeds), bidirectional controls and zero-width characters. */
@@ -63,7 +73,7 @@ function blockText(block: Block): string {
 const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const paragraph = `margin:0 0 16px;${font};font-size:17px;line-height:1.55;color:#23211d`;
 
-function writeHtml(subject: string, { brand = 'Frontage', preview, heading, blocks, footer }: Content): string {
+function writeHtml(subject: string, { hostname = 'Frontage', preview, heading, blocks, footer }: Content): string {
   const title = `margin:0 0 20px;${font};font-size:24px;line-height:1.25;font-weight:600;color:#23211d;overflow-wrap:anywhere`;
   const small = `margin:20px 4px 0;${font};font-size:14px;line-height:1.5;color:#5f5a50;overflow-wrap:anywhere`;
   return html`<!doctype html>
@@ -91,7 +101,7 @@ function writeHtml(subject: string, { brand = 'Frontage', preview, heading, bloc
 <table role="presentation" class="paper" width="100%" cellpadding="0" cellspacing="0" style="background:#f7f4ee">
 <tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:560px">
-<tr><td class="mark" style="padding:0 4px 12px;${font};font-size:15px;font-weight:600;color:#8b3320">${visible(brand)}</td></tr>
+<tr><td class="mark" style="padding:0 4px 12px;${font};font-size:15px;font-weight:600;color:#8b3320">${visible(hostname)}</td></tr>
 <tr><td class="card" style="padding:28px 24px 12px;background:#fffdf9;border:1px solid #e2dac9;border-radius:10px">
 <h1 class="ink" style="${title}">${visible(heading)}</h1>
 ${blocks.map(blockHtml)}

@@ -19,8 +19,8 @@ export function moneyReturned({
   const forSite = to === 'site';
   const money = written({ amount, currency });
   return write({
-    subject: `Not booked: ${facts.service}, ${whenOf(facts)}`,
-    brand: facts.hostname,
+    subject: forSite ? `Not booked: ${facts.service}, ${whenOf(facts)}` : `Not booked: ${whenOf(facts)}`,
+    hostname: facts.hostname,
     preview: forSite ? `${money} is being refunded to the visitor.` : `Your ${money} is being refunded.`,
     heading: forSite ? `A payment on ${facts.hostname} arrived too late` : 'Your booking could not be completed',
     blocks: [
