@@ -1,6 +1,8 @@
 /** The activities of `publishSite`. Each reads the row first, does one thing, and may be repeated at any point. */
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { Deployment } from '#db/deployments/deployment.ts';
+import { requireBuildSeconds } from '#db/deployments/hourly-limits.ts';
 import { claimBuild, type Turn } from '#db/deployments/queue.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
 import { type DeploymentStatus, isSettled } from '#rules/states.ts';
@@ -30,8 +32,21 @@ export function publishingActivities(deps: Deps) {
     await writeSnapshot(store, repositories, snapshotName(id, 'with drafts'), commits, 'with drafts', signal);
   }
 
+  /** A build that was accepted before the seconds of the hour were used does not start either. */
+  async function requireSecondsLeft(deploymentId: string): Promise<void> {
+    const em = deps.em();
+    const { status, site } = await em.findOneOrFail(Deployment, { id: deploymentId }, { populate: ['site'] });
+    if (status !== 'queued') return;
+    await requireBuildSeconds(em, deps, site.account.id, site).catch((error: unknown) => {
+      throw error instanceof AppError ? ApplicationFailure.nonRetryable(error.message, error.code) : error;
+    });
+  }
+
   return {
-    claimBuild: (deploymentId: string): Promise<Turn> => claimBuild(deps.em(), clock, deploymentId),
+    async claimBuild(deploymentId: string): Promise<Turn> {
+      await requireSecondsLeft(deploymentId);
+      return await claimBuild(deps.em(), clock, deploymentId);
+    },
 
     async snapshotSource(deploymentId: string): Promise<void> {
       const deployment = await deps.em().findOneOrFail(Deployment, { id: deploymentId });
@@ -93,6 +108,7 @@ function remedyOf(code: ErrorCode, { site, slot, kind }: Deployment): string | u
   const remedies: Partial<Record<ErrorCode, string>> = {
     build_failed: `Read the log in \`detail\`, fix the source, push, and ${again}.`,
     build_timeout: `Find the slow step in \`detail\`, make the build faster, push, and ${again}.`,
+    rate_limited: `Make the build faster, push, and ${again} when \`limits.build_seconds_per_hour\` of GET /v1/account has seconds left.`,
     invalid_redirects: `Fix \`_redirects\` in the source, push, and ${again}.`,
     plan_limit: `Make the site smaller, push, and ${again}.`,
     draft_behind: `Update the draft with ${preview}/update, check it, and publish it again.`,

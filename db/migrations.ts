@@ -21,6 +21,7 @@ import { Previews } from './migrations/2026-11-22-previews.ts';
 import { Scanning } from './migrations/2026-11-22-scanning.ts';
 import { Sites } from './migrations/2026-11-22-sites.ts';
 import { Sketches } from './migrations/2026-11-22-sketches.ts';
+import { BuildSlots } from './migrations/2026-11-23-build-slots.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
 import { MailLimits } from './migrations/2026-11-23-mail-limits.ts';
 import { MissingProofs } from './migrations/2026-11-23-missing-proofs.ts';
@@ -59,4 +60,5 @@ export const migrationsList = [
   { name: '2026-11-23-pending-access-requests', class: PendingAccessRequests },
   { name: '2026-11-23-missing-proofs', class: MissingProofs },
   { name: '2026-11-23-mail-limits', class: MailLimits },
+  { name: '2026-11-23-build-slots', class: BuildSlots },
 ];

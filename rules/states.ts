@@ -17,6 +17,8 @@ export function publicDeploymentKind(kind: DeploymentKind): (typeof publicDeploy
 
 /** Kinds that are built from git and then go live. A site builds one at a time. */
 export const publishKinds = ['site', 'posts'] as const satisfies DeploymentKind[];
+/** Kinds that are built. */
+export const buildKinds = [...publishKinds, 'draft'] as const satisfies DeploymentKind[];
 
 export const deploymentStatuses = [
   'uploading',

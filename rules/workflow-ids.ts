@@ -41,6 +41,7 @@ export type WorkflowName = keyof WorkflowInputs;
 /** The signals that a workflow handles. `moved`: its row has changed. */
 export type WorkflowSignals = {
   publishSite: 'turn';
+  buildPreview: 'turn';
   expirePreview: 'moved';
   inviteCollaborator: 'moved';
   holdBooking: 'moved';

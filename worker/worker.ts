@@ -10,6 +10,7 @@ import {
 } from '@temporalio/worker';
 import { createBuildActivities, createPlatformActivities } from '#activities/index.ts';
 import { containerLimits } from '#activities/publishing/build.ts';
+import { signalNextBuilds } from '#db/deployments/build-slots.ts';
 import { announceBuilder } from '#db/deployments/builder-capacity.ts';
 import { startRelay } from '#db/outbox.ts';
 import { openSandbox } from '#providers/sandbox/factory.ts';
@@ -58,7 +59,7 @@ const [sandbox, connection, bundle] = await Promise.all([
 ]);
 const workers = await createWorkers();
 const stopRelay = isForPlatform ? startRelay(deps) : undefined;
-const withdrawBuilder = sandbox ? await untilReachable(() => announceBuilder(deps, sandbox.kind)) : undefined;
+const withdrawBuilder = sandbox ? await untilReachable(() => offerSlots(sandbox)) : undefined;
 const running = Promise.all(workers.map((worker) => worker.run()));
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
@@ -122,6 +123,12 @@ async function createWorkers(): Promise<Worker[]> {
     );
   }
   return made;
+}
+
+async function offerSlots({ kind }: Sandbox): Promise<() => Promise<void>> {
+  const withdraw = await announceBuilder(deps, { sandbox: kind, slots: config.buildSlots });
+  await deps.em().transactional((tx) => signalNextBuilds(tx, deps.clock));
+  return withdraw;
 }
 
 /** Retries until the server responds: a worker may start before its dependencies. */

@@ -15,18 +15,19 @@
  */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
+import { waitForBuildTurn } from './build-turn.ts';
 import { ensureSettled } from './deployment-outcome.ts';
 import * as policies from './policies.ts';
 import { watchRow } from './watch-row.ts';
 
-const { claimBuild, putDraft, publishSlot, settlePreview } = proxyActivities<Activities>(policies.quick);
+const { putDraft, publishSlot, settlePreview } = proxyActivities<Activities>(policies.quick);
 const { snapshotSource } = proxyActivities<Activities>(policies.snapshot);
 const { buildSite } = proxyActivities<Activities>(policies.build);
 
 export async function buildPreview({ deploymentId }: { deploymentId: string }): Promise<{ status: string }> {
   return await ensureSettled(deploymentId, async () => {
-    const turn = await claimBuild.executeWithOptions({ summary: 'claim the build' }, [deploymentId]);
-    if (turn.turn === 'none') return turn.because;
+    const ended = await waitForBuildTurn(deploymentId);
+    if (ended !== undefined) return ended;
     setCurrentDetails('Reading both repositories.');
     await snapshotSource.executeWithOptions({ summary: 'read both commits, with and without drafts' }, [deploymentId]);
     setCurrentDetails(`Building in the sandbox. Log: \`GET /v1/deployments/${deploymentId}/log\`.`);

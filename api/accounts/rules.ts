@@ -1,18 +1,17 @@
 /** Accounts: creation, changes and usage. */
 
-import { type FilterQuery, LockMode } from '@mikro-orm/core';
+import { LockMode } from '@mikro-orm/core';
 import type { Actor } from '#api/access.ts';
 import { readEmail } from '#api/email-addresses.ts';
 import { usableTokens } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
 import { quotaUsage } from '#db/accounts/daily-quota.ts';
 import { Token } from '#db/auth/token.ts';
-import { Deployment } from '#db/deployments/deployment.ts';
+import { buildSecondsUsage, type HourlyUsage, hourlyUsage } from '#db/deployments/hourly-limits.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
-import { publishKinds } from '#rules/states.ts';
-import { hourMs } from '#rules/time.ts';
+import type { HourlyLimit } from '#rules/hourly-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
@@ -83,14 +82,12 @@ function nothingToUpdate() {
   );
 }
 
-/** `publishesReset` is when the oldest publish of the last hour stops counting. */
 export type Usage = {
   sites: number;
   archivedSites: number;
   tokens: number;
   domains: number;
-  publishes: number;
-  publishesReset: Date | undefined;
+  hourly: Record<HourlyLimit | 'build_seconds_per_hour', HourlyUsage>;
   files: { used: number; resetsAt: Date };
 };
 
@@ -101,15 +98,13 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
   const archivedSites = await em.count(Site, { account: accountId, status: 'archived' });
   const tokens = await em.count(Token, await usableTokens(em, accountId, now));
   const domains = await em.count(Domain, { account: accountId, removedAt: null });
-  const recent = { site: { account: accountId }, createdAt: { $gt: new Date(now.getTime() - hourMs) } };
-  const counted = { ...recent, kind: { $in: [...publishKinds] } } satisfies FilterQuery<Deployment>;
-  const publishes = await em.count(Deployment, counted);
-  const [first] = await em.find(Deployment, counted, {
-    orderBy: { createdAt: 'asc' },
-    limit: 1,
-    fields: ['createdAt'],
-  });
-  const publishesReset = first && new Date(first.createdAt.getTime() + hourMs);
+  const usageOf = (name: HourlyLimit) => hourlyUsage(em, clock, accountId, name);
+  const hourly = {
+    build_seconds_per_hour: await buildSecondsUsage(em, clock, accountId),
+    publishes_per_hour: await usageOf('publishes_per_hour'),
+    previews_per_hour: await usageOf('previews_per_hour'),
+    uploads_per_hour: await usageOf('uploads_per_hour'),
+  };
   const files = await quotaUsage(em, clock, accountId);
-  return { sites, archivedSites, tokens, domains, publishes, publishesReset, files };
+  return { sites, archivedSites, tokens, domains, hourly, files };
 }

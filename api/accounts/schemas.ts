@@ -91,7 +91,7 @@ export function accountView(
       sites: { used: usage.sites },
       tokens: { used: usage.tokens },
       files_per_day: { used: usage.files.used, resets_at: usage.files.resetsAt },
-      publishes_per_hour: { used: usage.publishes, resets_at: usage.publishesReset },
+      ...hourlyView(usage.hourly),
       domains: { used: usage.domains },
     }),
     billing: {
@@ -108,6 +108,11 @@ export function accountView(
     // A newer worker may have a kind that this version does not know.
     sandboxes: sandboxKinds.filter((kind) => sandboxes.includes(kind)),
   };
+}
+
+function hourlyView(hourly: Usage['hourly']): Partial<Record<LimitName, Used>> {
+  const entries = Object.entries(hourly).map(([name, { used, resetsAt }]) => [name, { used, resets_at: resetsAt }]);
+  return Object.fromEntries(entries);
 }
 
 type Used = { used: number; resets_at?: Date | undefined };

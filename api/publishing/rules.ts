@@ -1,8 +1,9 @@
 /** The rules of a publish: what is built, and when there is nothing to build. */
 
 import { type Actor, loadSite, lockChangeable, requireChangeable } from '#api/access.ts';
-import { acceptPublish, requirePublishRate } from '#db/deployments/acceptance.ts';
+import { acceptPublish } from '#db/deployments/acceptance.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
+import { requireHourlyLimits } from '#db/deployments/hourly-limits.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { unfinishedPreviewPublishes } from '#db/previews/publishes.ts';
@@ -42,7 +43,7 @@ export async function publish(
   if (!noCache && live && (await isSame(em, live, now))) return live;
   return await em.transactional(async (tx) => {
     const locked = await lockChangeable(tx, siteId);
-    await requirePublishRate(tx, deps, locked);
+    await requireHourlyLimits(tx, deps, locked.account.id, scope);
     // Under the lock, so that a later ticket never has an earlier head.
     await fastForwardSlots(tx, deps, locked);
     const commits = await pinned(tx, deps, locked, { scope, live });

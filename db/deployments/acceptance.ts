@@ -1,14 +1,11 @@
 /**
- * The acceptance of deployments: limits are checked, numbers assigned, and the workflow that finishes the deployment is
+ * The acceptance of deployments: numbers are assigned, and the workflow that finishes the deployment is
  * started.
  */
 import { Account } from '#db/accounts/account.ts';
-import { lockAccount } from '#db/accounts/lock.ts';
-import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
-import { limitsOf } from '#rules/plan-limits.ts';
 import { publishKinds } from '#rules/states.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -36,7 +33,7 @@ export type NewDeployment = Pick<Deployment, Required> & Partial<Pick<Deployment
 /**
  * Adds a deployment of the site, whose row the transaction has locked and which is changeable. Drafts and uploads have
  * no ticket: a draft never goes live, and an upload gets its ticket when it is complete. The caller has called
- * `requirePublishRate`.
+ * `requireHourlyLimits`.
  */
 export async function acceptDeployment(
   tx: EntityManager,
@@ -76,29 +73,6 @@ function start(tx: EntityManager, { clock, config }: AcceptanceDeps, deployment:
   startWorkflow(tx, clock, deploymentWorkflow(deployment), { deploymentId: id }, about);
 }
 
-/**
- * Throws `rate_limited` where the owner's sites have reached the hourly limit. Holds the owner's account until the
- * transaction ends, so that concurrent calls on several of their sites are all counted.
- */
-export async function requirePublishRate(tx: EntityManager, deps: AcceptanceDeps, site: Site): Promise<void> {
-  const owner = await lockAccount(tx, site.account.id);
-  const limit = limitsOf(deps.config, owner, deps.clock.now()).publishes_per_hour;
-  await requireBelowHourlyLimit(deps.clock, {
-    limit,
-    message: `The owner has reached the limit of ${limit} publishes and previews per hour.`,
-    async createdAt(since, offset) {
-      const counted = { site: { account: site.account.id }, createdAt: { $gt: since } };
-      const [row] = await tx.find(Deployment, counted, {
-        orderBy: { createdAt: 'desc' },
-        offset,
-        limit: 1,
-        fields: ['createdAt'],
-      });
-      return row?.createdAt;
-    },
-  });
-}
-
 export type NewPublish = Pick<
   NewDeployment,
   'id' | 'siteUrl' | 'sourceCommit' | 'contentCommit' | 'noCache' | 'createdBy'
@@ -108,7 +82,7 @@ export type NewPublish = Pick<
 
 /**
  * Accepts a publish. It supersedes those of the same scope that still wait; a whole `site` supersedes waiting `posts`
- * too. The caller has called `requirePublishRate`, before it changes a branch.
+ * too. The caller has called `requireHourlyLimits`, before it changes a branch.
  */
 export async function acceptPublish(
   tx: EntityManager,

@@ -8,7 +8,8 @@ import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 
-type Builder = { id: string; sandbox: string };
+/** `slots`: how many builds it runs at once. */
+type Builder = { id: string; sandbox: string; slots: number };
 
 const everyMs = 60_000;
 /** If the last builder was seen within this time, publishes wait instead of being refused. */
@@ -19,9 +20,10 @@ const absentAfterMs = 3 * everyMs;
 export async function recordBuilderPresence(em: EntityManager, clock: Clock, builder: Builder): Promise<void> {
   const now = clock.now();
   await em.execute(
-    `insert into capacity (name, seen_at, sandbox) values ('builds', ?, null), (?, ?, ?)
-     on conflict (name) do update set seen_at = greatest(capacity.seen_at, excluded.seen_at), sandbox = excluded.sandbox`,
-    [now, rowOf(builder), now, builder.sandbox],
+    `insert into capacity (name, seen_at, sandbox, slots) values ('builds', ?, null, null), (?, ?, ?, ?)
+     on conflict (name) do update set
+       seen_at = greatest(capacity.seen_at, excluded.seen_at), sandbox = excluded.sandbox, slots = excluded.slots`,
+    [now, rowOf(builder), now, builder.sandbox, builder.slots],
   );
 }
 
@@ -44,12 +46,27 @@ export async function presentSandboxes(em: EntityManager, clock: Clock): Promise
   return rows.map(({ sandbox }) => sandbox);
 }
 
-/** Records the presence of a builder now and each minute. Returns the function that withdraws it. */
+/**
+ * The slots of the builders that are present; if none is, of those that were killed within the last day. At least one:
+ * the first build waits for a worker, and others wait for their turn.
+ */
+export async function buildSlots(em: EntityManager, clock: Clock): Promise<number> {
+  const since = new Date(clock.now().getTime() - absentAfterMs);
+  // Workers of an earlier version record no slots.
+  const [row] = await em.execute<{ slots: string }[]>(
+    `select coalesce(sum(coalesce(slots, 1)) filter (where seen_at > ?), sum(coalesce(slots, 1)), 1) as slots
+     from capacity where sandbox is not null`,
+    [since],
+  );
+  return Number(row?.slots);
+}
+
+/** Records the presence of a builder now and each minute, and lets waiting builds start. Returns the function that withdraws it. */
 export async function announceBuilder(
   deps: { em(): EntityManager; clock: Clock; log: Logger },
-  sandbox: string,
+  kind: Omit<Builder, 'id'>,
 ): Promise<() => Promise<void>> {
-  const builder = { id: randomUUID(), sandbox };
+  const builder = { id: randomUUID(), ...kind };
   const unrecorded = (error: unknown) => deps.log.warn({ err: error }, 'the builder’s presence could not be recorded');
   await recordBuilderPresence(deps.em(), deps.clock, builder);
   await removeLostBuilders(deps);

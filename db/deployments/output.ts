@@ -3,8 +3,9 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
-import { type AcceptanceDeps, acceptDeployment, type NewDeployment, requirePublishRate } from './acceptance.ts';
+import { type AcceptanceDeps, acceptDeployment, type NewDeployment } from './acceptance.ts';
 import { Deployment } from './deployment.ts';
+import { requireHourlyLimits } from './hourly-limits.ts';
 
 /** Creates an upload. Of more than `inProgressMax` on the site, the oldest are cancelled. */
 export async function acceptOutput(
@@ -19,7 +20,7 @@ export async function acceptOutput(
        select id from deployment where site_id = ? and status = 'uploading' order by id desc offset ?)`,
     [deps.clock.now(), site.id, inProgressMax - 1],
   );
-  await requirePublishRate(tx, deps, site);
+  await requireHourlyLimits(tx, deps, site.account.id, 'upload');
   return await acceptDeployment(tx, deps, site, { ...upload, kind: 'upload' });
 }
 

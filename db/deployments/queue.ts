@@ -1,11 +1,12 @@
-/** The queue of a site's publishes: one builds at a time, and a later one supersedes those that wait. */
+/** The queue of a site's publishes: one builds at a time, and a later one supersedes those that wait. All wait for build slots. */
 
 import { textArray } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
-import { cancelWorkflow, signalWorkflow } from '#db/workflow-messages.ts';
+import { cancelWorkflow } from '#db/workflow-messages.ts';
 import { isSettled, publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
+import { mayStartBuild } from './build-slots.ts';
 import { Deployment } from './deployment.ts';
 
 /** Supersedes the deployments with a lower ticket than `winner`, and cancels their workflows. */
@@ -31,18 +32,12 @@ export async function supersede(
   for (const { id } of losers) cancelWorkflow(tx, clock, 'publishSite', { deploymentId: id });
 }
 
-/** Signals the oldest queued publish of the site, which then tries to claim the build. */
-export async function signalNextInQueue(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
-  const [next]: { id: string }[] = await tx.execute(
-    `select id from deployment where site_id = ? and status = 'queued' and kind = any(?) order by ticket limit 1`,
-    [siteId, textArray(publishKinds)],
-  );
-  if (next) signalWorkflow(tx, clock, 'publishSite', { deploymentId: next.id }, 'turn');
-}
+/** `for`: the site's earlier publish; null if it waits for a build slot. */
+export type Turn = { turn: 'build' } | { turn: 'wait'; for: string | null } | { turn: 'none'; because: string };
 
-export type Turn = { turn: 'build' } | { turn: 'wait'; for: string } | { turn: 'none'; because: string };
-
-/** Claims the site's only build, unless an earlier publish is unfinished; drafts do not need it. Idempotent. */
+/**
+ * Claims a build slot, and for a publish the site's only build, unless an earlier publish is unfinished. Idempotent.
+ */
 export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: string): Promise<Turn> {
   return await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
@@ -52,6 +47,7 @@ export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: 
     if (deployment.status !== 'queued') return { turn: 'build' };
     const ahead = deployment.kind === 'draft' ? null : await firstAhead(tx, deployment);
     if (ahead) return { turn: 'wait', for: ahead.id };
+    if (!(await mayStartBuild(tx, clock, deployment.id))) return { turn: 'wait', for: null };
     if (deployment.kind === 'posts') {
       const live = await liveDeploymentOf(tx, site);
       deployment.sourceCommit = live?.sourceCommit ?? deployment.sourceCommit;

@@ -13,8 +13,9 @@ import { isSettled, publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
+import { signalNextBuilds } from './build-slots.ts';
 import { Deployment, type Output } from './deployment.ts';
-import { signalNextInQueue, supersede } from './queue.ts';
+import { supersede } from './queue.ts';
 
 /** The site's next ticket: the order of everything that may go live. */
 export async function takeTicket(em: EntityManager, siteId: string): Promise<number> {
@@ -34,6 +35,8 @@ export async function cancelUnfinished(tx: EntityManager, clock: Clock, site: Si
     deployment.finishedAt = clock.now();
     cancelWorkflow(tx, clock, deploymentWorkflow(deployment), { deploymentId: deployment.id });
   }
+  await tx.flush();
+  await signalNextBuilds(tx, clock);
 }
 
 /** Records that the first output file of a running build has arrived. */
@@ -89,7 +92,8 @@ export async function supersedeIfStale(
   deployment.status = isClosed ? 'cancelled' : 'superseded';
   deployment.supersededById = isClosed ? null : site.liveDeploymentId;
   deployment.finishedAt = clock.now();
-  await signalNextInQueue(tx, clock, site.id);
+  await tx.flush();
+  await signalNextBuilds(tx, clock);
   return true;
 }
 
@@ -120,7 +124,7 @@ export async function movePointer(
     { id: deployment.id, site, ticket },
     { statuses: unfinishedStatuses, kinds: publishKinds },
   );
-  await signalNextInQueue(tx, clock, site.id);
+  await signalNextBuilds(tx, clock);
   startScan(tx, clock, deployment, site.id);
 }
 
@@ -142,7 +146,7 @@ export async function settle(
       deployment.finishedAt = clock.now();
       await tx.flush();
     }
-    await signalNextInQueue(tx, clock, reference.id);
+    await signalNextBuilds(tx, clock);
     return ends;
   });
 }

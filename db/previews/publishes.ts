@@ -1,12 +1,8 @@
 /** Publishes of preview slots. They put the files live that were built when the slot was previewed. */
 
-import {
-  type AcceptanceDeps,
-  acceptDeployment,
-  type NewDeployment,
-  requirePublishRate,
-} from '#db/deployments/acceptance.ts';
+import { type AcceptanceDeps, acceptDeployment, type NewDeployment } from '#db/deployments/acceptance.ts';
 import { type BranchHeads, Deployment, type Output } from '#db/deployments/deployment.ts';
+import { requireHourlyLimits } from '#db/deployments/hourly-limits.ts';
 import { movePointer, supersedeIfStale } from '#db/deployments/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -31,7 +27,7 @@ export async function acceptPreviewPublish(
 ): Promise<Deployment> {
   const same = (await unfinishedPreviewPublishes(tx, site.id)).find((one) => isOf(one, draft));
   if (same) return same;
-  await requirePublishRate(tx, deps, site);
+  await requireHourlyLimits(tx, deps, site.account.id, 'preview');
   return await acceptDeployment(tx, deps, site, {
     ...publish,
     ...output,

@@ -1,13 +1,10 @@
 /** The state transitions of preview slots. Each is one transaction under the lock of the site's row. */
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
-import {
-  type AcceptanceDeps,
-  acceptDeployment,
-  type NewDeployment,
-  requirePublishRate,
-} from '#db/deployments/acceptance.ts';
+import { type AcceptanceDeps, acceptDeployment, type NewDeployment } from '#db/deployments/acceptance.ts';
+import { signalNextBuilds } from '#db/deployments/build-slots.ts';
 import { Deployment, type Output } from '#db/deployments/deployment.ts';
+import { requireHourlyLimits } from '#db/deployments/hourly-limits.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startScan } from '#db/scanning/transitions.ts';
@@ -55,7 +52,7 @@ export async function acceptDraft(
   const latest = await unfinishedDraft(tx, site, draft.slot);
   if (latest && isSame(latest, draft)) return latest;
   if (latest) await supersedeDraft(tx, deps.clock, latest);
-  await requirePublishRate(tx, deps, site);
+  await requireHourlyLimits(tx, deps, site.account.id, 'draft');
   const deployment = await acceptDeployment(tx, deps, site, { ...draft, kind: 'draft' });
   if (latest) latest.supersededById = deployment.id;
   await ensurePreview(tx, deps.clock, site, deployment);
@@ -137,6 +134,7 @@ export async function storeDraft(
     preview.deploymentId = deploymentId;
     preview.expiresAt = new Date(clock.now().getTime() + previewKeptMs);
     await tx.flush();
+    await signalNextBuilds(tx, clock);
     startScan(tx, clock, deployment, site.id);
     if (isFirst) startExpiry(tx, clock, site, preview);
     else signalExpiry(tx, clock, preview);

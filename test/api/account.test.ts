@@ -67,7 +67,7 @@ test('the account lists the sandbox of every running worker, once each', async (
     const sandboxes = async () => (await owner.call('GET', '/v1/account')).body.sandboxes;
     expect(await sandboxes()).toEqual([]);
     for (const kind of ['unprotected', 'docker', 'docker', 'of a later version'])
-      withdrawals.push(await announceBuilder(crowd.deps, kind));
+      withdrawals.push(await announceBuilder(crowd.deps, { sandbox: kind, slots: 1 }));
     expect(await sandboxes()).toEqual(['docker', 'unprotected']);
     await withdrawals[0]?.();
     expect(await sandboxes()).toEqual(['docker']);

@@ -35,7 +35,7 @@ export type Logged = {
 };
 
 /** A worker that was there once. */
-export const builder = { id: 'test', sandbox: 'docker' };
+export const builder = { id: 'test', sandbox: 'docker', slots: 1000 };
 
 export async function createFixture(
   env: Record<string, string> = {},

@@ -19,7 +19,12 @@ import { createTestDatabase } from '#test/stack/database.ts';
 export type { Fixture };
 export const env = { ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' };
 // Who works for an hour of the test reaches no cap of a plan.
-const limits = { publishes_per_hour: 100_000, files_per_day: 100_000 };
+const limits = {
+  publishes_per_hour: 100_000,
+  previews_per_hour: 100_000,
+  uploads_per_hour: 100_000,
+  files_per_day: 100_000,
+};
 export const createFixture = (more: Record<string, string> = {}) =>
   createOutputFixture({ ...env, ...more }, { limits });
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');

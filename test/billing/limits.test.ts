@@ -16,6 +16,7 @@ const small: Record<string, number> = {
   uploads_under_way: 1,
   sketches: 1,
   publishes_per_hour: 1,
+  uploads_per_hour: 1,
   files_per_day: 2,
   feedback_per_day: 1,
   open_comments_per_site: 1,
@@ -88,6 +89,10 @@ const acts: Record<string, { act: Act; code?: string; taken?: number }> = {
       caller.call('POST', `/v1/sites/${site.id}/publish`, {
         headers: { prefer: 'respond-async', 'cache-control': 'no-cache' },
       }),
+    code: 'rate_limited',
+  },
+  uploads_per_hour: {
+    act: (caller, { site }) => caller.call('POST', `/v1/sites/${site.id}/deployments`),
     code: 'rate_limited',
   },
   files_per_day: {

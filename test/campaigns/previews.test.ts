@@ -11,7 +11,7 @@ const atOnce = Math.min(count, 3);
 
 let fixture: PreviewFixture;
 beforeAll(async () => {
-  fixture = await createPreviewFixture({ limits: { sites: 10_000, publishes_per_hour: 1_000_000 } });
+  fixture = await createPreviewFixture({ limits: { sites: 10_000 } });
 }, 60_000);
 afterAll(() => fixture?.close());
 

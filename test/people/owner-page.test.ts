@@ -60,7 +60,8 @@ test('the owner reads why a site was blocked', async () => {
 
 test('the owner reads what builds are enclosed in, or that nothing encloses them', async () => {
   const owner = await signedIn();
-  const record = (sandbox: string) => recordBuilderPresence(fixture.deps.em(), fixture.clock, { id: sandbox, sandbox });
+  const record = (sandbox: string) =>
+    recordBuilderPresence(fixture.deps.em(), fixture.clock, { id: sandbox, sandbox, slots: 1 });
   const shown = async () =>
     /<p class="hint">[^\n]*sandbox.*<\/p>/.exec((await owner.browser.open('/account')).text)?.[0];
   await record('docker');

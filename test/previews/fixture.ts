@@ -24,7 +24,9 @@ export const path = (site: Site, slot: number | string, act = '') => `/v1/sites/
 
 export async function createPreviewFixture({ limits = {}, env = {}, worker = true }: Options = {}) {
   const named = { TEMPORAL_NAMESPACE: await createNamespace(), ...env };
-  const api = await createFixture(named, { limits: { publishes_per_hour: 10_000, ...limits } });
+  const api = await createFixture(named, {
+    limits: { publishes_per_hour: 1e6, previews_per_hour: 1e6, build_seconds_per_hour: 1e6, ...limits },
+  });
   const { deps, config } = api;
   const owner = await api.newCaller();
   const copying = createCopying();

@@ -12,8 +12,10 @@ type Wanted = { siteId: string; createdBy: string; kind?: 'site' | 'posts'; cont
 
 const commits = { sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' };
 
+const unlimitedHours = { publishes_per_hour: 1e6, previews_per_hour: 1e6, build_seconds_per_hour: 1e6 };
+
 function unlimited({ clock, config }: TestDeps): AcceptanceDeps {
-  return { clock, config: withLimits(config, { publishes_per_hour: 1_000_000 }) };
+  return { clock, config: withLimits(config, unlimitedHours) };
 }
 
 /** A publish that is queued. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { openAccount } from '#api/accounts/rules.ts';
+import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
 import { cancelUnfinished, goLive, markStoring, settle, takeTicket } from '#db/deployments/transitions.ts';
@@ -14,6 +15,7 @@ import { readConfig } from '#runtime/config.ts';
 import { createDeps, type Deps } from '#runtime/deps.ts';
 import { newId } from '#runtime/ids.ts';
 import { runWithContext } from '#runtime/telemetry/context.ts';
+import { builder } from '#test/api/fixture.ts';
 import { acceptedPublish } from '#test/publishing/acceptance.ts';
 import { createTestDatabase, type TestDatabase, temporalAddress } from '#test/stack/database.ts';
 
@@ -31,6 +33,7 @@ beforeAll(async () => {
     FRONTAGE_LOG_LEVEL: 'silent',
   });
   deps = createDeps(config, { name: 'test', clock });
+  await recordBuilderPresence(deps.em(), clock, builder);
   accountId = (await openAccount(deps.em(), clock, { email: 'a@example.com', name: 'A' })).id;
 });
 afterAll(async () => {
