@@ -14,7 +14,9 @@ export const workers = {
     .min(1)
     .max(64)
     .default(2)
-    .describe('Maximum number of concurrent builds on one worker. Each may use 2 GiB of memory and 2 CPUs.'),
+    .describe(
+      'Maximum number of concurrent builds on one worker. Each may use 2 GiB of memory and 2 CPUs. Accounts take turns at them.',
+    ),
   FRONTAGE_WARM_SANDBOXES: z
     .union([z.literal('').transform(() => undefined), z.coerce.number().int().min(0).max(64)])
     .optional()

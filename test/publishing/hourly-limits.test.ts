@@ -37,7 +37,7 @@ test.each(Object.entries(calls))('%s are refused at the limit, apart from the ot
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
 });
 
-test('builds that took the seconds of the hour keep the next from being accepted or started', async () => {
+test('no build is accepted or started after the hour’s build seconds are used', async () => {
   const owner = await fixture.newCaller();
   const [one, other] = [await createSite(owner, { template: 'blank' }), await createSite(owner, { template: 'blank' })];
   const { body: slow } = await calls.publishes_per_hour(owner, one.id);
