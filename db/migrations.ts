@@ -23,6 +23,7 @@ import { Sites } from './migrations/2026-11-22-sites.ts';
 import { Sketches } from './migrations/2026-11-22-sketches.ts';
 import { BuildSlots } from './migrations/2026-11-23-build-slots.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
+import { FreeBookings } from './migrations/2026-11-23-free-bookings.ts';
 import { MailLimits } from './migrations/2026-11-23-mail-limits.ts';
 import { MissingProofs } from './migrations/2026-11-23-missing-proofs.ts';
 import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
@@ -61,4 +62,5 @@ export const migrationsList = [
   { name: '2026-11-23-missing-proofs', class: MissingProofs },
   { name: '2026-11-23-mail-limits', class: MailLimits },
   { name: '2026-11-23-build-slots', class: BuildSlots },
+  { name: '2026-11-23-free-bookings', class: FreeBookings },
 ];

@@ -5,7 +5,7 @@ import { hashSecret } from '#api/secrets.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { startHold } from '#db/bookings/holds.ts';
 import { queueBookingMails } from '#db/bookings/mails.ts';
-import { bookingsWithStatus, countFreeSeats, lockCalendars } from '#db/bookings/seats.ts';
+import { countFreeSeats, lockCalendars } from '#db/bookings/seats.ts';
 import { encryptContact, type VisitorContact } from '#db/bookings/visitor-contact.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startPayment } from '#db/payments/transitions.ts';
@@ -18,6 +18,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { deriveKey } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newReference } from '#runtime/ids.ts';
+import { lockBookingsOf, requireFewFreeBookings, requireFewHolds } from './limits.ts';
 import { type Choice, choose, openTimetable } from './offers.ts';
 import type { ShownBooking } from './schemas.ts';
 import { calendarOf } from './timetable.ts';
@@ -30,9 +31,6 @@ export type NewBooking = VisitorInput & {
   start: string;
   seats: number;
 };
-
-/** Live holds per visitor: enough for a family, too few to block a timetable. */
-const holdsMax = 5;
 
 /**
  * Books seats. Concurrent calls wait for the lock of the calendar. A service with a price is held until it is paid.
@@ -54,7 +52,8 @@ export async function createBooking(
     const payable = price && { price, account: await requirePayable(tx, deps, site, price) };
     const now = deps.clock.now();
     const slot = await requireFreeSlot(tx, now, { service, calendar }, input);
-    if (payable) await requireFewHolds(tx, now, hash);
+    await lockBookingsOf(tx, site);
+    await (payable ? requireFewHolds(tx, { now, hash }) : requireFewFreeBookings(tx, deps, site, { now, hash }));
     const hold = payable && (await createHold(tx, deps, now, { id: created.id, site, service, contact, ...payable }));
     const booking = tx.create(Booking, {
       id: created.id,
@@ -170,23 +169,6 @@ async function createHold(
   // The booking refers to the payment.
   await tx.flush();
   return { visitorSealed: encryptContact(config.encryptionKeys, id, contact), holdExpiresAt, paymentId: payment.id };
-}
-
-/** Throws `rate_limited`. */
-async function requireFewHolds(tx: EntityManager, now: Date, hash: Buffer): Promise<void> {
-  // Concurrent calls of one visitor may be for different calendars.
-  await tx.execute('select pg_advisory_xact_lock(?::bigint)', [hash.readBigInt64BE().toString()]);
-  const held = await tx.find(Booking, { visitorHash: hash, ...bookingsWithStatus('held', now) } as never, {
-    orderBy: { holdExpiresAt: 'asc' },
-    limit: holdsMax,
-  });
-  if (held.length < holdsMax) return;
-  const [first] = held as Booking[];
-  const waitMs = (first?.holdExpiresAt?.getTime() ?? now.getTime()) - now.getTime();
-  throw errors.rate_limited(`The visitor has reached the limit of ${holdsMax} unpaid bookings.`, {
-    nextAction: 'Pay for one of the bookings, or wait until one expires.',
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-  });
 }
 
 /** A keyed hash of the visitor's address: it identifies a visitor without storing the address. */

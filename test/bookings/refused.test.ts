@@ -66,7 +66,7 @@ test.each(starts)('%s is not a start time', async (_what, start) => {
   expect(code(await tried({}, start))).toBe('invalid_slot');
 });
 
-test('a visitor’s name is told from a host or an address', () => {
+test('a visitor’s name that contains a host or an address is recognised', () => {
   const names = ['Dr.Müller', 'J.R.R. Tolkien', 'St.John', 'Anna-Lena & Bo', '王小明', 'O’Brien, Jr.'];
   expect(names.filter(containsAddress)).toEqual([]);
   const addresses = [

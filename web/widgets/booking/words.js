@@ -35,7 +35,7 @@ export const words = {
     unmailed: 'Please write down the reference: we will not send you an e-mail.',
     taken: 'That time has just been booked. Please choose another time.',
     offline: 'Your booking could not be sent. Please check your connection and try again.',
-    codes: { rate_limited: 'Too many attempts. Please wait a minute and try again.' },
+    codes: { rate_limited: 'Too many attempts or open bookings. Please try again later.' },
   },
   de: {
     service: 'Was möchten Sie buchen?',
@@ -65,7 +65,7 @@ export const words = {
     taken: 'Dieser Termin wurde gerade vergeben. Bitte wählen Sie einen anderen.',
     offline: 'Ihre Buchung konnte nicht gesendet werden. Bitte prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
     codes: {
-      rate_limited: 'Zu viele Versuche. Bitte warten Sie eine Minute und versuchen Sie es erneut.',
+      rate_limited: 'Zu viele Versuche oder offene Buchungen. Bitte versuchen Sie es später erneut.',
       invalid_visitor: 'Bitte prüfen Sie Ihre Angaben.',
     },
   },
@@ -97,7 +97,7 @@ export const words = {
     taken: 'Ce créneau vient d’être réservé. Veuillez en choisir un autre.',
     offline: 'Votre réservation n’a pas pu être envoyée. Veuillez vérifier votre connexion et réessayer.',
     codes: {
-      rate_limited: 'Trop de tentatives. Veuillez réessayer dans une minute.',
+      rate_limited: 'Trop de tentatives ou de réservations en cours. Veuillez réessayer plus tard.',
       invalid_visitor: 'Veuillez vérifier vos coordonnées.',
     },
   },
@@ -129,7 +129,7 @@ export const words = {
     taken: 'Esa hora acaba de reservarse. Elija otra, por favor.',
     offline: 'No se ha podido enviar la reserva. Compruebe su conexión e inténtelo de nuevo.',
     codes: {
-      rate_limited: 'Demasiados intentos. Inténtelo de nuevo dentro de un minuto.',
+      rate_limited: 'Demasiados intentos o reservas pendientes. Inténtelo de nuevo más tarde.',
       invalid_visitor: 'Revise sus datos, por favor.',
     },
   },
