@@ -7,6 +7,7 @@ import { observeDns } from '#providers/dns/observation.ts';
 import { expectedRecords } from '#rules/dns/evaluation.ts';
 import type { DomainStatus } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { createShares } from '#runtime/shares.ts';
 
 /** The state for the workflow, as of `at`. `leftMs` is null if no check is due. */
 export type DomainState =
@@ -22,6 +23,17 @@ const waitReasons: Record<DomainStatus, string> = {
   Blocked: '– waiting for an operator to run `domain unblock`.',
 };
 
+/** Slow name servers hold a check for a minute; other activities share the process. Of 100 activities: */
+const checksAtOnce = { each: 4, all: 50 };
+
+/** The workflow tries again a second later. */
+const busy = {
+  isRemoved: false,
+  waitsFor: '– waiting for other checks, of its account or of others, to end.',
+  leftMs: 0,
+  wantsCertificate: false,
+} as const;
+
 /** Domains of a blocked account are not checked and get no certificates. Unblocking it signals their workflows. */
 const stopped = {
   isRemoved: false,
@@ -32,10 +44,9 @@ const stopped = {
 
 export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'dns' | 'zones'>) {
   const { clock, config } = deps;
+  const checks = createShares(checksAtOnce);
 
-  /** Checks the DNS if that is due. */
-  async function checkIfDue(domain: Domain): Promise<Domain | undefined> {
-    if (!domain.nextCheckAt || domain.nextCheckAt > clock.now()) return domain;
+  async function check(domain: Domain): Promise<Domain | undefined> {
     const observation = await observeDns(deps.dns, domain);
     return await recordObservation(deps.em(), deps, domain.id, {
       sight: observation,
@@ -47,7 +58,11 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
     async settleDomain(id: string): Promise<DomainState> {
       const found = await deps.em().findOneOrFail(Domain, { id }, { populate: ['account'] });
       if (!found.removedAt && found.account.blockedAt) return { ...stopped, at: clock.now().toISOString() };
-      const domain = found.removedAt ? undefined : await checkIfDue(found);
+      if (found.removedAt) return { isRemoved: true };
+      const isDue = found.nextCheckAt && found.nextCheckAt <= clock.now();
+      const leave = isDue ? checks.take(found.account.id) : undefined;
+      if (isDue && !leave) return { ...busy, at: clock.now().toISOString() };
+      const domain = leave ? await check(found).finally(leave) : found;
       if (!domain) return { isRemoved: true };
       if (domain.mode === 'nameservers') await syncZone(deps.em(), deps, domain.name);
       const now = clock.now();

@@ -24,7 +24,7 @@ export function inboxRoutes(app: Api, deps: Deps): void {
         description:
           'Lists everything that needs action by this account, on all its sites, newest first. Finished items disappear. If the inbox is ' +
           'empty and `wait` is set, the call returns as soon as an item arrives, or with an empty list when the time is up. ' +
-          'Repeat the call with the same `since` instead of polling each list. A token can have four such calls waiting at a time.',
+          'Repeat the call with the same `since` instead of polling each list. A token can have four such calls waiting at a time, an account two hundred.',
         querystring: inboxQuery,
         response: { 200: listOf(inboxItemSchema) },
       },

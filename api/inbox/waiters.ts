@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import type { Actor } from '#api/access.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
+import { createShares } from '#runtime/shares.ts';
 import type { InboxItem } from './item.ts';
 import { openInboxPoller } from './poller.ts';
 import { type Inbox, readInbox } from './rules.ts';
@@ -11,7 +12,7 @@ import { type Inbox, readInbox } from './rules.ts';
 export type Waiting = {
   /**
    * Returns the items as soon as there are any; none after `waitMs`, a disconnect or a shutdown. Throws `rate_limited`
-   * when too many requests, of the token or in total, are waiting.
+   * when too many requests, of the token, of the account or in total, are waiting.
    */
   wait(actor: Actor, since: Date | undefined, waitMs: number, hungUp: AbortSignal): Promise<InboxItem[]>;
   /** Ends all waits. */
@@ -21,12 +22,14 @@ export type Waiting = {
 export type WaitLimits = {
   /** Waiting requests of one token. */
   perToken: number;
+  /** Waiting requests of one account, with all its tokens. */
+  perAccount: number;
   /** Waiting requests of this process. */
   all: number;
   /** Waiting requests that read the database at the same time. */
   reading: number;
 };
-export const waitLimits: WaitLimits = { perToken: 4, all: 2_000, reading: 3 };
+export const waitLimits: WaitLimits = { perToken: 4, perAccount: 200, all: 2_000, reading: 3 };
 
 /**
  * Waiting requests also read at this interval: some items appear as time passes, and the caller may have joined
@@ -41,21 +44,25 @@ export function openWaiting(
 ): Waiting {
   const poller = openInboxPoller(deps);
   const inTurn = pLimit(limits.reading);
-  const byToken = new Map<string, number>();
+  const tokens = createShares({ each: limits.perToken, all: limits.all });
+  const accounts = createShares({ each: limits.perAccount, all: limits.all });
   const ends = new Set<() => void>();
   let closing = false;
 
-  function enter(tokenId: string, end: () => void): () => void {
-    const own = byToken.get(tokenId) ?? 0;
-    if (own >= limits.perToken) throw tooMany(`${limits.perToken} calls with this token are already waiting.`);
+  function enter({ tokenId, accountId }: Actor, end: () => void): () => void {
     if (ends.size >= limits.all) throw tooMany('Too many calls are waiting at the moment.');
-    byToken.set(tokenId, own + 1);
+    const leaveToken = tokens.take(tokenId);
+    if (!leaveToken) throw tooMany(`${limits.perToken} calls with this token are already waiting.`);
+    const leaveAccount = accounts.take(accountId);
+    if (!leaveAccount) {
+      leaveToken();
+      throw tooMany(`${limits.perAccount} calls of this account are already waiting.`);
+    }
     ends.add(end);
     return () => {
       ends.delete(end);
-      const left = (byToken.get(tokenId) ?? 1) - 1;
-      if (left > 0) byToken.set(tokenId, left);
-      else byToken.delete(tokenId);
+      leaveToken();
+      leaveAccount();
     };
   }
 
@@ -67,7 +74,7 @@ export function openWaiting(
         ended = true;
         pause.wake();
       };
-      const leave = enter(actor.tokenId, end);
+      const leave = enter(actor, end);
       hungUp.addEventListener('abort', end);
       let inbox: Inbox | undefined;
       const until = performance.now() + waitMs;

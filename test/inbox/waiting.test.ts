@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { buildApp } from '#api/app.ts';
-import { waitLimits } from '#api/inbox/waiters.ts';
+import { openWaiting, waitLimits } from '#api/inbox/waiters.ts';
 import { createDeps } from '#runtime/deps.ts';
 import { type Answer, type Caller, callWith, errorOf } from '#test/api/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
@@ -131,6 +131,18 @@ test('a token has four waiting calls, and a disconnect frees one', async () => {
   hanging[0]?.destroy();
   await until(fifth, ({ status }) => status === 200);
   for (const call of hanging) call.destroy();
+});
+
+test('an account’s waiting calls are limited over its tokens; another account can wait', async () => {
+  const waiting = openWaiting(fixture.deps, { perToken: 2, perAccount: 3, all: 9, reading: 3 });
+  const [owner, stranger] = [await fixture.newCaller(), await fixture.newCaller()];
+  const wait = ({ accountId }: Caller, tokenId: string) =>
+    waiting.wait({ accountId, tokenId }, undefined, 60_000, new AbortController().signal);
+  const waits = [wait(owner, 'one'), wait(owner, 'one'), wait(owner, 'two'), wait(stranger, 'three')];
+  await expect(wait(owner, 'two')).rejects.toThrow('3 calls of this account are already waiting.');
+  waiting.close();
+  expect(await Promise.all(waits)).toEqual([[], [], [], []]);
+  await expect(wait(owner, 'two')).resolves.toEqual([]);
 });
 
 test('two hundred waiting calls hold no database connection', async () => {
