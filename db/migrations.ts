@@ -25,6 +25,7 @@ import { BuildSlots } from './migrations/2026-11-23-build-slots.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
 import { FreeBookings } from './migrations/2026-11-23-free-bookings.ts';
 import { MailLimits } from './migrations/2026-11-23-mail-limits.ts';
+import { CacheEpochs } from './migrations/2026-11-23-cache-epochs.ts';
 import { MissingProofs } from './migrations/2026-11-23-missing-proofs.ts';
 import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
 import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-requests.ts';
@@ -63,4 +64,5 @@ export const migrationsList = [
   { name: '2026-11-23-mail-limits', class: MailLimits },
   { name: '2026-11-23-build-slots', class: BuildSlots },
   { name: '2026-11-23-free-bookings', class: FreeBookings },
+  { name: '2026-11-23-cache-epochs', class: CacheEpochs },
 ];

@@ -18,7 +18,7 @@ import { type LogWriter, openLogWriter } from './build-log.ts';
 import { siteCache } from './cache.ts';
 import type { BuilderDeps } from './deps.ts';
 import { createOutputStorer, heldFiles } from './output.ts';
-import { snapshotName } from './snapshot.ts';
+import { executedBy, snapshotName } from './snapshot.ts';
 
 /** One build of a deployment: its snapshot, its log, and a function that saves its output. */
 type BuildJob = { snapshot: string; log: LogWriter; keep: (files: ManifestFile[], times: Times) => Promise<void> };
@@ -107,7 +107,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
         signal: cancellationSignal,
         onLog: job.log.write,
         ...outputHandlers(deps, deployment, job),
-        ...(await siteCache(deps, deployment)),
+        ...(await siteCache(deps, deployment, await executedBy(deps.store, job.snapshot))),
       });
       const came = ended.status === 'failed' ? ended.code : ended.status;
       note({ 'frontage.build.outcome': came });

@@ -1,5 +1,9 @@
-/** The source of a build: both trees at their pinned commits as one tar, content mounted at `src/content/`, with drafts or without. */
+/**
+ * The source of a build: both trees at their pinned commits as one tar, content mounted at `src/content/`, with drafts or without. Beside it is
+ * a digest of what it executes.
+ */
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { type Pack, pack } from 'tar-stream';
 import { contentFolder } from '#providers/paths.ts';
 import { redirectsFile } from '#providers/redirects/file.ts';
@@ -9,6 +13,7 @@ import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
 import { isDraft, mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
+import { ExecutedFiles } from './executed.ts';
 
 /** The build copies `public/` unchanged, so the file reaches the output under its own name. */
 const redirectsMount = `public/${redirectsFile}`;
@@ -21,9 +26,19 @@ export function snapshotName(deploymentId: string, drafts: Drafts = 'without dra
   return drafts === 'without drafts' ? `${deploymentId}.tar` : `${deploymentId}.drafts.tar`;
 }
 
-export async function removeSnapshots(store: Store, deploymentId: string): Promise<void> {
-  await store.scratch.remove(snapshotName(deploymentId));
-  await store.scratch.remove(snapshotName(deploymentId, 'with drafts'));
+const digestName = (snapshot: string) => `${snapshot}.executed`;
+
+/** The digest of what the snapshot executes; undefined if it was written by a release that did not compute it. */
+export async function executedBy({ scratch }: Store, snapshot: string): Promise<string | undefined> {
+  const digest = await scratch.read(digestName(snapshot));
+  return digest && (await text(digest));
+}
+
+export async function removeSnapshots({ scratch }: Store, deploymentId: string): Promise<void> {
+  for (const drafts of ['without drafts', 'with drafts'] as const) {
+    const snapshot = snapshotName(deploymentId, drafts);
+    await Promise.all([scratch.remove(snapshot), scratch.remove(digestName(snapshot))]);
+  }
 }
 
 export type SnapshotCommits = { siteId: string; sourceCommit: string; contentCommit: string | null };
@@ -41,6 +56,7 @@ export async function writeSnapshot(
   signal: AbortSignal,
 ): Promise<number> {
   const tar = pack();
+  const executed = new ExecutedFiles();
   let found = 0;
   const takes = (path: string, content: Buffer) => {
     if (!checkDraft(path, content)) return true;
@@ -51,9 +67,11 @@ export async function writeSnapshot(
   stored.catch(() => tar.destroy());
   try {
     const { siteId, sourceCommit, contentCommit } = commits;
-    await addTree(tar, repositories, { siteId, repository: 'source', commit: sourceCommit }, () => true, signal);
+    const to = { tar, executed };
+    await addTree(to, repositories, { siteId, repository: 'source', commit: sourceCommit }, () => true, signal);
     if (contentCommit)
-      await addTree(tar, repositories, { siteId, repository: 'content', commit: contentCommit }, takes, signal);
+      await addTree(to, repositories, { siteId, repository: 'content', commit: contentCommit }, takes, signal);
+    await store.scratch.put(digestName(name), Readable.from([Buffer.from(executed.digest())]));
     tar.finalize();
   } catch (error) {
     tar.destroy();
@@ -65,7 +83,7 @@ export async function writeSnapshot(
 }
 
 async function addTree(
-  tar: Pack,
+  { tar, executed }: { tar: Pack; executed: ExecutedFiles },
   repositories: Repositories,
   { siteId, repository, commit }: { siteId: string; repository: Repository; commit: string },
   takes: (path: string, content: Buffer) => boolean,
@@ -78,7 +96,10 @@ async function addTree(
     signal.throwIfAborted();
     const content = await bytesOf(blob.content);
     for (const path of pathsOf.get(blob.oid) ?? []) {
-      if (takes(path, content)) await addFile(tar, mountOf(repository, path), content);
+      if (!takes(path, content)) continue;
+      const mounted = mountOf(repository, path);
+      executed.add(mounted, blob.oid, content);
+      await addFile(tar, mounted, content);
     }
   }
 }

@@ -6,6 +6,7 @@ import { Account } from '#db/accounts/account.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { dropBuildCaches } from '#db/sites/transitions.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -49,6 +50,7 @@ export async function removeCollaborator(
     // deleted.
     const moved = await notifiedOf(tx, site.id, accountId);
     await tx.nativeDelete(Collaborator, { site: site.id, account: accountId });
+    await dropBuildCaches(tx, site.id);
     const ended = await revokeAll(tx, { siteId: site.id, accountId, now: clock.now() });
     return { account, role: 'collaborator', since: found.since, ended, moved };
   });

@@ -5,6 +5,7 @@ import { readLogTail } from '#db/deployments/build-log.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { goLive, takeTicket } from '#db/deployments/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { dropBuildCaches } from '#db/sites/transitions.ts';
 import { diffManifests, type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import { isRestorable, type Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -94,6 +95,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   }
   const ticket = await takeTicket(em, deployment.site.id);
   await requireHeldFiles(deps, deployment);
+  await dropBuildCaches(em, deployment.site.id);
   const restored = await goLive(em, deps.clock, deploymentId, ticket);
   if (restored.site.liveTicket !== ticket) {
     requireChangeable(restored.site);

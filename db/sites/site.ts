@@ -23,6 +23,8 @@ export const Site = defineEntity({
     lastNumber: p.integer().default(0),
     /** The redirect rules set by the API, a blob in the store. */
     redirectsSha256: p.text().nullable(),
+    /** The build caches of a lower epoch are not used. */
+    cacheEpoch: p.integer().default(0),
     createdAt: p.datetime(),
     archivedAt: p.datetime().nullable(),
     /** When an operator blocked the site, and the reason, which its owner can read. */

@@ -80,6 +80,7 @@ export const excluded: Record<string, string> = {
   'site.account_id': owner,
   'site.block_reason': 'exported as `blocked`',
   'site.blocked_at': 'exported as `blocked`',
+  'site.cache_epoch': 'build caches are not exported',
   'site.changed_xid': 'meaningful only in one database',
   'site.last_number': 'numbering restarts at the first version after the import',
   'site.last_ticket': 'numbering restarts at the first version after the import',

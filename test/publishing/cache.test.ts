@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { siteCache } from '#activities/publishing/cache.ts';
+import { ExecutedFiles } from '#activities/publishing/executed.ts';
 import { createDiskStore } from '#providers/store/disk.ts';
 import type { Store } from '#providers/store/store.ts';
 
@@ -19,9 +20,16 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 /** The cache as a build of the site has it; `status` is what its row says after it. */
-function open(siteId: string, { status = 'live', image = 'image', noCache = false } = {}) {
+function open(
+  siteId: string,
+  { status = 'live', image = 'image', noCache = false, epoch = 0, executed = 'code', from = store } = {},
+) {
   const em = () => ({ findOneOrFail: async () => ({ status }) }) as never;
-  return siteCache({ em, store, sandbox: { image } }, { id: 'dep_1', site: { id: siteId }, noCache });
+  return siteCache(
+    { em, store: from, sandbox: { image } },
+    { id: 'dep_1', site: { id: siteId, cacheEpoch: epoch }, noCache },
+    executed,
+  );
 }
 const read = async (siteId: string, asked = {}) => {
   const { cache } = await open(siteId, asked);
@@ -38,11 +46,13 @@ test('a site gets its own live build’s cache, and no other’s', async () => {
   expect(await read(other)).toBeUndefined();
 });
 
-test('another image, or a build without cache, gets none', async () => {
+test('another image, other code, or a build without cache, gets none', async () => {
   const site = newSite();
   await leave(site, 'of this image');
   expect(await read(site, { image: 'next' })).toBeUndefined();
   expect(await read(site, { noCache: true })).toBeUndefined();
+  expect(await read(site, { executed: 'other code' })).toBeUndefined();
+  expect(await read(site, { epoch: 1 })).toBeUndefined();
   expect(await read(site)).toBe('of this image');
 });
 
@@ -69,4 +79,40 @@ test('an interrupted cache keeps the previous one, and leaves nothing', async ()
   await expect(onCache?.(broken)).rejects.toThrow('broke off');
   expect(await read(site)).toBe('whole');
   expect(await readdir(join(dir, 'tmp'))).toEqual([]);
+});
+
+test('a build that started before caches were dropped leaves none', async () => {
+  const site = newSite();
+  await leave(site, 'poison', { epoch: 1 });
+  expect(await read(site, { epoch: 2 })).toBeUndefined();
+});
+
+test('a cache that is not read closes its file', async () => {
+  const site = newSite();
+  await leave(site, 'unread');
+  let file: Readable | undefined;
+  const read = async (name: string) => {
+    file = await store.caches.read(name);
+    return file;
+  };
+  const { cache } = await open(site, { from: { ...store, caches: { ...store.caches, read } } });
+  cache?.destroy();
+  await expect.poll(() => file?.destroyed).toBe(true);
+});
+
+test.each([
+  ['astro.config.mjs', 'a', true],
+  ['src/pages/index.astro', 'a', true],
+  ['src/pages/about.md', 'Text.', true],
+  ['src/content/posts/a.mdx', 'Text.', true],
+  ['src/content/posts/a.md', '---\nlayout: ./b.yaml\n---\n', true],
+  ['src/content/posts/a.md', '---\n"\\u006cayout": ./b.yaml\n---\n', true],
+  ['src/content/posts/a.md', '---\ntitle: A\n---\nThe layout of a shop.', false],
+  ['src/content/posts/a.yaml', 'a: 1', false],
+  ['src/assets/a.jpg', 'a', false],
+  ['src/assets/a.svg', '<svg/>', true],
+])('%s with %j is executed: %s', (path, content, isExecuted) => {
+  const [none, one] = [new ExecutedFiles(), new ExecutedFiles()];
+  one.add(path, 'a'.repeat(40), Buffer.from(content));
+  expect(one.digest() !== none.digest()).toBe(isExecuted);
 });

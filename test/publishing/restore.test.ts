@@ -129,3 +129,11 @@ test('restoring the live version keeps it live', async () => {
   if (!live) throw new Error('no version');
   expect((await restore(deps.em(), deps, actor, live.id)).status).toBe('live');
 });
+
+test('a restore drops the caches of the site’s builds', async () => {
+  const [first] = await siteWithVersions(2);
+  if (!first) throw new Error('no versions');
+  const { site } = await deps.em().findOneOrFail(Deployment, { id: first.id });
+  await restore(deps.em(), deps, actor, first.id);
+  expect((await deps.em().findOneOrFail(Site, { id: site.id })).cacheEpoch).toBe(1);
+});
