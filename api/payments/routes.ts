@@ -1,19 +1,26 @@
 import type { FastifyRequest } from 'fastify';
-import { loadSite } from '#api/access.ts';
+import { loadSite, roleOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Payment } from '#db/payments/payment.ts';
+import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { createPayment, loadPayment, paymentsWithStatus, refundPayment } from './rules.ts';
 import { paymentInput, paymentSchema, paymentsQuery, paymentView } from './schemas.ts';
+
+type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
 
 /** Payments, for the site's people. */
 export function paymentRoutes(app: Api, deps: Deps): void {
   const { config, clock } = deps;
   const capability = 'payouts' as const;
-  const view = (payment: Payment) => paymentView(config, payment, clock.now());
-  const replay = async ({ em, actor }: FastifyRequest, id: string) => view(await loadPayment(em, actor, id));
+  const view = async ({ em, actor }: Asked, payment: Payment) => {
+    const site = await em.findOneOrFail(Site, { id: payment.site.id });
+    return paymentView(config, payment, { now: clock.now(), role: roleOf(site, actor) });
+  };
+  const replay = async (request: FastifyRequest, id: string) =>
+    await view(request, await loadPayment(request.em, request.actor, id));
 
   app.post(
     '/v1/sites/:id/payments',
@@ -36,7 +43,8 @@ export function paymentRoutes(app: Api, deps: Deps): void {
     },
     async (request) => {
       const { em, actor, params, body } = request;
-      return view(await createPayment(em, deps, actor, { id: request.newId('pay'), siteId: params.id, input: body }));
+      const input = { id: request.newId('pay'), siteId: params.id, input: body };
+      return await view(request, await createPayment(em, deps, actor, input));
     },
   );
 
@@ -52,7 +60,8 @@ export function paymentRoutes(app: Api, deps: Deps): void {
         response: { 200: listOf(paymentSchema) },
       },
     },
-    async ({ em, actor, params, query }) => {
+    async (request) => {
+      const { em, actor, params, query } = request;
       const site = await loadSite(em, actor, params.id);
       const { status, since } = query;
       const { rows, next_cursor } = await page(
@@ -68,7 +77,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
         }),
         byId,
       );
-      return { items: rows.map(view), next_cursor };
+      return { items: await Promise.all(rows.map((row) => view(request, row))), next_cursor };
     },
   );
 
@@ -78,7 +87,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       config: { operation: 'payment.read', capability },
       schema: { summary: 'Read a payment', params: idParams, response: { 200: paymentSchema } },
     },
-    async ({ em, actor, params }) => view(await loadPayment(em, actor, params.id)),
+    async (request) => await view(request, await loadPayment(request.em, request.actor, request.params.id)),
   );
 
   app.post(
@@ -97,7 +106,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { em, actor, params, waitMs } = request;
       request.answeredId = params.id;
-      return view(await refundPayment(em, deps, actor, { id: params.id, waitMs }));
+      return await view(request, await refundPayment(em, deps, actor, { id: params.id, waitMs }));
     },
   );
 }

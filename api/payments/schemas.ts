@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageQuery } from '#api/pagination.ts';
 import { moment } from '#api/schemas.ts';
 import type { Payment } from '#db/payments/payment.ts';
-import { paymentStatusAt, paymentStatuses } from '#rules/states.ts';
+import { paymentStatusAt, paymentStatuses, type Role } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 
 export const paymentInput = z.strictObject({
@@ -22,8 +22,13 @@ export const paymentSchema = z
     status: z.enum(paymentStatuses),
     pay_url: z
       .string()
-      .describe('The link for the payer. Each visit redirects to a new checkout page at the payment provider.'),
-    payout_account_id: z.string().describe('The payout account that receives the money.'),
+      .describe(
+        'The link for the payer. It redirects to a checkout page at the payment provider, which visits share while it is open.',
+      ),
+    payout_account_id: z
+      .string()
+      .nullable()
+      .describe('The payout account that receives the money. Null unless this account owns the site.'),
     expires_at: moment.describe('When the payment link expires.'),
     paid_at: moment.nullable(),
     refunded_at: moment.nullable(),
@@ -50,7 +55,11 @@ export function payUrl({ baseUrl }: Pick<Config, 'baseUrl'>, id: string): string
   return `${baseUrl}/pay/${id}`;
 }
 
-export function paymentView(config: Config, payment: Payment, now: Date): z.output<typeof paymentSchema> {
+export function paymentView(
+  config: Config,
+  payment: Payment,
+  { now, role }: { now: Date; role: Role },
+): z.output<typeof paymentSchema> {
   const status = paymentStatusAt(payment, now);
   const next = nextActions[status];
   return {
@@ -61,7 +70,7 @@ export function paymentView(config: Config, payment: Payment, now: Date): z.outp
     reference: payment.reference ?? null,
     status,
     pay_url: payUrl(config, payment.id),
-    payout_account_id: payment.payoutAccount.id,
+    payout_account_id: role === 'owner' ? payment.payoutAccount.id : null,
     expires_at: payment.expiresAt,
     paid_at: payment.paidAt ?? null,
     refunded_at: payment.refundedAt ?? null,

@@ -26,11 +26,16 @@ const parties = {
   site: z.object({ id: z.string(), hostname: z.string() }),
   payout_account: z.object({ id: z.string(), name: z.string() }),
 };
+const unnamed = z.object({
+  id: z.string(),
+  name: z.string().nullable().describe('Null until its owner has offered it or accepted the offer.'),
+});
 
 export const payoutOfferSchema = z
   .object({
     id: z.string(),
     ...parties,
+    payout_account: unnamed,
     opened_by: party,
     status: z.enum(['open', 'accepted', 'expired', 'withdrawn']),
     yours_to_answer: z.boolean().describe('Whether this account has to accept or decline the offer.'),
@@ -73,9 +78,14 @@ export function payoutOfferView(
   const { id, openedBy, expiresAt, createdAt } = offer;
   const status = payoutOfferStatusAt(offer, now);
   const yours = status === 'open' && answererOf(offer) === person.accountId;
+  const { payout_account, ...others } = partiesView(offer, config);
+  // Whoever learns an id can offer it a site: that does not reveal the name.
+  const isAgreed = openedBy === 'payout_account' || status === 'accepted';
+  const isNamed = isAgreed || offer.payoutAccount.account.id === person.accountId;
   return {
     id,
-    ...partiesView(offer, config),
+    ...others,
+    payout_account: isNamed ? payout_account : { ...payout_account, name: null },
     opened_by: openedBy,
     status,
     yours_to_answer: yours,

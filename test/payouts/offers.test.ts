@@ -19,7 +19,7 @@ test('the payout account’s owner accepts a site’s offer, and the site pays i
   expect(offer).toEqual({
     id: expect.stringMatching(/^offer_/),
     site: { id: site.id, hostname: fixture.hostOf(site) },
-    payout_account: { id: account.id, name: 'Bakery' },
+    payout_account: { id: account.id, name: null },
     opened_by: 'site',
     status: 'open',
     yours_to_answer: false,
@@ -28,11 +28,12 @@ test('the payout account’s owner accepts a site’s offer, and the site pays i
     next_action: expect.stringContaining('Tell the other party'),
   });
   expect(await waiting(owner)).toEqual([]);
-  expect(await waiting(payee)).toMatchObject([{ id: offer.id, yours_to_answer: true }]);
+  const named = { id: account.id, name: 'Bakery' };
+  expect(await waiting(payee)).toMatchObject([{ id: offer.id, yours_to_answer: true, payout_account: named }]);
   expect(outcome(await fixture.accept(payee, offer.id))).toBe('accepted');
   expect(answered(await fixture.agreement(owner, site.id))).toEqual({
     site: offer.site,
-    payout_account: offer.payout_account,
+    payout_account: named,
     status: 'standing',
     since: expect.any(String),
     ended_at: null,
@@ -41,7 +42,8 @@ test('the payout account’s owner accepts a site’s offer, and the site pays i
   const { items } = answered(await payee.call('GET', `${fixture.accounts}/${account.id}/sites`));
   expect(items).toMatchObject([{ site: offer.site, status: 'standing' }]);
   expect((await fixture.list(payee))[0]).toMatchObject({ id: account.id, sites: 1 });
-  expect((await fixture.read(owner, offer.id)).body).toMatchObject({ status: 'accepted', yours_to_answer: false });
+  const { body } = await fixture.read(owner, offer.id);
+  expect(body).toMatchObject({ status: 'accepted', yours_to_answer: false, payout_account: named });
 });
 
 test('an offer from outside names the hostname, and the site’s owner accepts it', async () => {
@@ -54,7 +56,7 @@ test('an offer from outside names the hostname, and the site’s owner accepts i
     const { owner, payee, site, account } = await fixture.newPair();
     const offer = answered(await fixture.offerFromAccount(payee, account.id, write(fixture.hostOf(site))));
     expect(offer).toMatchObject({ opened_by: 'payout_account', site: { id: site.id }, yours_to_answer: false });
-    expect(await waiting(owner)).toMatchObject([{ id: offer.id, yours_to_answer: true }]);
+    expect(await waiting(owner)).toMatchObject([{ yours_to_answer: true, payout_account: { name: 'Bakery' } }]);
     expect(outcome(await fixture.accept(owner, offer.id))).toBe('accepted');
   }
 });
