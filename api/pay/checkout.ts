@@ -1,19 +1,20 @@
-/** The payment link: each visit redirects to a new checkout session of the provider, in which the payment can be paid once. */
+/** The payment link: it redirects to a checkout session of the provider, in which the payment can be paid once. Visits share a session while it is open. */
 import type { Loaded } from '@mikro-orm/core';
 import { Booking } from '#db/bookings/booking.ts';
 import { loadUntil } from '#db/notifications.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import {
   closeCheckoutSession,
-  createCheckoutSession,
+  ensureCheckoutSession,
   recordOpenSession,
   signalSettlePayment,
 } from '#db/payments/transitions.ts';
 import { agreementOf, credentialsOf } from '#db/payouts/credentials.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { sessionFor } from '#providers/payments/sessions.ts';
-import { PaymentsFault, providerError } from '#providers/payments.ts';
+import { type PaymentCredentials, type Payments, PaymentsFault, providerError } from '#providers/payments.ts';
 import { type PaymentStatus, paymentStatusAt } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -31,26 +32,69 @@ export async function paymentOfLink(em: EntityManager, id: string) {
   return { payment, booking };
 }
 
+/** How long a visit waits for another one that is creating the session. */
+const creatingMs = 5_000;
+/** How long a visit waits for a payment that was made a moment ago. */
+const completeMs = 5_000;
+
 /**
- * The URL of a new checkout session; null if the payment can no longer be paid. The attempt is stored before the
- * provider is called, and the session's id before its URL is returned, so that no open session is unknown. Throws
- * `provider_error`, `payout_account_gone`, `payout_key_unreadable`.
+ * The URL of the payment's checkout session; null if the payment can no longer be paid. The provider is asked for it each
+ * time, because it is a secret of the payer. Throws `provider_error`, `payout_account_gone`, `payout_key_unreadable`.
  */
 export async function openCheckout(deps: Deps, id: string): Promise<string | null> {
   const { payment } = await paymentOfLink(deps.em(), id);
   if (!deps.payments) throw errors.payouts_disabled('Payments are not available at the moment.');
   const credentials = credentialsOf(deps, payment.payoutAccount);
-  const begun = await createCheckoutSession(deps.em(), deps.clock, id);
-  if (!begun) return null;
+  const current = await ensureCheckoutSession(deps.em(), deps.clock, id);
+  if (!current) return null;
+  const attempt = current.isNew ? current.attempt : await createdElsewhere(deps, current.attempt);
   try {
-    const session = await deps.payments.openSession(credentials, sessionFor(deps.config, payment, begun.attempt));
-    return (await recordOpenSession(deps.em(), begun.attempt.id, session.id)) ? session.url : null;
+    if (attempt.status === 'minting')
+      return await createSession(deps, deps.payments, { payment, attempt, credentials });
+    if (attempt.status === 'paid') return null;
+    const session = attempt.sessionId && (await deps.payments.readSession(credentials, attempt.sessionId));
+    if (session && session.url !== null) return session.url;
+    if (session && session.status === 'complete') {
+      await payerReturned(deps, id, completeMs);
+      return null;
+    }
+    await closeCheckoutSession(deps.em(), deps.clock, attempt);
   } catch (error) {
-    if (!(error instanceof PaymentsFault)) throw error;
-    // Unless the provider refused, a session may exist: the workflow finds and closes it.
-    if (error.reason !== 'unanswered') await closeCheckoutSession(deps.em(), deps.clock, begun.attempt);
-    throw providerError(error);
+    throw error instanceof PaymentsFault ? providerError(error) : error;
   }
+  return await openCheckout(deps, id);
+}
+
+type Creating = { payment: Linked; attempt: PaymentAttempt; credentials: PaymentCredentials };
+
+/**
+ * Creates the session at the provider. The attempt is stored before the provider is called, and the session's id before
+ * its URL is returned, so that no open session is unknown.
+ */
+async function createSession(deps: Deps, payments: Payments, { payment, attempt, credentials }: Creating) {
+  try {
+    const session = await payments.openSession(credentials, sessionFor(deps.config, payment, attempt));
+    return (await recordOpenSession(deps.em(), attempt.id, session.id)) ? session.url : null;
+  } catch (error) {
+    // Unless the provider refused, a session may exist: the workflow or the next visit finds it.
+    if (error instanceof PaymentsFault && error.reason !== 'unanswered')
+      await closeCheckoutSession(deps.em(), deps.clock, attempt);
+    throw error;
+  }
+}
+
+/**
+ * The attempt of another visit, once its session is created. If that takes too long, the process may have died: the same
+ * idempotency key then gives the same session.
+ */
+async function createdElsewhere({ em, notifications, clock }: Deps, { id, payment, openedAt }: PaymentAttempt) {
+  return await loadUntil(
+    notifications,
+    { channel: 'payment_changed', id: payment.id },
+    () => em().findOneOrFail(PaymentAttempt, { id }),
+    ({ status }) => status !== 'minting',
+    Math.max(0, openedAt.getTime() + creatingMs - clock.now().getTime()),
+  );
 }
 
 /**

@@ -20,6 +20,7 @@ export function payPages(app: Api, deps: Deps): void {
       return await show(request, reply, deps, 'opened');
     if (!isHumanNavigation(request)) return await show(request, reply, deps, 'looked');
     const url = await openCheckout(deps, payment.id);
+    request.em.clear();
     if (url === null) return await show(request, reply, deps, 'opened');
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);
   });

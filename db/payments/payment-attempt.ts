@@ -12,6 +12,7 @@ export const PaymentAttempt = defineEntity({
     idempotencyKey: p.text(),
     /** The provider's id of the checkout session. */
     sessionId: p.text().fieldName('page').nullable(),
+    /** The last visit that was led to it, to the minute. */
     openedAt: p.datetime(),
     endsAt: p.datetime(),
     /** The provider's id of the charge: `Charge.id` in providers/payments/responses.ts. */

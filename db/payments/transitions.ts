@@ -10,15 +10,16 @@ import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { type AttemptStatus, paymentStatusAt, unknownAttempts, unsettledAttempts } from '#rules/states.ts';
 import { dayMs, minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
-import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { Payment } from './payment.ts';
 import { PaymentAttempt } from './payment-attempt.ts';
 
 /** Lifetime of a checkout session, however early the payment expires; the provider's minimum is half an hour. */
 const sessionLifeMs = 40 * minuteMs;
-/** Maximum of open checkout sessions per payment: enough for reloads, too few for a robot to flood the provider. */
-export const openSessionsMax = 20;
+/** A session with less time left is not given to another visit: its payer could not finish. */
+const sessionReuseMs = 10 * minuteMs;
+/** How often visits to an open session make its workflow poll more often. */
+const wakeMs = minuteMs;
 
 export type NewPayment = {
   id: string;
@@ -66,18 +67,19 @@ export async function withPayment<T>(
 }
 
 /**
- * Creates a checkout session in the database, with the idempotency key for the provider. Returns null where the
- * payment can no longer be paid. Throws `rate_limited` at the maximum of open sessions.
+ * The checkout session for a visit to the payment link: the open one, or else a new one in the database, with the
+ * idempotency key for the provider. Returns null where the payment can no longer be paid.
  */
-export async function createCheckoutSession(
+export async function ensureCheckoutSession(
   em: EntityManager,
   clock: Clock,
   paymentId: string,
-): Promise<{ payment: Payment; attempt: PaymentAttempt } | null> {
+): Promise<{ attempt: PaymentAttempt; isNew: boolean } | null> {
   return await withPayment(em, paymentId, async ({ tx, payment, booking }) => {
     const now = clock.now();
     if (paymentStatusAt(payment, now) !== 'open') return null;
-    await limitOpenSessions(tx, now, payment.id);
+    const current = await reusableSession(tx, clock, payment);
+    if (current) return { attempt: current, isNew: false };
     if (booking) booking.paying = true;
     const id = newId('page');
     const attempt = tx.create(PaymentAttempt, {
@@ -89,22 +91,24 @@ export async function createCheckoutSession(
       endsAt: new Date(now.getTime() + sessionLifeMs),
     });
     signalSettlePayment(tx, clock, payment.id);
-    return { payment, attempt };
+    return { attempt, isNew: true };
   });
 }
 
-/** Throws `rate_limited`. */
-async function limitOpenSessions(tx: EntityManager, now: Date, payment: string): Promise<void> {
-  const unsettled = { payment, status: { $in: [...unsettledAttempts] } };
-  const open = await tx.find(PaymentAttempt, unsettled, { orderBy: { endsAt: 'asc' }, limit: openSessionsMax });
-  const [first] = open;
-  if (!first || open.length < openSessionsMax) return;
-  throw errors.rate_limited(
-    'This link has been opened too many times. Pay on a page that you already have open, or come back later.',
-    {
-      retryAfterSeconds: Math.max(1, Math.ceil((first.endsAt.getTime() - now.getTime()) / 1000)),
-    },
+/** An unsettled session with enough time left. Its workflow polls it as often as a new one. */
+async function reusableSession(tx: EntityManager, clock: Clock, payment: Payment): Promise<PaymentAttempt | null> {
+  const now = clock.now().getTime();
+  const lasting = { status: { $in: [...unsettledAttempts] }, endsAt: { $gt: new Date(now + sessionReuseMs) } };
+  const [current] = await tx.find(
+    PaymentAttempt,
+    { payment: payment.id, ...lasting },
+    { orderBy: { endsAt: 'desc' }, limit: 1, refresh: true },
   );
+  if (current?.status === 'open' && now - current.openedAt.getTime() > wakeMs) {
+    current.openedAt = clock.now();
+    signalSettlePayment(tx, clock, payment.id);
+  }
+  return current ?? null;
 }
 
 /** Records the provider's id of the session. Returns false where the session was settled concurrently. */

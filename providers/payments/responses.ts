@@ -2,7 +2,13 @@
 import type Stripe from 'stripe';
 
 /** `charge` is set once the session is paid. A session that is `complete` without one waits for a slow payment method. */
-export type CheckoutSession = { id: string; status: 'open' | 'complete' | 'expired'; charge: string | null };
+export type CheckoutSession = {
+  id: string;
+  status: 'open' | 'complete' | 'expired';
+  charge: string | null;
+  /** Where it is paid, while it is open. */
+  url: string | null;
+};
 
 /** The payment made in one checkout session. `id` is that of the provider's payment intent, which covers all attempts to pay. */
 export type Charge = {
@@ -22,6 +28,7 @@ export function sessionOf(session: Stripe.Checkout.Session): CheckoutSession {
     id,
     status: isOver ? (status as 'complete' | 'expired') : 'open',
     charge: payment_status === 'paid' ? intent : null,
+    url: isOver ? null : session.url,
   };
 }
 

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
-import { openSessionsMax } from '#db/payments/transitions.ts';
 import { encryptKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { minuteMs } from '#rules/time.ts';
+import { setForTest } from '#test/stack/for-test.ts';
 import { attachAccount, type PayingFixture, usePayingFixture } from './fixture.ts';
 
 let fixture: PayingFixture;
@@ -16,15 +17,66 @@ usePayingFixture((made) => {
 const soon = { timeout: 20_000, interval: 50 };
 const em = () => fixture.deps.em();
 
-test('a robot that reopens a link leaves a bounded number of payable pages', async () => {
+/** Two open pages of one payment: the first is too short-lived to be used again. */
+async function twoPages(payUrl: string): Promise<[string | null, string | null]> {
+  const { page: first } = await fixture.openLink(payUrl);
+  fixture.skip(31 * minuteMs);
+  const { page: second } = await fixture.openLink(payUrl);
+  expect(second).not.toBe(first);
+  return [first, second];
+}
+
+test('openings at once and later redirect to one page while it is open', async () => {
+  const { payUrl, id } = await fixture.newPayment();
+  const opened = await Promise.all(Array.from({ length: 25 }, () => fixture.openLink(payUrl)));
+  fixture.skip(20 * minuteMs);
+  opened.push(await fixture.openLink(payUrl));
+  expect(new Set(opened.map(({ status }) => status))).toEqual(new Set([303]));
+  expect(new Set(opened.map(({ page }) => page)).size).toBe(1);
+  expect(await em().count(PaymentAttempt, { payment: id })).toBe(1);
+});
+
+test('a page that is about to expire is followed by a new one', async () => {
+  const { payUrl } = await fixture.newPayment();
+  const pages = await twoPages(payUrl);
+  fixture.skip(11 * minuteMs);
+  expect((await fetch(pages[0] ?? '')).status).toBe(410);
+  expect((await fixture.openLink(payUrl)).page).toBe(pages[1]);
+});
+
+test('a link whose page was paid unnoticed shows the result', async () => {
+  const { payUrl, id } = await fixture.newPayment();
+  await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { comesBack: false });
+  const again = await fixture.openLink(payUrl);
+  expect([again.status, again.text]).toEqual([200, expect.stringContaining('Paid, thank you')]);
+  expect(fixture.heldFor(id)).toBe(1250);
+});
+
+test('a second completion on another page of the payment is refunded', async () => {
   const { payUrl, id, statusOf } = await fixture.newPayment();
-  const opened = await Promise.all(Array.from({ length: openSessionsMax + 5 }, () => fixture.openLink(payUrl)));
-  expect(opened.filter(({ status }) => status === 303)).toHaveLength(openSessionsMax);
-  const refused = opened.filter(({ status }) => status === 429);
-  expect(refused.map(({ text }) => text.includes('opened too many times'))).toEqual(Array(5).fill(true));
-  expect(await em().count(PaymentAttempt, { payment: id })).toBe(openSessionsMax);
-  await fixture.press(opened.find(({ page }) => page)?.page ?? null);
-  await expect.poll(statusOf, soon).toBe('paid');
+  const pages = await twoPages(payUrl);
+  await Promise.all(pages.map((page) => fixture.press(page, 'pay')));
+  await expect.poll(() => fixture.heldFor(id), soon).toBe(1250);
+  expect([fixture.chargesOf(id).length, await statusOf()]).toEqual([2, 'paid']);
+});
+
+test('once it is paid, the payment’s other pages are closed', async () => {
+  const { payUrl } = await fixture.newPayment();
+  const [one, two] = await twoPages(payUrl);
+  await fixture.press(one);
+  await expect.poll(async () => (await fetch(two ?? '')).status, soon).toBe(410);
+});
+
+test('an opening whose response was lost is followed by the same page', async () => {
+  const { payUrl, id } = await fixture.newPayment();
+  setForTest(fixture.stub.knobs, { loseAnswers: 1 });
+  const lost = await fixture.openLink(payUrl);
+  fixture.stub.knobs.loseAnswers = 0;
+  expect(lost.status).toBe(502);
+  fixture.skip(5_000);
+  const { page } = await fixture.openLink(payUrl);
+  const attempts = await em().find(PaymentAttempt, { payment: id });
+  expect(attempts).toMatchObject([{ status: 'open', sessionId: page?.split('/').at(-1) }]);
 });
 
 test('HEAD, previewers, prefetches and subresources open no page', async () => {
@@ -48,7 +100,7 @@ test('HEAD, previewers, prefetches and subresources open no page', async () => {
   const headers = { 'user-agent': previewer, 'sec-fetch-dest': 'document', 'sec-fetch-user': '?1' };
   expect((await fetch(link, { redirect: 'manual', headers })).status).toBe(303);
   expect((await fixture.openLink(payUrl)).status).toBe(303);
-  expect(await em().count(PaymentAttempt, { payment: id })).toBe(2);
+  expect(await em().count(PaymentAttempt, { payment: id })).toBe(1);
 });
 
 test('a refund with a revoked key continues with the new key', async () => {
