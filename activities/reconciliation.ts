@@ -20,6 +20,7 @@ import { OutboxEntry } from '#db/outbox-entry.ts';
 import { sweepPaymentEvents } from '#db/payments/transitions.ts';
 import { sweepPreviews } from '#db/previews/transitions.ts';
 import { overdueScans, restartScans } from '#db/scanning/transitions.ts';
+import { sweepChallenges } from '#db/used-challenges.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import { deploymentWorkflowId, workflowIds } from '#rules/workflow-ids.ts';
@@ -44,6 +45,7 @@ const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] =
   sweepSignIns,
   // Before the mails: submissions reference them.
   sweepForms,
+  sweepChallenges,
   sweepMails,
   sweepOutput,
   sweepHolds,

@@ -18,6 +18,7 @@ import { cancellationPages } from './bookings/cancellation-pages.ts';
 import { bookableRoutes, bookingRoutes } from './bookings/routes.ts';
 import {
   bookingCreationRoutes,
+  challengeRoutes,
   offeringRoutes,
   preflightRoutes,
   visitorsOf,
@@ -189,6 +190,13 @@ export async function buildApp(deps: Deps): Promise<Api> {
         requireCapabilities(scope, deps);
         routeDefaults(scope);
         offeringRoutes(scope, deps);
+      });
+
+      await scope.register(async function challenges(scope: Api) {
+        limitClients(scope, deps, 'challenges');
+        requireCapabilities(scope, deps);
+        routeDefaults(scope);
+        challengeRoutes(scope, deps);
       });
 
       await scope.register(async function bookings(scope: Api) {

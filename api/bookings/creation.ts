@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { hashSecret } from '#api/secrets.ts';
+import { verifySolution } from '#api/visitors/challenges.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { startHold } from '#db/bookings/holds.ts';
 import { queueBookingMails } from '#db/bookings/mails.ts';
@@ -18,7 +19,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { deriveKey } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newReference } from '#runtime/ids.ts';
-import { lockBookingsOf, requireFewFreeBookings, requireFewHolds } from './limits.ts';
+import { challenged, lockBookingsOf, requireFewFreeBookings, requireFewHolds, requirePersonIfBusy } from './limits.ts';
 import { type Choice, choose, openTimetable } from './offers.ts';
 import type { ShownBooking } from './schemas.ts';
 import { calendarOf } from './timetable.ts';
@@ -30,12 +31,14 @@ export type NewBooking = VisitorInput & {
   /** RFC 3339, of `slots`. */
   start: string;
   seats: number;
+  /** A solved challenge. */
+  altcha?: string | undefined;
 };
 
 /**
  * Books seats. Concurrent calls wait for the lock of the calendar. A service with a price is held until it is paid.
  * Throws `bookings_unavailable`, `invalid_service`, `invalid_calendar`, `invalid_visitor`, `invalid_slot`, `slot_taken`,
- * `payments_unavailable`, `rate_limited`.
+ * `payments_unavailable`, `rate_limited`, `not_a_person`, `provider_error`.
  */
 export async function createBooking(
   em: EntityManager,
@@ -44,6 +47,9 @@ export async function createBooking(
   input: NewBooking,
   created: Created,
 ): Promise<ShownBooking> {
+  const { altcha } = input;
+  // Before the locks: it can take seconds.
+  const solved = altcha === undefined ? undefined : await verifySolution(deps, publicSite.publicId, altcha, challenged);
   return await em.transactional(async (tx) => {
     const { site, service, calendar, visitor } = await lockChoice(tx, publicSite.id, input);
     const contact = { email: visitor.email, cancelSecret: created.cancelSecret };
@@ -53,6 +59,7 @@ export async function createBooking(
     const now = deps.clock.now();
     const slot = await requireFreeSlot(tx, now, { service, calendar }, input);
     await lockBookingsOf(tx, site);
+    await requirePersonIfBusy(tx, deps, site, { now, solved });
     await (payable ? requireFewHolds(tx, { now, hash }) : requireFewFreeBookings(tx, deps, site, { now, hash }));
     const hold = payable && (await createHold(tx, deps, now, { id: created.id, site, service, contact, ...payable }));
     const booking = tx.create(Booking, {

@@ -1,5 +1,6 @@
 /** Describes what a site offers and how to book it, so that a visitor's own agent needs no other document. */
 
+import { howToSolve } from '#api/visitors/challenges.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Config } from '#runtime/config.ts';
@@ -16,11 +17,11 @@ export async function describeBookable(
     site: { title: site.title, address },
     services: bookable.services.map((service) => ({ ...service, open: service.price === null || takesMoney })),
     calendars: calendars.map(({ key, name, timeZone }) => ({ key, name, time_zone: timeZone })),
-    how_to_book: steps(`${config.baseUrl}/b/${site.publicId}`),
+    how_to_book: steps(`${config.baseUrl}/b/${site.publicId}`, config.challenge),
   };
 }
 
-function steps(url: string) {
+function steps(url: string, challenge: Config['challenge']) {
   return [
     {
       step: 'Find days with available times, at most 93 days per call.',
@@ -47,5 +48,16 @@ function steps(url: string) {
         intake: { '{name of an intake field}': '{answer}' },
       },
     },
+    ...(challenge
+      ? [
+          {
+            step:
+              'Only if the response is the error not_a_person: solve a challenge, then book with its answer in altcha and a new ' +
+              `Idempotency-Key. ${howToSolve[challenge.kind === 'altcha' ? 'altcha' : 'hosted']}`,
+            method: 'GET',
+            url: `${url}/challenge`,
+          },
+        ]
+      : []),
   ];
 }

@@ -1,8 +1,13 @@
-/** How many bookings one visitor may have. The caller holds the lock of a calendar, and takes that of the site here. */
+/**
+ * How many bookings a visitor may have, and a site may get in a minute. The caller holds the lock of a calendar, and takes
+ * that of the site's bookings here.
+ */
+import { notAPerson, requireUnused, type Solved } from '#api/visitors/challenges.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { bookingsWithStatus, liveBookings } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
@@ -10,12 +15,38 @@ import { type AppError, errors } from '#runtime/errors.ts';
 const holdsMax = 5;
 /** Live bookings without a price, per visitor and site. Scaled by `FRONTAGE_RATE_SCALE`. */
 const freeMax = 5;
+/** Bookings of a site, beyond which the next ones need a solved challenge. Scaled by `FRONTAGE_RATE_SCALE`. */
+const perMinute = 10;
+
+export const challenged = { what: 'The booking', call: 'GET /b/{public_id}/challenge' } as const;
 
 type Visitor = { now: Date; hash: Buffer };
 
 /** Bookings of a site are counted one after the other, whichever calendar they are for. */
 export async function lockBookingsOf(tx: EntityManager, { id }: Pick<Site, 'id'>): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`bookings of ${id}`]);
+}
+
+/** Throws `not_a_person`; `rate_limited` where no challenge is configured. The bookings of the site are locked. */
+export async function requirePersonIfBusy(
+  tx: EntityManager,
+  { config }: Pick<Deps, 'config'>,
+  site: Pick<Site, 'id'>,
+  { now, solved }: { now: Date; solved: Solved | undefined },
+): Promise<void> {
+  const [nth] = await tx.execute<{ created_at: string | Date }[]>(
+    'select created_at from booking where site_id = ? order by id desc offset ? limit 1',
+    [site.id, Math.ceil(perMinute * config.rateScale) - 1],
+  );
+  const waitMs = nth ? new Date(nth.created_at).getTime() + minuteMs - now.getTime() : 0;
+  if (waitMs <= 0) return;
+  if (solved) return await requireUnused(tx, solved, challenged);
+  const message = 'This website is getting many bookings at the moment.';
+  if (config.challenge) throw notAPerson(`${message} The solved challenge is missing.`, challenged);
+  throw tooMany(now, new Date(now.getTime() + waitMs), {
+    message,
+    nextAction: 'Send the same call again in a minute.',
+  });
 }
 
 /** Throws `rate_limited`. The bookings of the site are locked. */

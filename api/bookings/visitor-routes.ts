@@ -1,5 +1,6 @@
 /** Calls of visitors' browsers and agents, from the site's own pages or from no page at all. */
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
@@ -44,7 +45,7 @@ export function visitSite(scope: Api, deps: Deps): void {
 
 /** CORS preflight requests (the Fetch standard), answered by `visitSite`. */
 export function preflightRoutes(app: Api): void {
-  for (const path of ['/b/:public_id', '/b/:public_id/days', '/b/:public_id/slots']) {
+  for (const path of ['/b/:public_id', '/b/:public_id/days', '/b/:public_id/slots', '/b/:public_id/challenge']) {
     app.options(path, { schema: { hide: true } }, () => {});
   }
 }
@@ -118,6 +119,30 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const choice = choose(await openTimetable(request.em, visited(request).site), request.query);
       return await openSlots(reading(request), choice, request.query.date);
+    },
+  );
+}
+
+/** The challenge that bookings of a busy site need. */
+export function challengeRoutes(app: Api, deps: Deps): void {
+  app.get(
+    '/b/:public_id/challenge',
+    {
+      config: { operation: 'offer.challenge', capability: 'bookings' },
+      schema: {
+        summary: 'Get a challenge for a booking',
+        description: 'Needed only after the error `not_a_person`: the website is getting many bookings.',
+        security: [],
+        params: publicParams,
+        response: { 200: z.record(z.string(), z.unknown()) },
+      },
+    },
+    async (request) => {
+      const { site } = visited(request);
+      if (deps.challenge) return await deps.challenge.issue(site.publicId);
+      throw errors.not_found('This platform has no challenges.', {
+        nextAction: 'Book without a challenge. After the error rate_limited, wait as long as it says.',
+      });
     },
   );
 }

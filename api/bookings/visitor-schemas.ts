@@ -42,6 +42,11 @@ export const newBookingBody = z.strictObject({
     .record(z.string().max(64), z.union([answer, z.array(answer).max(100)]))
     .default({})
     .describe('Answers, keyed by the names of the service’s intake fields.'),
+  altcha: z
+    .string()
+    .max(4_000)
+    .optional()
+    .describe('The solved challenge of GET /b/{public_id}/challenge, after the error not_a_person.'),
 });
 
 export const descriptionAnswer = z

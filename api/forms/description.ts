@@ -1,5 +1,6 @@
 /** A form as visitors see it: as data for their agents, and for our pages. */
 import { z } from 'zod';
+import { howToSolve } from '#api/visitors/challenges.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 import type { ShownForm } from '#web/pages/form-page.ts';
@@ -25,15 +26,6 @@ const howToSend =
   'Send one object with the field names as keys. Each value is text, a number, true or false for a checkbox, or a list for checkboxes. ' +
   'Add the solved challenge under the key named in challenge.answer. If the submission is invalid, error.message lists every problem. ' +
   'A submission is stored only once the response confirms it.';
-const howToSolve = {
-  altcha:
-    'GET the url; it returns { parameters, signature }. For n = 0, 1, 2 …, derive a key with PBKDF2-HMAC-SHA-256 from the password (the bytes of ' +
-    'parameters.nonce, which is hex, followed by n as 4 bytes, big-endian) and the salt (the bytes of parameters.salt, which is hex), with ' +
-    'parameters.cost iterations and a length of parameters.keyLength bytes. Stop when the key in hex begins with parameters.keyPrefix. The answer is ' +
-    'the base64 encoding of the JSON { "challenge": <the response from the url>, "solution": { "counter": n, "derivedKey": <the key in hex> } }. ' +
-    'Each challenge is accepted once, only for this form, within one hour.',
-  hosted: 'The widget on the form’s page solves the challenge in a browser.',
-} as const;
 
 /** Throws `site_archived`, and `forms_disabled` if the platform has forms switched off. */
 export function describeForm(

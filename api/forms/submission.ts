@@ -2,10 +2,10 @@
 
 import { LockMode } from '@mikro-orm/core';
 import { missing } from '#api/capabilities.ts';
+import { requireUnused, verifySolution } from '#api/visitors/challenges.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { Form, type FormField } from '#db/forms/form.ts';
 import { Submission, type SubmittedValue } from '#db/forms/submission.ts';
-import { useChallenge } from '#db/forms/submissions.ts';
 import type { Mail } from '#db/mail/mail.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -14,7 +14,7 @@ import { notifyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { type AppError, errors } from '#runtime/errors.ts';
+import { errors } from '#runtime/errors.ts';
 import { isId, newId } from '#runtime/ids.ts';
 import { type RawValues, validateValues } from './values.ts';
 
@@ -53,17 +53,13 @@ export async function receiveSubmission(
   requireOpenForm(deps, form);
   // Before the challenge: a visitor who mistyped something need not solve a second one.
   requireUsable(form.fields, given);
-  const verdict = await verify(deps, form, solution);
+  const solved = await verifySolution(deps, form.id, solution, challenged);
   return await em.transactional(async (tx) => {
     const locked = await lockFormForShare(tx, form.id);
     // The form may have changed while the request was being read.
     requireOpenForm(deps, locked);
     const values = requireUsable(locked.fields, given);
-    if (!(await useChallenge(tx, verdict.once, verdict.expiresAt))) {
-      throw errors.not_a_person('This form has already been sent: each challenge can be used only once.', {
-        nextAction: solveAnother,
-      });
-    }
+    await requireUnused(tx, solved, challenged);
     const now = deps.clock.now();
     const mail = deps.config.mail ? await queueNotice(tx, deps, locked, { values, page }) : null;
     const expiresAt = new Date(now.getTime() + keptMs);
@@ -86,20 +82,7 @@ function requireUsable(fields: readonly FormField[], given: RawValues): Submitte
   return values;
 }
 
-const solveAnother = 'Get a new challenge with GET /f/{form_id}/challenge, solve it, and send the form again.';
-
-async function verify({ challenge }: Pick<Deps, 'challenge'>, form: Form, solution: string | undefined) {
-  if (solution === undefined || !challenge) throw notAPersonError('The solved challenge is missing.');
-  const verdict = await challenge.verify(form.id, solution);
-  if (verdict.ok) return verdict;
-  throw notAPersonError(
-    verdict.expired ? 'The solved challenge has expired.' : 'The challenge was not solved correctly.',
-  );
-}
-
-function notAPersonError(message: string): AppError {
-  return errors.not_a_person(message, { nextAction: solveAnother });
-}
+const challenged = { what: 'This form', call: 'GET /f/{form_id}/challenge' } as const;
 
 async function queueNotice(
   tx: EntityManager,

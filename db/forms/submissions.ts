@@ -36,18 +36,7 @@ export async function removeForm(tx: EntityManager, clock: Clock, formId: string
   await tx.nativeDelete(Form, { id: formId });
 }
 
-/** Marks a challenge as used in the transaction of the submission. Returns false where it was used before. */
-export async function useChallenge(tx: EntityManager, once: Buffer, expiresAt: Date): Promise<boolean> {
-  const rows = await tx.execute<unknown[]>(
-    'insert into used_challenge (hash, expires_at) values (?, ?) on conflict do nothing returning expires_at',
-    [once, expiresAt],
-  );
-  return rows.length === 1;
-}
-
-/** Deletes expired submissions and challenges. Returns how many rows. */
+/** Deletes expired submissions. Returns how many. */
 export async function sweepForms(em: EntityManager, now: Date): Promise<number> {
-  const submissions = await em.execute<unknown[]>('delete from submission where expires_at <= ? returning 1', [now]);
-  const challenges = await em.execute<unknown[]>('delete from used_challenge where expires_at <= ? returning 1', [now]);
-  return submissions.length + challenges.length;
+  return (await em.execute<unknown[]>('delete from submission where expires_at <= ? returning 1', [now])).length;
 }

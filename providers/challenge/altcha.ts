@@ -28,7 +28,7 @@ const solutionSchema = z.object({
       keyPrefix: z.string().regex(/^[0-9a-f]{32}$/),
       keySignature: z.string().regex(/^[0-9a-f]{64}$/),
       expiresAt: z.int(),
-      data: z.object({ form: z.string() }),
+      data: z.object({ subject: z.string() }),
     }),
     signature: z.string().regex(/^[0-9a-f]{64}$/),
   }),
@@ -42,25 +42,25 @@ export function openAltcha({ key, rounds }: { key: string; rounds: number }, clo
   return {
     shown: { kind: 'altcha' },
     answers: ['altcha'],
-    async issue(formId) {
+    async issue(subject) {
       const challenge = await createChallenge({
         algorithm: 'PBKDF2/SHA-256',
         cost,
         // From a half to one and a half times the usual work: never zero, never unlimited.
         counter: randomInt(Math.ceil(tries * 1.5), Math.max(1, Math.floor(tries / 2))),
-        data: { form: formId },
+        data: { subject },
         deriveKey,
         expiresAt: new Date(clock.now().getTime() + validMs),
         ...secrets,
       });
       return { ...challenge };
     },
-    async verify(formId, text): Promise<Verdict> {
+    async verify(subject, text): Promise<Verdict> {
       const sent = readSolution(text);
       if (!sent) return { ok: false, expired: false };
       const { challenge, solution } = sent;
       const expiresAt = new Date(challenge.parameters.expiresAt * 1000);
-      if (challenge.parameters.data.form !== formId) return { ok: false, expired: false };
+      if (challenge.parameters.data.subject !== subject) return { ok: false, expired: false };
       if (expiresAt <= clock.now()) return { ok: false, expired: true };
       const { verified } = await verifySolution({ challenge, solution, deriveKey, ...secrets });
       if (!verified) return { ok: false, expired: false };

@@ -13,8 +13,8 @@ export type Challenge = {
   shown: Shown;
   /** Names of the form answers that may contain the solution, the usual one first. */
   answers: readonly [string, ...string[]];
-  /** A new challenge for this form, in its widget's format. */
-  issue(formId: string): Promise<Record<string, unknown>>;
-  /** Whether the solution is for a challenge of this form. Throws `provider_error` if that could not be checked. */
-  verify(formId: string, solution: string): Promise<Verdict>;
+  /** A new challenge for this form or site (its id), in its widget's format. */
+  issue(subject: string): Promise<Record<string, unknown>>;
+  /** Whether the solution is for a challenge of this form or site. Throws `provider_error` if that could not be checked. */
+  verify(subject: string, solution: string): Promise<Verdict>;
 };

@@ -26,7 +26,7 @@ export function openTurnstile(
     shown,
     answers: ['cf-turnstile-response', 'altcha'],
     issue: async () => ({ kind: 'hosted', site_key: siteKey, script_url: shown.scriptUrl }),
-    async verify(_formId, token): Promise<Verdict> {
+    async verify(_subject, token): Promise<Verdict> {
       if (token.length > 2_048) return { ok: false, expired: false };
       const { success, 'error-codes': codes } = await ask(`${url}/turnstile/v0/siteverify`, {
         secret: key,

@@ -131,7 +131,8 @@ export const requestErrors = {
     status: 400,
     retryable: false,
     when: 'The challenge is missing, unsolved or expired, or has already been used',
-    remedy: 'Submit the form from a visitor’s browser, where the widget solves the challenge.',
+    remedy:
+      'Send the form or booking from a visitor’s browser, where the widget solves the challenge, or solve one as its description says.',
   },
   invalid_origin: {
     status: 400,

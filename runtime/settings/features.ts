@@ -56,13 +56,13 @@ export const forms = {
     .or(z.literal(''))
     .default('')
     .describe(
-      'Key that signs the spam challenges of forms, or the secret key for the external verifier. At least 16 characters. Empty: forms are disabled (`forms_disabled`). `npm start` creates one. Changing the key only invalidates challenges that are being solved.',
+      'Key that signs the spam challenges of forms and bookings, or the secret key for the external verifier. At least 16 characters. Empty: forms are disabled (`forms_disabled`), and a website accepts 10 bookings a minute. `npm start` creates one. Changing the key only invalidates challenges that are being solved.',
     ),
   FRONTAGE_CHALLENGE: z
     .enum(['altcha', 'turnstile'])
     .default('altcha')
     .describe(
-      'Spam challenge of forms. `altcha`: the platform’s own proof of work. `turnstile`: an external verifier, which visitors’ browsers contact.',
+      'Spam challenge of forms, and of bookings on a busy website. `altcha`: the platform’s own proof of work. `turnstile`: an external verifier, which visitors’ browsers contact.',
     ),
   FRONTAGE_CHALLENGE_ROUNDS: z.coerce
     .number()

@@ -55,7 +55,13 @@ test('operation names are unique, and only the sign-in exchange is open under /v
   const ids = routes.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   const open = routes.filter(({ operation }) => operation.security).map(({ path }) => path);
-  const bookings = ['/b/{public_id}', '/b/{public_id}', '/b/{public_id}/days', '/b/{public_id}/slots'];
+  const bookings = [
+    '/b/{public_id}',
+    '/b/{public_id}',
+    '/b/{public_id}/challenge',
+    '/b/{public_id}/days',
+    '/b/{public_id}/slots',
+  ];
   const forms = ['/f/{form_id}', '/f/{form_id}', '/f/{form_id}/challenge'];
   const signIn = ['/v1/auth/requests', '/v1/auth/requests/{id}/redeem'];
   expect(open.sort()).toEqual([...bookings, ...forms, '/healthz', '/readyz', ...signIn]);

@@ -1,12 +1,13 @@
 /** Visitors and programs that book far more than a visitor would. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
+import { challengeEnv, solve } from '#test/forms/fixture.ts';
 import { type BookingFixture, createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
 
 let fixture: BookingFixture;
 beforeAll(async () => {
-  fixture = await createBookingFixture({ FRONTAGE_RATE_SCALE: '1' });
+  fixture = await createBookingFixture({ ...challengeEnv, FRONTAGE_RATE_SCALE: '1' });
 });
 afterAll(() => fixture?.close());
 
@@ -41,4 +42,52 @@ test('a visitor has at most five free bookings of a site, until one ends', async
   const [kept] = answers.filter(({ status }) => status === 200);
   await owner.call('POST', `/v1/bookings/${kept?.body.id}/cancel`);
   expect([code(await book(0)), code(await book(1))]).toEqual(['booked', 'rate_limited']);
+});
+
+/** Ten bookings of ten visitors, after which the site is busy. */
+async function busySite(its: BookingFixture = fixture) {
+  const made = await its.newBookable(roomy());
+  const [slot] = await its.slots(made.publicId, its.dateIn(9), '&calendar=room');
+  let visitors = 0;
+  const book = (more: object = {}) => {
+    const visitor = { name: 'Ada Visitor', email: `ada-${++visitors}@example.org` };
+    return its.book(made.publicId, slot?.start ?? '', { calendar: ['room', 'hall'][visitors % 2], visitor, ...more });
+  };
+  const answers = await Promise.all(Array.from({ length: 14 }, () => book()));
+  return { ...made, book, codes: answers.map(code).sort() };
+}
+const ten = Array.from({ length: 10 }, () => 'booked');
+
+test('beyond ten bookings in a minute a site requires a solved challenge', async () => {
+  const { publicId, book, codes } = await busySite();
+  expect(codes).toEqual([...ten, ...Array.from({ length: 4 }, () => 'not_a_person')]);
+  const described = await fixture.anyone('GET', `/b/${publicId}`);
+  expect(described.text).toContain(`/b/${publicId}/challenge`);
+  const solved = async (id: string) => await solve((await fixture.anyone('GET', `/b/${id}/challenge`)).body);
+  const altcha = await solved(publicId);
+  expect([code(await book({ altcha })), code(await book({ altcha }))]).toEqual(['booked', 'not_a_person']);
+  const elsewhere = await solved((await newSite()).publicId);
+  expect([code(await book({ altcha: elsewhere })), code(await book({ altcha: 'x' }))]).toEqual([
+    'not_a_person',
+    'not_a_person',
+  ]);
+  fixture.skip(61_000);
+  expect(code(await book())).toBe('booked');
+  expect(code(await fixture.anyone('GET', '/b/nothing/challenge'))).toBe('not_found');
+});
+
+test('without a challenge key a busy site refuses bookings for a minute', async () => {
+  const plain = await createBookingFixture({ FRONTAGE_RATE_SCALE: '1' });
+  try {
+    const { publicId, book, codes } = await busySite(plain);
+    expect(codes).toEqual([...ten, ...Array.from({ length: 4 }, () => 'rate_limited')]);
+    const refused = await book();
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    const { status, text } = await plain.anyone('GET', `/b/${publicId}/challenge`);
+    expect([status, JSON.parse(text).error.code]).toEqual([404, 'not_found']);
+    plain.skip(61_000);
+    expect(code(await book())).toBe('booked');
+  } finally {
+    await plain.close();
+  }
 });

@@ -172,6 +172,10 @@ export const table: Record<string, Entry> = {
     query: '?service=talk&date=2026-01-01',
     path: (fixture) => fixture.bookable(),
   },
+  'GET /b/{public_id}/challenge': {
+    rule: 'all',
+    path: (fixture) => fixture.bookable(),
+  },
   'POST /b/{public_id}': {
     rule: 'all',
     body: { service: 'talk', start: '2026-01-01T00:00:00Z', visitor: { name: 'V', email: 'v@example.com' } },

@@ -7,12 +7,13 @@
  * booking), `frontage-held` (a booking to be paid), `frontage-unavailable`.
  */
 import { make } from '#web/dom.js';
-import { newKey, RequestFailed, request } from './api.js';
+import { RequestFailed, request } from './api.js';
 import { bookedPanel } from './booked-panel.js';
 import { detailFields, intakeAnswers } from './details.js';
 import { field, optionsOf } from './dom.js';
 import { isoDate, localeOf } from './formats.js';
 import { monthCells, monthRange, monthTitle } from './month.js';
+import { BookingSender } from './sender.js';
 import { timeChoices } from './times.js';
 import style from './widget.css';
 import { words } from './words.js';
@@ -20,7 +21,7 @@ import { words } from './words.js';
 class FrontageBooking extends HTMLElement {
   #root = this.attachShadow({ mode: 'open' });
   #month = 0;
-  #sent = { body: '', key: '' };
+  #sender = new BookingSender((place) => this.append(place));
   #requests = 0;
   #path = '';
   #locale = 'en';
@@ -92,6 +93,7 @@ class FrontageBooking extends HTMLElement {
     const month = make('div', { className: 'month' }, this.#previous, this.#monthName, this.#next);
     const day = make('fieldset', {}, make('legend', { textContent: w.day }), month, this.#days, this.#dayHint);
     this.#form.append(service, this.#calendarField, day, this.#timesSet, this.#details, this.#fault, this.#send);
+    this.#fault.before(this.#sender.slot);
     this.#root.querySelector('slot')?.replaceWith(this.#form);
   }
 
@@ -197,21 +199,18 @@ class FrontageBooking extends HTMLElement {
   async #book(event) {
     event.preventDefault();
     const data = new FormData(this.#form);
-    const body = JSON.stringify({
+    const booking = {
       service: this.#serviceSelect.value,
       calendar: this.#calendarSelect.value,
       start: data.get('start'),
       seats: Number(data.get('seats') ?? 1),
       visitor: { name: data.get('name'), email: data.get('email') },
       intake: intakeAnswers(this.#service.intake, data),
-    });
-    // The same booking sent again after a lost response keeps its idempotency key.
-    if (this.#sent.body !== body) this.#sent = { body, key: newKey() };
+    };
     this.#send.disabled = true;
     this.#fault.textContent = '';
-    const headers = { 'content-type': 'application/json', 'idempotency-key': this.#sent.key };
     try {
-      this.#showOutcome(await request(this.#path, { method: 'POST', headers, body }));
+      this.#showOutcome(await this.#sender.send(this.#path, booking));
     } catch (error) {
       this.#showError(error);
       const code = error instanceof RequestFailed ? error.code : '';

@@ -4,9 +4,9 @@
  * Colours and corners: widget.css. Events: frontage-sent, frontage-refused (detail.message).
  */
 import { make } from '#web/dom.js';
+import { HostedChallenge } from '#web/widgets/challenge/hosted-challenge.js';
+import { solutionOf } from '#web/widgets/challenge/solution.js';
 import { fieldOf } from './fields.js';
-import { HostedChallenge } from './hosted-challenge.js';
-import { solve } from './proof-of-work.js';
 import { words } from './words.js';
 
 const home = new URL('..', import.meta.url);
@@ -103,9 +103,7 @@ class FrontageForm extends HTMLElement {
   async #solveNew() {
     const response = await fetch(`${this.#address}/challenge`, { headers: json });
     if (!response.ok) throw new ResponseError(response.status);
-    const challenge = await response.json();
-    if (challenge.kind === 'hosted') return await this.#hosted.solve(challenge);
-    return await solve(challenge, this.#removal.signal);
+    return await solutionOf(await response.json(), this.#hosted, this.#removal.signal);
   }
 
   /** @param {HTMLElement} place */

@@ -5,7 +5,7 @@ import { make } from '#web/dom.js';
 const scripts = new Map();
 
 /**
- * Loads a script once for all forms of the page.
+ * Loads a script once for all widgets of the page.
  * @param {string} src
  */
 function loadScript(src) {

@@ -20,7 +20,7 @@ export async function solve(challenge, signal) {
     const solution = { counter: from + found, derivedKey: keys[found] };
     return btoa(JSON.stringify({ challenge, solution }));
   }
-  throw new DOMException('The form was removed from the page.', 'AbortError');
+  throw new DOMException('The widget was removed from the page.', 'AbortError');
 }
 
 /**
