@@ -74,7 +74,7 @@ test('the remedy is what the system needs, or else what to install', () => {
     remedy: '',
   };
   const remedyOf = (...refusals: SandboxRefusal[]) => withoutWorking('auto', refusals, {}).lines[1];
-  expect(remedyOf(engine, bubblewrap, unknown)).toContain(`For a sandbox, run: ${sudo}apt install bubblewrap.`);
+  expect(remedyOf(engine, bubblewrap, unknown)).toContain(`For a sandbox: ${sudo}apt install bubblewrap.`);
   expect(remedyOf(engine, unknown)).toContain(
     `install a container engine (${sudo}apt install docker.io) and start it.`,
   );

@@ -121,7 +121,7 @@ function isLocal(value: string): boolean {
 /** The last refusal is that of the system itself: a change of it, where that is enough, is better than another program. */
 function remedyFor(refusals: SandboxRefusal[]): string {
   const last = refusals.findLast(({ remedy }) => remedy !== '');
-  if (last?.program === 'bubblewrap') return `For a sandbox, run: ${installCommand(['bubblewrap'])}.`;
+  if (last?.program === 'bubblewrap') return `For a sandbox: ${installCommand(['bubblewrap'])}.`;
   if (last && !last.program) return last.remedy;
   return `For a sandbox, install a container engine (${installCommand(['docker'])}) and start it.`;
 }
