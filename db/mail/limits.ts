@@ -43,9 +43,10 @@ export async function queueFirstContact<Kind extends MailKind>(
   { site, ...mail }: MailAbout<Kind>,
 ): Promise<Mail> {
   await lockSender(tx, site);
-  await lockAddress(tx, mail.to);
+  const mailbox = mailboxOf(mail.to);
+  await lockAddress(tx, mailbox);
   const key = deriveKey(deps.config.secret, 'mail recipient');
-  const recipientHash = createHmac('sha256', key).update(mail.to.toLowerCase()).digest();
+  const recipientHash = createHmac('sha256', key).update(mailbox).digest();
   if (await isBelowLimits(tx, deps, site, recipientHash)) {
     return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { recipientHash });
   }
@@ -60,6 +61,12 @@ export async function queueFirstContact<Kind extends MailKind>(
     createdAt: now,
     settledAt: now,
   });
+}
+
+/** Spellings that many providers deliver to one mailbox are counted as one: dots, and what follows a plus sign. */
+function mailboxOf(address: string): string {
+  const [, local = '', domain = ''] = /^(.*)@(.*)$/.exec(address.toLowerCase()) ?? [];
+  return `${local.replace(/\+.*$/, '').replaceAll('.', '')}@${domain}`;
 }
 
 async function isBelowLimits(

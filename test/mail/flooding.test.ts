@@ -53,14 +53,11 @@ test('an address receives five first e-mails an hour and twenty a day, invitatio
     await owner.call('DELETE', `/v1/sites/${site.id}/invitations/${body.id}`);
     return [body.status, body.mail, body.next_action];
   };
+  // Providers deliver all of these to one mailbox.
+  const spellings = times(6, (n) => `${['invited', 'Invited', 'in.vited', `invited+${n}`][n % 4]}@example.org`);
   const hours: number[] = [];
   for (let hour = 0; hour < 5; hour++) {
-    hours.push(
-      await firstContacts(
-        site.id,
-        times(6, () => victim),
-      ),
-    );
+    hours.push(await firstContacts(site.id, spellings));
     expect(await invite()).toEqual(['open', 'not_sent', expect.stringContaining('was not sent')]);
     fixture.skip(hourMs);
   }
