@@ -41,6 +41,8 @@ export async function removeCollaborator(
   const site = await loadSite(em, actor, siteId);
   requireOwner(site, actor, 'remove a collaborator');
   return await em.transactional(async (tx) => {
+    // First, since it locks the site: other calls lock the site before the collaborator.
+    await dropBuildCaches(tx, site.id);
     const found = isId('acct', accountId)
       ? await tx.findOne(Collaborator, { site: site.id, account: accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
       : null;
@@ -50,7 +52,6 @@ export async function removeCollaborator(
     // deleted.
     const moved = await notifiedOf(tx, site.id, accountId);
     await tx.nativeDelete(Collaborator, { site: site.id, account: accountId });
-    await dropBuildCaches(tx, site.id);
     const ended = await revokeAll(tx, { siteId: site.id, accountId, now: clock.now() });
     return { account, role: 'collaborator', since: found.since, ended, moved };
   });
