@@ -9,6 +9,7 @@ keep() { [ -s "secrets/$1" ] || printf '%s' "$2" >"secrets/$1"; }
 random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
 
 keep frontage_secret "$(random)"
+keep unused_secret "$(random)"
 keep sealing_keys "v1:$(random)"
 keep challenge_key "$(random)"
 keep postgres_password "$(random)"

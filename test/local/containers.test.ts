@@ -14,7 +14,6 @@ import { readConfig } from '#runtime/config.ts';
 import { pathOf } from '#test/stack/requirements.ts';
 import { until } from '#test/stack/until.ts';
 import { freePort } from '#tools/local/ports.ts';
-import { searchAttributes } from '#tools/local/services/temporal.ts';
 import { buildImage, removeImage } from './image.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -29,8 +28,6 @@ type Service = {
   command: string[] | string;
   deploy?: { replicas: number };
   volumes?: string[];
-  environment?: Record<string, string>;
-  secrets?: string[];
   healthcheck?: { test: string[] };
   ports?: string[];
   read_only?: boolean;
@@ -61,21 +58,6 @@ test('only the builds worker gets its engine’s socket, and none gets the host�
     expect(volumes.some((volume) => volume.startsWith('engine-socket:'))).toBe(['builds', 'engine'].includes(name));
   }
   expect(compose.services.engine.network_mode).toBe('none');
-});
-
-test('every secret is a file, and every setting is one that exists', () => {
-  const known = new Set<string>();
-  // For each setting it asks whether there is a file.
-  const asked = new Proxy({} as NodeJS.ProcessEnv, { get: (_all, name) => void known.add(String(name)) });
-  expect(() => readConfig(asked)).toThrow();
-  for (const [, { environment = {}, secrets = [] }] of ours) {
-    for (const [name, value] of Object.entries(environment)) {
-      expect(known).toContain(`${name.replace(/_FILE$/, '')}_FILE`);
-      if (name.endsWith('_FILE')) expect(secrets).toContain(String(value).replace('/run/secrets/', ''));
-      else expect(name).not.toMatch(/SECRET|KEY|PASSWORD|DATABASE_URL/);
-    }
-  }
-  expect(compose.services['search-attributes'].command[0]).toContain(searchAttributes.join(' '));
 });
 
 test('edges behind the load balancer ignore headers about the visitor’s location', () => {
