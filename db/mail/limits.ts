@@ -16,7 +16,11 @@ import { type MailTo, queueMail } from './queue.ts';
 
 /** To one address, from the whole platform; of one site; of all sites of one account. */
 const firstContacts = { addressPerHour: 5, addressPerDay: 20, sitePerHour: 60, accountPerHour: 100 } as const;
-const followUps = { bookingPerDay: 3, sitePerHour: 300 } as const;
+/**
+ * Of one booking; of one site; of one account to one address. The last is for accounts that pay for their own bookings
+ * in the payment provider's test mode.
+ */
+const followUps = { bookingPerDay: 3, sitePerHour: 300, addressPerHour: 5 } as const;
 
 type Deps = { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'rateScale' | 'secret'> };
 type OfSite = Pick<Site, 'id' | 'account'>;
@@ -45,8 +49,7 @@ export async function queueFirstContact<Kind extends MailKind>(
   await lockSender(tx, site);
   const mailbox = mailboxOf(mail.to);
   await lockAddress(tx, mailbox);
-  const key = deriveKey(deps.config.secret, 'mail recipient');
-  const recipientHash = createHmac('sha256', key).update(mailbox).digest();
+  const recipientHash = recipientHashOf(deps, mailbox);
   if (await isBelowLimits(tx, deps, site, recipientHash)) {
     return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { recipientHash });
   }
@@ -61,6 +64,10 @@ export async function queueFirstContact<Kind extends MailKind>(
     createdAt: now,
     settledAt: now,
   });
+}
+
+function recipientHashOf({ config }: Deps, mailbox: string): Buffer {
+  return createHmac('sha256', deriveKey(config.secret, 'mail recipient')).update(mailbox).digest();
 }
 
 /** Spellings that many providers deliver to one mailbox are counted as one: dots, and what follows a plus sign. */
@@ -78,12 +85,13 @@ async function isBelowLimits(
   const now = clock.now().getTime();
   const [hourAgo, dayAgo] = [new Date(now - hourMs), new Date(now - dayMs)];
   const [counts] = await tx.execute<[Record<keyof typeof firstContacts, number>]>(
-    `select
-       (select count(*)::int from mail where recipient_hash = ? and created_at > ?) as "addressPerHour",
-       (select count(*)::int from mail where recipient_hash = ? and created_at > ?) as "addressPerDay",
-       (select count(*)::int from mail where recipient_hash is not null and site_id = ? and created_at > ?) as "sitePerHour",
-       (select count(*)::int from mail where recipient_hash is not null and created_at > ?
-          and site_id in (select id from site where account_id = ?)) as "accountPerHour"`,
+    `with first as not materialized (select * from mail where recipient_hash is not null and booking_id is null)
+     select
+       (select count(*)::int from first where recipient_hash = ? and created_at > ?) as "addressPerHour",
+       (select count(*)::int from first where recipient_hash = ? and created_at > ?) as "addressPerDay",
+       (select count(*)::int from first where site_id = ? and created_at > ?) as "sitePerHour",
+       (select count(*)::int from first where created_at > ? and site_id in (select id from site where account_id = ?))
+         as "accountPerHour"`,
     [recipientHash, hourAgo, recipientHash, dayAgo, site.id, hourAgo, hourAgo, site.account.id],
   );
   const names = Object.keys(firstContacts) as (keyof typeof firstContacts)[];
@@ -91,8 +99,8 @@ async function isBelowLimits(
 }
 
 /**
- * Queues an e-mail about an existing booking or its payment. It is always sent: at once, or when the booking and its
- * site are below their limits. The transaction takes no other lock afterwards.
+ * Queues an e-mail about an existing booking or its payment. It is always sent: at once, or when it is within the
+ * limits. The transaction takes no other lock afterwards.
  */
 export async function queueFollowUp<Kind extends MailKind>(
   tx: EntityManager,
@@ -101,28 +109,26 @@ export async function queueFollowUp<Kind extends MailKind>(
   { site, ...mail }: MailAbout<Kind>,
 ): Promise<Mail> {
   await lockSender(tx, site);
-  const sendAt = new Date(
-    Math.max(
-      deps.clock.now().getTime(),
-      await nextSending(tx, deps, {
-        column: 'booking_id',
-        value: bookingId,
-        limit: followUps.bookingPerDay,
-        ms: dayMs,
-      }),
-      await nextSending(tx, deps, { column: 'site_id', value: site.id, limit: followUps.sitePerHour, ms: hourMs }),
-    ),
-  );
-  return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { bookingId, sendAt });
+  const recipientHash = recipientHashOf(deps, mailboxOf(mail.to));
+  const ofAccount = 'recipient_hash = ? and site_id in (select id from site where account_id = ?)';
+  const windows: Window[] = [
+    { where: 'booking_id = ?', values: [bookingId], limit: followUps.bookingPerDay, ms: dayMs },
+    { where: 'site_id = ?', values: [site.id], limit: followUps.sitePerHour, ms: hourMs },
+    { where: ofAccount, values: [recipientHash, site.account.id], limit: followUps.addressPerHour, ms: hourMs },
+  ];
+  let sendAtMs = deps.clock.now().getTime();
+  for (const window of windows) sendAtMs = Math.max(sendAtMs, await nextSending(tx, deps, window));
+  const counted = { recipientHash, bookingId, sendAt: new Date(sendAtMs) };
+  return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, counted);
 }
 
-type Window = { column: 'booking_id' | 'site_id'; value: string; limit: number; ms: number };
+type Window = { where: string; values: (string | Buffer)[]; limit: number; ms: number };
 
 /** When the window has room for another e-mail: after the one that is `limit` before it has left the window. */
-async function nextSending(tx: EntityManager, { config }: Deps, { column, value, limit, ms }: Window): Promise<number> {
+async function nextSending(tx: EntityManager, { config }: Deps, { where, values, limit, ms }: Window): Promise<number> {
   const [row] = await tx.execute<{ send_at: string | Date }[]>(
-    `select send_at from mail where booking_id is not null and ${column} = ? order by send_at desc offset ? limit 1`,
-    [value, Math.ceil(limit * config.rateScale) - 1],
+    `select send_at from mail where booking_id is not null and ${where} order by send_at desc offset ? limit 1`,
+    [...values, Math.ceil(limit * config.rateScale) - 1],
   );
   return row ? new Date(row.send_at).getTime() + ms : 0;
 }

@@ -15,7 +15,7 @@ export const Mail = defineEntity({
     /** The site or account that it belongs to; both are null where the recipient has neither. */
     siteId: p.text().nullable(),
     accountId: p.text().nullable(),
-    /** Of a first e-mail to an address without an account, for a day: a keyed hash of the address, by which it is counted. */
+    /** Of an e-mail to an address that may have no account, for a day: a keyed hash of the address, by which it is counted. */
     recipientHash: p.blob().nullable(),
     /** Of a later e-mail about a booking. */
     bookingId: p.text().nullable(),

@@ -98,9 +98,10 @@ export async function settleMail(
  * addresses that no limit counts any more. Returns how many mails.
  */
 export async function sweepMails(em: EntityManager, now: Date): Promise<number> {
-  await em.execute('update mail set recipient_hash = null where recipient_hash is not null and created_at < ?', [
-    new Date(now.getTime() - dayMs),
-  ]);
+  await em.execute(
+    'update mail set recipient_hash = null where recipient_hash is not null and coalesce(send_at, created_at) < ?',
+    [new Date(now.getTime() - dayMs)],
+  );
   const gone = await em.execute<unknown[]>(
     `delete from mail m where settled_at < ? and not exists (select 1 from invitation i where i.mail_id = m.id)
        and not exists (select 1 from booking b where b.mail_id = m.id)

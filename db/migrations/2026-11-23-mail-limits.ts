@@ -5,7 +5,7 @@ export class MailLimits extends Migration {
   override up(): void {
     this.addSql(`
       alter table mail
-        -- A keyed hash of the address, for a day, of a first e-mail to it.
+        -- A keyed hash of the address, for a day.
         add column recipient_hash bytea,
         -- Of a later e-mail about a booking: the booking, and when it is sent.
         add column booking_id text,

@@ -79,15 +79,22 @@ test('a site starts sixty first e-mails an hour, an account a hundred', async ()
 test('later e-mails about a booking wait for the next day, and none is dropped', async () => {
   const { em } = fixture.deps;
   const site = await em().findOneOrFail(Site, (await fixture.newSite(await fixture.newCaller())).id);
-  const mail = { kind: 'invitation', to: 'guest@example.org', data, site } as const;
+  const queue = (bookingId: string, to: string) =>
+    em().transactional((tx) => queueFollowUp(tx, fixture.deps, bookingId, { kind: 'invitation', to, data, site }));
   const began = fixture.clock.now().getTime();
   const mails: Mail[] = [];
   for (let n = 0; n < 4; n++) {
-    mails.push(await em().transactional((tx) => queueFollowUp(tx, fixture.deps, 'book_one', mail)));
+    mails.push(await queue('book_one', 'guest@example.org'));
   }
   expect(mails.map(({ status }) => status)).toEqual(times(4, () => 'queued'));
   const days = mails.map(({ sendAt }) => Math.floor(((sendAt?.getTime() ?? 0) - began) / (24 * hourMs)));
   expect(days).toEqual([0, 0, 0, 1]);
   const starts = await em().find(OutboxEntry, { workflowId: { $in: mails.map(({ id }) => `mail:${id}`) } });
   expect(starts.map(({ message }) => message.startAt).sort()).toEqual(mails.map(({ sendAt }) => sendAt?.toISOString()));
+
+  // A site that pays for its own bookings cannot flood an address: the sixth waits for an hour.
+  const paid: Mail[] = [];
+  for (let n = 0; n < 6; n++) paid.push(await queue(`book_paid_${n}`, 'other@example.org'));
+  const waits = paid.map(({ sendAt }) => Math.floor(((sendAt?.getTime() ?? 0) - began) / hourMs));
+  expect(waits).toEqual([0, 0, 0, 0, 0, 1]);
 });
