@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter } from '#db/mail/queue.ts';
+import { Site } from '#db/sites/site.ts';
 import { refusal, useUnsent } from './fixture.ts';
 
 const dayMs = 24 * 3600_000;
@@ -217,6 +218,8 @@ test('removing a collaborator ends the access of all their tokens at once', asyn
   const read = () => member.call('GET', `/v1/sites/${site.id}`, { headers: bearer });
   expect((await read()).status).toBe(200);
   const removed = await ask.remove(owner, site.id, member.accountId);
+  // What their code left in the caches of builds is not used again.
+  expect((await fixture.deps.em().findOneOrFail(Site, { id: site.id })).cacheEpoch).toBe(1);
   expect(removed.body).toMatchObject({
     account_id: member.accountId,
     role: 'collaborator',
