@@ -1,7 +1,7 @@
 /**
  * Expires restored short-lived credentials: people sign in again, and repeat requests for a change of address, an
  * upload or an onboarding. Mails that were waiting in the backup were sent long ago, or, in a dry run, are sent by the
- * installation that still runs: they are not sent again.
+ * installation that still runs: they are not sent again. Build caches of before are not used.
  */
 import type pg from 'pg';
 import type { Clock } from '#runtime/clock.ts';
@@ -33,6 +33,11 @@ export async function expireCredentials(
   await client.query('delete from signin_link where ended_at is null');
   await client.query(`update email_change set status = 'ended' where status = 'pending'`);
   await client.query('update upload_link set ended_at = $1 where ended_at is null', [now]);
+  // The store may contain build caches of the old installation. Minutes since 1970 are more than any epoch that it has had since the backup.
+  await client.query(
+    `update site set cache_epoch = greatest(cache_epoch + 1, extract(epoch from $1::timestamptz)::integer / 60)`,
+    [now],
+  );
   if (isDryRun) await client.query('update outbox set sent_at = $1 where sent_at is null', [now]);
   const { rowCount } = await client.query(
     `update mail set status = 'failed', failure = 'restored', sealed = null, settled_at = $1

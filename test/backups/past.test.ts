@@ -100,6 +100,8 @@ test('sessions, open links, address changes and codes are not restored; remainin
     expect(await count(`select 1 from ${table}`), table).toBe(0);
   expect(await count(`select 1 from email_change where status = 'pending'`)).toBe(0);
   expect(await count('select 1 from upload_link where ended_at is null')).toBe(0);
+  // No build uses a cache of the old installation.
+  expect(await count('select 1 from site where cache_epoch < 1000000')).toBe(0);
   expect(told.past).toMatchObject({ tokens: 2, clients: 0, collaborators: 1, gitPasswords: 1, reviewLinks: 1 });
 });
 
