@@ -179,6 +179,8 @@ async function answer(
     throw new GitRefusal(400, 'The client disconnected while it waited.');
   }
   const pieces = serveGit({ ...wanted, disconnect: () => reply.raw.destroy(), signal: gone.signal, onExit: release });
+  // Of a response whose client has gone nothing is read: its exchange would never end.
+  gone.signal.addEventListener('abort', () => void pieces.return(undefined).catch(() => {}), { once: true });
   const first = await pieces.next().catch((error) => {
     request.log.warn({ err: error }, 'git did not respond');
     throw new GitRefusal(400, 'git could not read the complete request.');

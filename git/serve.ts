@@ -193,6 +193,12 @@ async function start(exchange: Exchange, processes: Processes, work: Work): Prom
     throw error;
   });
   processes.add(git);
+  git.exited.then(onExit, onExit);
+  if (git.channel) onHook?.(git.channel, work);
+  return stoppable(git, processes);
+}
+
+function stoppable(git: SpawnedProcess, processes: Processes): Git {
   let isOver = false;
   let stopping: NodeJS.Timeout | undefined;
   let killing: NodeJS.Timeout | undefined;
@@ -200,10 +206,8 @@ async function start(exchange: Exchange, processes: Processes, work: Work): Prom
     isOver = true;
     clearTimeout(stopping);
     clearInterval(killing);
-    onExit();
   };
   git.exited.then(over, over);
-  if (git.channel) onHook?.(git.channel, work);
   return {
     ...git,
     // Closes the pipes and kills what git has started: a receive-pack that is signalled while its unpacker exits can

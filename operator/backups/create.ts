@@ -86,7 +86,7 @@ async function createLocked({ config, clock }: Deps, repository: BackupRepositor
 
 /** Sorts by time and is unique. */
 function nameAt(at: Date): string {
-  return `${at.toISOString().slice(0, 19).replaceAll(':', '').toLowerCase()}z-${randomBytes(3).toString('hex')}`;
+  return `${at.toISOString().slice(0, 23).replaceAll(/[:.]/g, '').toLowerCase()}z-${randomBytes(3).toString('hex')}`;
 }
 
 async function readSnapshot(databaseUrl: string, repository: BackupRepository): Promise<Rows> {

@@ -64,6 +64,22 @@ test('clients that disconnect while they wait for a git slot leave it free', asy
   await vi.waitFor(async () => expect(await status()).toBe(200), patient);
 });
 
+test('clients that disconnect in the middle of a push leave their git slots free', async () => {
+  await using site = await serving({ concurrency: { running: 1, perAccount: 1, waiting: 0 } });
+  const siteId = await platform.site({ 'a.txt': 'a' });
+  const address = await site.address(siteId);
+  const status = async () => (await get(address, '/info/refs?service=git-upload-pack')).status;
+  for (let push = 0; push < 30; push++) {
+    const half = await startPush(platform, siteId, site.url);
+    await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]), {
+      ...patient,
+      interval: 5,
+    });
+    half.destroy();
+    await vi.waitFor(async () => expect(await status()).toBe(200), { ...patient, interval: 20 });
+  }
+}, 120_000);
+
 test('a slow client is disconnected, and leaves nothing', async () => {
   await using site = await serving({ timeouts: { slowMs: 300, bytesPerSecondMin: 1_000_000 } });
   const siteId = await platform.site({ 'a.txt': 'a' });
