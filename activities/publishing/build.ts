@@ -95,6 +95,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
   const { info, cancellationSignal } = Context.current();
   const source = await deps.store.scratch.read(job.snapshot);
   if (!source) throw new Error('the snapshot is not in the store');
+  const cached = await siteCache(deps, deployment, await executedBy(deps.store, job.snapshot));
   try {
     const outcome = await withSpan('build', async (note) => {
       note({ 'frontage.deployment': deployment.id, 'frontage.attempt': info.attempt });
@@ -107,7 +108,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
         signal: cancellationSignal,
         onLog: job.log.write,
         ...outputHandlers(deps, deployment, job),
-        ...(await siteCache(deps, deployment, await executedBy(deps.store, job.snapshot))),
+        ...cached,
       });
       const came = ended.status === 'failed' ? ended.code : ended.status;
       note({ 'frontage.build.outcome': came });
@@ -116,7 +117,9 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
     });
     if (outcome.status === 'failed') throw failureOf(deps, deployment, outcome);
   } finally {
+    // A sandbox that could not start a build has not read them.
     source.destroy();
+    cached.cache?.destroy();
   }
 }
 

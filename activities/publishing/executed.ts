@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { contentFolder, extensionOf } from '#providers/paths.ts';
 
 const pictures: ReadonlySet<string> = new Set(['jpg', 'jpeg', 'png', 'webp', 'avif', 'gif']);
-const data: ReadonlySet<string> = new Set(['json', 'yaml', 'yml', 'toml', 'csv']);
+/** A post that shows such a file as a picture imports it, and the bundler executes what it does not know by its extension. It knows this one. */
+const data = 'json';
 
 /** Collects the files of one snapshot, in any order. */
 export class ExecutedFiles {
@@ -27,7 +28,7 @@ function mayExecute(path: string, content: Buffer): boolean {
   const extension = extensionOf(path);
   if (pictures.has(extension)) return false;
   if (!path.startsWith(contentFolder)) return true;
-  return extension === 'md' ? mayImport(content.toString('utf8')) : !data.has(extension);
+  return extension === 'md' ? mayImport(content.toString('utf8')) : extension !== data;
 }
 
 /**

@@ -14,6 +14,7 @@ import { lockAgreement } from '#db/payouts/credentials.ts';
 import { Site } from '#db/sites/site.ts';
 import { slotAt, spansOf, type TimeSlot } from '#rules/bookings/time-slots.ts';
 import { amountFault } from '#rules/currencies.ts';
+import { mailboxOf } from '#rules/mailboxes.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { deriveKey } from '#runtime/encryption.ts';
@@ -178,8 +179,8 @@ async function createHold(
   return { visitorSealed: encryptContact(config.encryptionKeys, id, contact), holdExpiresAt, paymentId: payment.id };
 }
 
-/** A keyed hash of the visitor's address: it identifies a visitor without storing the address. */
+/** A keyed hash of the visitor's mailbox: it identifies a visitor without storing the address. */
 export function visitorHash(secret: string, email: string): Buffer {
   const key = deriveKey(secret, 'visitor hash');
-  return createHmac('sha256', key).update(email).digest();
+  return createHmac('sha256', key).update(mailboxOf(email)).digest();
 }

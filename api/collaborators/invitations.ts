@@ -10,6 +10,7 @@ import { lockAccount } from '#db/accounts/lock.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { signalInvitation } from '#db/collaborators/invitation-expiry.ts';
+import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import { queueFirstContact } from '#db/mail/limits.ts';
 import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -24,10 +25,12 @@ import { isId } from '#runtime/ids.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 
 const days = 14;
+/** By one owner, withdrawn ones included: each starts a workflow. Scaled by `FRONTAGE_RATE_SCALE`. */
+const perHour = 120;
 
 /**
  * Invites the address, which need not have an account yet, and e-mails it a link, unless a limit of e-mails is reached.
- * Throws `owner_only`, `site_archived`, `invalid_email`, `invitation_accepted`, `already_invited`, `plan_limit`.
+ * Throws `owner_only`, `site_archived`, `invalid_email`, `invitation_accepted`, `already_invited`, `plan_limit`, `rate_limited`.
  */
 export async function inviteCollaborator(
   em: EntityManager,
@@ -48,12 +51,25 @@ export async function inviteCollaborator(
       await requireOutside(tx, site, email);
       await requireFreeSlot(tx, deps.clock.now(), site, email);
       await requirePlace(tx, deps, site);
+      await requireBelowLimit(tx, deps, site);
       return await writeInvitation(tx, deps, site, { id: input.id, email });
     })
     .catch((error) => {
       if (!(error instanceof UniqueConstraintViolationException)) throw error;
       throw alreadyInvited(seen, email, 'open');
     });
+}
+
+async function requireBelowLimit(tx: EntityManager, { clock, config }: Deps, { account }: Site): Promise<void> {
+  await requireBelowHourlyLimit(clock, {
+    limit: Math.ceil(perHour * config.rateScale),
+    message: 'The hourly limit for invitations has been reached.',
+    async createdAt(since, offset) {
+      const created = { site: { account: account.id }, createdAt: { $gt: since } };
+      const newest = { orderBy: { createdAt: 'desc' }, offset, limit: 1 } as const;
+      return (await tx.find(Invitation, created, newest))[0]?.createdAt;
+    },
+  });
 }
 
 async function writeInvitation(

@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { mailboxOf } from '#rules/mailboxes.ts';
 import { dayMs, hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
@@ -68,12 +69,6 @@ export async function queueFirstContact<Kind extends MailKind>(
 
 function recipientHashOf({ config }: Deps, mailbox: string): Buffer {
   return createHmac('sha256', deriveKey(config.secret, 'mail recipient')).update(mailbox).digest();
-}
-
-/** Spellings that many providers deliver to one mailbox are counted as one: dots, and what follows a plus sign. */
-function mailboxOf(address: string): string {
-  const [, local = '', domain = ''] = /^(.*)@(.*)$/.exec(address.toLowerCase()) ?? [];
-  return `${local.replace(/\+.*$/, '').replaceAll('.', '')}@${domain}`;
 }
 
 async function isBelowLimits(

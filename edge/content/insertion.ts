@@ -85,12 +85,13 @@ function answerLarge(
 }
 
 /** Streams the content, then the snippet. */
-export function followedBy(content: AsyncIterable<Buffer>, { bytes }: Snippet): Readable {
+export function followedBy(content: Readable, { bytes }: Snippet): Readable {
   async function* all() {
     yield* content;
     yield bytes;
   }
-  return Readable.from(all(), { objectMode: false });
+  // A stream that is destroyed before its first read does not end its source.
+  return Readable.from(all(), { objectMode: false }).once('close', () => content.destroy());
 }
 
 const cacheControl = ['cache-control', 'private, no-cache'];

@@ -5,8 +5,8 @@ import { parse } from 'tldts';
 export function containsAddress(name: string): boolean {
   const plain = name.normalize('NFKC').replace(/[。｡]/g, '.');
   if (plain.includes('@')) return true;
-  return plain.split(/[\s,;()<>"]+/).some((word) => {
-    const { isIcann, isIp, domain } = parse(word.replace(/^\.+|\.+$/g, ''));
+  return (plain.match(/[\p{L}\p{N}.-]+/gu) ?? []).some((word) => {
+    const { isIcann, isIp, domain } = parse(word.replace(/^[.-]+|[.-]+$/g, ''));
     return isIp === true || (isIcann === true && domain !== null);
   });
 }

@@ -171,7 +171,7 @@ describe('CORS of bookings', () => {
   test('answers browsers’ preflight requests for the site alone', async () => {
     const { site, publicId } = await newBookable();
     const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
-    for (const path of [`/b/${publicId}`, `/b/${publicId}/days`, `/b/${publicId}/slots`]) {
+    for (const path of ['', '/days', '/slots', '/challenge'].map((more) => `/b/${publicId}${more}`)) {
       const yes = await anyone('OPTIONS', path, { headers: { ...asked, ...own(site.name) } });
       const allowed = yes.headers.get('access-control-allow-headers');
       expect([path, yes.status, allowed]).toEqual([path, 204, 'content-type, idempotency-key']);

@@ -1,6 +1,7 @@
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBlobCache } from '#edge/content/blob-cache.ts';
-import { answerInserted, createSnippet, insertIntoPage } from '#edge/content/insertion.ts';
+import { answerInserted, createSnippet, followedBy, insertIntoPage } from '#edge/content/insertion.ts';
 import { servedFile } from '#edge/content/representations.ts';
 import type { EdgeResponse } from '#edge/content/response.ts';
 import { requestOf } from '#edge/http/request.ts';
@@ -63,6 +64,12 @@ describe('a response with the snippet', () => {
     const { fields, sha256 } = await answer('a.css', 'body { margin: 0 }\n'.repeat(100), ['accept-encoding', 'gzip']);
     expect(fields.etag).toBe(`"${sha256}-gzip"`);
     expect(fields['content-encoding']).toBe('gzip');
+  });
+
+  test('closes its file when the client disconnects before the first byte', async () => {
+    const content = new PassThrough();
+    followedBy(content, snippet).destroy();
+    await expect.poll(() => content.destroyed).toBe(true);
   });
 
   test('includes pages that exceed memory', async () => {

@@ -47,6 +47,27 @@ test('collaborators and open invitations share one limit for each site', async (
   expect((await ask.invite(owner, site.id, newAddress())).status).toBe(200);
 });
 
+test('an owner sends only so many invitations an hour, withdrawn ones included', async () => {
+  const small = await createUnsentFixture({ FRONTAGE_RATE_SCALE: '0.025' });
+  try {
+    const ask = people(small);
+    const owner = await small.newCaller();
+    const site = await ask.newSite(owner);
+    for (let count = 0; count < 3; count++) {
+      const { body } = await ask.invite(owner, site.id, newAddress());
+      expect((await ask.withdraw(owner, site.id, body.id)).body.status).toBe('withdrawn');
+    }
+    expect(refusal(await ask.invite(owner, site.id, newAddress()))).toMatchObject({
+      status: 429,
+      code: 'rate_limited',
+    });
+    small.skip(3600_000);
+    expect((await ask.invite(owner, site.id, newAddress())).status).toBe(200);
+  } finally {
+    await small.close();
+  }
+});
+
 test('on a full site an expired invitation is refused as expired', async () => {
   const small = await createUnsentFixture({}, { limits: { collaborators_per_site: 1 } });
   try {

@@ -54,6 +54,7 @@ async function hereInstead(port: number): Promise<string> {
     .replace(' resolvers docker init-addr none', '')
     .replace('maxconn 20000', 'maxconn 200')
     .replaceAll('sc_conn_cur(0) gt 500', 'sc_conn_cur(0) gt 5')
+    .replace('sc_conn_cur(0) gt 400', 'sc_conn_cur(0) gt 25')
     .replace('bind :4400', `bind :${ports.api}`)
     .replace('bind :4480', `bind :${ports.edge}`)
     .replace('bind :4443', `bind :${ports.tls}`)
@@ -93,6 +94,19 @@ test('an address that sends too many requests gets 429, and others do not', asyn
   expect(refused.length).toBeGreaterThan(0);
   expect(refused[0]).toMatchObject({ headers: { 'retry-after': '10' }, body: { error: { code: 'rate_limited' } } });
   expect((await ask('127.0.0.5')).status).toBe(200);
+});
+
+test('idle connections of an address count too, and others get theirs', async () => {
+  const held: Socket[] = [];
+  const closed = [];
+  for (let count = 0; count < 27; count++) {
+    const socket = connect({ port: ports.api, host: '127.0.0.1', localAddress: '127.0.0.8' });
+    held.push(socket.on('error', () => {}));
+    if (count >= 25) closed.push(new Promise<void>((resolve) => socket.on('close', () => resolve())));
+  }
+  await Promise.all(closed);
+  expect((await ask('127.0.0.9')).status).toBe(200);
+  for (const socket of held) socket.destroy();
 });
 
 test('an address has only so many connections to the edges, and others get theirs', async () => {

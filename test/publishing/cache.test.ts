@@ -108,7 +108,10 @@ test.each([
   ['src/content/posts/a.md', '---\nlayout: ./b.yaml\n---\n', true],
   ['src/content/posts/a.md', '---\n"\\u006cayout": ./b.yaml\n---\n', true],
   ['src/content/posts/a.md', '---\ntitle: A\n---\nThe layout of a shop.', false],
-  ['src/content/posts/a.yaml', 'a: 1', false],
+  ['src/content/posts/a.json', '{}', false],
+  // What `![](./a.csv)` shows is imported, and the bundler executes unknown kinds of files.
+  ['src/content/posts/a.csv', 'a', true],
+  ['src/content/posts/a.yaml', 'a: 1', true],
   ['src/assets/a.jpg', 'a', false],
   ['src/assets/a.svg', '<svg/>', true],
 ])('%s with %j is executed: %s', (path, content, isExecuted) => {

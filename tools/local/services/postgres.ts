@@ -162,7 +162,8 @@ async function launch(
     const output = (await readLog(logFile)).slice(before);
     // Children of a killed server hold its shared memory for a moment longer.
     if (!/shared memory block|postmaster\.pid/.test(output) || performance.now() > deadline) {
-      throw new UserError(`PostgreSQL did not start: ${lastLine(output)} (log: ${logFile})`);
+      const reason = /FATAL: .*/.exec(output)?.[0] ?? lastLine(output);
+      throw new UserError(`PostgreSQL did not start: ${reason} (log: ${logFile})`);
     }
     await sleep(100);
   }
