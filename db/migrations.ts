@@ -25,6 +25,7 @@ import { BuildSlots } from './migrations/2026-11-23-build-slots.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
 import { CacheEpochs } from './migrations/2026-11-23-cache-epochs.ts';
 import { FreeBookings } from './migrations/2026-11-23-free-bookings.ts';
+import { MadeBy } from './migrations/2026-11-23-made-by.ts';
 import { MailLimits } from './migrations/2026-11-23-mail-limits.ts';
 import { MissingProofs } from './migrations/2026-11-23-missing-proofs.ts';
 import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
@@ -65,4 +66,5 @@ export const migrationsList = [
   { name: '2026-11-23-build-slots', class: BuildSlots },
   { name: '2026-11-23-free-bookings', class: FreeBookings },
   { name: '2026-11-23-cache-epochs', class: CacheEpochs },
+  { name: '2026-11-23-made-by', class: MadeBy },
 ];

@@ -12,6 +12,7 @@ import { Account } from '#db/accounts/account.ts';
 import { repeatsMs } from '#db/auth/oauth-expiry.ts';
 import { type GrantEndReason, OauthCode, OauthGrant, OauthRefresh } from '#db/auth/oauth-grant.ts';
 import { Token } from '#db/auth/token.ts';
+import { revokeWithAllMade } from '#db/auth/token-revocation.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs, hourMs } from '#rules/time.ts';
@@ -167,7 +168,7 @@ async function endGrant(tx: EntityManager, deps: Deps, grantId: string, reason: 
   const grant = await tx.findOneOrFail(OauthGrant, { id: grantId }, locked);
   const token = await tx.findOneOrFail(Token, { id: grant.token.id }, { refresh: true });
   if (token.revokedAt) return;
-  token.revokedAt = deps.clock.now();
+  await revokeWithAllMade(tx, token.id, deps.clock.now());
   grant.endReason = reason;
   if (reason === 'client') return;
   const { id: account, email: to } = await tx.findOneOrFail(Account, { id: token.account.id });

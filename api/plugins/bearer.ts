@@ -81,7 +81,7 @@ async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | u
   return { accountId: token.account.id, tokenId: token.id };
 }
 
-function unauthorized(): AppError {
+export function unauthorized(): AppError {
   return errors.unauthorized('The token is missing, unknown, expired or revoked.', {
     nextAction: 'Send the header Authorization: Bearer <token> with a valid token.',
   });

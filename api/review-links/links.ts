@@ -3,7 +3,7 @@
 import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
 import type { Author } from '#api/comments/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
-import { lifetimeWithin } from '#api/tokens/expiry.ts';
+import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { ReviewLink } from '#db/review-links/review-link.ts';
@@ -45,17 +45,17 @@ export async function createLink(
   const now = deps.clock.now();
   const lifetime = { seconds: expires_in_seconds, usual: 7 * daySeconds };
   const expiresAt = await lifetimeWithin(em, now, actor, lifetime);
-  const link = em.create(ReviewLink, {
+  const link = {
     id,
     site,
     account: em.getReference(Account, actor.accountId),
+    madeBy: actor.tokenId,
     slot: slot ?? null,
     hash: hashSecret(secret),
     createdAt: now,
     expiresAt,
-  });
-  await em.flush();
-  return link;
+  };
+  return await madeWith(em, actor, (tx) => tx.create(ReviewLink, link));
 }
 
 /** The link, if the caller may act on its site. */

@@ -2,7 +2,7 @@
 
 import { type Actor, loadSite, requireActive } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
-import { lifetimeWithin } from '#api/tokens/expiry.ts';
+import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -33,10 +33,11 @@ export async function createCredential(
   const now = clock.now();
   const lifetime = { seconds: expiresInSeconds, usual: daySeconds };
   const expiresAt = await lifetimeWithin(em, now, actor, lifetime);
-  const credential = em.create(GitCredential, {
+  const credential = {
     id,
     site,
     account: em.getReference(Account, actor.accountId),
+    madeBy: actor.tokenId,
     repository,
     access,
     // As unguessable as the id, and unique.
@@ -44,9 +45,8 @@ export async function createCredential(
     hash: hashSecret(password),
     createdAt: now,
     expiresAt,
-  });
-  await em.flush();
-  return credential;
+  };
+  return await madeWith(em, actor, (tx) => tx.create(GitCredential, credential));
 }
 
 /** A credential of the site, created by this account. Throws `not_found`. */

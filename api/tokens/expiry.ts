@@ -1,5 +1,7 @@
-/** What a token makes never outlives it. */
+/** What a token makes ends with it: by revocation, and by time. */
 import type { Actor } from '#api/access.ts';
+import { unauthorized } from '#api/plugins/bearer.ts';
+import { lockMaker } from '#db/auth/token-revocation.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { errors } from '#runtime/errors.ts';
 
@@ -36,4 +38,16 @@ export async function lifetimeWithin(
   const expiresAt = await expiryWithin(em, actor, seconds === undefined ? undefined : after(seconds));
   const most = after(seconds ?? usual);
   return expiresAt && expiresAt < most ? expiresAt : most;
+}
+
+/** Runs `make` in a transaction in which the caller's token is not revoked. Throws `unauthorized` if it was. */
+export async function madeWith<Made>(
+  em: EntityManager,
+  { tokenId }: Actor,
+  make: (tx: EntityManager) => Promise<Made> | Made,
+): Promise<Made> {
+  return await em.transactional(async (tx) => {
+    if (!(await lockMaker(tx, tokenId))) throw unauthorized();
+    return await make(tx);
+  });
 }

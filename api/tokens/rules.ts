@@ -6,11 +6,12 @@ import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
 import { Token } from '#db/auth/token.ts';
+import { isOrMade, revokeWithAllMade } from '#db/auth/token-revocation.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
-import { expiryWithin } from './expiry.ts';
+import { expiryWithin, madeWith } from './expiry.ts';
 
 type Clock = Deps['clock'];
 export type NewToken = {
@@ -19,6 +20,8 @@ export type NewToken = {
   secret?: string;
   name: string;
   expiresAt?: Date | undefined;
+  /** The token of the caller who asked for it. */
+  madeBy?: string;
 };
 
 /** Adds a token to the account and returns it with its secret, which is never stored. Throws `invalid_expiry`. */
@@ -26,7 +29,7 @@ export async function issueToken(
   em: EntityManager,
   clock: Clock,
   accountId: string,
-  { id = newId('tok'), secret = newSecret('fro'), name, expiresAt }: NewToken,
+  { id = newId('tok'), secret = newSecret('fro'), name, expiresAt, madeBy }: NewToken,
 ): Promise<{ token: Token; secret: string }> {
   const now = clock.now();
   if (expiresAt && expiresAt <= now) {
@@ -42,6 +45,7 @@ export async function issueToken(
     lastFour: secret.slice(-4),
     createdAt: now,
     expiresAt: expiresAt ?? null,
+    madeBy: madeBy ?? null,
   });
   await em.flush();
   return { token, secret };
@@ -67,9 +71,9 @@ export async function issueTokenWithinLimit(
 
 /** Issues a token for the holder of another one, which it does not outlive. Throws `plan_limit`, `invalid_expiry`. */
 export async function createToken(em: EntityManager, deps: Deps, actor: Actor, input: NewToken): Promise<Token> {
-  return await em.transactional(async (tx) => {
+  return await madeWith(em, actor, async (tx) => {
     const expiresAt = (await expiryWithin(tx, actor, input.expiresAt)) ?? undefined;
-    return await issueTokenWithinLimit(tx, deps, actor.accountId, { ...input, expiresAt });
+    return await issueTokenWithinLimit(tx, deps, actor.accountId, { ...input, expiresAt, madeBy: actor.tokenId });
   });
 }
 
@@ -89,17 +93,16 @@ export async function renameToken(em: EntityManager, actor: Actor, id: string, n
   return token;
 }
 
-/** Revokes a token at once. Throws `current_token` for the caller's own token. */
+/** Revokes a token at once, with what was made with it. Throws `current_token` for the caller's own token, and for one that it comes from. */
 export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor, id: string): Promise<Token> {
   const token = await loadToken(em, actor, id);
-  if (token.id === actor.tokenId) {
-    throw errors.current_token('A token cannot revoke itself.', {
+  if (await isOrMade(em, token.id, actor.tokenId)) {
+    throw errors.current_token('A token can revoke neither itself nor a token that it was made with.', {
       nextAction: `Use a different token from the same account to call DELETE /v1/tokens/${id}.`,
     });
   }
-  token.revokedAt = clock.now();
-  await em.flush();
-  return token;
+  await em.transactional((tx) => revokeWithAllMade(tx, token.id, clock.now()));
+  return await em.refreshOrFail(token);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
-import { lifetimeWithin } from '#api/tokens/expiry.ts';
+import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import { UploadLink } from '#db/assets/upload-link.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -50,19 +50,19 @@ export async function createLink(
   const now = deps.clock.now();
   const lifetime = { seconds: input.expires_in_seconds, usual: 7 * daySeconds };
   const expiresAt = await lifetimeWithin(em, now, actor, lifetime);
-  const link = em.create(UploadLink, {
+  const link = {
     id: input.id,
     site,
     account: em.getReference(Account, actor.accountId),
+    madeBy: actor.tokenId,
     hash: hashSecret(input.secret),
     maxFiles: input.max_files,
     maxFileBytes,
     filesTaken: 0,
     createdAt: now,
     expiresAt,
-  });
-  await em.flush();
-  return link;
+  };
+  return await madeWith(em, actor, (tx) => tx.create(UploadLink, link));
 }
 
 /** The link, if the caller may act on its site. */

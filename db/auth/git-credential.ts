@@ -17,6 +17,8 @@ export const GitCredential = defineEntity({
     hash: p.blob(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
+    /** The token that made it, with which it ends; null where a person made it. */
+    madeBy: p.text().nullable(),
     /** Why an operator blocked the account; null if it is not blocked. */
     blockReason: p
       .text()

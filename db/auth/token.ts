@@ -15,6 +15,8 @@ export const Token = defineEntity({
     lastUsedAt: p.datetime().nullable(),
     expiresAt: p.datetime().nullable(),
     revokedAt: p.datetime().nullable(),
+    /** The token that made it, with which it ends; null where a person made it. */
+    madeBy: p.text().nullable(),
     /** Why an operator blocked the account; null if it is not blocked. */
     blockReason: p
       .text()

@@ -17,6 +17,8 @@ export const ReviewLink = defineEntity({
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
     endedAt: p.datetime().nullable(),
+    /** The token that made it, with which it ends; null where a person made it. */
+    madeBy: p.text().nullable(),
   },
 });
 export type ReviewLink = InferEntity<typeof ReviewLink>;

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openAccount } from '#api/accounts/rules.ts';
 import { createCredential } from '#api/source/credentials.ts';
+import { issueToken } from '#api/tokens/rules.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
@@ -28,7 +29,8 @@ async function newCollaborator(siteId: string): Promise<{ accountId: string; add
   await em.flush();
   const password = newSecret('frg');
   const input = { id: newId('cred'), password, repository: 'source', access: 'write', expiresInSeconds: 3600 } as const;
-  const { username } = await createCredential(deps.em(), deps, { accountId, tokenId: '' }, siteId, input);
+  const { token } = await issueToken(deps.em(), deps.clock, accountId, { name: 'test' });
+  const { username } = await createCredential(deps.em(), deps, { accountId, tokenId: token.id }, siteId, input);
   const address = Object.assign(new URL(`${url}/git/${siteId}.git`), { username, password });
   return { accountId, address: address.href };
 }

@@ -66,7 +66,7 @@ export async function startPlatform(limits: Partial<Limits> = {}): Promise<Platf
     createdAt: clock.now(),
   });
   await em.flush();
-  const { secret: token } = await issueToken(deps.em(), clock, account.id, { name: 'test' });
+  const { token: made, secret: token } = await issueToken(deps.em(), clock, account.id, { name: 'test' });
   return {
     url,
     deps,
@@ -96,7 +96,7 @@ export async function startPlatform(limits: Partial<Limits> = {}): Promise<Platf
     },
     async address(siteId, { repository = 'source', access = 'write', seconds = 3600 } = {}) {
       const password = newSecret('frg');
-      const actor = { accountId: account.id, tokenId: '' };
+      const actor = { accountId: account.id, tokenId: made.id };
       const input = { id: newId('cred'), password, repository, access, expiresInSeconds: seconds };
       const { username } = await createCredential(deps.em(), deps, actor, siteId, input);
       const path = `/git/${siteId}${repository === 'content' ? '.content' : ''}.git`;

@@ -154,7 +154,7 @@ test('a name is shown as text, never as markup', async () => {
   const { browser } = await fixture.newSignedIn();
   const { shown, location } = await approve(browser, { client_name: '<img src=x onerror=alert(1)>"\'&' });
   expect(shown.text).not.toContain('<img');
-  expect(shown.text).toContain('keep working after you disconnect it');
+  expect(shown.text).toContain('stop working when you disconnect it');
   expect(shown.text).toContain('&#60;img src=x onerror=alert(1)&#62;');
   expect(location.searchParams.get('code')).toMatch(/^frc_/);
   const list = await browser.open('/account');

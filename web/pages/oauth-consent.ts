@@ -19,7 +19,7 @@ export type ConsentPage = {
 export function consentPage({ name, leadsTo, leadingTo, email, form, fault: wrong }: ConsentPage): WrittenPage {
   const main = html`<h1>Give ${name} access to your websites?</h1>
 <p class="lead">${name} is requesting the same access as an agent of <strong>${email}</strong>: to change and publish your websites, read visitors’ messages, and
-manage bookings, domains and payments. Tokens and git passwords that it creates keep working after you disconnect it; revoke them separately.</p>
+manage bookings, domains and payments. Tokens, git passwords and links that it creates stop working when you disconnect it.</p>
 ${fault(wrong)}
 <div class="panel">
 <dl class="facts">

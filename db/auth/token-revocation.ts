@@ -1,0 +1,46 @@
+/** The end of a token, and of everything that works without its holder and was made with it. */
+
+import { textArray } from '#db/arrays.ts';
+import { UploadLink } from '#db/assets/upload-link.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { ReviewLink } from '#db/review-links/review-link.ts';
+import { GitCredential } from './git-credential.ts';
+
+/** Whether the token is this one or was made by it, directly or through others. */
+export async function isOrMade(em: EntityManager, maker: string, id: string): Promise<boolean> {
+  return (await tokensMadeBy(em, maker)).includes(id);
+}
+
+/**
+ * Revokes the token and the tokens made with it, deletes their git credentials, and ends their upload and review links.
+ * Call it in a transaction.
+ */
+export async function revokeWithAllMade(tx: EntityManager, id: string, now: Date): Promise<void> {
+  // A call that makes something holds a share of its token's row (`lockMaker`), so it is counted or refused.
+  for (let known = 0; ; ) {
+    const ids = await tokensMadeBy(tx, id);
+    if (ids.length === known) break;
+    known = ids.length;
+    await tx.execute('update token set revoked_at = ? where id = any(?) and revoked_at is null', [now, textArray(ids)]);
+  }
+  const madeBy = { madeBy: { $in: await tokensMadeBy(tx, id) } };
+  await tx.nativeDelete(GitCredential, madeBy);
+  await tx.nativeUpdate(UploadLink, { ...madeBy, endedAt: null }, { endedAt: now });
+  await tx.nativeUpdate(ReviewLink, { ...madeBy, endedAt: null }, { endedAt: now });
+}
+
+/** Locks the token until the transaction ends, so that it is not revoked meanwhile. False if it was. */
+export async function lockMaker(tx: EntityManager, id: string): Promise<boolean> {
+  const rows = await tx.execute<unknown[]>('select 1 from token where id = ? and revoked_at is null for share', [id]);
+  return rows.length > 0;
+}
+
+async function tokensMadeBy(em: EntityManager, id: string): Promise<string[]> {
+  const rows = await em.execute<{ id: string }[]>(
+    `with recursive made as (
+       select id from token where id = ? union select token.id from token join made on token.made_by = made.id
+     ) select id from made`,
+    [id],
+  );
+  return rows.map((row) => row.id);
+}
