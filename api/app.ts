@@ -53,6 +53,7 @@ import { photoRoutes, thumbRoutes } from './photos/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
 import { requireCapabilities } from './plugins/capability.ts';
+import { limitChangingCalls } from './plugins/changing-calls.ts';
 import { answerErrors, sendError } from './plugins/errors.ts';
 import { setHeaders } from './plugins/headers.ts';
 import { decorateReservedIds, idempotency } from './plugins/idempotency.ts';
@@ -236,6 +237,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       limitTokens(scope, deps);
       requireCapabilities(scope, deps);
       idempotency(scope, deps);
+      limitChangingCalls(scope, deps);
       routeDefaults(scope);
 
       accountRoutes(scope, deps);

@@ -19,6 +19,13 @@ export class GitRefusal extends Error {
   }
 }
 
+const slotRetrySeconds = 10;
+
+export function tooManyRunning(): GitRefusal {
+  const message = `Too many clones and pushes are running. Wait ${slotRetrySeconds} s, then try again.`;
+  return new GitRefusal(503, message, slotRetrySeconds);
+}
+
 /** Returns a refusal; rethrows any other error. */
 export function refusalOrThrow(error: unknown): GitRefusal {
   if (error instanceof GitRefusal) return error;

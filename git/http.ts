@@ -5,10 +5,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Place } from '#providers/repositories/git.ts';
 import { sweepRepository } from '#providers/repositories/leftovers.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
+import { type AccountSlotLimits, type AccountSlots, createAccountSlots } from '#runtime/account-slots.ts';
 import { AppError } from '#runtime/errors.ts';
-import { GitRefusal, isStillGranted, noRepository, parseAddress, refusalOrThrow, requireAccess } from './access.ts';
+import { gitOperations } from '#runtime/telemetry/metrics.ts';
+import {
+  GitRefusal,
+  isStillGranted,
+  noRepository,
+  parseAddress,
+  refusalOrThrow,
+  requireAccess,
+  tooManyRunning,
+} from './access.ts';
 import { readAdvertisement } from './advertisement.ts';
-import { createGitConcurrency, type GitConcurrency, type GitConcurrencyLimits } from './concurrency.ts';
 import { assertHookRuns } from './hook.ts';
 import { refusalResponse } from './pkt-line.ts';
 import { type GitDeps, type GitRequest, type PushContext, pushOf } from './receive.ts';
@@ -36,13 +45,10 @@ const fetchBytesMax = 16_777_216;
 export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, options: GitOptions = {}): void {
   assertHookRuns();
   const running = deps.config.gitSlots;
-  const slots = createGitConcurrency({
-    running,
-    perAccount: Math.ceil(running / 2),
-    waiting: 8 * running,
-    waitMs: 20_000,
-    ...options.concurrency,
-  });
+  const slots = createAccountSlots(
+    { running, perAccount: Math.ceil(running / 2), waiting: 8 * running, waitMs: 20_000, ...options.concurrency },
+    { refusal: tooManyRunning, counts: gitOperations },
+  );
   const times = { ...defaultTimeouts, ...options.timeouts };
   const platform = readPlatformFiles();
   app.register(
@@ -93,7 +99,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
 export type GitOptions = {
   timeouts?: Partial<GitTimeouts>;
   work?: Partial<GitWork>;
-  concurrency?: Partial<GitConcurrencyLimits>;
+  concurrency?: Partial<AccountSlotLimits>;
 };
 type Named = { Params: { name: string } };
 
@@ -155,7 +161,7 @@ function bodyOf(request: FastifyRequest): Readable {
  * status.
  */
 async function answer(
-  slots: GitConcurrency,
+  slots: AccountSlots,
   owner: string,
   request: FastifyRequest,
   reply: FastifyReply,

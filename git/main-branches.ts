@@ -5,29 +5,23 @@ import type { Repository } from '#rules/states.ts';
 
 export const bothRepositories = ['source', 'content'] as const satisfies Repository[];
 
-const triesMax = 20;
-const pauseMs = 50;
-
 /**
  * Moves both `main` branches from these heads to these commits, or neither. A branch that an interrupted attempt has
- * already moved stays, even if others have added commits since. Returns false if one has diverged.
+ * already moved stays, even if others have added commits since. Returns false if one has diverged. `repositories` are
+ * those of `withGitOutside`, which repeats this after a push that came in between.
  */
 export async function fastForwardMain(
   repositories: Repositories,
   siteId: string,
   { from, to }: { from: BranchHeads; to: BranchHeads },
 ): Promise<boolean> {
-  for (let tries = 0; tries < triesMax; tries++) {
-    const moves: BranchMove[] = [];
-    for (const repository of bothRepositories) {
-      const [before, after] = [from[repository], to[repository]];
-      const now = await repositories.head(siteId, repository);
-      if (after === null || after === before) continue;
-      if (now === before) moves.push({ repository, branch: 'main', from: before, to: after });
-      else if (now === null || !(await repositories.contains(siteId, repository, now, after))) return false;
-    }
-    if (moves.length === 0 || (await repositories.move(siteId, moves))) return true;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  const moves: BranchMove[] = [];
+  for (const repository of bothRepositories) {
+    const [before, after] = [from[repository], to[repository]];
+    const now = await repositories.head(siteId, repository);
+    if (after === null || after === before) continue;
+    if (now === before) moves.push({ repository, branch: 'main', from: before, to: after });
+    else if (now === null || !(await repositories.contains(siteId, repository, now, after))) return false;
   }
-  throw new Error('main could not be updated because of concurrent pushes');
+  return moves.length === 0 || (await repositories.move(siteId, moves));
 }

@@ -6,7 +6,7 @@ import { idParams } from '#api/schemas.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { createPayment, loadPayment, paymentsWithStatus, refundPayment } from './rules.ts';
+import { createPayment, loadPayment, paymentsWithStatus, refundPayment, waitForRefund } from './rules.ts';
 import { paymentInput, paymentSchema, paymentsQuery, paymentView } from './schemas.ts';
 
 type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
@@ -104,9 +104,10 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       },
     },
     async (request) => {
-      const { em, actor, params, waitMs } = request;
+      const { em, actor, params } = request;
       request.answeredId = params.id;
-      return await view(request, await refundPayment(em, deps, actor, { id: params.id, waitMs }));
+      await refundPayment(em, deps, actor, params.id);
+      return await view(request, await waitForRefund(deps, params.id, request.waitMs));
     },
   );
 }

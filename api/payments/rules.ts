@@ -71,15 +71,10 @@ export async function loadPayment(em: EntityManager, actor: Actor, id: string): 
 }
 
 /**
- * Refunds the whole amount and waits for the result. Throws `owner_only`, `nothing_paid`, `payout_account_gone`,
+ * Starts the refund of the whole amount. Throws `owner_only`, `nothing_paid`, `payout_account_gone`,
  * `payout_key_unreadable`.
  */
-export async function refundPayment(
-  em: EntityManager,
-  deps: Deps,
-  actor: Actor,
-  { id, waitMs }: { id: string; waitMs: number },
-): Promise<Payment> {
+export async function refundPayment(em: EntityManager, deps: Deps, actor: Actor, id: string): Promise<void> {
   const payment = await loadPayment(em, actor, id);
   requireOwner(payment.site, actor, 'refund a payment');
   const status = paymentStatusAt(payment, deps.clock.now());
@@ -90,6 +85,10 @@ export async function refundPayment(
     requireReachable(deps, payment);
     await withPayment(deps.em(), id, (locked) => refundCaptured(locked, deps.clock, 'asked'));
   }
+}
+
+/** The payment once its refund has ended, or as it is after the timeout. */
+export async function waitForRefund(deps: Deps, id: string, waitMs: number): Promise<Payment> {
   const load = () => deps.em().findOneOrFail(Payment, { id });
   return await loadUntil(
     deps.notifications,

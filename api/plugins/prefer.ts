@@ -14,11 +14,16 @@ declare module 'fastify' {
   }
 }
 
-/** Adds `request.waitMs`. A route that reads it has applied the preference, and the response says so. */
+/**
+ * Adds `request.waitMs`. A route that reads it has applied the preference, and the response says so. It reads it when it
+ * begins to wait: its slot among the account's calls is free from then on.
+ */
 export function preferWaiting(app: Api): void {
   app.decorateRequest('preference', null);
+  app.decorateRequest('leaveSlot', null);
   app.decorateRequest('waitMs', {
     getter(this: FastifyRequest) {
+      this.leaveSlot?.();
       this.preference ??= readPreference(this.headers.prefer);
       return this.preference.waitMs;
     },

@@ -10,6 +10,8 @@ import { acceptDraft, clearPreview } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
 import { bothRepositories } from '#git/main-branches.ts';
+import { withGitOutside } from '#git/outside-transaction.ts';
+import type { Repositories } from '#providers/repositories.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
@@ -51,9 +53,8 @@ export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, c
   const site = await loadSite(em, actor, call.siteId);
   requireChangeable(site);
   const number = await slotNumber(em, deps, site, roleOf(site, actor), call.slot);
-  return await em.transactional(async (tx) => {
-    const locked = await lockChangeable(tx, call.siteId);
-    const slot = await loadSlot(tx, deps, locked, number);
+  return await changeSlot(em, deps, call.siteId, async (tx, locked, repositories) => {
+    const slot = await loadSlot(tx, { ...deps, repositories }, locked, number);
     const draft = requireDraftOf(slot, site.id);
     requireBranch(slot, site.id);
     requireNotBehind(slot, site.id);
@@ -121,7 +122,22 @@ async function requireChanges(tx: EntityManager, site: Site, { slot, mains }: Sl
   if (isOn(mains) && live && isOn(commitsOf(live))) throw notBranched(slot, site.id);
 }
 
-const triesMax = 16;
+/** One transaction under the lock of the site's row, in which git answers nothing slow. */
+async function changeSlot<T>(
+  em: EntityManager,
+  deps: Deps,
+  siteId: string,
+  change: (tx: EntityManager, locked: Site, repositories: Repositories) => Promise<T>,
+): Promise<T> {
+  return await withGitOutside(
+    requireRepositories(deps),
+    (repositories) => em.transactional(async (tx) => change(tx, await lockChangeable(tx, siteId), repositories)),
+    () =>
+      errors.stale_hash('Other pushes to this preview slot are in progress.', {
+        nextAction: 'Send the same request again.',
+      }),
+  );
+}
 
 /** Empties the slot. Throws `slot_empty`, and `preview_holds_work` if work would be lost and `discard` is not set. */
 export async function clearSlot(
@@ -132,26 +148,17 @@ export async function clearSlot(
 ): Promise<Site> {
   const site = await loadSite(em, actor, siteId);
   const number = await slotNumber(em, deps, site, roleOf(site, actor), text);
-  const repositories = requireRepositories(deps);
-  for (let tries = 0; tries < triesMax; tries++) {
-    const isCleared = await em.transactional(async (tx) => {
-      const locked = await lockChangeable(tx, siteId);
-      const slot = await loadSlot(tx, deps, locked, number);
-      if (slot.status === 'empty' && !slot.branched) requireDraftOf(slot, siteId);
-      if (slot.holdsWork && !discard) throw holdsWork(number, siteId);
-      const moves = bothRepositories.flatMap((repository) => {
-        const from = slot.tips[repository];
-        return from === null ? [] : [{ repository, branch: branchOf(number), from, to: null }];
-      });
-      // A push arrived meanwhile: check again.
-      if (!(await repositories.move(siteId, moves))) return false;
-      await clearPreview(tx, deps.clock, locked, number);
-      return true;
+  return await changeSlot(em, deps, siteId, async (tx, locked, repositories) => {
+    const slot = await loadSlot(tx, { ...deps, repositories }, locked, number);
+    if (slot.status === 'empty' && !slot.branched) requireDraftOf(slot, siteId);
+    if (slot.holdsWork && !discard) throw holdsWork(number, siteId);
+    const moves = bothRepositories.flatMap((repository) => {
+      const from = slot.tips[repository];
+      return from === null ? [] : [{ repository, branch: branchOf(number), from, to: null }];
     });
-    if (isCleared) return site;
-  }
-  throw errors.stale_hash('Other pushes to this preview slot are in progress.', {
-    nextAction: 'Send the same request again.',
+    await repositories.move(siteId, moves);
+    await clearPreview(tx, deps.clock, locked, number);
+    return site;
   });
 }
 

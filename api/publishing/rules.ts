@@ -1,6 +1,7 @@
 /** The rules of a publish: what is built, and when there is nothing to build. */
 
 import { type Actor, loadSite, lockChangeable, requireChangeable } from '#api/access.ts';
+import { requireRepositories } from '#api/source/commits.ts';
 import { acceptPublish } from '#db/deployments/acceptance.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { requireHourlyLimits } from '#db/deployments/hourly-limits.ts';
@@ -10,6 +11,8 @@ import { unfinishedPreviewPublishes } from '#db/previews/publishes.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
 import { fastForwardMain } from '#git/main-branches.ts';
+import { withGitOutside } from '#git/outside-transaction.ts';
+import type { Repositories } from '#providers/repositories.ts';
 import { buildImageId } from '#providers/sandbox/identity.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -41,22 +44,24 @@ export async function publish(
   const live = await liveDeploymentOf(em, site);
   const now = await pinned(em, deps, site, { scope, live });
   if (!noCache && live && (await isSame(em, live, now))) return live;
-  return await em.transactional(async (tx) => {
+  const accept = async (tx: EntityManager, repositories: Repositories) => {
     const locked = await lockChangeable(tx, siteId);
     await requireHourlyLimits(tx, deps, locked.account.id, scope);
     // Under the lock, so that a later ticket never has an earlier head.
-    await fastForwardSlots(tx, deps, locked);
+    await fastForwardSlots(tx, repositories, locked);
     const commits = await pinned(tx, deps, locked, { scope, live });
     return await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, noCache, createdBy: actor.accountId });
-  });
+  };
+  return await withGitOutside(requireRepositories(deps), (repositories) =>
+    em.transactional((tx) => accept(tx, repositories)),
+  );
 }
 
 /** A preview slot whose publish was accepted earlier is part of this one, even if its workflow has not run yet. */
-async function fastForwardSlots(tx: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
+async function fastForwardSlots(tx: EntityManager, repositories: Repositories, site: Site): Promise<void> {
   for (const one of await unfinishedPreviewPublishes(tx, site.id)) {
     const to = { source: one.sourceCommit ?? null, content: one.contentCommit ?? null };
-    if (repositories && one.expectedHeads)
-      await fastForwardMain(repositories, site.id, { from: one.expectedHeads, to });
+    if (one.expectedHeads) await fastForwardMain(repositories, site.id, { from: one.expectedHeads, to });
   }
 }
 
@@ -71,8 +76,8 @@ async function pinned(
   return { ...(await pinnedCommits(deps, site, scope, live)), siteUrl };
 }
 
-async function pinnedCommits({ repositories }: Deps, site: Site, scope: Publish['scope'], live: Deployment | null) {
-  if (!repositories) throw errors.no_repositories('This platform does not provide git repositories.');
+async function pinnedCommits(deps: Deps, site: Site, scope: Publish['scope'], live: Deployment | null) {
+  const repositories = requireRepositories(deps);
   const contentCommit = await repositories.head(site.id, 'content');
   if (scope === 'posts') return { sourceCommit: await liveSource(repositories, site, live), contentCommit };
   const sourceCommit = await repositories.head(site.id, 'source');
@@ -84,11 +89,7 @@ async function pinnedCommits({ repositories }: Deps, site: Site, scope: Publish[
   return { sourceCommit, contentCommit };
 }
 
-async function liveSource(
-  repositories: NonNullable<Deps['repositories']>,
-  site: Site,
-  live: Deployment | null,
-): Promise<string> {
+async function liveSource(repositories: Repositories, site: Site, live: Deployment | null): Promise<string> {
   const nextAction = `Publish the whole site with POST /v1/sites/${site.id}/publish and scope "site".`;
   if (!live)
     throw errors.no_live_version(`The site ${site.name} is not live yet; publishing posts requires a live site.`, {

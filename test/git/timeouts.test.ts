@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildApp } from '#api/app.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
-import { createGitConcurrency } from '#git/concurrency.ts';
+import { tooManyRunning } from '#git/access.ts';
 import type { GitOptions } from '#git/http.ts';
 import { pktLine } from '#git/pkt-line.ts';
+import { createAccountSlots } from '#runtime/account-slots.ts';
 import { gitOperations } from '#runtime/telemetry/metrics.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
@@ -132,9 +133,10 @@ test('after too many calls from one address git’s output asks to wait', async 
 
 describe('git slots', () => {
   const limits = { running: 2, perAccount: 1, waiting: 2, waitMs: 60_000 };
+  const use = { refusal: tooManyRunning };
 
   test('of one account do not block another, and pass to the next waiter', async () => {
-    const slots = createGitConcurrency(limits);
+    const slots = createAccountSlots(limits, use);
     const order: string[] = [];
     const take = async (site: string, name: string) => {
       const release = await slots.acquire(site);
@@ -154,7 +156,7 @@ describe('git slots', () => {
   });
 
   test('in the queue are shared among accounts', async () => {
-    const slots = createGitConcurrency({ ...limits, running: 2, perAccount: 1, waiting: 8 });
+    const slots = createAccountSlots({ ...limits, running: 2, perAccount: 1, waiting: 8 }, use);
     const releases = [await slots.acquire('a'), await slots.acquire('b')];
     const crowd = await Promise.all(
       Array.from({ length: 50 }, () =>
@@ -168,7 +170,7 @@ describe('git slots', () => {
   });
 
   test('are refused when the queue is full or the wait times out', async () => {
-    const slots = createGitConcurrency({ ...limits, running: 1, waiting: 1, waitMs: 20 });
+    const slots = createAccountSlots({ ...limits, running: 1, waiting: 1, waitMs: 20 }, use);
     await slots.acquire('a');
     const waiting = slots.acquire('b');
     await expect(slots.acquire('c')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 10 });

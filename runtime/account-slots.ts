@@ -1,30 +1,36 @@
 /**
- * Limits the git processes of one API process. Others wait in a bounded queue, then get a 503. Not p-limit: the limit
- * is shared fairly among accounts, the queue is bounded, and a waiter times out.
+ * Limits what runs at a time in this process, in all and for each account. The rest waits in a bounded queue. Not
+ * p-limit: accounts share the limit fairly, the queue is bounded, and a waiter times out.
  */
-import { gitOperations } from '#runtime/telemetry/metrics.ts';
-import { GitRefusal } from './access.ts';
 
-export type GitConcurrency = {
-  /** Resolves to a release function. Throws a 503 if the wait is too long or the queue is full. */
+export type AccountSlots = {
+  /** Resolves to a release function. Throws the refusal if the wait is too long or the queue is full. */
   acquire(accountId: string): Promise<() => void>;
 };
 
-export type GitConcurrencyLimits = {
-  /** Maximum number of concurrent exchanges. */
+export type AccountSlotLimits = {
+  /** Maximum that runs at a time. */
   running: number;
-  /** Maximum of these for the sites of one account, so that its clones do not delay all others. */
+  /** Maximum of these for one account, so that it does not delay all others. */
   perAccount: number;
   waiting: number;
+  /** How much of the queue one account may fill; half of it if not given. */
+  waitingPerAccount?: number;
   waitMs: number;
 };
 
-// One account may fill only this share of the queue.
-const accountQueueShare = 1 / 2;
+type Use = {
+  refusal(): Error;
+  /** Counts what runs and what waits, for the metrics. */
+  counts?: { running: number; waiting: number };
+};
 
 type Waiter = { accountId: string; start: () => void };
 
-export function createGitConcurrency({ running, perAccount, waiting, waitMs }: GitConcurrencyLimits): GitConcurrency {
+export function createAccountSlots(
+  { running, perAccount, waiting, waitingPerAccount = waiting / 2, waitMs }: AccountSlotLimits,
+  { refusal, counts = { running: 0, waiting: 0 } }: Use,
+): AccountSlots {
   const byAccount = new Map<string, number>();
   const queue: Waiter[] = [];
   let count = 0;
@@ -34,14 +40,14 @@ export function createGitConcurrency({ running, perAccount, waiting, waitMs }: G
 
   function occupy(accountId: string): () => void {
     count += 1;
-    gitOperations.running += 1;
+    counts.running += 1;
     byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + 1);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       count -= 1;
-      gitOperations.running -= 1;
+      counts.running -= 1;
       const left = (byAccount.get(accountId) ?? 1) - 1;
       if (left > 0) byAccount.set(accountId, left);
       else byAccount.delete(accountId);
@@ -53,31 +59,24 @@ export function createGitConcurrency({ running, perAccount, waiting, waitMs }: G
   return {
     async acquire(accountId) {
       if (mayStart(accountId)) return occupy(accountId);
-      if (queue.length >= waiting || waitingOf(accountId) >= waiting * accountQueueShare) throw busy();
+      if (queue.length >= waiting || waitingOf(accountId) >= waitingPerAccount) throw refusal();
       return await new Promise((taken, refused) => {
         const waiter: Waiter = {
           accountId,
           start: () => {
             clearTimeout(timer);
-            gitOperations.waiting -= 1;
+            counts.waiting -= 1;
             taken(occupy(accountId));
           },
         };
         const timer = setTimeout(() => {
           queue.splice(queue.indexOf(waiter), 1);
-          gitOperations.waiting -= 1;
-          refused(busy());
+          counts.waiting -= 1;
+          refused(refusal());
         }, waitMs);
         queue.push(waiter);
-        gitOperations.waiting += 1;
+        counts.waiting += 1;
       });
     },
   };
-}
-
-export const retryAfterSeconds = 10;
-
-function busy(): GitRefusal {
-  const message = `Too many clones and pushes are running. Wait ${retryAfterSeconds} s, then try again.`;
-  return new GitRefusal(503, message, retryAfterSeconds);
 }
