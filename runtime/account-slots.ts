@@ -4,6 +4,8 @@
  */
 
 export type AccountSlots = {
+  /** Whether `acquire` would not wait. */
+  isFree(accountId: string): boolean;
   /** Resolves to a release function. Throws the refusal if the wait is too long or the queue is full. */
   acquire(accountId: string): Promise<() => void>;
 };
@@ -57,6 +59,7 @@ export function createAccountSlots(
   }
 
   return {
+    isFree: mayStart,
     async acquire(accountId) {
       if (mayStart(accountId)) return occupy(accountId);
       if (queue.length >= waiting || waitingOf(accountId) >= waitingPerAccount) throw refusal();

@@ -46,10 +46,11 @@ export function limitChangingCalls(scope: Api, deps: Deps, limits = callLimits):
     if (route.config?.rawBody || ![route.method].flat().some((method) => methods.includes(method))) return;
     // Not freed by the end of the response: after a disconnect the handler continues, and may hold a connection.
     route.handler = async function (request, reply) {
-      const asked = performance.now();
-      request.leaveSlot = await slots.acquire(request.actor.accountId);
+      const { accountId } = request.actor;
+      const waits = !slots.isFree(accountId);
+      request.leaveSlot = await slots.acquire(accountId);
       try {
-        if (performance.now() - asked > recheckedAfterMs) await requireStillWanted(request, reply);
+        if (waits) await requireStillWanted(request, reply);
         return await handler.call(this, request, reply);
       } finally {
         request.leaveSlot();
@@ -57,9 +58,6 @@ export function limitChangingCalls(scope: Api, deps: Deps, limits = callLimits):
     };
   });
 }
-
-/** A call that got its slot at once was authorized in the same moment. */
-const recheckedAfterMs = 100;
 
 function tooMany(): AppError {
   return errors.rate_limited('Too many changing calls of this account are running.', {

@@ -1,7 +1,8 @@
 /** What one account's changing calls leave of the database connections. */
+import { request } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import { lockSite } from '#db/sites/transitions.ts';
-import { type Caller, createFixture, createSite, errorOf } from './fixture.ts';
+import { type Caller, callWith, createFixture, createSite, errorOf } from './fixture.ts';
 
 const fixture = await createFixture();
 const outside = await fixture.start();
@@ -50,7 +51,7 @@ test('calls that wait for one site leave connections to other accounts', async (
   const calls = Array.from({ length: 30 }, () => clear(busy, site));
   try {
     await untilWaiting(4);
-    const page = () => fetch(`${fixture.url}/signin`).then(({ status }) => ({ status }));
+    const page = () => fetch(`${fixture.url}/signin`).then((answer) => answer.text());
     for (const ask of [() => other.call('GET', '/v1/account'), () => createSite(other), page]) {
       const answer = await Promise.race([ask(), slow(2_000)]);
       expect(answer).not.toBe('slow');
@@ -67,18 +68,17 @@ test('calls of clients that disconnected hold their places until they end', asyn
   const busy = await fixture.newCaller();
   const site = await createSite(busy);
   const release = await hold(site.id);
-  const gone = new AbortController();
-  const send = () =>
-    fetch(`${fixture.url}/v1/sites/${site.id}/previews/1`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${busy.token}` },
-      signal: gone.signal,
-    }).catch(() => undefined);
+  const send = () => {
+    const headers = { authorization: `Bearer ${busy.token}` };
+    const at = `${fixture.url}/v1/sites/${site.id}/previews/1`;
+    return request(at, { method: 'DELETE', headers, agent: false })
+      .on('error', () => {})
+      .end();
+  };
   try {
     const calls = Array.from({ length: 8 }, send);
     await untilWaiting(4);
-    gone.abort();
-    await Promise.all(calls);
+    for (const call of calls) call.destroy();
     const later = clear(busy, site);
     expect(await Promise.race([later, slow(300)])).toBe('slow');
     expect(await lockWaiters()).toBe(4);
@@ -97,10 +97,8 @@ test('a queued call whose token is revoked meanwhile changes nothing', async () 
   try {
     const calls = Array.from({ length: 4 }, () => clear(busy, site));
     await untilWaiting(4);
-    const queued = fetch(`${fixture.url}/v1/sites/${site.id}`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${second.access_token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ title: 'Changed' }),
+    const queued = callWith(fixture.url, second.access_token)('PATCH', `/v1/sites/${site.id}`, {
+      body: { title: 'Changed' },
     });
     await expect.poll(() => isUsed(second.id), patient).toBe(true);
     await outside.deps.em().execute('update token set revoked_at = now() where id = ?', [second.id]);
@@ -119,7 +117,7 @@ test('publishes that wait for their workflows leave their places to other calls'
   for (let n = 0; n < 5; n++) sites.push(await createSite(owner));
   let answered = 0;
   const waiting = sites.map(async ({ id }) => {
-    const answer = await owner.call('POST', `/v1/sites/${id}/publish`, { body: {}, headers: { prefer: 'wait=8' } });
+    const answer = await owner.call('POST', `/v1/sites/${id}/publish`, { body: {}, headers: { prefer: 'wait=5' } });
     answered += 1;
     return answer.body.status;
   });
