@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
+import { limitConcurrency } from '#api/concurrency.ts';
 import { byId, listOf, page, pageQuery } from '#api/pagination.ts';
 import { fileOf, readFiles } from '#api/plugins/file-body.ts';
 import { idParams } from '#api/schemas.ts';
@@ -12,6 +13,9 @@ import { assetParams, assetSchema, assetView } from './schemas.ts';
 
 /** Single files of a site: list, read, write. */
 export function assetRoutes(app: Api, deps: Deps): void {
+  const reads = limitConcurrency('assetReads');
+  const writes = limitConcurrency('assetWrites');
+
   app.get(
     '/v1/sites/:id/assets',
     {
@@ -35,29 +39,32 @@ export function assetRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/assets/*',
     {
+      // The hash in the header is that of all bytes, so a HEAD would read the whole file.
+      exposeHeadRoute: false,
       config: { operation: 'asset.read', capability: 'repositories', answers: ['*/*'] },
       schema: {
         summary: 'Read a file',
         description:
-          'Returns the file’s contents. The `etag` header is its SHA-256 hash; send it as `If-Match` in a later write.',
+          'Returns the file’s contents. The `etag` header is its SHA-256 hash; send it as `If-Match` in a later write. An account can read 8 files at a time.',
         params: assetParams,
         response: { 200: z.any().describe('The file.') },
       },
     },
-    async ({ em, actor, params }, reply) => {
-      const file = await readAsset(em, deps, actor, params.id, params['*']);
-      const name = file.path.split('/').at(-1) ?? '';
-      return reply
-        .headers({
-          'content-type': contentTypeOf(file.path),
-          'content-length': file.bytes,
-          etag: `"${file.sha256}"`,
-          // A site's file is untrusted: on our host it must not run, nor render as a page.
-          'content-security-policy': "sandbox; default-src 'none'",
-          'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percent)}`,
-        })
-        .send(Readable.from(bytesOfBlob(deps, params.id, file.oid), { objectMode: false }));
-    },
+    async ({ em, actor, params }, reply) =>
+      await reads(actor.accountId, async () => {
+        const file = await readAsset(em, deps, actor, params.id, params['*']);
+        const name = file.path.split('/').at(-1) ?? '';
+        return reply
+          .headers({
+            'content-type': contentTypeOf(file.path),
+            'content-length': file.bytes,
+            etag: `"${file.sha256}"`,
+            // A site's file is untrusted: on our host it must not run, nor render as a page.
+            'content-security-policy': "sandbox; default-src 'none'",
+            'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percent)}`,
+          })
+          .send(Readable.from(bytesOfBlob(deps, params.id, file.oid), { objectMode: false }));
+      }),
   );
 
   app.register(async function files(scope: Api) {
@@ -69,19 +76,15 @@ export function assetRoutes(app: Api, deps: Deps): void {
         schema: {
           summary: 'Write a file',
           description:
-            'The body is the file; its type is detected from its contents. Creates one commit. To avoid overwriting another change, set `If-Match` to the SHA-256 hash of the file to replace: if the file has changed since, the call returns `stale_hash`.',
+            'The body is the file; its type is detected from its contents. Creates one commit. To avoid overwriting another change, set `If-Match` to the SHA-256 hash of the file to replace: if the file has changed since, the call returns `stale_hash`. An account can write 16 files at a time.',
           params: assetParams,
           response: { 200: assetSchema },
         },
       },
       async (request) => {
         const { em, actor, params, headers } = request;
-        const asset = await putAsset(em, deps, actor, params.id, {
-          path: params['*'],
-          body: fileOf(request),
-          expected: headers['if-match'],
-        });
-        return assetView(asset);
+        const file = { path: params['*'], body: fileOf(request), expected: headers['if-match'] };
+        return assetView(await writes(actor.accountId, () => putAsset(em, deps, actor, params.id, file)));
       },
     );
   });

@@ -1,6 +1,7 @@
 /** The build log: as a whole, or streamed while it grows. */
 
 import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { readLog } from '#db/deployments/build-log.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -19,19 +20,26 @@ export async function logText(em: EntityManager, deploymentId: string): Promise<
   return (await readLog(em, deploymentId)).map((piece) => piece.text).join('');
 }
 
+export type Following = {
+  lastEventId?: string | undefined;
+  /** Ends the stream at once: destroying it alone takes effect at its next event. */
+  disconnected: AbortSignal;
+  silenceMs?: number;
+};
+
 /**
  * The log as server-sent events (HTML standard, section 9.2): each piece a `log` event with its number as id, then one `end` event
- * whose data is the deployment's status. It ends early, without that event, when the reader loses access.
+ * whose data is the deployment's status. It ends early, without that event, when the reader loses access or
+ * disconnects.
  */
 export function streamLog(
   deps: Deps,
   deploymentId: string,
   load: () => Promise<Deployment | null>,
-  lastEventId: string | undefined,
-  silenceMs = silenceMsMax,
+  { lastEventId, disconnected, silenceMs = silenceMsMax }: Following,
 ): Readable {
   const after = numberOf(lastEventId);
-  return Readable.from(events(deps, deploymentId, load, { after, silenceMs }), { objectMode: false });
+  return Readable.from(events(deps, deploymentId, load, { after, disconnected, silenceMs }), { objectMode: false });
 }
 
 /** A client that reconnects sends the last id it received and gets the pieces after it. Any other id starts from the beginning. */
@@ -43,14 +51,14 @@ async function* events(
   deps: Deps,
   deploymentId: string,
   load: () => Promise<Deployment | null>,
-  { after, silenceMs }: { after: number; silenceMs: number },
+  { after, disconnected, silenceMs }: { after: number; disconnected: AbortSignal; silenceMs: number },
 ): AsyncGenerator<string> {
   const end = performance.now() + followMsMax;
   let last = after;
   let saidAt = performance.now();
   // A comment first, so that the headers are sent at once.
   yield ': the build log\n\n';
-  while (performance.now() < end) {
+  while (!disconnected.aborted && performance.now() < end) {
     const deployment = await load();
     if (!deployment) return;
     const pieces = await readLog(deps.em(), deploymentId, last);
@@ -72,6 +80,6 @@ async function* events(
       saidAt = performance.now();
       yield ': still running\n\n';
     }
-    if (pieces.length === 0) await new Promise((resolve) => setTimeout(resolve, stepMs));
+    if (pieces.length === 0) await setTimeout(stepMs, undefined, { signal: disconnected }).catch(() => {});
   }
 }

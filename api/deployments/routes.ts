@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { findDeployment, loadDeployment, loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
+import { disconnectSignal, limitConcurrency } from '#api/concurrency.ts';
 import { filesAtOnceMax, missingOf } from '#api/output/manifest.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { isStillGood } from '#api/plugins/bearer.ts';
@@ -17,6 +18,7 @@ import { warningsPart } from './warnings/rules.ts';
 export function deploymentRoutes(app: Api, deps: Deps): void {
   const { secret } = deps.config;
   const { clock } = deps;
+  const streams = limitConcurrency('logStreams');
 
   app.get(
     '/v1/sites/:id/deployments',
@@ -95,7 +97,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Read the build log',
         description:
-          'Returns `text/plain`. With `Accept: text/event-stream`, it streams the log until the deployment finishes, and resumes after `Last-Event-ID`.',
+          'Returns `text/plain`. With `Accept: text/event-stream`, it streams the log until the deployment finishes, and resumes after `Last-Event-ID`. An account can follow 16 logs at a time.',
         params: idParams,
         response: {
           200: z.any().describe('The log.'),
@@ -113,10 +115,13 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
           const fresh = deps.em();
           return (await isStillGood(fresh, deps, actor)) ? await findDeployment(fresh, actor, id) : null;
         };
-        return reply
-          .type('text/event-stream')
-          .serializer((body: unknown) => body as string)
-          .send(streamLog(deps, id, load, lastEventId));
+        const disconnected = disconnectSignal(reply);
+        return await streams(actor.accountId, async () =>
+          reply
+            .type('text/event-stream')
+            .serializer((body: unknown) => body as string)
+            .send(streamLog(deps, id, load, { lastEventId, disconnected })),
+        );
       }
       return reply
         .type('text/plain; charset=utf-8')

@@ -168,6 +168,8 @@ function submissionRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/forms/:id/submissions',
     {
+      // A HEAD of the file would read all submissions.
+      exposeHeadRoute: false,
       config: { operation: 'form.submissions', capability: 'forms', answers: ['application/json', 'text/csv'] },
       schema: {
         summary: 'List a form’s submissions',

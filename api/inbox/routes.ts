@@ -1,4 +1,5 @@
 import type { Api } from '#api/api.ts';
+import { disconnectSignal } from '#api/concurrency.ts';
 import { listOf, page } from '#api/pagination.ts';
 import { recheckAuthorization } from '#api/plugins/bearer.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -30,11 +31,9 @@ export function inboxRoutes(app: Api, deps: Deps): void {
       },
     },
     async ({ em, actor, query }, reply) => {
-      const hungUp = new AbortController();
-      reply.raw.once('close', () => hungUp.abort());
       let items: InboxItem[];
       if (query.wait > 0) {
-        items = await waiting.wait(actor, query.since, query.wait * 1000, hungUp.signal);
+        items = await waiting.wait(actor, query.since, query.wait * 1000, disconnectSignal(reply));
         // The token may have been revoked during the wait.
         await recheckAuthorization(em, deps, actor);
       } else {

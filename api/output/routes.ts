@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { loadDeployment } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
+import { limitConcurrency } from '#api/concurrency.ts';
 import { deploymentSchema, deploymentView } from '#api/deployments/schemas.ts';
 import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { capFiles, fileOf, readFiles } from '#api/plugins/file-body.ts';
@@ -87,6 +88,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
   app.register(async function bytes(scope: Api) {
     readFiles(scope);
     capFiles(scope, deps);
+    const limited = limitConcurrency('outputFiles');
     scope.put(
       '/v1/deployments/:id/files/:sha256',
       {
@@ -94,14 +96,15 @@ export function outputRoutes(app: Api, deps: Deps): void {
         schema: {
           summary: 'Send the contents of a file',
           description:
-            'The body is the file itself, with any content-type. This call has its own rate limit: 12,000 calls a minute for each token.',
+            'The body is the file itself, with any content-type. This call has its own rate limit: 12,000 calls a minute for each token. An account can send 16 files at a time.',
           params: fileParams,
           response: { 200: receivedFile },
         },
       },
       async (request) => {
         const { em, actor, params } = request;
-        return await receiveFile(em, deps, actor, { ...params, content: fileOf(request) });
+        const content = fileOf(request);
+        return await limited(actor.accountId, () => receiveFile(em, deps, actor, { ...params, content }));
       },
     );
   });

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { missing } from '#api/capabilities.ts';
+import { limitConcurrency } from '#api/concurrency.ts';
 import { sendError } from '#api/plugins/errors.ts';
 import { fileOf, readFiles } from '#api/plugins/file-body.ts';
 import { limitsOf } from '#rules/plan-limits.ts';
@@ -22,6 +23,10 @@ const partsMax = 1000;
 
 export function uploadPageRoutes(app: Api, deps: Deps): void {
   readFiles(app);
+  const ofLink = limitConcurrency('linkUploads');
+  const ofOwner = limitConcurrency('ownerUploads');
+  const limited = <Result>({ link, site }: HeldLink, work: () => Promise<Result>) =>
+    ofLink(link.id, () => ofOwner(site.account.id, work));
   const config = { operation: 'upload.page' } as const;
 
   app.get('/u/:secret', { config, schema: { hide: true, params: secretParams } }, async (request, reply) => {
@@ -37,10 +42,16 @@ export function uploadPageRoutes(app: Api, deps: Deps): void {
     { config: { operation: 'upload.send', rawBody: true }, schema: { hide: true, params: secretParams } },
     async (request, reply) => {
       const { secret } = request.params;
-      if (isForm(request)) return await inPage(request, reply, () => receiveForm(deps, request, secret));
       const em = deps.em();
+      if (isForm(request)) {
+        return await inPage(request, reply, async () => {
+          const opened = await linkOf(em, secret);
+          return await limited(opened, () => receiveForm(deps, request, secret));
+        });
+      }
       const opened = await linkOf(em, secret);
-      const received = await receiveFile(em, deps, opened, { name: nameOf(request), body: fileOf(request) });
+      const file = { name: nameOf(request), body: fileOf(request) };
+      const received = await limited(opened, () => receiveFile(em, deps, opened, file));
       const { name, path, bytes, filesLeft } = received;
       return reply.header('cache-control', 'no-store').send({ name, path, bytes, files_left: filesLeft });
     },
@@ -180,6 +191,7 @@ const titles: Record<string, string> = {
   plan_limit: 'All your photos have been sent',
   site_archived: 'This website is archived',
   uploads_disabled: 'Photo uploads are turned off',
+  rate_limited: 'Please wait a moment',
 };
 
 const texts: Record<string, string> = { expired: 'Ask the person who sent it for a new one.' };

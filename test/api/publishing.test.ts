@@ -103,11 +103,26 @@ test('a followed log ends when the account is blocked or the token expires', asy
   }
 });
 
+test('a followed log ends as soon as its client disconnects', async () => {
+  const id = await logged();
+  const load = () => fixture.deps.em().findOne(Deployment, { id });
+  const stop = new AbortController();
+  const words: string[] = [];
+  for await (const chunk of streamLog(fixture.deps, id, load, { disconnected: stop.signal })) {
+    words.push(String(chunk));
+    if (words.join('').includes('data: three')) stop.abort();
+  }
+  expect(words.join('')).not.toContain('event: end');
+});
+
 test('a log that is silent for long sends a keep-alive comment', async () => {
   const id = await logged();
   const load = () => fixture.deps.em().findOne(Deployment, { id });
   const words: string[] = [];
-  for await (const chunk of streamLog(fixture.deps, id, load, undefined, 0)) {
+  for await (const chunk of streamLog(fixture.deps, id, load, {
+    disconnected: new AbortController().signal,
+    silenceMs: 0,
+  })) {
     words.push(String(chunk));
     if (words.some((word) => word.includes(': still running')))
       await settle(fixture.deps.em(), fixture.clock, id, { status: 'cancelled' });

@@ -133,6 +133,27 @@ test('a token has four waiting calls, and a disconnect frees one', async () => {
   for (const call of hanging) call.destroy();
 });
 
+test('calls whose clients disconnect during authentication do not wait', async () => {
+  const { owner } = await newOwner();
+  const { app, url } = await fixture.start();
+  const client = new pg.Client({ connectionString: fixture.database.url });
+  await client.connect();
+  await client.query('begin; lock table token in access exclusive mode');
+  const blocked = async () => (await client.query('select from pg_locks where not granted')).rowCount ?? 0;
+  const connections = () => new Promise<number>((resolve) => app.server.getConnections((_, n) => resolve(n)));
+  const headers = { authorization: `Bearer ${owner.token}` };
+  const calls = Array.from({ length: waitLimits.perToken }, () =>
+    get(`${url}/v1/inbox?wait=50`, { headers }).on('error', () => {}),
+  );
+  await until(blocked, (n) => n >= calls.length);
+  for (const call of calls) call.destroy();
+  await until(connections, (n) => n === 0);
+  await client.query('commit');
+  await client.end();
+  const next = () => callWith(url, owner.token)('GET', '/v1/inbox?wait=1');
+  await until(next, ({ status }) => status === 200, 15_000);
+});
+
 test('an account’s waiting calls are limited over its tokens; another account can wait', async () => {
   const waiting = openWaiting(fixture.deps, { perToken: 2, perAccount: 3, all: 9, reading: 3 });
   const [owner, stranger] = [await fixture.newCaller(), await fixture.newCaller()];

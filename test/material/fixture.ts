@@ -1,5 +1,6 @@
 /** The calls on a site's material, as tests make them. */
 import { execFile } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Repositories } from '#providers/repositories.ts';
 import type { Limits } from '#rules/limit-names.ts';
@@ -25,10 +26,12 @@ export async function createMaterial(
     },
     secondSite: async (caller: Caller): Promise<string> => (await createSite(caller)).id,
     put: (caller: Caller, siteId: string, path: string, bytes: Buffer | string, headers: Record<string, string> = {}) =>
-      caller.call('PUT', `/v1/sites/${siteId}/assets/${path.split('/').map(encodeURIComponent).join('/')}`, {
-        raw: bytes,
-        headers: { 'content-type': 'application/octet-stream', ...headers },
-      }),
+      whenFree(() =>
+        caller.call('PUT', `/v1/sites/${siteId}/assets/${path.split('/').map(encodeURIComponent).join('/')}`, {
+          raw: bytes,
+          headers: { 'content-type': 'application/octet-stream', ...headers },
+        }),
+      ),
     /** Paths and bytes of the source at the tip of `main`. */
     async files(siteId: string): Promise<Map<string, string>> {
       const { stdout } = await run('git', ['-C', source(siteId), 'ls-tree', '-r', '-z', 'main']);
@@ -65,20 +68,30 @@ export async function createMaterial(
       return { ...answer.body, secret, address: `${fixture.url}/u/${secret}` };
     },
     /** Sends a file as the page's script does. */
-    async send(link: { secret: string }, name: string, bytes: Buffer): Promise<Answer> {
-      const answer = await fetch(`${fixture.url}/u/${link.secret}`, {
-        method: 'POST',
-        headers: { 'x-file-name': encodeURIComponent(name), accept: 'application/json' },
-        body: new Uint8Array(bytes),
-      });
-      const text = await answer.text();
-      return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) };
-    },
+    send: (link: { secret: string }, name: string, bytes: Buffer): Promise<Answer> =>
+      whenFree(async () => {
+        const answer = await fetch(`${fixture.url}/u/${link.secret}`, {
+          method: 'POST',
+          headers: { 'x-file-name': encodeURIComponent(name), accept: 'application/json' },
+          body: new Uint8Array(bytes),
+        });
+        const text = await answer.text();
+        return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) };
+      }),
   };
 }
 export type Material = Awaited<ReturnType<typeof createMaterial>>;
 
 export { errorOf };
+
+/** Repeats a call while too many others are running, as the client and the page do. Other refusals wait for longer. */
+async function whenFree(call: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await call();
+    if (answer.status !== 429 || answer.headers.get('retry-after') !== '5') return answer;
+    await pause(20);
+  }
+}
 
 /** How often each answer came: `{ 200: 50, rate_limited: 50 }`. */
 export function tally(answers: readonly Answer[]): Record<string, number> {

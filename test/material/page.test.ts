@@ -134,6 +134,18 @@ describe('the page of an upload link', () => {
     expect(await page.locator('#left').textContent()).toBe('You can send 1 more photo.');
   });
 
+  test('sends a photo again that came while too many were sent', async () => {
+    const owner = await material.owner();
+    const link = await material.link(owner, owner.siteId, { max_files: 2 });
+    const { page } = await open(link.address);
+    const error = { code: 'rate_limited', message: 'Too many photos are being sent at the moment.' };
+    const refusal = { status: 429, headers: { 'retry-after': '1' }, json: { error } };
+    await page.route(link.address, (route) => route.fulfill(refusal), { times: 1 });
+    await page.setInputFiles('#files', photos.slice(0, 1));
+    await page.locator('#sent li.done').waitFor();
+    expect(await page.locator('#left').textContent()).toBe('You can send 1 more photo.');
+  });
+
   test('works where no script runs, as a plain form', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 2 });

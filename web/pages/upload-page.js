@@ -87,6 +87,15 @@ function send(file, row) {
   request.onload = () => {
     const answer = parse(request.responseText);
     const { status } = request;
+    const waitSeconds = Number(request.getResponseHeader('retry-after'));
+    if (status === 429 && waitSeconds > 0 && waitSeconds <= 60) {
+      row.wait();
+      setTimeout(() => {
+        waiting.unshift({ file, row });
+        done();
+      }, waitSeconds * 1000);
+      return;
+    }
     if (status === 200) accept(row, answer.files_left);
     else
       row.refuse(

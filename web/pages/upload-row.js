@@ -12,14 +12,18 @@ export class UploadRow {
   constructor(list, file) {
     const name = document.createElement('strong');
     name.textContent = file.name;
-    this.#words.textContent = 'Waiting';
     this.#bar.max = file.size || 1;
-    this.#bar.value = 0;
+    this.wait();
     this.#bar.setAttribute('aria-label', file.name);
     const box = document.createElement('div');
     box.append(name, this.#words, this.#bar);
     this.#item.append(box);
     list.append(this.#item);
+  }
+
+  wait() {
+    this.#bar.value = 0;
+    this.#words.textContent = 'Waiting';
   }
 
   /**
