@@ -49,9 +49,12 @@ export function passBytes<Through extends NodeJS.WritableStream & Readable>(
   };
   through.once('error', forget);
   through.once('close', forget);
-  content.once('close', () => {
+  const closed = () => {
     if (!content.readableEnded) through.destroy(cutShort());
-  });
+  };
+  content.once('close', closed);
   content.once('error', () => through.destroy(cutShort()));
+  // The client may have disconnected before this call; `close` is not emitted again.
+  if (content.destroyed) closed();
   return content.pipe(through);
 }

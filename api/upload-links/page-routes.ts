@@ -126,9 +126,12 @@ async function* filesOf(request: FastifyRequest): AsyncGenerator<Part> {
     wake();
   };
   parser.on('error', (error) => breakOff(error as Error));
-  request.raw.once('close', () => {
-    if (!request.raw.complete) breakOff(new Error('the client disconnected before the form was complete'));
-  });
+  const closed = () => {
+    if (!request.raw.readableEnded) breakOff(new Error('the client disconnected before the form was complete'));
+  };
+  request.raw.once('close', closed);
+  // The client may have disconnected before the link was read.
+  if (request.raw.destroyed) closed();
   fileOf(request).pipe(parser);
   for (;;) {
     current = parts.shift();

@@ -1,8 +1,12 @@
 /** Calls that hold something for as long as their client takes: how many an account has at a time, and what frees one. */
-import { get } from 'node:http';
-import { connect, type Socket } from 'node:net';
+
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { concurrent } from '#api/concurrency.ts';
+import { passBytes } from '#api/plugins/file-body.ts';
 import * as sample from '#test/git/samples.ts';
 import { createMaterial, type Material } from '#test/material/fixture.ts';
 import { openPut, openSend } from '#test/material/slow.ts';
@@ -29,18 +33,31 @@ async function expectBound(held: Held[], next: () => Promise<Answer>): Promise<v
   for (const call of held) call.destroy();
 }
 
-/** The first bytes of a body whose rest does not come. */
-function begin(call: ReturnType<typeof openPut>, bytes: Buffer): Held {
-  void call.write(bytes.subarray(0, 20));
-  return call;
+/** The first bytes of a body whose rest does not come. If a probe took its place, it is sent again. */
+function begin(open: () => ReturnType<typeof openPut>): Held {
+  let call: Held | undefined;
+  function start(): void {
+    const opened = open();
+    call = opened;
+    void opened.write(sample.png.subarray(0, 20));
+    opened.answer
+      .then(({ status }) => {
+        opened.destroy();
+        if (status === 429) start();
+      })
+      .catch(() => {});
+  }
+  start();
+  return { destroy: () => call?.destroy() };
 }
 
-/** Sends the request and reads nothing of its response. */
-function readNothing(path: string, token: string): Socket {
-  const socket = connect(Number(new URL(material.url).port), '127.0.0.1').on('error', () => {});
-  socket.pause();
-  socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`);
-  return socket;
+/** A response that has begun, and of which nothing more is read. */
+async function stalled(path: string, headers: Record<string, string>): Promise<Held> {
+  const call = get(material.url + path, { headers, agent: false }).on('error', () => {});
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  response.on('error', () => {});
+  expect(response.statusCode).toBe(200);
+  return call;
 }
 
 test('an account sends sixteen files of output at a time; another account’s pass', async () => {
@@ -59,7 +76,7 @@ test('an account sends sixteen files of output at a time; another account’s pa
   }
   const [own, theirs] = [await start(owner), await start(stranger)];
   const url = `${material.url}/v1/deployments/${own.id}/files/${own.sha}`;
-  const held = times(concurrent.outputFiles.each, () => begin(openPut(owner.token, url), sample.png));
+  const held = times(concurrent.outputFiles.each, () => begin(() => openPut(owner.token, url)));
   await until(own.send, ({ status }) => status === 429);
   expect((await theirs.send()).status).toBe(200);
   await expectBound(held, own.send);
@@ -68,14 +85,14 @@ test('an account sends sixteen files of output at a time; another account’s pa
 test('an account writes sixteen assets at a time', async () => {
   const owner = await material.owner();
   const path = `/v1/sites/${owner.siteId}/assets/src/assets/a.png`;
-  const held = times(concurrent.assetWrites.each, () => begin(openPut(owner.token, material.url + path), sample.png));
+  const held = times(concurrent.assetWrites.each, () => begin(() => openPut(owner.token, material.url + path)));
   await expectBound(held, () => owner.call('PUT', path, { raw: sample.png }));
 });
 
 test('four files are sent through a link at a time; another link’s pass', async () => {
   const owner = await material.owner();
   const [link, other] = [await material.link(owner, owner.siteId), await material.link(owner, owner.siteId)];
-  const held = times(concurrent.linkUploads.each, () => begin(openSend(link.address, 'a.png'), sample.png));
+  const held = times(concurrent.linkUploads.each, () => begin(() => openSend(link.address, 'a.png')));
   const next = () => callWith(material.url)('POST', `/u/${link.secret}`, { raw: sample.png });
   await until(next, ({ status }) => status === 429);
   expect((await material.send(other, 'b.png', sample.pngOf(2, 2))).status).toBe(200);
@@ -87,18 +104,19 @@ test('the links of an owner accept sixteen files at a time together', async () =
   const links = await Promise.all(times(5, () => material.link(owner, owner.siteId)));
   const sends = links.slice(0, 4).flatMap((link) => times(concurrent.linkUploads.each, () => link.address));
   expect(sends).toHaveLength(concurrent.ownerUploads.each);
-  const held = sends.map((address) => begin(openSend(address, 'a.png'), sample.png));
+  const held = sends.map((address) => begin(() => openSend(address, 'a.png')));
   await expectBound(held, () => callWith(material.url)('POST', `/u/${links[4]?.secret}`, { raw: sample.png }));
 });
 
 test('an account reads eight files at a time, however slowly it reads them', async () => {
   const owner = await material.owner();
-  const large = sample.pngOf(1, 1, sample.pngPart('teXt', Buffer.alloc(16_000_000)));
-  expect((await material.put(owner, owner.siteId, 'public/large.png', large)).status).toBe(200);
+  const pdf = (spaces: number) => `%PDF-1.7\n${' '.repeat(spaces)}\n%%EOF\n`;
+  expect((await material.put(owner, owner.siteId, 'public/large.pdf', pdf(16_000_000))).status).toBe(200);
   const path = `/v1/sites/${owner.siteId}/assets/public/`;
-  expect((await material.put(owner, owner.siteId, 'public/small.png', sample.png)).status).toBe(200);
-  const held = times(concurrent.assetReads.each, () => readNothing(`${path}large.png`, owner.token));
-  await expectBound(held, () => owner.call('GET', `${path}small.png`));
+  expect((await material.put(owner, owner.siteId, 'public/small.pdf', pdf(1))).status).toBe(200);
+  const headers = { authorization: `Bearer ${owner.token}` };
+  const held = await Promise.all(times(concurrent.assetReads.each, () => stalled(`${path}large.pdf`, headers)));
+  await expectBound(held, () => owner.call('GET', `${path}small.pdf`));
 });
 
 test('an account follows sixteen build logs at a time, and can read one still', async () => {
@@ -107,11 +125,7 @@ test('an account follows sixteen build logs at a time, and can read one still', 
   const { body } = await owner.call('POST', `/v1/sites/${owner.siteId}/publish`, publish);
   const path = `/v1/deployments/${body.id}/log`;
   const headers = { accept: 'text/event-stream', authorization: `Bearer ${owner.token}` };
-  const follow = () =>
-    get(material.url + path, { headers })
-      .on('error', () => {})
-      .on('response', (r) => r.resume());
-  const held: Held[] = times(concurrent.logStreams.each, follow);
+  const held = await Promise.all(times(concurrent.logStreams.each, () => stalled(path, headers)));
   /** Whether a further follower is accepted; it hangs up. */
   async function next(): Promise<Answer> {
     const stop = new AbortController();
@@ -120,15 +134,22 @@ test('an account follows sixteen build logs at a time, and can read one still', 
     stop.abort();
     return { status: answer.status, headers: answer.headers, text, body: text && JSON.parse(text) };
   }
-  await until(next, ({ status }) => status === 429);
+  expect((await next()).status).toBe(429);
   expect((await owner.call('GET', path)).status).toBe(200);
   await expectBound(held, next);
+});
+
+test('a body whose client disconnected before it was read ends', async () => {
+  const content = new PassThrough();
+  content.destroy();
+  await once(content, 'close');
+  await expect(text(passBytes(content, new PassThrough(), () => new Error('cut short')))).rejects.toThrow('cut short');
 });
 
 test('HEAD of a file or of a form’s submissions is not supported', async () => {
   const owner = await material.owner();
   for (const path of [`/v1/sites/${owner.siteId}/assets/public/a.png`, '/v1/forms/form_x/submissions?format=csv']) {
-    const { status, headers } = await owner.call('HEAD', path);
+    const { status, headers } = await fetch(material.url + path, { method: 'HEAD' });
     expect([status, headers.get('allow')?.includes('HEAD')]).toEqual([405, false]);
   }
 });

@@ -22,6 +22,7 @@ function openCall(url: string, how: RequestOptions) {
   });
   answer.catch(() => {});
   return {
+    answer,
     write: (bytes: Buffer) => new Promise<void>((resolve) => call.write(bytes, () => resolve())),
     /** Waits until the API has asked the database for the site, and so has read what stands at the path. */
     begun: () => waitForOpenFile(),
