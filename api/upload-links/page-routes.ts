@@ -126,12 +126,7 @@ async function* filesOf(request: FastifyRequest): AsyncGenerator<Part> {
     wake();
   };
   parser.on('error', (error) => breakOff(error as Error));
-  const closed = () => {
-    if (!request.raw.readableEnded) breakOff(new Error('the client disconnected before the form was complete'));
-  };
-  request.raw.once('close', closed);
-  // The client may have disconnected before the link was read.
-  if (request.raw.destroyed) closed();
+  whenCutShort(request, breakOff);
   fileOf(request).pipe(parser);
   for (;;) {
     current = parts.shift();
@@ -144,6 +139,15 @@ async function* filesOf(request: FastifyRequest): AsyncGenerator<Part> {
       });
     }
   }
+}
+
+/** The client may also have disconnected before the link was read. */
+function whenCutShort({ raw }: FastifyRequest, act: (error: Error) => void): void {
+  const closed = () => {
+    if (!raw.readableEnded) act(new Error('the client disconnected before the form was complete'));
+  };
+  raw.once('close', closed);
+  if (raw.destroyed) closed();
 }
 
 function readParts(request: FastifyRequest) {

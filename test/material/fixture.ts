@@ -1,7 +1,8 @@
 /** The calls on a site's material, as tests make them. */
 import { execFile } from 'node:child_process';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { concurrent } from '#api/concurrency.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import type { Limits } from '#rules/limit-names.ts';
 import { type Answer, type Caller, createFixture, createSite, errorOf } from '#test/api/fixture.ts';
@@ -14,6 +15,8 @@ export async function createMaterial(
 ) {
   const fixture = await createFixture(env, { limits });
   const repositories = fixture.deps.repositories as Repositories;
+  const putting = inTurns(concurrent.assetWrites.each);
+  const sending = inTurns(concurrent.linkUploads.each);
   const source = (siteId: string) => repositories.place(siteId, 'source').dir;
   return {
     ...fixture,
@@ -26,7 +29,7 @@ export async function createMaterial(
     },
     secondSite: async (caller: Caller): Promise<string> => (await createSite(caller)).id,
     put: (caller: Caller, siteId: string, path: string, bytes: Buffer | string, headers: Record<string, string> = {}) =>
-      whenFree(() =>
+      putting(caller.token, () =>
         caller.call('PUT', `/v1/sites/${siteId}/assets/${path.split('/').map(encodeURIComponent).join('/')}`, {
           raw: bytes,
           headers: { 'content-type': 'application/octet-stream', ...headers },
@@ -69,7 +72,7 @@ export async function createMaterial(
     },
     /** Sends a file as the page's script does. */
     send: (link: { secret: string }, name: string, bytes: Buffer): Promise<Answer> =>
-      whenFree(async () => {
+      sending(link.secret, async () => {
         const answer = await fetch(`${fixture.url}/u/${link.secret}`, {
           method: 'POST',
           headers: { 'x-file-name': encodeURIComponent(name), accept: 'application/json' },
@@ -84,13 +87,14 @@ export type Material = Awaited<ReturnType<typeof createMaterial>>;
 
 export { errorOf };
 
-/** Repeats a call while too many others are running, as the client and the page do. Other refusals wait for longer. */
-async function whenFree(call: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    const answer = await call();
-    if (answer.status !== 429 || answer.headers.get('retry-after') !== '5') return answer;
-    await pause(20);
-  }
+/** As many calls at a time for each key as the API accepts; the others wait. */
+function inTurns(most: number): (key: string, call: () => Promise<Answer>) => Promise<Answer> {
+  const turns = new Map<string, LimitFunction>();
+  return (key, call) => {
+    const turn = turns.get(key) ?? pLimit(most);
+    turns.set(key, turn);
+    return turn(call);
+  };
 }
 
 /** How often each answer came: `{ 200: 50, rate_limited: 50 }`. */

@@ -82,20 +82,16 @@ function send(file, row) {
     running -= 1;
     sendNext();
   };
+  const again = () => {
+    waiting.unshift({ file, row });
+    done();
+  };
   const request = new XMLHttpRequest();
   request.upload.onprogress = ({ loaded }) => row.progress(loaded, file.size);
   request.onload = () => {
     const answer = parse(request.responseText);
     const { status } = request;
-    const waitSeconds = Number(request.getResponseHeader('retry-after'));
-    if (status === 429 && waitSeconds > 0 && waitSeconds <= 60) {
-      row.wait();
-      setTimeout(() => {
-        waiting.unshift({ file, row });
-        done();
-      }, waitSeconds * 1000);
-      return;
-    }
+    if (sendLater(request, row, again)) return;
     if (status === 200) accept(row, answer.files_left);
     else
       row.refuse(
@@ -111,11 +107,33 @@ function send(file, row) {
     row.refuse('The connection was lost before the photo was fully sent.', retry);
     done();
   };
+  post(request, file);
+}
+
+/**
+ * @param {XMLHttpRequest} request
+ * @param {File} file
+ */
+function post(request, file) {
   request.open('POST', location.pathname);
   request.setRequestHeader('content-type', 'application/octet-stream');
   request.setRequestHeader('x-file-name', encodeURIComponent(file.name));
   request.setRequestHeader('accept', 'application/json');
   request.send(file);
+}
+
+/**
+ * Sends a file again if the server was busy, after the seconds that it names. Returns whether it will.
+ * @param {XMLHttpRequest} request
+ * @param {UploadRow} row
+ * @param {() => void} again
+ */
+function sendLater(request, row, again) {
+  const seconds = Number(request.getResponseHeader('retry-after'));
+  if (request.status !== 429 || !(seconds > 0 && seconds <= 60)) return false;
+  row.wait();
+  setTimeout(again, seconds * 1000);
+  return true;
 }
 
 /** @param {string} text */
