@@ -11,9 +11,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture?.close());
 
-/** Throws while the site's row is locked. */
+/** Throws if the site's row stays locked. The worker's transactions lock it for moments; one that asks git would not end. */
 const requireUnlocked = (site: Site) =>
-  outside.deps.em().transactional((tx) => tx.execute('select from site where id = ? for update nowait', [site.id]));
+  outside.deps.em().transactional(async (tx) => {
+    await tx.execute(`set local lock_timeout = '5s'`);
+    await tx.execute('select from site where id = ? for update', [site.id]);
+  });
 
 /** Runs `act`, and `meanwhile` each time that git is asked what a commit contains. Returns how often it was asked. */
 async function asking(act: () => Promise<unknown>, meanwhile: () => Promise<unknown>): Promise<number> {
