@@ -76,9 +76,9 @@ export const hostilePacks: HostileRepository[] = [
   }),
   beside('a chain of 30,000 deltas', stopped, (pack) => void chain(pack, 'blob', zeros(64), 30_000, number), true),
   beside(
-    'a chain of 2,000 deltas of a file of 250 KB',
+    'a chain of 4,000 deltas of a file of 250 KB',
     stopped,
-    (pack) => void chain(pack, 'blob', zeros(256_000), 2000, number),
+    (pack) => void chain(pack, 'blob', zeros(256_000), 4000, number),
   ),
   {
     what: 'a chain of 1,500 deltas of a folder of 300 KB',
