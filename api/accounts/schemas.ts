@@ -39,7 +39,7 @@ export const accountSchema = z
     sandboxes: z
       .array(z.enum(sandboxKinds))
       .describe(
-        'The sandboxes of the running workers, each kind once. `unprotected` means that builds have no sandbox. Empty if no worker builds at present.',
+        'The sandboxes of the running workers, each kind once. `unprotected` means that builds have no sandbox. Empty if no running worker builds sites.',
       ),
   })
   .meta({ id: 'Account' });

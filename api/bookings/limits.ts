@@ -7,6 +7,7 @@ import { Booking } from '#db/bookings/booking.ts';
 import { bookingsWithStatus, liveBookings } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { lockInTransaction } from '#db/transaction-lock.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -24,7 +25,7 @@ type Visitor = { now: Date; hash: Buffer };
 
 /** Bookings of a site are counted one after the other, whichever calendar they are for. */
 export async function lockBookingsOf(tx: EntityManager, { id }: Pick<Site, 'id'>): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`bookings of ${id}`]);
+  await lockInTransaction(tx, `bookings of ${id}`);
 }
 
 /** Throws `not_a_person`; `rate_limited` where no challenge is configured. The bookings of the site are locked. */

@@ -79,7 +79,7 @@ export function payoutOfferView(
   const status = payoutOfferStatusAt(offer, now);
   const yours = status === 'open' && answererOf(offer) === person.accountId;
   const { payout_account, ...others } = partiesView(offer, config);
-  // Whoever learns an id can offer it a site: that does not reveal the name.
+  // Anyone who knows a payout account's id can send it an offer. The offer must not reveal its name.
   const isAgreed = openedBy === 'payout_account' || status === 'accepted';
   const isNamed = isAgreed || offer.payoutAccount.account.id === person.accountId;
   return {

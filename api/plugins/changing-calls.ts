@@ -35,7 +35,7 @@ declare module 'fastify' {
 export function limitChangingCalls(scope: Api, deps: Deps, limits = callLimits): void {
   const slots = createAccountSlots(limits, { refusal: tooMany });
 
-  /** Refuses a call that was queued if nobody waits for its response, or if its token has ended meanwhile. */
+  /** Refuses a queued call whose client has disconnected, or whose token was revoked or has expired in the queue. */
   async function requireStillWanted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (reply.raw.destroyed) throw errors.rate_limited('The client disconnected while its call waited.');
     await recheckAuthorization(request.em, deps, request.actor);

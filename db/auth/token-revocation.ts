@@ -17,13 +17,12 @@ export async function isOrMade(em: EntityManager, maker: string, id: string): Pr
  */
 export async function revokeWithAllMade(tx: EntityManager, id: string, now: Date): Promise<void> {
   // A call that makes something holds a share of its token's row (`lockMaker`), so it is counted or refused.
-  for (let known = 0; ; ) {
-    const ids = await tokensMadeBy(tx, id);
-    if (ids.length === known) break;
-    known = ids.length;
+  let ids: string[] = [];
+  for (let made = await tokensMadeBy(tx, id); made.length > ids.length; made = await tokensMadeBy(tx, id)) {
+    ids = made;
     await tx.execute('update token set revoked_at = ? where id = any(?) and revoked_at is null', [now, textArray(ids)]);
   }
-  const madeBy = { madeBy: { $in: await tokensMadeBy(tx, id) } };
+  const madeBy = { madeBy: { $in: ids } };
   await tx.nativeDelete(GitCredential, madeBy);
   await tx.nativeUpdate(UploadLink, { ...madeBy, endedAt: null }, { endedAt: now });
   await tx.nativeUpdate(ReviewLink, { ...madeBy, endedAt: null }, { endedAt: now });

@@ -4,6 +4,7 @@
  */
 import { textArray } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { lockInTransaction } from '#db/transaction-lock.ts';
 import { signalWorkflow } from '#db/workflow-messages.ts';
 import { nextBuilds } from '#rules/build-slots.ts';
 import { buildKinds, unfinishedStatuses } from '#rules/states.ts';
@@ -20,7 +21,7 @@ type Unfinished = Pick<Deployment, 'id' | 'kind' | 'status' | 'ticket'> & { site
  * more. Signals the others that may start.
  */
 export async function mayStartBuild(tx: EntityManager, clock: Clock, id: string): Promise<boolean> {
-  await tx.execute(`select pg_advisory_xact_lock(hashtextextended('build slots', 0))`);
+  await lockInTransaction(tx, 'build slots');
   const granted = await grantedBuilds(tx, clock);
   signalTurns(
     tx,

@@ -43,8 +43,7 @@ export async function requireHourlyLimits(
     limit,
     message: `The owner has reached the limit of ${limit} ${name.slice(0, name.indexOf('_'))} per hour.`,
     async createdAt(since, offset) {
-      const counted = { site: { account }, createdAt: { $gt: since }, kind: { $in: kindsOf(name) } };
-      const [row] = await tx.find(Deployment, counted, {
+      const [row] = await tx.find(Deployment, countedSince(since, account, name), {
         orderBy: { createdAt: 'desc' },
         offset,
         limit: 1,
@@ -78,6 +77,10 @@ export async function requireBuildSeconds(
   );
 }
 
+function countedSince(since: Date, account: string, name: HourlyLimit) {
+  return { site: { account }, createdAt: { $gt: since }, kind: { $in: kindsOf(name) } };
+}
+
 /** How many publishes, previews or uploads count now, and when the oldest stops counting. */
 export async function hourlyUsage(
   em: EntityManager,
@@ -86,7 +89,7 @@ export async function hourlyUsage(
   name: HourlyLimit,
 ): Promise<HourlyUsage> {
   const since = new Date(clock.now().getTime() - hourMs);
-  const counted = { site: { account }, createdAt: { $gt: since }, kind: { $in: kindsOf(name) } };
+  const counted = countedSince(since, account, name);
   const used = await em.count(Deployment, counted);
   const [first] = await em.find(Deployment, counted, {
     orderBy: { createdAt: 'asc' },

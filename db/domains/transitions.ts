@@ -9,6 +9,7 @@ import { Certificate } from '#db/certificates/certificate.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { lockInTransaction } from '#db/transaction-lock.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { type DomainState, type ExpectedRecords, evaluate, nextState, unproved } from '#rules/dns/evaluation.ts';
 import { displayName } from '#rules/dns/names.ts';
@@ -56,7 +57,7 @@ export async function lockDomainWithSite(tx: EntityManager, id: string, siteId?:
 
 /** Locks all names below one registrable name until the transaction ends. */
 export async function lockName(tx: EntityManager, registrable: string): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`domain:${registrable}`]);
+  await lockInTransaction(tx, `domain:${registrable}`);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Zones on our name server follow the rows. Code that writes a zone locks its name until the transaction ends. */
 
 import type { EntityManager } from '#db/orm.ts';
+import { lockInTransaction } from '#db/transaction-lock.ts';
 import type { Zones } from '#providers/zones.ts';
 import type { DnsAnswer } from '#rules/dns/observation.ts';
 import { ownRecords, zoneChanges, zoneSets } from '#rules/dns/zone.ts';
@@ -12,7 +13,7 @@ import { isOwnerSql } from './ownership.ts';
 export type ZoneDeps = { config: Pick<Config, 'domains'>; zones: Zones | undefined };
 
 export async function lockZone(tx: EntityManager, name: string): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`zone:${name}`]);
+  await lockInTransaction(tx, `zone:${name}`);
 }
 
 /**

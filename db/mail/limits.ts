@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { lockInTransaction } from '#db/transaction-lock.ts';
 import { mailboxOf } from '#rules/mailboxes.ts';
 import { dayMs, hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -30,12 +31,12 @@ type MailAbout<Kind extends MailKind> = Omit<MailTo<Kind>, 'site' | 'account' | 
 
 /** Locks the address until the transaction ends, so that concurrent requests are counted one after the other. */
 export async function lockAddress(tx: EntityManager, email: string): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`address ${email}`]);
+  await lockInTransaction(tx, `address ${email}`);
 }
 
 /** The e-mails of an account's sites are counted one after the other. */
 async function lockSender(tx: EntityManager, { account }: OfSite): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`mails of ${account.id}`]);
+  await lockInTransaction(tx, `mails of ${account.id}`);
 }
 
 /**

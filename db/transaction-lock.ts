@@ -1,0 +1,7 @@
+/** Advisory locks of PostgreSQL that end with their transaction. */
+import type { EntityManager } from './orm.ts';
+
+/** Waits for the lock of this key, and holds it until the transaction ends. */
+export async function lockInTransaction(tx: EntityManager, key: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [key]);
+}
