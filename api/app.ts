@@ -29,6 +29,7 @@ import { collaboratorRoutes } from './collaborators/routes.ts';
 import { commentRoutes } from './comments/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { domainRoutes } from './domains/routes.ts';
+import { exportRoutes } from './exports/routes.ts';
 import { feedbackRoutes } from './feedback/routes.ts';
 import { formRoutes } from './forms/routes.ts';
 import { visitorFormRoutes } from './forms/visitor-routes.ts';
@@ -245,6 +246,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       tokenRoutes(scope, deps);
       templateRoutes(scope, deps);
       siteRoutes(scope, deps);
+      exportRoutes(scope, deps);
       collaboratorRoutes(scope, deps);
       invitationRoutes(scope, deps);
       sourceRoutes(scope, deps);

@@ -15,6 +15,8 @@ export const concurrent = {
   assetWrites: { each: 16, all: 64, refusal: 'Too many files are being received at the moment.' },
   /** Each may hold a process of git. */
   assetReads: { each: 8, all: 64, refusal: 'Too many files are being read at the moment.' },
+  /** Each reads a whole site, and keeps its repositories on disk. */
+  exports: { each: 2, all: 8, refusal: 'Too many sites are being exported at the moment.' },
   linkUploads: { each: 4, all: 64, refusal: tooManyPhotos },
   /** Over all links to an owner's sites. */
   ownerUploads: { each: 16, all: 64, refusal: tooManyPhotos },

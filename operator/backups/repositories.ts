@@ -10,6 +10,7 @@ import {
   runGit,
   spawnGit,
 } from '#providers/repositories/git.ts';
+import { objectIds, packObjects, type Refs, readRefs } from '#providers/repositories/packs.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { isSound, type Part, putGzipped, type RepositoryPart, readLines, readPart } from './manifest.ts';
@@ -18,8 +19,6 @@ import { isSound, type Part, putGzipped, type RepositoryPart, readLines, readPar
 const packsMax = 24;
 
 type Asked = { siteId: string; repository: Repository };
-
-export type Refs = Record<string, string>;
 
 /** Maximum number of reads of moving branches. */
 const readingsMax = 50;
@@ -70,12 +69,6 @@ export async function packRepository(
   return { ...part, packs: isMore ? [...(before?.packs ?? []), pack] : [pack] };
 }
 
-export async function readRefs(git: GitPlace): Promise<Refs> {
-  const { stdout } = await runGit(git, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
-  const lines = stdout.toString().split('\n').filter(Boolean);
-  return Object.fromEntries(lines.map((line) => line.split(' ') as [string, string]));
-}
-
 async function idsOf(store: Store, objects: Part): Promise<Set<string>> {
   const ids = new Set<string>();
   for await (const id of readLines(store, objects)) if (id) ids.add(id);
@@ -85,37 +78,6 @@ async function idsOf(store: Store, objects: Part): Promise<Set<string>> {
 async function putPack(store: Store, git: GitPlace, ids: readonly string[]): Promise<Part> {
   const { sha256, bytes } = await packObjects(git, ids, (content) => store.put(content));
   return { sha256, bytes };
-}
-
-/** Passes every object of the repository to `take`, as one pack. */
-export async function packAll<T>(git: GitPlace, take: (pack: Readable) => Promise<T>): Promise<T> {
-  return await packObjects(git, (await objectIds(git)).toString('latin1').split('\n').filter(Boolean), take);
-}
-
-async function objectIds(git: GitPlace): Promise<Buffer> {
-  return (
-    await runGit({ ...git, limits: maintenanceLimits }, [
-      'cat-file',
-      '--batch-all-objects',
-      '--batch-check=%(objectname)',
-    ])
-  ).stdout;
-}
-
-async function packObjects<T>(git: GitPlace, ids: readonly string[], take: (pack: Readable) => Promise<T>): Promise<T> {
-  // Reuses existing deltas; computing new ones would take CPU time from requests.
-  const child = await spawnGit({ ...git, limits: maintenanceLimits }, [
-    'pack-objects',
-    '--stdout',
-    '--quiet',
-    '--window=0',
-  ]);
-  const taking = take(child.stdout);
-  taking.catch(() => {});
-  child.stdin.end(ids.map((id) => `${id}\n`).join(''));
-  const [taken, ended] = await Promise.all([taking, child.exited]);
-  if (ended.status !== 0) throw failure('pack-objects', ended);
-  return taken;
 }
 
 /** Creates the repository in a new folder. git verifies the hash of every object. */

@@ -5,10 +5,9 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { extract } from 'tar-stream';
-
+import { ExportFault, type RowTable, type SiteDocument, siteDocument } from '#api/exports/document.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import { outputFault } from '#providers/paths.ts';
-import { ExportFault, type RowTable, type SiteDocument, siteDocument } from './document.ts';
 
 const entriesMax = 200_000;
 const documentBytesMax = 256 * 1024 * 1024;

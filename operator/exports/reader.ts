@@ -5,6 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ExportFault, type SiteDocument } from '#api/exports/document.ts';
 import { isReserved } from '#api/sites/names.ts';
 import { siteInput } from '#api/sites/schemas.ts';
 import { renderManifest } from '#providers/manifest.ts';
@@ -18,7 +19,6 @@ import { AppError } from '#runtime/errors.ts';
 import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 import { refused, requirePast, type Unpacked, unpackArchive } from './archive-reader.ts';
 import { commitSite, tryRows } from './commits.ts';
-import { ExportFault, type SiteDocument } from './document.ts';
 import { validateRepositories, withRepositories } from './repositories.ts';
 import type { Put } from './rows.ts';
 

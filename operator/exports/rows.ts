@@ -1,6 +1,7 @@
 /** The rows of an imported site. */
 
 import type pg from 'pg';
+import { ExportFault, type RowTable, rowSchemas, type SiteDocument, siteColumns } from '#api/exports/document.ts';
 import { limitReachedMessage } from '#api/plan-limits.ts';
 import { subscriptionsSql } from '#db/accounts/account-sql.ts';
 import { enqueueStart } from '#db/resume-workflows.ts';
@@ -8,7 +9,6 @@ import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { refused } from './archive-reader.ts';
-import { ExportFault, type RowTable, rowSchemas, type SiteDocument, siteColumns } from './document.ts';
 
 /** Throws ExportFault if an id, the booking address or the name is already in use here. Returns the account's plans. */
 export async function requireNew(

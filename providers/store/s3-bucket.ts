@@ -34,8 +34,6 @@ export type PutOptions = { metadata?: Metadata; sha256?: string; onlyIfAbsent?: 
 export type Listed = { name: string; modifiedAt: Date; bytes: number };
 export type Bucket = ReturnType<typeof openBucket>;
 
-// A part of an upload is in memory until it is accepted; S3 allows 10,000 parts for one object.
-export const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 3;
 
 /** Milliseconds without traffic (`idle`), and for all attempts at a query (`ask`) or an upload (`send`). */

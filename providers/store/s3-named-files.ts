@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { dayMs } from '#rules/time.ts';
 import { keptName, storageError } from './blob-names.ts';
-import { type Bucket, partBytes } from './s3-bucket.ts';
+import type { Bucket } from './s3-bucket.ts';
 import { openObject } from './s3-reader.ts';
+import { partBytes } from './spool-file.ts';
 import type { NamedBytes } from './store.ts';
 
 /** S3 records no access times: an empty object of the same name in this folder stores one. */

@@ -3,12 +3,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { partBytes } from './s3-bucket.ts';
+
+// A part of an upload is in memory until it is accepted; S3 allows 10,000 parts for one object.
+export const partBytes = 8 * 1024 * 1024;
 
 export async function spoolFile(dir: string, content: Readable) {
-  await mkdir(dir, { recursive: true });
+  await mkdir(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, randomUUID());
-  const file = await open(path, 'wx+');
+  const file = await open(path, 'wx+', 0o600);
   try {
     await unlink(path);
     const hash = createHash('sha256');

@@ -1,8 +1,8 @@
 import { truncate } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openAccount } from '#api/accounts/rules.ts';
+import { ExportFault, type SiteDocument } from '#api/exports/document.ts';
 import { exportSite } from '#operator/exports/archive-writer.ts';
-import { ExportFault, type SiteDocument } from '#operator/exports/document.ts';
 import { importSite } from '#operator/exports/reader.ts';
 import { newId } from '#runtime/ids.ts';
 import { callWith } from '#test/api/fixture.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { extract, pack } from 'tar-stream';
 import { openAccount } from '#api/accounts/rules.ts';
+import type { SiteDocument } from '#api/exports/document.ts';
 import { exportSite } from '#operator/exports/archive-writer.ts';
-import type { SiteDocument } from '#operator/exports/document.ts';
 import { createFixture, openInstallation } from '#test/backups/fixture.ts';
 import { openLoad } from '#test/backups/load.ts';
 

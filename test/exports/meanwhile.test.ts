@@ -2,8 +2,8 @@
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ExportFault } from '#api/exports/document.ts';
 import { blockAccount } from '#db/accounts/blocks.ts';
-import { ExportFault } from '#operator/exports/document.ts';
 import { importSite } from '#operator/exports/reader.ts';
 import type { Store } from '#providers/store/store.ts';
 import { createSite } from '#test/api/fixture.ts';

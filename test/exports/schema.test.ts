@@ -1,7 +1,7 @@
 /** What an archive of a site must say something about, so that nothing is left out without anybody thinking of it. */
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { rowSchemas, siteDocument } from '#operator/exports/document.ts';
+import { rowSchemas, siteDocument } from '#api/exports/document.ts';
 import { excluded } from '#operator/exports/excluded.ts';
 import { useDatabaseClient } from '#test/stack/database-client.ts';
 

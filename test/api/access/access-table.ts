@@ -66,6 +66,8 @@ export const table: Record<string, Entry> = {
   'POST /v1/sites/{id}/archive': { rule: 'owner', path: (fixture) => fixture.anotherSite() },
   'POST /v1/sites/{id}/unarchive': { rule: 'owner', path: (fixture) => fixture.anotherSite() },
 
+  'GET /v1/sites/{id}/export': { rule: 'owner' },
+
   'GET /v1/sites/{id}/collaborators': members,
   'POST /v1/sites/{id}/collaborators': { rule: 'owner', body: { email: 'new@example.com' } },
   'DELETE /v1/sites/{id}/collaborators/{account_id}': { rule: 'owner', path: (fixture) => fixture.member() },

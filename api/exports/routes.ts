@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { loadSite, requireOwner } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { disconnectSignal, limitConcurrency } from '#api/concurrency.ts';
+import { idParams } from '#api/schemas.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { openSiteArchive } from './archive.ts';
+
+/** A site as an archive that its owner keeps. */
+export function exportRoutes(app: Api, deps: Deps): void {
+  const exports = limitConcurrency('exports');
+
+  app.get(
+    '/v1/sites/:id/export',
+    {
+      // Its length is known only when the archive is written.
+      exposeHeadRoute: false,
+      config: { operation: 'site.export', capability: 'repositories', answers: ['application/x-tar'] },
+      schema: {
+        summary: 'Export a site',
+        description:
+          'Returns a tar archive: both repositories with all branches, the files of the live version, redirects, forms, the timetable, comments, assets, and visitors’ submissions and bookings. It contains no people, tokens, payments or domains. The operator of any Frontage service can import it. Only the owner can export a site. An account can export 2 sites at a time.',
+        params: idParams,
+        querystring: z.strictObject({
+          visitors: z
+            .enum(['true', 'false'])
+            .default('true')
+            .describe('`false` leaves out visitors’ submissions and bookings.'),
+        }),
+        response: { 200: z.any().describe('The archive.') },
+      },
+    },
+    async ({ em, actor, params, query }, reply) => {
+      const site = await loadSite(em, actor, params.id);
+      requireOwner(site, actor, 'export it');
+      const signal = disconnectSignal(reply);
+      return await exports(actor.accountId, async () => {
+        const asked = {
+          siteId: site.id,
+          withVisitors: query.visitors === 'true',
+          spoolDir: join(deps.config.dataDir, 'spool'),
+          signal,
+        };
+        const { content } = await openSiteArchive(deps, asked);
+        signal.addEventListener('abort', () => content.destroy());
+        if (signal.aborted) content.destroy();
+        return reply
+          .headers({
+            'content-type': 'application/x-tar',
+            'content-disposition': `attachment; filename="${site.name}.tar"`,
+            'cache-control': 'no-store',
+          })
+          .send(content);
+      });
+    },
+  );
+}
