@@ -78,6 +78,7 @@ import { siteRoutes } from './sites/routes.ts';
 import { sketchRoutes } from './sketches/routes.ts';
 import { skillPages, skillRoutes } from './skill/routes.ts';
 import { skillOf } from './skill/tree.ts';
+import { gitPasswordPages } from './source/pages.ts';
 import { sourceRoutes } from './source/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
@@ -119,6 +120,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       planPages(scope, deps);
       invitationPages(scope, deps);
       payoutOfferPages(scope, deps);
+      gitPasswordPages(scope, deps);
     });
   });
 

@@ -26,6 +26,14 @@ export function plainName(max: number) {
     );
 }
 
+/** How something came about. */
+export const via = z.object({
+  kind: z
+    .enum(['token', 'person', 'git', 'platform'])
+    .describe('A program with a token, a person in a browser, a git push, or the service itself.'),
+  name: z.string().nullable().describe('The name of the token; null to every account but its own.'),
+});
+
 /** The input of an operation without input: no body, or `{}`. */
 export const noInput = z.strictObject({});
 

@@ -5,6 +5,7 @@ import { Collaborator } from '#db/collaborators/collaborator.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { GitAccess, Repository, Role } from '#rules/states.ts';
+import { minuteMs } from '#rules/time.ts';
 import { isId } from '#runtime/ids.ts';
 
 /** A refusal as git expects it: a status, and a line of plain text that git prints after `remote:`. */
@@ -100,6 +101,37 @@ export async function requireAccess(
     );
   }
   return granted;
+}
+
+/** Records the use of the header's credential, at most once a minute. The access has been granted. */
+export async function recordUse(em: EntityManager, now: Date, authorization: string | undefined): Promise<void> {
+  const { username } = parseBasic(authorization);
+  const before = new Date(now.getTime() - minuteMs);
+  const isOlder = { $or: [{ lastUsedAt: null }, { lastUsedAt: { $lte: before } }] };
+  await em.nativeUpdate(GitCredential, { username, ...isOlder }, { lastUsedAt: now });
+}
+
+/**
+ * Resolves when the header's credential cannot be revoked any more before `over` settles: a revocation then waits for
+ * it. Rejects with a GitRefusal if `access` does, or if the credential was revoked.
+ */
+export async function holdAccess(
+  em: EntityManager,
+  authorization: string | undefined,
+  access: (em: EntityManager) => Promise<unknown>,
+  over: Promise<unknown>,
+): Promise<void> {
+  const { username } = parseBasic(authorization);
+  await new Promise<void>((held, failed) => {
+    const holding = em.transactional(async (tx) => {
+      // Only a deletion conflicts with this lock.
+      await tx.execute('select 1 from git_credential where username = ? for key share', [username]);
+      await access(tx);
+      held();
+      await over.catch(() => {});
+    });
+    holding.catch(failed);
+  });
 }
 
 /** A password is valid only while the account that created it has access to the site. */

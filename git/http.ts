@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { EntityManager } from '#db/orm.ts';
 import type { Place } from '#providers/repositories/git.ts';
 import { sweepRepository } from '#providers/repositories/leftovers.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
@@ -10,9 +11,11 @@ import { AppError } from '#runtime/errors.ts';
 import { gitOperations } from '#runtime/telemetry/metrics.ts';
 import {
   GitRefusal,
+  holdAccess,
   isStillGranted,
   noRepository,
   parseAddress,
+  recordUse,
   refusalOrThrow,
   requireAccess,
   tooManyRunning,
@@ -85,10 +88,10 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         });
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
-        const { place, owner, address, access, planLimits } = await open(deps, request, 'git-receive-pack');
-        await sweepRepository(place.dir);
+        const { owner, ...opened } = await open(deps, request, 'git-receive-pack');
+        await sweepRepository(opened.place.dir);
         const work = { ...pushWork, ...options.work };
-        const push = pushOf(deps, { access, planLimits, platform, place, address, body: bodyOf(request), times, work });
+        const push = pushOf(deps, { ...opened, platform, body: bodyOf(request), times, work });
         return answer(slots, owner, request, reply, push);
       });
     },
@@ -115,7 +118,7 @@ function parseProtocol(request: FastifyRequest): string | undefined {
 }
 
 /** `owner` is the account of the site, which slots are shared by. */
-type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access'> & { owner: string };
+type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access' | 'hold'> & { owner: string };
 
 /** The repository at this address. Throws a GitRefusal if the caller may not use the service on it. */
 async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Service): Promise<Opened> {
@@ -123,8 +126,10 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
   const { authorization } = request.headers;
-  const access = () => requireAccess(deps.em(), deps.clock.now(), authorization, address, wanted);
+  const accessIn = (em: EntityManager) => requireAccess(em, deps.clock.now(), authorization, address, wanted);
+  const access = () => accessIn(deps.em());
   const { site, by } = await access();
+  await recordUse(deps.em(), deps.clock.now(), authorization);
   if (!(await deps.repositories.exists(address.siteId, address.repository))) throw noRepository();
   const place = deps.repositories.place(address.siteId, address.repository);
   return {
@@ -132,6 +137,7 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
     owner: site.account.id,
     address,
     access,
+    hold: (over) => holdAccess(deps.em(), authorization, accessIn, over),
     planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by),
   };
 }

@@ -17,6 +17,8 @@ export type GitRequest = Omit<Exchange, 'disconnect' | 'signal' | 'onExit'>;
 export type PushContext = {
   /** Checks the access again. Throws a GitRefusal. */
   access: () => Promise<unknown>;
+  /** Checks the access again, and keeps it from being revoked until `over` settles. Rejects with a GitRefusal. */
+  hold: (over: Promise<unknown>) => Promise<void>;
   planLimits: PlanLimits;
   platform: ReadonlyMap<string, string>;
   place: Place;
@@ -62,23 +64,31 @@ const tooSlowLines = [
 /** The lines of a refusal; none if the push is accepted. */
 async function decide(
   deps: GitDeps,
-  { access, planLimits: { limits, lift }, platform, place, address: { siteId, repository } }: PushContext,
+  { access, hold, planLimits: { limits, lift }, platform, place, address: { siteId, repository } }: PushContext,
   { quarantine, updates }: Push,
   left: Work,
 ): Promise<string[]> {
   // The upload may have taken minutes, and the access may have been revoked meanwhile.
   const lost = await access().catch(refusalOrThrow);
-  if (lost instanceof GitRefusal) return ['', 'Refused. Nothing has changed.', `  ${lost.message}`, ''];
+  if (lost instanceof GitRefusal) return refusedBy(lost);
   const main = (await deps.repositories?.head(siteId, repository)) ?? null;
   const within = { ...place, limits: await left.limits(), watch: left.watch };
   const pushed = quarantine === undefined ? within : { ...within, quarantine: join(place.dir, 'objects', quarantine) };
   try {
     const rules = { repository, limits, lift, platform };
     const lines = refusalLines(await checkPush(rules, pushed, updates, main, limits.site_bytes));
-    if (lines.length === 0) left.settle();
-    return lines;
+    if (lines.length > 0) return lines;
+    // The checks may have taken long, too. From here on a revocation waits until git has moved the branches.
+    const ended = await hold(left.exited).catch(refusalOrThrow);
+    if (ended instanceof GitRefusal) return refusedBy(ended);
+    left.settle();
+    return [];
   } catch (error) {
     if (!(error instanceof GitLimitReached)) throw error;
     return ['', 'Refused. Nothing has changed.', ...tooSlowLines.map((line) => `  ${line}`), ''];
   }
+}
+
+function refusedBy({ message }: GitRefusal): string[] {
+  return ['', 'Refused. Nothing has changed.', `  ${message}`, ''];
 }

@@ -18,6 +18,8 @@ export type GitWork = { cpuSeconds: number; cpuSecondsPerMegabyte: number; dataM
 /** What is left of the work of an exchange, for the processes that check its push. */
 export type Work = Required<Pick<Place, 'watch'>> & {
   limits(): Promise<ProcessLimits>;
+  /** Settles when git has exited. */
+  exited: Promise<unknown>;
   /** The push is accepted: from here on it is not refused for the time that it takes. */
   settle(): void;
 };
@@ -129,7 +131,12 @@ function refusalText(service: Service, lines: string[], isBegun: boolean): strin
   return isBegun ? fatalAnswer([], lines.join(' ')) : refusalResponse(service, lines.join(' '));
 }
 
-function workOf({ work, timeouts }: Exchange, processes: Processes, cpuMax: () => number, progress: Progress): Work {
+function workOf(
+  { work, timeouts }: Exchange,
+  processes: Processes,
+  cpuMax: () => number,
+  progress: Progress,
+): Omit<Work, 'exited'> {
   return {
     watch: processes.add,
     limits: async () => ({
@@ -178,7 +185,7 @@ export async function drain({ body, bodyBytesMax }: Pick<Exchange, 'body' | 'bod
 
 type Git = SpawnedProcess & { stop(): void };
 
-async function start(exchange: Exchange, processes: Processes, work: Work): Promise<Git> {
+async function start(exchange: Exchange, processes: Processes, work: Omit<Work, 'exited'>): Promise<Git> {
   const { service, dir, protocol, bodyBytesMax, onHook, onExit } = exchange;
   const { cpuSeconds, cpuSecondsPerMegabyte, dataMebibytes } = exchange.work;
   // For each process. All of them together are watched, where the system shows their times.
@@ -194,7 +201,7 @@ async function start(exchange: Exchange, processes: Processes, work: Work): Prom
   });
   processes.add(git);
   git.exited.then(onExit, onExit);
-  if (git.channel) onHook?.(git.channel, work);
+  if (git.channel) onHook?.(git.channel, { ...work, exited: git.exited });
   return stoppable(git, processes);
 }
 

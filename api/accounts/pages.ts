@@ -12,6 +12,7 @@ import { invitationsShown } from '#api/invitations/pages.ts';
 import { payoutsShown } from '#api/payout-offers/pages.ts';
 import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { endSession, sessionSecret } from '#api/plugins/session.ts';
+import { gitPasswordsShown } from '#api/source/pages.ts';
 import { revokeToken, usableTokens } from '#api/tokens/rules.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
 import { Token } from '#db/auth/token.ts';
@@ -90,6 +91,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       plan: await planShown(em, deps, request.actor),
       sites: sites.map((site) => siteShown(site, request, open.get(site.id) ?? 0)),
       domains: await domainsShown(em, deps, request.actor),
+      gitPasswords: await gitPasswordsShown(em, deps, request.actor),
       sandboxes: await presentSandboxes(em, deps.clock),
       tokens: tokens.map((token) => ({
         ...token,

@@ -1,11 +1,12 @@
-/** Git credentials: access to one repository, to fetch or to push, until they expire. */
+/** Git credentials: access to one repository, to fetch or to push, until they expire or are revoked. */
 
-import { type Actor, loadSite, requireActive } from '#api/access.ts';
+import { type Actor, findSite, loadSite, type Person, requireActive, roleOf } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
 import type { GitAccess, Repository } from '#rules/states.ts';
 import { daySeconds } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -17,6 +18,7 @@ export type NewCredential = {
   password: string;
   repository: Repository;
   access: GitAccess;
+  publish?: boolean;
   expiresInSeconds: number | undefined;
 };
 
@@ -26,7 +28,7 @@ export async function createCredential(
   { clock }: Pick<Deps, 'clock'>,
   actor: Actor,
   siteId: string,
-  { id, password, repository, access, expiresInSeconds }: NewCredential,
+  { id, password, repository, access, publish = false, expiresInSeconds }: NewCredential,
 ): Promise<GitCredential> {
   const site = await loadSite(em, actor, siteId);
   if (access === 'write') requireActive(site);
@@ -40,26 +42,52 @@ export async function createCredential(
     madeBy: actor.tokenId,
     repository,
     access,
+    publish,
     // As unguessable as the id, and unique.
     username: id.replace('cred_', 'git-'),
     hash: hashSecret(password),
     createdAt: now,
     expiresAt,
   };
-  return await madeWith(em, actor, (tx) => tx.create(GitCredential, credential));
+  await madeWith(em, actor, (tx) => tx.create(GitCredential, credential));
+  return await em.findOneOrFail(GitCredential, { id }, { refresh: true });
 }
 
-/** A credential of the site, created by this account. Throws `not_found`. */
+/** The condition of a query for the site's credentials that the caller may see: the owner all, others their own. */
+export function credentialsOf(site: Site, person: Person, now: Date) {
+  const all = { site: site.id, expiresAt: { $gt: now } };
+  return roleOf(site, person) === 'owner' ? all : { ...all, account: person.accountId };
+}
+
+/** The condition for those of all sites that the account owns, and its own of other sites. */
+export function credentialsOfAll({ accountId }: Person, now: Date) {
+  return { expiresAt: { $gt: now }, $or: [{ site: { account: accountId } }, { account: accountId }] };
+}
+
+/** A credential that the caller may see. Throws `not_found`. */
 export async function loadCredential(
   em: EntityManager,
-  actor: Actor,
-  siteId: string,
+  { clock }: Pick<Deps, 'clock'>,
+  person: Person,
   id: string,
 ): Promise<GitCredential> {
-  const site = await loadSite(em, actor, siteId);
-  const found = isId('cred', id)
-    ? await em.findOne(GitCredential, { id, site, account: actor.accountId }, { populate: ['site'] })
-    : null;
-  if (!found) throw errors.not_found('This account has not created a git credential with this id.');
-  return found;
+  const found = isId('cred', id) ? await em.findOne(GitCredential, { id }) : null;
+  const site = found && (await findSite(em, person, found.site.id));
+  const visible = site && (await em.findOne(GitCredential, { $and: [{ id }, credentialsOf(site, person, clock.now())] }));
+  if (visible) return visible;
+  throw errors.not_found('No git credential with this id is accessible to this account.', {
+    nextAction: 'Call GET /v1/sites/{id}/git-credentials to list a site’s git credentials.',
+  });
+}
+
+/** Revokes a credential at once. Waits for pushes that git has accepted; those that it has not are refused. Throws `not_found`. */
+export async function revokeCredential(
+  em: EntityManager,
+  deps: Pick<Deps, 'clock'>,
+  person: Person,
+  id: string,
+): Promise<GitCredential> {
+  const credential = await loadCredential(em, deps, person, id);
+  await em.nativeDelete(GitCredential, { id });
+  return credential;
 }

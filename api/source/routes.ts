@@ -1,14 +1,14 @@
-import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { page } from '#api/pagination.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
+import { GitCredential } from '#db/auth/git-credential.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { requireRepositories, type Written } from './commits.ts';
-import { createCredential, loadCredential } from './credentials.ts';
+import { createCredential, credentialsOf, loadCredential, revokeCredential } from './credentials.ts';
 import { commitChanges } from './rules.ts';
 import {
   commitInput,
@@ -18,6 +18,8 @@ import {
   credentialView,
   filesQuery,
   filesSchema,
+  newCredentialSchema,
+  revokedCredentialSchema,
 } from './schemas.ts';
 import { type Commits, listFolder, readFile, readSiteTree, resolveRef } from './tree.ts';
 
@@ -26,13 +28,13 @@ const passwordPrefix = 'frg';
 
 /** A site's source: git credentials, its files, and commits without git. */
 export function sourceRoutes(app: Api, deps: Deps): void {
-  credentialRoute(app, deps);
+  credentialRoutes(app, deps);
   filesRoute(app, deps);
   commitRoute(app, deps);
 }
 
-function credentialRoute(app: Api, deps: Deps): void {
-  const siteOf = (request: FastifyRequest) => (request.params as z.output<typeof idParams>).id;
+function credentialRoutes(app: Api, deps: Deps): void {
+  const { config, clock } = deps;
   app.post(
     '/v1/sites/:id/git-credentials',
     {
@@ -41,33 +43,66 @@ function credentialRoute(app: Api, deps: Deps): void {
         capability: 'repositories',
         makes: 'cred',
         showsSecret: true,
-        replay: async (request, id) =>
-          credentialView(
-            deps.config,
-            await loadCredential(request.em, request.actor, siteOf(request), id),
-            request.newSecret(passwordPrefix),
-          ),
+        replay: async (request, id) => ({
+          ...credentialView(config, await loadCredential(request.em, deps, request.actor, id), request.actor),
+          password: request.newSecret(passwordPrefix),
+        }),
       },
       schema: {
         summary: 'Create a git user name and password',
         description:
-          'The credentials give access to one repository over HTTP until they expire. The password is shown only once.',
+          'The credentials give access to one repository over HTTP until they expire or are revoked. The password is shown only once.',
         params: idParams,
         body: credentialInput,
-        response: { 200: credentialSchema },
+        response: { 200: newCredentialSchema },
       },
     },
     async (request) => {
-      const { repository, access, expires_in_seconds } = request.body;
+      const { expires_in_seconds: expiresInSeconds, ...input } = request.body;
+      const id = request.newId('cred');
       const password = request.newSecret(passwordPrefix);
-      const credential = await createCredential(request.em, deps, request.actor, request.params.id, {
-        id: request.newId('cred'),
-        password,
-        repository,
-        access,
-        expiresInSeconds: expires_in_seconds,
-      });
-      return credentialView(deps.config, credential, password);
+      const wanted = { ...input, id, password, expiresInSeconds };
+      const credential = await createCredential(request.em, deps, request.actor, request.params.id, wanted);
+      return { ...credentialView(config, credential, request.actor), password };
+    },
+  );
+
+  app.get(
+    '/v1/sites/:id/git-credentials',
+    {
+      config: { operation: 'source.credentials', capability: 'repositories' },
+      schema: {
+        summary: 'List a site’s git credentials',
+        description: 'The owner sees all that can be used, others those that their account created.',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(credentialSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const list = ['git-credentials', site.id, actor.accountId];
+      const read = newestFirst(em, GitCredential, credentialsOf(site, actor, clock.now()));
+      const { rows, next_cursor } = await page(config.secret, list, query, read, byId);
+      return { items: rows.map((one) => credentialView(config, one, actor)), next_cursor };
+    },
+  );
+
+  app.delete(
+    '/v1/git-credentials/:id',
+    {
+      config: { operation: 'source.revoke_credential', capability: 'repositories' },
+      schema: {
+        summary: 'Revoke a git user name and password',
+        description:
+          'Takes effect at once: a push that is still being received or checked is refused. The owner of the site can revoke all, others those that their account created.',
+        params: idParams,
+        response: { 200: revokedCredentialSchema },
+      },
+    },
+    async ({ em, actor, params }) => {
+      const revoked = await revokeCredential(em, deps, actor, params.id);
+      return { ...credentialView(config, revoked, actor), revoked_at: clock.now() };
     },
   );
 }

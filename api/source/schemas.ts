@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { Person } from '#api/access.ts';
 import { listOf, pageQuery } from '#api/pagination.ts';
-import { moment } from '#api/schemas.ts';
+import { moment, via } from '#api/schemas.ts';
 import type { GitCredential } from '#db/auth/git-credential.ts';
 import type { Repository } from '#rules/states.ts';
 import { daySeconds } from '#rules/time.ts';
@@ -21,33 +22,63 @@ export const credentialInput = z.strictObject({
     .describe(
       'Lifetime of the credentials: 1 minute to 90 days, and not longer than that of your token. The default is one day.',
     ),
+  publish: z
+    .boolean()
+    .default(false)
+    .describe('Whether a push with these credentials may publish the site. The default is false. No push publishes yet.'),
 });
 
 export const credentialSchema = z
   .object({
     id: z.string(),
+    site_id: z.string(),
     repository,
     access: z.enum(['read', 'write']),
+    publish: z.boolean().describe('Whether a push with these credentials may publish the site.'),
     username: z.string(),
-    password: z.string().describe('The password is shown only once.'),
     url: z.string().describe('URL of the repository.'),
+    created_by: z.string().describe('Id of the account that created the credentials.'),
+    created_via: via.describe('What created the credentials. They end with the token that did.'),
+    created_at: moment,
+    last_used_at: moment.nullable(),
     expires_at: moment,
   })
   .meta({ id: 'GitCredential' });
+
+export const newCredentialSchema = credentialSchema
+  .extend({ password: z.string().describe('The password is shown only once.') })
+  .meta({ id: 'NewGitCredential' });
+
+export const revokedCredentialSchema = credentialSchema
+  .extend({ revoked_at: moment })
+  .meta({ id: 'RevokedGitCredential' });
 
 /** The git URL of a site's repository. */
 export function repositoryAddress(config: Config, siteId: string, repository: Repository): string {
   return `${config.baseUrl}/git/${siteId}${repository === 'content' ? '.content' : ''}.git`;
 }
 
-export function credentialView(config: Config, credential: GitCredential, password: string) {
+export function credentialView(
+  config: Config,
+  credential: GitCredential,
+  { accountId }: Person,
+): z.output<typeof credentialSchema> {
+  const { id, site, repository, access, account, madeBy, makerName } = credential;
   return {
-    id: credential.id,
-    repository: credential.repository,
-    access: credential.access,
+    id,
+    site_id: site.id,
+    repository,
+    access,
+    publish: credential.publish,
     username: credential.username,
-    password,
-    url: repositoryAddress(config, credential.site.id, credential.repository),
+    url: repositoryAddress(config, site.id, repository),
+    created_by: account.id,
+    created_via: {
+      kind: madeBy ? 'token' : 'person',
+      name: account.id === accountId ? (makerName ?? null) : null,
+    },
+    created_at: credential.createdAt,
+    last_used_at: credential.lastUsedAt ?? null,
     expires_at: credential.expiresAt,
   };
 }

@@ -17,8 +17,16 @@ export const GitCredential = defineEntity({
     hash: p.blob(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
+    lastUsedAt: p.datetime().nullable(),
+    /** Whether a push with it may publish. */
+    publish: p.boolean().default(false),
     /** The token that made it, with which it ends; null where a person made it. */
     madeBy: p.text().nullable(),
+    /** The name of that token. */
+    makerName: p
+      .text()
+      .nullable()
+      .formula((cols) => `(select maker.name from token maker where maker.id = ${cols.madeBy})`),
     /** Why an operator blocked the account; null if it is not blocked. */
     blockReason: p
       .text()

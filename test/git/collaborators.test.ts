@@ -1,7 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { request } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openAccount } from '#api/accounts/rules.ts';
 import { createCredential } from '#api/source/credentials.ts';
 import { issueToken } from '#api/tokens/rules.ts';
@@ -10,8 +7,7 @@ import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
-import { gitProcesses } from './state.ts';
-import { opened } from './wire.ts';
+import { slowPush } from './slow-push.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -62,34 +58,6 @@ test('a password created while its owner is removed gives no access', async () =
   expect((await tryGit(work.path, ['clone', address, 'x'])).stderr).toMatch(/no longer has access to the site/);
 });
 
-/** A push of one commit whose last bytes wait for `meanwhile`, which runs when its access was found good. Answers what the pusher reads. */
-async function slowPush(siteId: string, address: string, meanwhile: () => Promise<unknown>): Promise<string> {
-  await using work = await folder();
-  const clone = `${work.path}/site`;
-  await git(work.path, ['clone', '--quiet', address, 'site']);
-  const from = await git(clone, ['rev-parse', 'HEAD']);
-  await commitFiles(clone, { 'src/late.txt': 'late' });
-  const to = await git(clone, ['rev-parse', 'HEAD']);
-  await git(clone, ['pack-objects', '--revs', '--quiet', '../late'], `${to}\n^${from}\n`);
-  const [pack = ''] = (await readdir(work.path)).filter((name) => name.endsWith('.pack'));
-  const bytes = await readFile(`${work.path}/${pack}`);
-  const { url, authorization } = opened(address);
-  const sending = request(`${url}/git-receive-pack`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/x-git-receive-pack-request' },
-  });
-  const answer = new Promise<string>((resolve, reject) => {
-    sending.on('error', reject).on('response', (got) => void text(got).then(resolve, reject));
-  });
-  const line = `${from} ${to} refs/heads/main\0 report-status`;
-  sending.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`);
-  sending.write(bytes.subarray(0, -1));
-  await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]), { timeout: 20_000 });
-  await meanwhile();
-  sending.end(bytes.subarray(-1));
-  return await answer;
-}
-
 test('a push that began before a removal or block is refused', async () => {
   const siteId = await platform.site({ 'a.txt': 'a' });
   const head = () => platform.repositories.head(siteId, 'source');
@@ -97,11 +65,11 @@ test('a push that began before a removal or block is refused', async () => {
   const { deps } = platform;
   const [removed, blocked] = [await newCollaborator(siteId), await newCollaborator(siteId)];
   const gone = () => deps.em().nativeDelete(Collaborator, { site: siteId, account: removed.accountId });
-  expect(await slowPush(siteId, removed.address, gone)).toMatch(/ng refs\/heads\/main/);
+  expect(await slowPush(platform, siteId, removed.address, gone)).toMatch(/ng refs\/heads\/main/);
   const block = () => blockAccount(deps.em(), deps, blocked.accountId, 'For a reason.');
-  expect(await slowPush(siteId, blocked.address, block)).toMatch(/ng refs\/heads\/main/);
+  expect(await slowPush(platform, siteId, blocked.address, block)).toMatch(/ng refs\/heads\/main/);
   expect(await head()).toBe(before);
   await unblockAccount(deps.em(), deps, blocked.accountId);
-  expect(await slowPush(siteId, blocked.address, async () => {})).toMatch(/ok refs\/heads\/main/);
+  expect(await slowPush(platform, siteId, blocked.address, async () => {})).toMatch(/ok refs\/heads\/main/);
   expect(await head()).not.toBe(before);
 });

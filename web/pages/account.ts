@@ -5,6 +5,7 @@ import { day, relative } from '#web/times.ts';
 import { type RequestShown, requestFacts } from './access-request.ts';
 import { type DomainShown, domainList } from './domains.ts';
 import { codeField, type Form, fault } from './form.ts';
+import { type GitPasswordsShown, gitPasswordList } from './git-passwords.ts';
 import { type PayoutsShown, payoutSections } from './payouts.ts';
 import { type PlanShown, planSection } from './plan.ts';
 
@@ -42,6 +43,7 @@ export type AccountPage = {
   /** The kinds of sandboxes that builds run in. */
   sandboxes: string[];
   tokens: TokenShown[];
+  gitPasswords: GitPasswordsShown;
   /** Null if billing is off. */
   plan: PlanShown | null;
   fault?: string | undefined;
@@ -61,6 +63,7 @@ ${page.domains.length > 0 ? domainList(page.domains) : null}
 ${payoutSections(page.payouts, page)}
 ${page.plan ? planSection(page.plan, form) : null}
 ${tokenList(page)}
+${page.gitPasswords.passwords.length > 0 ? gitPasswordList(page.gitPasswords, page) : null}
 ${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
   return writePage({ title: 'Your account – Frontage', main, layout: 'dashboard', bar, form: true });

@@ -156,6 +156,10 @@ export async function createAccessFixture(
       const body = { page: '/', body: 'Larger, please.', screenshot_base64: pngOf(1, 1).toString('base64') };
       return { id: (await owner.call('POST', `/v1/sites/${site.id}/comments`, { body })).body.id };
     },
+    async gitCredential() {
+      const body = { repository: 'source', access: 'read' };
+      return { id: (await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body })).body.id };
+    },
     async reviewLink() {
       return { id: (await owner.call('POST', `/v1/sites/${site.id}/review-links`)).body.id };
     },

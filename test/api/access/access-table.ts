@@ -77,6 +77,8 @@ export const table: Record<string, Entry> = {
   'POST /v1/invitations/{id}/accept': { rule: 'invitee', path: (fixture) => fixture.inviteesInvitation() },
 
   'POST /v1/sites/{id}/git-credentials': { rule: 'members', body: { repository: 'source', access: 'read' } },
+  'GET /v1/sites/{id}/git-credentials': members,
+  'DELETE /v1/git-credentials/{id}': { rule: 'holder', path: (fixture) => fixture.gitCredential() },
   'GET /v1/sites/{id}/files': members,
   'POST /v1/sites/{id}/commits': {
     rule: 'members',

@@ -1,0 +1,44 @@
+/** Git passwords on the owner's page. */
+import { afterAll, expect, test } from 'vitest';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { createSite } from '#test/api/fixture.ts';
+import { formsOf } from './browser.ts';
+import { createPeopleFixture } from './fixture.ts';
+
+const fixture = await createPeopleFixture();
+afterAll(() => fixture.close());
+
+type Person = Awaited<ReturnType<typeof fixture.newSignedIn>>;
+
+const make = async ({ call }: Person, siteId: string, access: 'read' | 'write') =>
+  (await call('POST', `/v1/sites/${siteId}/git-credentials`, { body: { repository: 'source', access } })).body;
+const listed = async ({ call }: Person, siteId: string) =>
+  (await call('GET', `/v1/sites/${siteId}/git-credentials`)).body.items.map(({ id }: { id: string }) => id);
+
+test('the owner sees and revokes the git passwords of their sites, a collaborator their own', async () => {
+  const [owner, helper] = [await fixture.newSignedIn('Laptop <1>'), await fixture.newSignedIn('Phone')];
+  const { id: siteId } = await createSite(owner);
+  const em = fixture.deps.em();
+  em.create(Collaborator, { site: siteId, account: helper.accountId, since: fixture.clock.now() });
+  await em.flush();
+  expect((await owner.browser.open('/account')).text).not.toContain('Git passwords');
+  const [mine, theirs] = [await make(owner, siteId, 'write'), await make(helper, siteId, 'read')];
+  const { text } = await owner.browser.open('/account');
+  for (const part of ['Git passwords', 'Can change the source · Laptop &#60;1&#62;', 'Can read the source · Person'])
+    expect(text).toContain(part);
+  const helpers = await helper.browser.open('/account');
+  expect([helpers.text.includes('Can read'), helpers.text.includes('Can change')]).toEqual([true, false]);
+  const [form] = formsOf(helpers).filter(({ action }) => action.startsWith('/account/git-credentials/'));
+  const refused = await helper.browser.go('POST', `/account/git-credentials/${mine.id}/revoke`, form?.fields, {
+    'sec-fetch-site': 'same-origin',
+  });
+  expect([refused.status, await listed(owner, siteId)]).toEqual([404, [theirs.id, mine.id]]);
+  const page = await owner.browser.open('/account');
+  const [ours] = formsOf(page).filter(({ action }) => action.includes(theirs.id));
+  const after = await owner.browser.go('POST', ours?.action ?? '', ours?.fields, { 'sec-fetch-site': 'same-origin' });
+  expect([after.url, after.text.includes('Can read'), await listed(owner, siteId)]).toEqual([
+    '/account',
+    false,
+    [mine.id],
+  ]);
+});

@@ -1,0 +1,35 @@
+/** Git passwords on the account page. */
+import { type Html, html } from '#web/html.ts';
+import { day, relative } from '#web/times.ts';
+import type { Form } from './form.ts';
+
+export type GitPasswordsShown = {
+  passwords: {
+    id: string;
+    hostname: string;
+    repository: 'source' | 'content';
+    access: 'read' | 'write';
+    /** The token that made it, or the collaborator; null if unknown. */
+    maker: string | null;
+    createdAt: Date;
+    lastUsedAt: Date | null;
+    expiresAt: Date;
+  }[];
+  /** Number of those that are not shown. */
+  more: number;
+};
+
+export function gitPasswordList({ passwords, more }: GitPasswordsShown, { form, now }: { form: Form; now: Date }): Html {
+  const rows = passwords.map(
+    ({ id, hostname, repository, access, maker, createdAt, lastUsedAt, expiresAt }) => html`<li>
+<div><strong>${hostname}</strong><small>${access === 'write' ? 'Can change' : 'Can read'} the ${repository}${maker ? ` · ${maker}` : ''} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'} · expires ${relative(expiresAt, now)}</small></div>
+${form({ action: `/account/git-credentials/${id}/revoke`, inline: true }, html`<button class="quiet small">Revoke</button>`)}
+</li>`,
+  );
+  return html`<section>
+<h2>Git passwords</h2>
+<p class="hint">With each of these, an agent or a program reads or changes the files of one site. They also end when the token that made them is revoked.</p>
+<ul class="rows">${rows}</ul>
+${more > 0 ? html`<p class="hint">${more} more, which expire sooner.</p>` : null}
+</section>`;
+}
