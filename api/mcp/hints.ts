@@ -62,6 +62,7 @@ export const posts: Readonly<Record<string, Effect>> = {
   'source.commit': 'changes',
   'source.credential': 'adds',
   'token.create': 'adds',
+  'token.rotate': 'changes',
   'upload.create': 'adds',
 };
 

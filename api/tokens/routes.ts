@@ -1,10 +1,11 @@
 import type { Api } from '#api/api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
+import { bearerSecret } from '#api/plugins/bearer.ts';
 import { idParams } from '#api/schemas.ts';
 import { Token } from '#db/auth/token.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { createToken, loadToken, renameToken, revokeToken } from './rules.ts';
-import { newTokenSchema, tokenChange, tokenInput, tokenSchema, tokenView } from './schemas.ts';
+import { createToken, loadToken, renameToken, revokeToken, rotateToken } from './rules.ts';
+import { newTokenSchema, revokedTokenSchema, tokenChange, tokenInput, tokenSchema, tokenView } from './schemas.ts';
 
 /** The account's bearer tokens. */
 export function tokenRoutes(app: Api, deps: Deps): void {
@@ -68,12 +69,48 @@ export function tokenRoutes(app: Api, deps: Deps): void {
     async ({ em, actor, params, body }) => tokenView(await renameToken(em, actor, params.id, body.name), actor),
   );
 
+  app.post(
+    '/v1/tokens/:id/rotate',
+    {
+      config: {
+        operation: 'token.rotate',
+        showsSecret: true,
+        replay: async (request, id) => ({
+          ...tokenView(await loadToken(request.em, request.actor, id), request.actor),
+          access_token: request.newSecret('fro'),
+        }),
+      },
+      schema: {
+        summary: 'Replace the secret of a token',
+        description:
+          'The old secret stops working at once; the token keeps its id, its expiry and what was made with it. A token can rotate itself and the tokens that were made with it. The response contains the new token in `access_token`, which is shown only once: if you rotate the token that you are using and lose the response, you need another token.',
+        params: idParams,
+        response: { 200: newTokenSchema },
+      },
+    },
+    async (request) => {
+      const secret = request.newSecret('fro');
+      const secrets = { current: bearerSecret(request) ?? '', secret };
+      const token = await rotateToken(request.em, request.actor, request.params.id, secrets);
+      return { ...tokenView(token, request.actor), access_token: secret };
+    },
+  );
+
   app.delete(
     '/v1/tokens/:id',
     {
       config: { operation: 'token.revoke' },
-      schema: { summary: 'Revoke a token', params: idParams, response: { 200: tokenSchema } },
+      schema: {
+        summary: 'Revoke a token',
+        description:
+          'Takes effect at once. What was made with the token ends too: tokens, git credentials, upload links and review links. Revoking it again changes nothing.',
+        params: idParams,
+        response: { 200: revokedTokenSchema },
+      },
     },
-    async ({ em, actor, params }) => tokenView(await revokeToken(em, deps.clock, actor, params.id), actor),
+    async ({ em, actor, params }) => {
+      const token = await revokeToken(em, deps.clock, actor, params.id);
+      return { ...tokenView(token, actor), revoked_at: token.revokedAt ?? deps.clock.now() };
+    },
   );
 }

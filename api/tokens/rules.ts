@@ -2,6 +2,7 @@
 
 import type { Actor } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
+import { unauthorized } from '#api/plugins/bearer.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
@@ -79,9 +80,20 @@ export async function createToken(em: EntityManager, deps: Deps, actor: Actor, i
 
 /** A token of the caller's account that is not revoked; it may have expired. Throws `not_found`. */
 export async function loadToken(em: EntityManager, actor: Actor, id: string): Promise<Token> {
-  const token = isId('tok', id) ? await em.findOne(Token, { id, account: actor.accountId, revokedAt: null }) : null;
+  const token = await findToken(em, actor, id);
+  if (!token.revokedAt) return token;
+  throw noSuchToken();
+}
+
+/** Like `loadToken`, also for a revoked one. */
+async function findToken(em: EntityManager, actor: Actor, id: string): Promise<Token> {
+  const token = isId('tok', id) ? await em.findOne(Token, { id, account: actor.accountId }) : null;
   if (token) return token;
-  throw errors.not_found('The account has no token with this id.', {
+  throw noSuchToken();
+}
+
+function noSuchToken() {
+  return errors.not_found('The account has no token with this id.', {
     nextAction: 'Call GET /v1/tokens to list the account’s tokens.',
   });
 }
@@ -93,9 +105,36 @@ export async function renameToken(em: EntityManager, actor: Actor, id: string, n
   return token;
 }
 
-/** Revokes a token at once, with what was made with it. Throws `current_token` for the caller's own token, and for one that it comes from. */
-export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor, id: string): Promise<Token> {
+/**
+ * Gives the caller's token, or one that was made with it, a new secret. The row and what was made with it stay. Throws
+ * `not_found`, and `access_denied` for another token: its secret would outlast the caller's own access.
+ */
+export async function rotateToken(
+  em: EntityManager,
+  actor: Actor,
+  id: string,
+  { current, secret }: { current: string; secret: string },
+): Promise<Token> {
   const token = await loadToken(em, actor, id);
+  if (!(await isOrMade(em, actor.tokenId, token.id))) {
+    throw errors.access_denied('A token can rotate itself and the tokens that were made with it, and no others.', {
+      nextAction: `Call POST /v1/tokens/${id}/rotate with that token. If its secret was stolen, revoke it: DELETE /v1/tokens/${id}.`,
+    });
+  }
+  // Of two calls with one secret, the second is refused. A revocation of the caller reaches the token by its row.
+  const own = token.id === actor.tokenId ? { hash: hashSecret(current) } : {};
+  const changed = { hash: hashSecret(secret), lastFour: secret.slice(-4) };
+  if ((await em.nativeUpdate(Token, { id, revokedAt: null, ...own }, changed)) === 0) throw unauthorized();
+  return await em.refreshOrFail(token);
+}
+
+/**
+ * Revokes a token at once, with what was made with it. Revoking it again changes nothing. Throws `current_token` for
+ * the caller's own token, and for one that it comes from.
+ */
+export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor, id: string): Promise<Token> {
+  const token = await findToken(em, actor, id);
+  if (token.revokedAt) return token;
   if (await isOrMade(em, token.id, actor.tokenId)) {
     throw errors.current_token('A token can revoke neither itself nor a token that it was made with.', {
       nextAction: `Use a different token from the same account to call DELETE /v1/tokens/${id}.`,

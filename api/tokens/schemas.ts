@@ -31,6 +31,8 @@ export const newTokenSchema = tokenSchema.extend({
   access_token: z.string().describe('The token itself. It is shown only once.'),
 });
 
+export const revokedTokenSchema = tokenSchema.extend({ revoked_at: moment }).meta({ id: 'RevokedToken' });
+
 export function tokenView(token: Token, actor: Actor): z.output<typeof tokenSchema> {
   return {
     id: token.id,

@@ -39,8 +39,8 @@ export const requestErrors = {
   access_denied: {
     status: 403,
     retryable: false,
-    when: 'The owner denied the access request',
-    remedy: 'Ask the owner for the reason before you request access again.',
+    when: 'The owner denied the access request, the account is blocked, or the token was not made with the caller’s',
+    remedy: 'Ask the owner for the reason before you request access again. Rotate a token with itself or its maker.',
   },
   owner_only: {
     status: 403,
@@ -181,14 +181,14 @@ export const requestErrors = {
   current_token: {
     status: 409,
     retryable: false,
-    when: 'A token cannot revoke itself',
+    when: 'A token cannot revoke itself or a token that it was made with',
     remedy: 'Use a different token to revoke this one, or ask the owner to revoke it on their account page.',
   },
   invalid_expiry: {
     status: 400,
     retryable: false,
-    when: '`expires_at` is not in the future',
-    remedy: 'Set `expires_at` to a time in the future.',
+    when: '`expires_at` is not in the future, or later than the expiry of the token in use',
+    remedy: 'Set `expires_at` to a time in the future, before your token expires, or omit it.',
   },
   invalid_name: {
     status: 400,

@@ -7,7 +7,7 @@ import { quoted } from './commands/git.js';
 import { helpOf, summaryOf } from './help.js';
 import { operationsOf, runOperation, verbsOf } from './operations.js';
 import { log, plain, print, show, toJson, writeOut } from './output.js';
-import { client, exits, ownHash, Stop, serverOf, usage, version } from './server.js';
+import { changeServer, client, exits, ownHash, readConfig, Stop, serverOf, usage, version } from './server.js';
 
 /** @typedef {import('./server.js').Server} Server */
 /** @typedef {import('./server.js').Options} Options */
@@ -136,9 +136,20 @@ async function runNoun(server, operations, [noun = '', verb, ...rest], options) 
   const { body, file } = await runOperation(server, operation, rest, options);
   if (noun === 'deployment' && verb === 'restore' && !options.json && body?.status === 'live')
     logLive(body, await siteOf(server, body.site_id));
+  if (noun === 'token' && verb === 'rotate' && body?.current) keepOwnToken(server, body.access_token);
   if (body) return show(body, options);
   await writeOut(file);
   return exits.done;
+}
+
+/**
+ * Stores the new secret of the token in use, unless that came from the environment.
+ * @param {Server} server
+ * @param {string} token
+ */
+function keepOwnToken({ baseUrl, token: former }, token) {
+  if (readConfig().servers[baseUrl]?.token === former) changeServer(baseUrl, { token });
+  else log('Set FRONTAGE_TOKEN to the new token.');
 }
 
 // A reader such as head(1) may close the pipe early.

@@ -107,6 +107,25 @@ test('an archived site is cloned with a read-only password', async () => {
   expect([out, asked]).toEqual(['username=u\npassword=p\n', ['write', 'read']]);
 });
 
+test('the client keeps the new secret of its own token', async () => {
+  const post = { operationId: 'token.rotate', summary: 'Rotate', responses: {} };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/v1/tokens/{id}/rotate': { post } } }];
+  let isCurrent = false;
+  answers['POST /v1/tokens/tok_x/rotate'] = () => [200, { id: 'tok_x', current: isCurrent, access_token: 'fro_new' }];
+  const file = join(home, 'frontage', 'config.json');
+  const kept = () => JSON.parse(readFileSync(file, 'utf8')).servers[url].token;
+  mkdirSync(join(home, 'frontage'));
+  writeFileSync(file, JSON.stringify({ servers: { [url]: { token: 'fro_old' } } }));
+  const rotate = (env = {}) => run(['token', 'rotate', 'tok_x'], { env });
+  expect([(await rotate()).exit, kept()]).toEqual([0, 'fro_old']);
+  isCurrent = true;
+  expect([(await rotate({ FRONTAGE_TOKEN: 'fro_given' })).err, kept()]).toEqual([
+    expect.stringContaining('Set FRONTAGE_TOKEN to the new token.'),
+    'fro_old',
+  ]);
+  expect([(await rotate()).exit, kept()]).toEqual([0, 'fro_new']);
+});
+
 test('a command works if its cache cannot be written', async () => {
   writeFileSync(join(home, 'file'), '');
   const env = { FRONTAGE_TOKEN: 'fro_x', XDG_CACHE_HOME: join(home, 'file') };

@@ -54,6 +54,7 @@ export const table: Record<string, Entry> = {
   'GET /v1/tokens': tokens,
   'PATCH /v1/tokens/{id}': { rule: 'holder', body: { name: 'Other' }, path: (fixture) => fixture.ownersToken() },
   'DELETE /v1/tokens/{id}': { rule: 'holder', path: (fixture) => fixture.ownersToken() },
+  'POST /v1/tokens/{id}/rotate': { rule: 'holder', path: (fixture) => fixture.ownersToken() },
   'GET /v1/templates': tokens,
   'POST /v1/sketches': { rule: 'tokens', body: { title: 'T', directions: [{ name: 'One', html: '<p>1' }] } },
   'DELETE /v1/sketches/{id}': { rule: 'holder', path: (fixture) => fixture.ownersSketch() },
