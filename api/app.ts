@@ -25,6 +25,7 @@ import {
   visitSite,
 } from './bookings/visitor-routes.ts';
 import { widgetRoutes } from './bookings/widget-routes.ts';
+import { collaboratorPages } from './collaborators/pages.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { commentRoutes } from './comments/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
@@ -121,6 +122,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       invitationPages(scope, deps);
       payoutOfferPages(scope, deps);
       gitPasswordPages(scope, deps);
+      collaboratorPages(scope, deps);
     });
   });
 

@@ -24,6 +24,7 @@ import { Sketches } from './migrations/2026-11-22-sketches.ts';
 import { BuildSlots } from './migrations/2026-11-23-build-slots.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
 import { CacheEpochs } from './migrations/2026-11-23-cache-epochs.ts';
+import { DeclinedInvitations } from './migrations/2026-11-23-creds-declined-invitations.ts';
 import { GitCredentials } from './migrations/2026-11-23-creds-git-credentials.ts';
 import { FreeBookings } from './migrations/2026-11-23-free-bookings.ts';
 import { MadeBy } from './migrations/2026-11-23-made-by.ts';
@@ -69,4 +70,5 @@ export const migrationsList = [
   { name: '2026-11-23-cache-epochs', class: CacheEpochs },
   { name: '2026-11-23-made-by', class: MadeBy },
   { name: '2026-11-23-creds-git-credentials', class: GitCredentials },
+  { name: '2026-11-23-creds-declined-invitations', class: DeclinedInvitations },
 ];

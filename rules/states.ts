@@ -70,11 +70,15 @@ export type MailStatus = 'queued' | 'sent' | 'failed';
 
 export type InvitationStatus = 'open' | 'accepted' | 'withdrawn' | 'expired';
 
+/** In the API, `declined` is the withdrawal by the invited person. */
+export type PublicInvitationStatus = InvitationStatus | 'declined';
+
 /** The status at this time: an overdue invitation is expired, even if that is not recorded yet. */
 export function invitationStatusAt(
-  { status, expiresAt }: { status: InvitationStatus; expiresAt: Date },
+  { status, expiresAt, declinedAt }: { status: InvitationStatus; expiresAt: Date; declinedAt?: Date | null | undefined },
   now: Date,
-): InvitationStatus {
+): PublicInvitationStatus {
+  if (declinedAt) return 'declined';
   return status === 'open' && expiresAt <= now ? 'expired' : status;
 }
 

@@ -102,9 +102,10 @@ export function ownerPages(app: Api, deps: Deps): void {
   }
 
   function siteShown(site: Site, { actor }: FastifyRequest, openComments: number): SiteShown {
-    const { title, status, liveDeploymentId } = site;
+    const { id, title, status, liveDeploymentId } = site;
     const address = siteAddress(deps.config, site.name);
     return {
+      id,
       title,
       address,
       archived: status === 'archived',

@@ -2,17 +2,15 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
 import { readEmail } from '#api/email-addresses.ts';
-import { wholly } from '#api/invitations/rules.ts';
+import { closeInvitation, wholly } from '#api/invitations/rules.ts';
 import type { WholeInvitation } from '#api/invitations/schemas.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/lock.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
-import { signalInvitation } from '#db/collaborators/invitation-expiry.ts';
 import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import { queueFirstContact } from '#db/mail/limits.ts';
-import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
@@ -81,10 +79,11 @@ async function writeInvitation(
   const now = deps.clock.now();
   const hostname = siteHostname(deps.config, site.name);
   const link = `${deps.config.baseUrl}/invitations/${id}`;
+  const { name, email: address } = await tx.findOneOrFail(Account, site.account.id);
   const mail = await queueFirstContact(tx, deps, {
     kind: 'invitation',
     to: email,
-    data: { hostname, link, days },
+    data: { hostname, link, days, inviter: { name, email: address } },
     site,
   });
   const about = { summary: `Invitation to ${hostname}`, site: site.id, account: site.account.id, hostname };
@@ -142,12 +141,7 @@ export async function withdrawInvitation(
     await tx.refresh(found, wholly);
     if (found.status === 'accepted') throw accepted(siteId, found.account?.id);
     if (found.status === 'withdrawn') return found;
-    found.status = 'withdrawn';
-    found.answeredAt = clock.now();
-    signalInvitation(tx, clock, id);
-    await tx.flush();
-    await settleMail(tx, clock, found.mail.id, { status: 'failed', failure: 'withdrawn before it was sent' });
-    await tx.refresh(found.mail);
+    await closeInvitation(tx, clock, found, {});
     return found;
   });
 }

@@ -15,7 +15,7 @@ import {
   loadSiteInvitation,
   withdrawInvitation,
 } from './invitations.ts';
-import { membersOf, placeOf, removeCollaborator } from './rules.ts';
+import { leaveSite, membersOf, placeOf, removeCollaborator } from './rules.ts';
 import {
   collaboratorParams,
   collaboratorSchema,
@@ -72,6 +72,24 @@ function memberRoutes(app: Api, deps: Deps): void {
     async ({ em, actor, params }) => {
       const removed = await removeCollaborator(em, deps, actor, params.id, params.account_id);
       return { ...collaboratorView(removed), ended: removed.ended, moved: removed.moved };
+    },
+  );
+
+  app.delete(
+    '/v1/sites/:id/collaborators/me',
+    {
+      config: { operation: 'collaborator.leave' },
+      schema: {
+        summary: 'Leave a site',
+        description:
+          'Ends this account’s own access to a site on which it is a collaborator, immediately and for all of its tokens and git passwords.',
+        params: idParams,
+        response: { 200: removedSchema },
+      },
+    },
+    async ({ em, actor, params }) => {
+      const left = await leaveSite(em, deps, actor, params.id);
+      return { ...collaboratorView(left), ended: left.ended, moved: left.moved };
     },
   );
 }

@@ -1,6 +1,6 @@
-/** Collaborators of a site: listing them, and removal by the owner. */
+/** Collaborators of a site: listing them, removal by the owner, and leaving. */
 import { LockMode } from '@mikro-orm/core';
-import { type Actor, loadSite, requireOwner } from '#api/access.ts';
+import { type Actor, loadSite, type Person, requireOwner } from '#api/access.ts';
 import { notifiedOf } from '#api/notify-to.ts';
 import { Account } from '#db/accounts/account.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
@@ -40,6 +40,26 @@ export async function removeCollaborator(
 ): Promise<RemovedMember> {
   const site = await loadSite(em, actor, siteId);
   requireOwner(site, actor, 'remove a collaborator');
+  return await endMembership(em, clock, site, accountId);
+}
+
+/** Ends the caller's own access to the site, as its removal would. Throws `not_found`, also for the owner. */
+export async function leaveSite(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  person: Person,
+  siteId: string,
+): Promise<RemovedMember> {
+  const site = await loadSite(em, person, siteId);
+  return await endMembership(em, clock, site, person.accountId);
+}
+
+async function endMembership(
+  em: EntityManager,
+  clock: Deps['clock'],
+  site: Site,
+  accountId: string,
+): Promise<RemovedMember> {
   return await em.transactional(async (tx) => {
     // First, since it locks the site: other calls lock the site before the collaborator.
     await dropBuildCaches(tx, site.id);

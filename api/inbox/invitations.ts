@@ -2,16 +2,18 @@
 
 import { addressedTo } from '#api/invitations/rules.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
 /**
- * The title contains the site's host name and not its title, as in the e-mail: the recipient may not know the inviter.
+ * The title contains the site's host name and not its title, and the inviter's address, as in the e-mail: the recipient
+ * may not know the inviter.
  */
-export const openInvitations: Source = async (em, reader, since, { now }) => {
+export const openInvitations: Source = async (em, reader, since, { config, now }) => {
   const invitations = await em.find(
     Invitation,
     { $and: [await addressedTo(em, { now: () => now }, reader), { createdAt: { $gt: since } }] },
-    { populate: ['site'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
+    { populate: ['site.account'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
   );
   return invitations.map(
     ({ id, site, createdAt }): InboxItem => ({
@@ -19,8 +21,8 @@ export const openInvitations: Source = async (em, reader, since, { now }) => {
       id,
       site: { id: site.id, name: site.name },
       at: createdAt,
-      title: `This account has been invited to work on ${site.name}.`,
-      nextAction: `If the owner of this account agrees, accept the invitation with POST /v1/invitations/${id}/accept.`,
+      title: `${site.account.name} (${site.account.email}) has invited this account to work on ${siteHostname(config, site.name)}.`,
+      nextAction: `If the owner of this account agrees, accept the invitation with POST /v1/invitations/${id}/accept. To decline it, call DELETE /v1/invitations/${id}.`,
     }),
   );
 };

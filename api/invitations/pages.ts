@@ -13,7 +13,7 @@ import { siteHostname } from '#runtime/site-addresses.ts';
 import type { InvitationShown } from '#web/pages/account.ts';
 import { invitationPage } from '#web/pages/invitation.ts';
 import { type Notice, noticePage } from '#web/pages/notice.ts';
-import { acceptInvitation, addressedTo, loadInvitation, type WholeInvitation, wholly } from './rules.ts';
+import { acceptInvitation, addressedTo, declineInvitation, loadInvitation, type WholeInvitation, wholly } from './rules.ts';
 
 type Named = { Params: { id: string } };
 
@@ -31,6 +31,15 @@ export function invitationPages(app: Api, deps: Deps): void {
       return reply.redirect('/account', 303);
     },
   );
+
+  app.post<Named>(
+    '/account/invitations/:id/decline',
+    pageOptions('invitation.decline_on_page', 'email_signin'),
+    async (request, reply) => {
+      await declineInvitation(request.em, deps, request.actor, request.params.id);
+      return reply.redirect('/account', 303);
+    },
+  );
 }
 
 /** Open invitations to the account, for its page. */
@@ -39,7 +48,12 @@ export async function invitationsShown(em: EntityManager, deps: Deps, person: Pe
     ...wholly,
     orderBy: { id: 'desc' },
   });
-  return found.map(({ id, site, expiresAt }) => ({ id, hostname: siteHostname(deps.config, site.name), expiresAt }));
+  return found.map((one) => shown(one, deps));
+}
+
+function shown({ id, site, expiresAt }: WholeInvitation, { config }: Deps): InvitationShown {
+  const { name, email } = site.account;
+  return { id, hostname: siteHostname(config, site.name), inviter: `${name} (${email})`, expiresAt };
 }
 
 async function showInvitation(request: FastifyRequest<Named>, reply: FastifyReply, deps: Deps) {
@@ -51,10 +65,8 @@ async function showInvitation(request: FastifyRequest<Named>, reply: FastifyRepl
   const { email } = await em.findOneOrFail(Account, actor.accountId);
   const closed = found ? closedNotice(found, deps) : invitationNotFound(email);
   if (!found || closed) return sendPage(reply, noticePage(closed ?? invitationNotFound(email)), found ? 410 : 404);
-  const hostname = siteHostname(deps.config, found.site.name);
-  const action = `/account/invitations/${found.id}/accept`;
   const form = formsFor(request, reply, deps);
-  return sendPage(reply, invitationPage({ form, action, hostname, email, expiresAt: found.expiresAt }));
+  return sendPage(reply, invitationPage({ form, email, ...shown(found, deps) }));
 }
 
 const toAccount = { href: '/account', text: 'Your account' };
@@ -76,6 +88,13 @@ function closedNotice(invitation: WholeInvitation, { clock, config }: Deps): Not
       title: 'You have accepted this invitation',
       text: `You can now edit ${hostname}.`,
       lit: true,
+      link: toAccount,
+    };
+  }
+  if (status === 'declined') {
+    return {
+      title: 'You have declined this invitation',
+      text: `If you want to work on ${hostname} after all, ask the site’s owner to invite you again.`,
       link: toAccount,
     };
   }

@@ -4,7 +4,7 @@ import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { acceptInvitation, addressedTo, loadInvitation, wholly } from './rules.ts';
+import { acceptInvitation, addressedTo, declineInvitation, loadInvitation, wholly } from './rules.ts';
 import { invitationSchema, invitationView } from './schemas.ts';
 
 /** Invitations to the caller's account. */
@@ -52,5 +52,19 @@ export function invitationRoutes(app: Api, deps: Deps): void {
       },
     },
     async ({ em, actor, params }) => invitationView(await acceptInvitation(em, deps, actor, params.id), context()),
+  );
+
+  app.delete(
+    '/v1/invitations/:id',
+    {
+      config: { operation: 'invitation.decline' },
+      schema: {
+        summary: 'Decline an invitation',
+        description: 'The site’s owner can then invite this address again. Declining it again changes nothing.',
+        params: idParams,
+        response: { 200: invitationSchema },
+      },
+    },
+    async ({ em, actor, params }) => invitationView(await declineInvitation(em, deps, actor, params.id), context()),
   );
 }

@@ -7,6 +7,7 @@ import { lockAccount } from '#db/accounts/lock.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { signalInvitation } from '#db/collaborators/invitation-expiry.ts';
+import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { invitationStatusAt } from '#rules/states.ts';
@@ -17,7 +18,7 @@ import type { WholeInvitation } from './schemas.ts';
 
 export type { WholeInvitation };
 
-export const wholly = { populate: ['site', 'mail'] } as const;
+export const wholly = { populate: ['site.account', 'mail'] } as const;
 
 /** The condition of a query for open invitations to the account's address. */
 export async function addressedTo(em: EntityManager, clock: Deps['clock'], { accountId }: Person) {
@@ -26,8 +27,8 @@ export async function addressedTo(em: EntityManager, clock: Deps['clock'], { acc
 }
 
 /**
- * An invitation to the account's present address that is neither withdrawn nor accepted by another account that had the
- * address before. Throws `not_found`, and `invalid_invitation` for a link.
+ * An invitation to the account's present address that is neither withdrawn by the owner nor accepted by another account
+ * that had the address before. Throws `not_found`, and `invalid_invitation` for a link.
  */
 export async function loadInvitation(em: EntityManager, person: Person, id: string): Promise<WholeInvitation> {
   if (/[:/]/.test(id)) {
@@ -37,7 +38,8 @@ export async function loadInvitation(em: EntityManager, person: Person, id: stri
   }
   const { email } = await em.findOneOrFail(Account, person.accountId);
   const found = isId('inv', id) ? await em.findOne(Invitation, { id, email }, wholly) : null;
-  if (!found || found.status === 'withdrawn' || (found.account && found.account.id !== person.accountId)) {
+  const isWithdrawn = found?.status === 'withdrawn' && !found.declinedAt;
+  if (!found || isWithdrawn || (found.account && found.account.id !== person.accountId)) {
     throw noSuchInvitation();
   }
   return found;
@@ -77,9 +79,50 @@ export async function acceptInvitation(
   });
 }
 
+/**
+ * Declines an open or expired invitation, which frees its address. If its e-mail is still queued, it is not sent.
+ * Idempotent. Throws `not_found`, `invalid_invitation`, `invitation_accepted`.
+ */
+export async function declineInvitation(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  person: Person,
+  id: string,
+): Promise<WholeInvitation> {
+  return await em.transactional(async (tx) => {
+    const found = await loadInvitation(tx, person, id);
+    await tx.lock(found, LockMode.PESSIMISTIC_WRITE);
+    await tx.refresh(found, wholly);
+    if (found.declinedAt) return found;
+    if (found.status === 'withdrawn') throw noSuchInvitation();
+    if (found.status === 'accepted') {
+      throw errors.invitation_accepted('This invitation has already been accepted.', {
+        nextAction: `To leave the site, call DELETE /v1/sites/${found.site.id}/collaborators/me.`,
+      });
+    }
+    await closeInvitation(tx, clock, found, { declinedAt: clock.now() });
+    return found;
+  });
+}
+
+/** Withdraws or declines the invitation, whose row is locked. If its e-mail is still queued, it is not sent. */
+export async function closeInvitation(
+  tx: EntityManager,
+  clock: Deps['clock'],
+  invitation: WholeInvitation,
+  { declinedAt }: { declinedAt?: Date },
+): Promise<void> {
+  Object.assign(invitation, { status: 'withdrawn', answeredAt: clock.now(), declinedAt: declinedAt ?? null });
+  signalInvitation(tx, clock, invitation.id);
+  await tx.flush();
+  const failure = declinedAt ? 'declined before it was sent' : 'withdrawn before it was sent';
+  await settleMail(tx, clock, invitation.mail.id, { status: 'failed', failure });
+  await tx.refresh(invitation.mail);
+}
+
 function requireOpen(invitation: Invitation, now: Date): void {
   const status = invitationStatusAt(invitation, now);
-  if (status === 'withdrawn') throw noSuchInvitation();
+  if (status === 'withdrawn' || status === 'declined') throw noSuchInvitation();
   if (status === 'accepted') {
     throw errors.invitation_accepted('This invitation has already been accepted.', {
       nextAction: 'Call GET /v1/sites to find the site.',

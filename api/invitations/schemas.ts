@@ -14,8 +14,11 @@ export const invitationSchema = z
   .object({
     id: z.string(),
     site: z.object({ id: z.string(), hostname: z.string() }),
+    invited_by: z.object({ name: z.string(), email: z.string() }).describe('The account of the site’s owner.'),
     email: z.string().describe('The invited address.'),
-    status: z.enum(['open', 'accepted', 'withdrawn', 'expired']),
+    status: z
+      .enum(['open', 'accepted', 'declined', 'withdrawn', 'expired'])
+      .describe('`declined` by the invited person, `withdrawn` by the owner: both free the address.'),
     expires_at: moment,
     mail: mailStatus.describe(
       'Status of the invitation e-mail. not_sent: it could not be delivered, or a limit was reached; the invitation is valid without it.',
@@ -30,7 +33,7 @@ export const siteInvitationSchema = invitationSchema
   .extend({ invitation_id: z.string().describe('The same as `id`.') })
   .meta({ id: 'SiteInvitation' });
 
-export type WholeInvitation = Loaded<Invitation, 'site' | 'mail'>;
+export type WholeInvitation = Loaded<Invitation, 'site.account' | 'mail'>;
 type Context = { config: Config; now: Date };
 
 function view(invitation: WholeInvitation, { config, now }: Context) {
@@ -38,6 +41,7 @@ function view(invitation: WholeInvitation, { config, now }: Context) {
   return {
     id,
     site: { id: site.id, hostname: siteHostname(config, site.name) },
+    invited_by: { name: site.account.name, email: site.account.email },
     email,
     status: invitationStatusAt(invitation, now),
     expires_at: expiresAt,
@@ -49,7 +53,7 @@ function view(invitation: WholeInvitation, { config, now }: Context) {
 /** For the recipient. */
 export function invitationView(invitation: WholeInvitation, context: Context): z.output<typeof invitationSchema> {
   const shown = view(invitation, context);
-  const nextAction = `If the owner of this account agrees, accept the invitation with POST /v1/invitations/${shown.id}/accept.`;
+  const nextAction = `If the owner of this account agrees, accept the invitation with POST /v1/invitations/${shown.id}/accept. To decline it, call DELETE /v1/invitations/${shown.id}.`;
   return shown.status === 'open' ? { ...shown, next_action: nextAction } : shown;
 }
 

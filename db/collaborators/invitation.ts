@@ -19,6 +19,8 @@ export const Invitation = defineEntity({
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
     answeredAt: p.datetime().nullable(),
+    /** Set with the status `withdrawn` where the invited person declined. */
+    declinedAt: p.datetime().nullable(),
   },
 });
 export type Invitation = InferEntity<typeof Invitation>;

@@ -50,6 +50,7 @@ test('the mail names the site by hostname, and its link is our page', async () =
       hostname: `${site.name}.sites.localhost`,
       link: `${fixture.config.baseUrl}/invitations/${body.id}`,
       days: 14,
+      inviter: { name: expect.any(String), email: await ask.emailOf(owner) },
     },
   });
 });

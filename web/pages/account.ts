@@ -10,6 +10,7 @@ import { type PayoutsShown, payoutSections } from './payouts.ts';
 import { type PlanShown, planSection } from './plan.ts';
 
 export type SiteShown = {
+  id: string;
   title: string;
   address: string;
   archived: boolean;
@@ -27,7 +28,8 @@ export type TokenShown = {
   lastUsedAt: Date | null;
   expiresAt: Date | null;
 };
-export type InvitationShown = { id: string; hostname: string; expiresAt: Date };
+/** `inviter`: name and address. */
+export type InvitationShown = { id: string; hostname: string; inviter: string; expiresAt: Date };
 
 export type AccountPage = {
   form: Form;
@@ -58,7 +60,7 @@ export function accountPage(page: AccountPage): WrittenPage {
 ${fault(page.fault)}
 ${page.requests.map((request) => requestPanel(request, page))}
 ${page.invitations.length > 0 ? invitationList(page) : null}
-${siteList(page.sites)}
+${siteList(page)}
 ${page.domains.length > 0 ? domainList(page.domains) : null}
 ${payoutSections(page.payouts, page)}
 ${page.plan ? planSection(page.plan, form) : null}
@@ -85,15 +87,16 @@ function invitationList({ invitations, form, now }: AccountPage): Html {
   return html`<section>
 <h2>Invitations</h2>
 <ul class="rows">${invitations.map(
-    ({ id, hostname, expiresAt }) => html`<li>
-<div><strong>${hostname}</strong><small>You have been invited to edit this site. The invitation expires ${relative(expiresAt, now)}.</small></div>
+    ({ id, hostname, inviter, expiresAt }) => html`<li>
+<div><strong>${hostname}</strong><small>${inviter} has invited you to edit this site. The invitation expires ${relative(expiresAt, now)}.</small></div>
 ${form({ action: `/account/invitations/${id}/accept`, inline: true }, html`<button class="small">Accept</button>`)}
+${form({ action: `/account/invitations/${id}/decline`, inline: true }, html`<button class="quiet small">Decline</button>`)}
 </li>`,
   )}</ul>
 </section>`;
 }
 
-function siteList(sites: SiteShown[]): Html {
+function siteList({ sites, form }: AccountPage): Html {
   if (sites.length === 0) {
     return html`<section><h2>Sites</h2><p class="panel empty">No sites yet. Ask your agent to create the first one.</p></section>`;
   }
@@ -103,6 +106,7 @@ function siteList(sites: SiteShown[]): Html {
     (site) => html`<li>
 <div><strong>${site.title}</strong>${siteLine(site)}${site.blocked === null ? null : html`<small>Blocked by the operator of this service: ${site.blocked}</small>`}</div>
 ${site.openComments > 0 ? html`<small>${site.openComments} open ${site.openComments === 1 ? 'comment' : 'comments'}</small>` : null}
+${site.role === 'collaborator' ? form({ action: `/account/sites/${site.id}/leave`, inline: true }, html`<button class="quiet small">Leave</button>`) : null}
 </li>`,
   )}</ul>
 </section>`;

@@ -12,10 +12,10 @@ export type Who =
 
 /**
  * `all`: no token is needed. `tokens`: any account, which sees its own. `members`: the owner and the collaborators of the site. `owner`: the
- * site's owner alone. `invitee`: the account that is addressed. `parties`: the owner of the site and that of
+ * site's owner alone. `collaborator`: its collaborators alone. `invitee`: the account that is addressed. `parties`: the owner of the site and that of
  * the payout account; `sides`: the same of an agreement, where a collaborator is told so. `holder`: the account whose thing it is, be it on the same site or not.
  */
-export type Rule = 'all' | 'parties' | 'sides' | 'tokens' | 'members' | 'owner' | 'invitee' | 'holder';
+export type Rule = 'all' | 'parties' | 'sides' | 'tokens' | 'members' | 'owner' | 'collaborator' | 'invitee' | 'holder';
 
 const outside: readonly Who[] = ['stranger', 'invitee', 'payout owner', 'former'];
 
@@ -26,6 +26,7 @@ export function expected({ rule, refusal }: { rule: Rule; refusal?: string }, wh
   if ((rule === 'members' || rule === 'owner') && outside.includes(who)) return 'not_found';
   if (rule === 'parties' || rule === 'sides') return ofTwoSides(rule, refusal, who);
   if (rule === 'owner' && who === 'collaborator') return 'owner_only';
+  if (rule === 'collaborator' && who !== 'collaborator') return 'not_found';
   if (rule === 'holder' && who !== 'owner') return 'not_found';
   if (rule === 'invitee' && who !== 'invitee') return 'not_found';
   return refusal;

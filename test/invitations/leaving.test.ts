@@ -1,0 +1,143 @@
+/** How people end what they were offered or given: invitations declined, sites left. */
+import { afterAll, expect, test } from 'vitest';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { Invitation } from '#db/collaborators/invitation.ts';
+import { settleInvitation } from '#db/collaborators/invitation-expiry.ts';
+import { Site } from '#db/sites/site.ts';
+import { type Answer, type Caller, errorOf } from '#test/api/fixture.ts';
+import { createPeopleFixture } from '#test/people/fixture.ts';
+import { people, refusal } from './fixture.ts';
+
+const fixture = await createPeopleFixture();
+afterAll(() => fixture.close());
+const ask = people(fixture);
+const owner = await fixture.newCaller();
+const { name: ownerName, email: ownerEmail } = (await owner.call('GET', '/v1/account')).body;
+
+const decline = ({ call }: Pick<Caller, 'call'>, id: string) => call('DELETE', `/v1/invitations/${id}`);
+const leave = ({ call }: Pick<Caller, 'call'>, siteId: string) =>
+  call('DELETE', `/v1/sites/${siteId}/collaborators/me`);
+const outcome = (answer: Answer) => (answer.status === 200 ? answer.body.status : errorOf(answer).code);
+
+async function invited() {
+  const site = await ask.newSite(owner);
+  const guest = await fixture.newSignedIn();
+  const { body } = await ask.invite(owner, site.id, guest.email);
+  return { site, guest, invitation: body };
+}
+
+test('a declined invitation is over, and its address is free', async () => {
+  const { site, guest, invitation } = await invited();
+  const { status, body } = await decline(guest, invitation.id);
+  expect([status, body]).toMatchObject([200, { id: invitation.id, status: 'declined', mail: 'not_sent' }]);
+  expect(body).not.toHaveProperty('next_action');
+  expect((await decline(guest, invitation.id)).body).toEqual(body);
+  expect((await guest.call('GET', '/v1/invitations')).body.items).toEqual([]);
+  expect((await owner.call('GET', `/v1/sites/${site.id}/invitations`)).body.items).toEqual([]);
+  expect(outcome(await ask.accept(guest, invitation.id))).toBe('not_found');
+  expect(outcome(await ask.withdraw(owner, site.id, invitation.id))).toBe('declined');
+  const settled = await settleInvitation(fixture.deps.em(), fixture.clock.now(), invitation.id);
+  expect(settled).toMatchObject({ settled: true, status: 'declined' });
+  const again = await ask.invite(owner, site.id, guest.email);
+  expect([again.status, outcome(await ask.accept(guest, again.body.id))]).toEqual([200, 'accepted']);
+});
+
+test('an expired invitation can be declined, and others cannot', async () => {
+  const [{ guest, invitation }, foreign, gone] = [await invited(), await invited(), await invited()];
+  fixture.skip(15 * 86_400_000);
+  expect(outcome(await decline(guest, invitation.id))).toBe('declined');
+  expect(outcome(await decline(guest, foreign.invitation.id))).toBe('not_found');
+  expect(outcome(await decline(owner, foreign.invitation.id))).toBe('not_found');
+  await ask.withdraw(owner, gone.site.id, gone.invitation.id);
+  expect(outcome(await decline(gone.guest, gone.invitation.id))).toBe('not_found');
+  for (const id of ['x', 'inv_01h455vb4pex5vsknk084sn02q']) expect(outcome(await decline(guest, id))).toBe('not_found');
+});
+
+test('an accepted invitation is not declined, and the answer says how to leave', async () => {
+  const { site, guest, invitation } = await invited();
+  await ask.accept(guest, invitation.id);
+  expect(refusal(await decline(guest, invitation.id))).toMatchObject({
+    status: 409,
+    code: 'invitation_accepted',
+    nextAction: expect.stringContaining(`DELETE /v1/sites/${site.id}/collaborators/me`),
+  });
+});
+
+test('of an acceptance, a refusal and a withdrawal at once one wins, and all sides agree', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const { site, guest, invitation } = await invited();
+    const answers = await Promise.all([
+      ask.accept(guest, invitation.id),
+      decline(guest, invitation.id),
+      ask.withdraw(owner, site.id, invitation.id),
+    ]);
+    const [accepted, declined, withdrawn] = answers.map(outcome);
+    const row = await fixture.deps.em().findOneOrFail(Invitation, { id: invitation.id });
+    const inside = (await fixture.deps.em().count(Collaborator, { site: site.id })) > 0;
+    const won = inside ? 'accepted' : row.declinedAt ? 'declined' : 'withdrawn';
+    expect([won, accepted, declined, withdrawn]).toEqual(
+      {
+        accepted: [won, 'accepted', 'invitation_accepted', 'invitation_accepted'],
+        declined: [won, 'not_found', 'declined', 'declined'],
+        withdrawn: [won, 'not_found', 'not_found', 'withdrawn'],
+      }[won],
+    );
+  }
+});
+
+test('invitations name the inviter by name and address, in calls, mail, inbox and pages', async () => {
+  const { site, guest, invitation } = await invited();
+  const by = { name: ownerName, email: ownerEmail };
+  expect(invitation.invited_by).toEqual(by);
+  const [seen] = (await guest.call('GET', '/v1/invitations')).body.items;
+  expect(seen).toMatchObject({ invited_by: by, next_action: expect.stringContaining('DELETE /v1/invitations/inv_') });
+  const [letter] = await fixture.lettersTo(guest.email);
+  expect(letter?.text).toContain(`Invited by: ${ownerName} (${ownerEmail})`);
+  expect(letter?.subject).toContain(`${site.name}.sites.localhost`);
+  const [item] = (await guest.call('GET', '/v1/inbox')).body.items;
+  expect(item.title).toBe(
+    `${ownerName} (${ownerEmail}) has invited this account to work on ${site.name}.sites.localhost.`,
+  );
+  for (const path of ['/account', `/invitations/${invitation.id}`])
+    expect((await guest.browser.open(path)).text).toContain(`${ownerName} (${ownerEmail})`);
+});
+
+test('a collaborator who leaves loses access at once, with all tokens and git passwords', async () => {
+  const { site, guest, invitation } = await invited();
+  await ask.accept(guest, invitation.id);
+  const second = (await guest.call('POST', '/v1/tokens', { body: { name: 'second' } })).body.access_token;
+  const read = () => guest.call('GET', `/v1/sites/${site.id}`, { headers: { authorization: `Bearer ${second}` } });
+  expect((await read()).status).toBe(200);
+  expect((await leave(guest, site.id)).body).toMatchObject({
+    account_id: guest.accountId,
+    role: 'collaborator',
+    ended: { git_credentials: 0, upload_links: 0, review_links: 0 },
+    moved: { forms: [] },
+  });
+  expect([outcome(await read()), outcome(await leave(guest, site.id))]).toEqual(['not_found', 'not_found']);
+  expect((await fixture.deps.em().findOneOrFail(Site, { id: site.id })).cacheEpoch).toBe(1);
+  expect((await ask.invite(owner, site.id, guest.email)).status).toBe(200);
+});
+
+test('an owner cannot leave their site', async () => {
+  const site = await ask.newSite(owner);
+  expect(refusal(await leave(owner, site.id))).toMatchObject({
+    code: 'not_found',
+    message: 'This account owns the site, so it cannot be removed as a collaborator.',
+  });
+});
+
+test('buttons decline an invitation and leave a site', async () => {
+  const [declined, listed, left] = [await invited(), await invited(), await invited()];
+  const page = await declined.guest.browser.open(`/invitations/${declined.invitation.id}`);
+  expect((await declined.guest.browser.press(page, 'Decline')).url).toBe('/account');
+  const over = await declined.guest.browser.open(`/invitations/${declined.invitation.id}`);
+  expect([over.status, over.text.includes('You have declined this invitation')]).toEqual([410, true]);
+  await listed.guest.browser.press(await listed.guest.browser.open('/account'), 'Decline');
+  expect((await listed.guest.call('GET', '/v1/invitations')).body.items).toEqual([]);
+
+  await left.guest.browser.press(await left.guest.browser.open('/account'), 'Accept');
+  const after = await left.guest.browser.press(await left.guest.browser.open('/account'), 'Leave');
+  expect([after.url, after.text.includes(left.site.name)]).toEqual(['/account', false]);
+  expect((await left.guest.call('GET', `/v1/sites/${left.site.id}`)).status).toBe(404);
+});
