@@ -118,7 +118,7 @@ function parseProtocol(request: FastifyRequest): string | undefined {
 }
 
 /** `owner` is the account of the site, which slots are shared by. */
-type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access' | 'hold'> & { owner: string };
+type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access' | 'hold' | 'isFirst'> & { owner: string };
 
 /** The repository at this address. Throws a GitRefusal if the caller may not use the service on it. */
 async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Service): Promise<Opened> {
@@ -132,8 +132,10 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
   await recordUse(deps.em(), deps.clock.now(), authorization);
   if (!(await deps.repositories.exists(address.siteId, address.repository))) throw noRepository();
   const place = deps.repositories.place(address.siteId, address.repository);
+  const isFirst = (await deps.repositories.head(address.siteId, address.repository)) === null;
   return {
     place,
+    isFirst,
     owner: site.account.id,
     address,
     access,

@@ -1,12 +1,13 @@
 /** One push: what `receive-pack` may use, and the decision of its hook. */
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { GitLimitReached, type Place } from '#providers/repositories/git.ts';
+import { GitLimitReached, historicFaults, type Place } from '#providers/repositories/git.ts';
 import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type Address, GitRefusal, isStillGranted, refusalOrThrow } from './access.ts';
 import { answerHook, type Push, refusalLines } from './hook.ts';
 import { checkPush } from './push.ts';
+import type { Violation } from './rules.ts';
 import type { Exchange, GitWork, Work } from './serve.ts';
 import type { GitTimeouts } from './timers.ts';
 
@@ -21,6 +22,8 @@ export type PushContext = {
   hold: (over: Promise<unknown>) => Promise<void>;
   planLimits: PlanLimits;
   platform: ReadonlyMap<string, string>;
+  /** Whether `main` does not exist yet: the push may bring any history. */
+  isFirst: boolean;
   place: Place;
   address: Address;
   body: Readable;
@@ -30,7 +33,7 @@ export type PushContext = {
 
 /** The exchange of a push. */
 export function pushOf(deps: GitDeps, context: PushContext): GitRequest {
-  const { access, planLimits, place, address, body, times, work } = context;
+  const { access, planLimits, isFirst, place, address, body, times, work } = context;
   const { limits, lift } = planLimits;
   const megabytes = Math.floor(limits.push_bytes / 1_048_576);
   return {
@@ -39,6 +42,7 @@ export function pushOf(deps: GitDeps, context: PushContext): GitRequest {
     protocol: undefined,
     body,
     bodyBytesMax: limits.push_bytes,
+    ...(isFirst ? { settings: anyHistory } : {}),
     tooLarge: [
       `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the limit for one push.`,
       `Push fewer commits at a time, or remove large files from the history. ${lift('push_bytes')}`,
@@ -56,6 +60,14 @@ export function pushOf(deps: GitDeps, context: PushContext): GitRequest {
   };
 }
 
+/**
+ * What git usually refuses in a commit or tree, and old repositories contain: names, addresses, dates and modes that
+ * later releases of git write in another form. The files of the tip are still checked by the rules.
+ */
+const anyHistory = Object.fromEntries(
+  historicFaults.map((name) => [`receive.fsck.${name}`, 'ignore'] as const),
+);
+
 const tooSlowLines = [
   'This push takes too much computing time or memory to check.',
   'Push fewer commits at a time, or repack your clone first: git repack -a -d -f --depth=50',
@@ -64,7 +76,7 @@ const tooSlowLines = [
 /** The lines of a refusal; none if the push is accepted. */
 async function decide(
   deps: GitDeps,
-  { access, hold, planLimits: { limits, lift }, platform, place, address: { siteId, repository } }: PushContext,
+  { access, hold, planLimits: { limits, lift }, platform, isFirst, place, address: { siteId, repository } }: PushContext,
   { quarantine, updates }: Push,
   left: Work,
 ): Promise<string[]> {
@@ -72,6 +84,7 @@ async function decide(
   const lost = await access().catch(refusalOrThrow);
   if (lost instanceof GitRefusal) return refusedBy(lost);
   const main = (await deps.repositories?.head(siteId, repository)) ?? null;
+  if (isFirst && main !== null) return refusalLines([notFirst]);
   const within = { ...place, limits: await left.limits(), watch: left.watch };
   const pushed = quarantine === undefined ? within : { ...within, quarantine: join(place.dir, 'objects', quarantine) };
   try {
@@ -88,6 +101,13 @@ async function decide(
     return ['', 'Refused. Nothing has changed.', ...tooSlowLines.map((line) => `  ${line}`), ''];
   }
 }
+
+const notFirst: Violation = {
+  code: 'stale_hash',
+  path: null,
+  what: 'Another push to this empty repository came first',
+  remedy: 'Rebase onto the site’s commits (git pull --rebase), then push again.',
+};
 
 function refusedBy({ message }: GitRefusal): string[] {
   return ['', 'Refused. Nothing has changed.', `  ${message}`, ''];

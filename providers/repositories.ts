@@ -30,10 +30,10 @@ export type Branch = string;
 export type BranchMove = { repository: Repository; branch: Branch; from: string | null; to: string | null };
 
 export type Repositories = {
-  /** Creates both repositories with one commit on `main` each. Existing ones stay unchanged. */
+  /** Creates both repositories with one commit on `main` each, or empty where `initial` is null. Existing ones stay unchanged. */
   create(
     siteId: string,
-    initial: { source: Map<string, Buffer>; content: Map<string, Buffer> },
+    initial: { source: Map<string, Buffer>; content: Map<string, Buffer> } | null,
     author: Author,
     at: Date,
   ): Promise<void>;
@@ -89,7 +89,7 @@ export function openRepositories(dir: string): Repositories {
     async create(siteId, initial, author, at) {
       for (const repository of ['source', 'content'] as const) {
         const target = place(siteId, repository).dir;
-        if (!(await isThere(target))) await make(dir, target, initial[repository], author, at);
+        if (!(await isThere(target))) await make(dir, target, initial?.[repository], author, at);
       }
     },
     exists: (siteId, repository) => isThere(place(siteId, repository).dir),
@@ -163,18 +163,24 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 /** Creates the repository aside, and moves it into place with one rename: a kill leaves no partial repository. */
-async function make(dir: string, target: string, files: Map<string, Buffer>, author: Author, at: Date): Promise<void> {
+async function make(
+  dir: string,
+  target: string,
+  files: Map<string, Buffer> | undefined,
+  author: Author,
+  at: Date,
+): Promise<void> {
   const aside = join(dir, '.making');
   const made = join(aside, randomUUID());
   await mkdir(made, { recursive: true });
   await sweepMaking(aside);
   try {
     await runGit({ dir: made }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', made]);
-    const changes = [...files].map(([path, bytes]) => ({ path, bytes }));
-    await writeCommit(
-      { dir: made },
-      { ref: 'refs/heads/main', parent: null, message: 'Start the site', author, at, changes },
-    );
+    if (files) {
+      const changes = [...files].map(([path, bytes]) => ({ path, bytes }));
+      const commit = { ref: 'refs/heads/main', parent: null, message: 'Start the site', author, at, changes };
+      await writeCommit({ dir: made }, commit);
+    }
     await rename(made, target);
   } catch (error) {
     await rm(made, { recursive: true, force: true });

@@ -20,6 +20,7 @@ import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import {
   ExportFault,
+  isMade,
   type RowTable,
   rowSchemas,
   type SiteDocument,
@@ -46,7 +47,7 @@ export async function openSiteArchive(deps: Deps, asked: Asked): Promise<SiteArc
   const read = await readSite(config.databaseUrl, asked.siteId, asked.withVisitors);
   const blobs = await blobsOf(store, read);
   const redirects = read.redirectsSha256 ? JSON.parse(String(await wholeBlob(store, read.redirectsSha256))) : [];
-  const packs = await spoolRepositories(config, asked);
+  const packs = await spoolRepositories(config, asked, read.site);
   const document: SiteDocument = siteDocument.parse({
     format: 1,
     version: own.version,
@@ -184,11 +185,11 @@ async function addBlob(tar: Pack, sha256: string, size: number, content: Readabl
     throw new ExportFault(`One of the site’s files in the store is corrupt: ${sha256}.`);
 }
 
-async function spoolRepositories(config: Config, asked: Asked): Promise<Spooled[]> {
+async function spoolRepositories(config: Config, asked: Asked, site: Read['site']): Promise<Spooled[]> {
   const packs: Spooled[] = [];
   try {
     for (const repository of ['source', 'content'] as const)
-      packs.push(await spoolRepository(config, asked, repository));
+      packs.push(await spoolRepository(config, asked, site, repository));
     return packs;
   } catch (error) {
     await closeAll(packs);
@@ -199,6 +200,7 @@ async function spoolRepositories(config: Config, asked: Asked): Promise<Spooled[
 async function spoolRepository(
   config: Config,
   { siteId, spoolDir, signal }: Asked,
+  site: Read['site'],
   repository: Repository,
 ): Promise<Spooled> {
   if (config.repositoriesDir === undefined) throw new ExportFault('This installation has no repositories.');
@@ -213,7 +215,7 @@ async function spoolRepository(
   };
   signal?.throwIfAborted();
   const refs = await readRefs(git);
-  if (!('refs/heads/main' in refs)) throw new ExportFault(`The site’s ${repository} repository has no main branch.`);
+  if (!isMade(site, refs)) throw new ExportFault(`The site’s ${repository} repository has no main branch.`);
   return { repository, refs, spool: await packAll(git, (content) => spoolFile(spoolDir, content)) };
 }
 

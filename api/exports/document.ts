@@ -117,9 +117,7 @@ export const visitorTables: readonly RowTable[] = ['submission', 'booking'];
 
 const repository = z.strictObject({
   pack: hash,
-  refs: z
-    .record(z.string().regex(/^refs\/heads\/(main|preview\/[1-9][0-9]{0,3})$/), oid)
-    .refine((refs) => 'refs/heads/main' in refs, 'has no main branch'),
+  refs: z.record(z.string().regex(/^refs\/heads\/(main|preview\/[1-9][0-9]{0,3})$/), oid),
 });
 
 /** Columns of the site's row that are exported and imported unchanged. A nullable column is optional here. */
@@ -128,7 +126,7 @@ export const siteColumns = {
   public_id: z.string().regex(/^[0-9a-hjkmnp-tv-z]{16}$/),
   name: siteInput.shape.name,
   title: siteInput.shape.title,
-  template: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/),
+  template: z.string().regex(/^([a-z][a-z0-9-]{0,39})?$/),
   created_at: moment,
 };
 
@@ -160,7 +158,17 @@ export const siteDocument = z.strictObject({
       [Name in RowTable]: z.ZodArray<(typeof rowSchemas)[Name]>;
     },
   ),
-});
+})
+  .refine(({ site, repositories }) => isMade(site, repositories.source.refs) && isMade(site, repositories.content.refs), {
+    path: ['repositories'],
+    message: 'has no main branch',
+  });
+
+/** Whether a repository with these branches is complete. `main` may be absent where the site began without a template. */
+export function isMade({ template }: { template: string }, refs: Record<string, string>): boolean {
+  return template === '' || 'refs/heads/main' in refs;
+}
+
 export type SiteDocument = z.output<typeof siteDocument>;
 
 /** A refusal to import or export, with a message for the operator. Nothing was changed. */

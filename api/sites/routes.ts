@@ -26,7 +26,8 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.create', capability: 'repositories', makes: 'site', replay },
       schema: {
         summary: 'Create a site',
-        description: 'Creates the site’s source in git from the template, ready to build.',
+        description:
+          'Creates the site’s source in git from the template, ready to build. Without a template (`null`), publishes return `no_source` until the first push.',
         body: siteInput,
         response: { 200: siteSchema },
       },

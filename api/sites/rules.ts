@@ -17,10 +17,10 @@ import { readTemplate } from '#templates/templates.ts';
 import { isReserved } from './names.ts';
 import type { UnpublishedChanges } from './schemas.ts';
 
-export type NewSite = { id: string; name: string; title: string; template: string };
+export type NewSite = { id: string; name: string; title: string; template: string | null };
 
 /**
- * Creates a site with both repositories from a template. The repositories are created first: a visible site always has them, and a call
+ * Creates a site with both repositories from a template, or with empty ones. The repositories are created first: a visible site always has them, and a call
  * that dies before its row is written reserves no name. Throws `invalid_name`, `invalid_template`, `plan_limit`.
  */
 export async function createSite(em: EntityManager, deps: Deps, actor: Actor, input: NewSite): Promise<Site> {
@@ -28,9 +28,7 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
   if (!repositories)
     throw missing(deps.config, 'repositories') ?? new Error('repositories are enabled but not available');
   const publicId = newPublicId();
-  const bookings = { widget: `${deps.config.baseUrl}/b/widget.js`, site: publicId };
-  const tree = await readTemplate(input.template, { title: input.title, bookings });
-  if (!tree) throw noSuchTemplate();
+  const tree = input.template === null ? null : await treeOf(deps, input.template, { title: input.title, publicId });
   await requireFreeName(em, input.name);
   await em.transactional((tx) => requireSiteLimit(tx, deps, actor.accountId));
   const owner = await em.findOneOrFail(Account, actor.accountId);
@@ -40,6 +38,7 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
       await requireSiteLimit(tx, deps, actor.accountId);
       return tx.create(Site, {
         ...input,
+        template: input.template ?? '',
         account: tx.getReference(Account, actor.accountId),
         status: 'active',
         publicId,
@@ -47,6 +46,17 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
       });
     })
     .catch(translateTakenName);
+}
+
+async function treeOf(
+  { config }: Pick<Deps, 'config'>,
+  template: string,
+  { title, publicId }: { title: string; publicId: string },
+) {
+  const bookings = { widget: `${config.baseUrl}/b/widget.js`, site: publicId };
+  const tree = await readTemplate(template, { title, bookings });
+  if (!tree) throw noSuchTemplate();
+  return tree;
 }
 
 /** Changes the title or the name. A new name changes the address at once; only the owner may do that. Throws `owner_only`,
@@ -104,7 +114,7 @@ export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor,
   });
 }
 
-/** Which repositories are ahead of the live version. Without a live version, both are. */
+/** Which repositories are ahead of the live version. Without a live version, those that have commits are. */
 export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Site): Promise<UnpublishedChanges> {
   const { repositories } = deps;
   if (!repositories) return { source: false, content: false };
@@ -113,7 +123,10 @@ export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Si
     repositories.head(site.id, 'source'),
     repositories.head(site.id, 'content'),
   ]);
-  return { source: live?.sourceCommit !== source, content: live?.contentCommit !== content };
+  return {
+    source: (live?.sourceCommit ?? null) !== source,
+    content: (live?.contentCommit ?? null) !== content,
+  };
 }
 
 /** The caller's own site, locked until the transaction ends. */

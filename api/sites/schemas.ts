@@ -22,7 +22,13 @@ const title = z.string().trim().min(1).max(120).describe('The site’s title, fo
 export const siteInput = z.strictObject({
   name,
   title,
-  template: z.string().default('blank').describe('The name of a template from GET /v1/templates.'),
+  template: z
+    .string()
+    .nullable()
+    .default('blank')
+    .describe(
+      'The name of a template from GET /v1/templates; `blank` if absent. With null the site has no source: push an existing repository, whose history may contain anything.',
+    ),
 });
 export const siteChange = z.strictObject({ title: title.optional(), name: name.optional() });
 
@@ -31,7 +37,7 @@ export const siteSchema = z
     id: z.string(),
     name: z.string(),
     title: z.string(),
-    template: z.string(),
+    template: z.string().nullable().describe('Null if the site was created without one.'),
     status: z.enum(['active', 'archived']),
     address: z
       .string()
@@ -71,7 +77,7 @@ export function siteView(site: Site, { config, actor, openComments }: SiteContex
     id: site.id,
     name: site.name,
     title: site.title,
-    template: site.template,
+    template: site.template || null,
     status: site.status,
     address: siteAddress(config, site.name),
     git: {

@@ -42,7 +42,8 @@ export async function resolveRef(
     repositories.head(site.id, 'source', ref),
     repositories.head(site.id, 'content', ref),
   ]);
-  if (source === null && content === null) throw noSuchRef();
+  // A site without a template has no commit at first.
+  if (source === null && content === null && ref !== 'main') throw noSuchRef();
   // A slot's branch may exist in one repository only; the other one's `main` is used.
   return {
     source: source ?? (await repositories.head(site.id, 'source')),

@@ -14,6 +14,7 @@ export const Site = defineEntity({
     account: () => p.manyToOne(Account),
     name: p.text().unique(),
     title: p.text(),
+    /** Empty if the site was created without one. */
     template: p.text(),
     status: p.text().$type<SiteStatus>(),
     publicId: p.text().unique(),

@@ -78,6 +78,24 @@ const settings: Record<string, string> = {
   'uploadpack.allowReachableSHA1InWant': 'true',
 };
 
+/** Messages of fsck about histories that old programs wrote, and that harm nobody. */
+export const historicFaults = [
+  'missingNameBeforeEmail',
+  'missingSpaceBeforeEmail',
+  'missingEmail',
+  'badEmail',
+  'badName',
+  'missingSpaceBeforeDate',
+  'badDate',
+  'badDateOverflow',
+  'badTimezone',
+  'zeroPaddedDate',
+  'multipleAuthors',
+  'nulInCommit',
+  'zeroPaddedFilemode',
+  'badFilemode',
+];
+
 /** The whole environment of a git process. `extra` are further settings, as for `git -c`. */
 export function gitEnvironment(extra: Record<string, string> = {}): Record<string, string> {
   const all = Object.entries({ ...settings, ...extra });

@@ -103,6 +103,17 @@ test('among twenty concurrent requests for one name, one succeeds', async () => 
   expect(refused.map((answer) => errorOf(answer).code)).toEqual(Array(19).fill('invalid_name'));
 });
 
+test('a site without a template has no source, and absent is not null', async () => {
+  const site = await createSite(owner, { template: null });
+  expect(site.template).toBeNull();
+  for (const path of ['publish', 'previews/1']) {
+    const answer = await owner.call('POST', `/v1/sites/${site.id}/${path}`, { headers: { prefer: 'respond-async' } });
+    expect([answer.status, errorOf(answer).code]).toEqual([409, 'no_source']);
+  }
+  expect((await createSite(owner)).template).toBe('blank');
+  expect(errorOf(await make({ name: freeName(), title: 'A', template: '' })).code).toBe('invalid_template');
+});
+
 test('every listed template creates a site', async () => {
   const { body } = await owner.call('GET', '/v1/templates');
   expect(body.items.length).toBeGreaterThan(0);
