@@ -64,9 +64,7 @@ export function pushOf(deps: GitDeps, context: PushContext): GitRequest {
  * What git usually refuses in a commit or tree, and old repositories contain: names, addresses, dates and modes that
  * later releases of git write in another form. The files of the tip are still checked by the rules.
  */
-const anyHistory = Object.fromEntries(
-  historicFaults.map((name) => [`receive.fsck.${name}`, 'ignore'] as const),
-);
+const anyHistory = Object.fromEntries(historicFaults.map((name) => [`receive.fsck.${name}`, 'ignore'] as const));
 
 const tooSlowLines = [
   'This push takes too much computing time or memory to check.',
@@ -76,7 +74,15 @@ const tooSlowLines = [
 /** The lines of a refusal; none if the push is accepted. */
 async function decide(
   deps: GitDeps,
-  { access, hold, planLimits: { limits, lift }, platform, isFirst, place, address: { siteId, repository } }: PushContext,
+  {
+    access,
+    hold,
+    planLimits: { limits, lift },
+    platform,
+    isFirst,
+    place,
+    address: { siteId, repository },
+  }: PushContext,
   { quarantine, updates }: Push,
   left: Work,
 ): Promise<string[]> {

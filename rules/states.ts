@@ -75,7 +75,11 @@ export type PublicInvitationStatus = InvitationStatus | 'declined';
 
 /** The status at this time: an overdue invitation is expired, even if that is not recorded yet. */
 export function invitationStatusAt(
-  { status, expiresAt, declinedAt }: { status: InvitationStatus; expiresAt: Date; declinedAt?: Date | null | undefined },
+  {
+    status,
+    expiresAt,
+    declinedAt,
+  }: { status: InvitationStatus; expiresAt: Date; declinedAt?: Date | null | undefined },
   now: Date,
 ): PublicInvitationStatus {
   if (declinedAt) return 'declined';

@@ -130,39 +130,43 @@ export const siteColumns = {
   created_at: moment,
 };
 
-export const siteDocument = z.strictObject({
-  format: z.literal(1),
-  version: text(40),
-  exported_at: moment,
-  from: z.strictObject({ base_url: text(300), hostname: text(300) }),
-  site: z.strictObject({
-    ...siteColumns,
-    // Absent if the site is neither, and in archives from before these fields existed.
-    archived_at: moment.optional(),
-    blocked: z.strictObject({ at: moment, reason: text(10_000).min(1) }).optional(),
-  }),
-  live: z
-    .strictObject({
-      id: id('dep'),
-      manifest: hash,
-      source_commit: oid.nullable(),
-      content_commit: oid.nullable(),
-      site_url: text(300),
-      live_at: moment,
-    })
-    .nullable(),
-  redirects: z.array(z.strictObject({ from: text(2048), to: text(4096).optional(), status: z.int() })),
-  repositories: z.strictObject({ source: repository, content: repository }),
-  rows: z.strictObject(
-    Object.fromEntries(Object.entries(rowSchemas).map(([name, schema]) => [name, z.array(schema)])) as {
-      [Name in RowTable]: z.ZodArray<(typeof rowSchemas)[Name]>;
+export const siteDocument = z
+  .strictObject({
+    format: z.literal(1),
+    version: text(40),
+    exported_at: moment,
+    from: z.strictObject({ base_url: text(300), hostname: text(300) }),
+    site: z.strictObject({
+      ...siteColumns,
+      // Absent if the site is neither, and in archives from before these fields existed.
+      archived_at: moment.optional(),
+      blocked: z.strictObject({ at: moment, reason: text(10_000).min(1) }).optional(),
+    }),
+    live: z
+      .strictObject({
+        id: id('dep'),
+        manifest: hash,
+        source_commit: oid.nullable(),
+        content_commit: oid.nullable(),
+        site_url: text(300),
+        live_at: moment,
+      })
+      .nullable(),
+    redirects: z.array(z.strictObject({ from: text(2048), to: text(4096).optional(), status: z.int() })),
+    repositories: z.strictObject({ source: repository, content: repository }),
+    rows: z.strictObject(
+      Object.fromEntries(Object.entries(rowSchemas).map(([name, schema]) => [name, z.array(schema)])) as {
+        [Name in RowTable]: z.ZodArray<(typeof rowSchemas)[Name]>;
+      },
+    ),
+  })
+  .refine(
+    ({ site, repositories }) => isMade(site, repositories.source.refs) && isMade(site, repositories.content.refs),
+    {
+      path: ['repositories'],
+      message: 'has no main branch',
     },
-  ),
-})
-  .refine(({ site, repositories }) => isMade(site, repositories.source.refs) && isMade(site, repositories.content.refs), {
-    path: ['repositories'],
-    message: 'has no main branch',
-  });
+  );
 
 /** Whether a repository with these branches is complete. `main` may be absent where the site began without a template. */
 export function isMade({ template }: { template: string }, refs: Record<string, string>): boolean {

@@ -13,7 +13,14 @@ import { siteHostname } from '#runtime/site-addresses.ts';
 import type { InvitationShown } from '#web/pages/account.ts';
 import { invitationPage } from '#web/pages/invitation.ts';
 import { type Notice, noticePage } from '#web/pages/notice.ts';
-import { acceptInvitation, addressedTo, declineInvitation, loadInvitation, type WholeInvitation, wholly } from './rules.ts';
+import {
+  acceptInvitation,
+  addressedTo,
+  declineInvitation,
+  loadInvitation,
+  type WholeInvitation,
+  wholly,
+} from './rules.ts';
 
 type Named = { Params: { id: string } };
 

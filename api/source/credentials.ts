@@ -73,7 +73,8 @@ export async function loadCredential(
 ): Promise<GitCredential> {
   const found = isId('cred', id) ? await em.findOne(GitCredential, { id }) : null;
   const site = found && (await findSite(em, person, found.site.id));
-  const visible = site && (await em.findOne(GitCredential, { $and: [{ id }, credentialsOf(site, person, clock.now())] }));
+  const visible =
+    site && (await em.findOne(GitCredential, { $and: [{ id }, credentialsOf(site, person, clock.now())] }));
   if (visible) return visible;
   throw errors.not_found('No git credential with this id is accessible to this account.', {
     nextAction: 'Call GET /v1/sites/{id}/git-credentials to list a site’s git credentials.',

@@ -25,7 +25,9 @@ export const credentialInput = z.strictObject({
   publish: z
     .boolean()
     .default(false)
-    .describe('Whether a push with these credentials may publish the site. The default is false. No push publishes yet.'),
+    .describe(
+      'Whether a push with these credentials may publish the site. The default is false. No push publishes yet.',
+    ),
 });
 
 export const credentialSchema = z

@@ -128,7 +128,10 @@ test('of two first pushes at once one succeeds, and the other loses nothing', as
 test('a commit by a call starts the source of a site without a template', async () => {
   const { id } = await emptySite();
   const change = { path: 'src/pages/index.astro', text: '<h1>Hello</h1>' };
-  const { status, body } = await platform.call('POST', `/v1/sites/${id}/commits`, { message: 'Start', changes: [change] });
+  const { status, body } = await platform.call('POST', `/v1/sites/${id}/commits`, {
+    message: 'Start',
+    changes: [change],
+  });
   expect([status, body]).toMatchObject([200, { files_changed: 1 }]);
   expect((await platform.call('GET', `/v1/sites/${id}`)).body).toMatchObject({
     unpublished_changes: { source: true, content: false },

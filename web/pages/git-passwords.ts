@@ -19,7 +19,10 @@ export type GitPasswordsShown = {
   more: number;
 };
 
-export function gitPasswordList({ passwords, more }: GitPasswordsShown, { form, now }: { form: Form; now: Date }): Html {
+export function gitPasswordList(
+  { passwords, more }: GitPasswordsShown,
+  { form, now }: { form: Form; now: Date },
+): Html {
   const rows = passwords.map(
     ({ id, hostname, repository, access, maker, createdAt, lastUsedAt, expiresAt }) => html`<li>
 <div><strong>${hostname}</strong><small>${access === 'write' ? 'Can change' : 'Can read'} the ${repository}${maker ? ` · ${maker}` : ''} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'} · expires ${relative(expiresAt, now)}</small></div>
