@@ -70,10 +70,7 @@ export type MailStatus = 'queued' | 'sent' | 'failed';
 
 export type InvitationStatus = 'open' | 'accepted' | 'withdrawn' | 'expired';
 
-/** In the API, `declined` is the withdrawal by the invited person. */
-export type PublicInvitationStatus = InvitationStatus | 'declined';
-
-/** The status at this time: an overdue invitation is expired, even if that is not recorded yet. */
+/** The status at this time: an overdue invitation is expired, even if that is not recorded yet. `declined`: withdrawn by the invited person. */
 export function invitationStatusAt(
   {
     status,
@@ -81,7 +78,7 @@ export function invitationStatusAt(
     declinedAt,
   }: { status: InvitationStatus; expiresAt: Date; declinedAt?: Date | null | undefined },
   now: Date,
-): PublicInvitationStatus {
+): InvitationStatus | 'declined' {
   if (declinedAt) return 'declined';
   return status === 'open' && expiresAt <= now ? 'expired' : status;
 }

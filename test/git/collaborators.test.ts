@@ -5,9 +5,9 @@ import { issueToken } from '#api/tokens/rules.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
+import { slowPush } from '#test/credentials/slow-push.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
-import { slowPush } from './slow-push.ts';
 
 let platform: Platform;
 beforeAll(async () => {

@@ -63,7 +63,7 @@ test('an accepted invitation is not declined, and the answer says how to leave',
   });
 });
 
-test('of an acceptance, a refusal and a withdrawal at once one wins, and all sides agree', async () => {
+test('of a concurrent acceptance, refusal and withdrawal one wins, and all sides agree', async () => {
   for (let round = 0; round < 10; round += 1) {
     const { site, guest, invitation } = await invited();
     const answers = await Promise.all([

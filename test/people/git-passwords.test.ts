@@ -15,7 +15,7 @@ const make = async ({ call }: Person, siteId: string, access: 'read' | 'write') 
 const listed = async ({ call }: Person, siteId: string) =>
   (await call('GET', `/v1/sites/${siteId}/git-credentials`)).body.items.map(({ id }: { id: string }) => id);
 
-test('the owner sees and revokes the git passwords of their sites, a collaborator their own', async () => {
+test('owners see and revoke all git passwords of their sites, collaborators their own', async () => {
   const [owner, helper] = [await fixture.newSignedIn('Laptop <1>'), await fixture.newSignedIn('Phone')];
   const { id: siteId } = await createSite(owner);
   const em = fixture.deps.em();

@@ -1,7 +1,7 @@
 /** A site without a template: empty repositories, and a first push with any history. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commitFiles, folder, git, tryGit, writeObject, writeTree } from './git.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { commitFiles, folder, git, tryGit, writeObject, writeTree } from '#test/git/git.ts';
+import { type Platform, startPlatform } from '#test/git/platform.ts';
 
 let platform: Platform;
 let small: Platform;
@@ -78,7 +78,7 @@ test('the first push brings any history, and later pushes obey the rules', async
   expect(await platform.repositories.head(id, 'source')).toBe(tip);
 });
 
-test('the tip of the first push obeys the rules, and names that harm a clone are refused everywhere', async () => {
+test('a first push’s tip obeys the rules, and no history may harm clones', async () => {
   await using work = await folder();
   const { id, address } = await emptySite();
   await newClone(work.path);

@@ -1,7 +1,7 @@
 /** Git credentials: who sees and revokes them. */
 import { afterAll, expect, test } from 'vitest';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
-import { type Caller, createFixture, createSite, errorOf } from './fixture.ts';
+import { type Caller, createFixture, createSite, errorOf } from '#test/api/fixture.ts';
 
 const fixture = await createFixture();
 afterAll(() => fixture.close());
@@ -50,7 +50,7 @@ test('a credential is listed without its password, with its maker and last use',
   expect((await make(owner, siteId)).publish).toBe(false);
 });
 
-test('the last use is written at most once a minute, and not for a refusal', async () => {
+test('a use is written at most once a minute, and not if refused', async () => {
   const siteId = await newSite();
   const made = await make(owner, siteId, { access: 'read' });
   const lastUse = async () => (await listed(owner, siteId)).items[0].last_used_at;

@@ -1,8 +1,8 @@
 /** What a revoked git password still does: nothing, also in a push that has begun. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { commitFiles, folder, git, tryGit } from './git.ts';
-import { type Platform, startPlatform } from './platform.ts';
-import { untilIdle } from './serving.ts';
+import { commitFiles, folder, git, tryGit } from '#test/git/git.ts';
+import { type Platform, startPlatform } from '#test/git/platform.ts';
+import { untilIdle } from '#test/git/serving.ts';
 import { slowPush } from './slow-push.ts';
 
 let platform: Platform;
@@ -37,19 +37,21 @@ test('a revoked git password neither fetches nor pushes', async () => {
   expect(await headOf(siteId)).toBe(before);
 });
 
-test('a push that is being received or checked when its password is revoked is refused', async () => {
+test('a push is refused if its password is revoked before git accepts it', async () => {
   const siteId = await platform.site({ 'a.txt': 'a' });
   const before = await headOf(siteId);
   const [received, checked] = [await newCredential(siteId), await newCredential(siteId)];
   expect(await slowPush(platform, siteId, received.address, () => revoke(received.id))).toMatch(/ng refs\/heads\/main/);
-  // The checks of a push begin with the head of the repository.
   const { head } = platform.repositories;
-  const reading = vi.spyOn(platform.repositories, 'head').mockImplementationOnce(async (...repository) => {
-    expect(await revoke(checked.id)).toBe(200);
-    return await head(...repository);
+  const answer = await slowPush(platform, siteId, checked.address, async () => {
+    // The checks of a push begin with the head of the repository.
+    vi.spyOn(platform.repositories, 'head').mockImplementationOnce(async (...repository) => {
+      expect(await revoke(checked.id)).toBe(200);
+      return await head(...repository);
+    });
   });
-  expect(await slowPush(platform, siteId, checked.address, async () => {})).toMatch(/ng refs\/heads\/main/);
-  reading.mockRestore();
+  vi.restoreAllMocks();
+  expect(answer).toMatch(/ng refs\/heads\/main/);
   expect(await headOf(siteId)).toBe(before);
 });
 
@@ -62,7 +64,7 @@ test('no push moves a branch after the revocation of its password was answered',
   for (let round = 0; round < 8; round += 1) {
     const { id, address } = await newCredential(siteId);
     const before = await headOf(siteId);
-    let isOver = false;
+    let [isSent, isOver] = [false, false];
     let answered: Promise<string | null> | undefined;
     const end = () => {
       answered ??= revoke(id).then(() => headOf(siteId));
@@ -70,9 +72,11 @@ test('no push moves a branch after the revocation of its password was answered',
     // Half of them are revoked while the push is received, half when it is accepted.
     const pushed = slowPush(platform, siteId, address, async () => {
       if (round % 2 === 0) end();
+      isSent = true;
     }).finally(() => {
       isOver = true;
     });
+    await vi.waitFor(() => expect(isSent).toBe(true), { timeout: 20_000, interval: 5 });
     while (!isOver && !answered) if (await isLocked(id)) end();
     end();
     const after = await answered;

@@ -1,7 +1,7 @@
 /** A token gets a new secret and keeps what it made. */
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
-import { type Caller, callWith, createFixture, createSite, errorOf } from './fixture.ts';
+import { type Caller, callWith, createFixture, createSite, errorOf } from '#test/api/fixture.ts';
 
 const fixture = await createFixture();
 afterAll(() => fixture.close());

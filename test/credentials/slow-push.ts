@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, vi } from 'vitest';
-import { commitFiles, folder, git } from './git.ts';
-import type { Platform } from './platform.ts';
-import { gitProcesses } from './state.ts';
-import { opened } from './wire.ts';
+import { commitFiles, folder, git } from '#test/git/git.ts';
+import type { Platform } from '#test/git/platform.ts';
+import { gitProcesses } from '#test/git/state.ts';
+import { opened } from '#test/git/wire.ts';
 
 /** A push of one commit whose last bytes wait for `meanwhile`, which runs when its access was found good. Answers what the pusher reads. */
 export async function slowPush(
