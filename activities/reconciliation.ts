@@ -4,7 +4,7 @@ import { sweepAccessRequests } from '#db/auth/access-request-expiry.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import { sweepOauth } from '#db/auth/oauth-expiry.ts';
 import { sweepSignIns } from '#db/auth/signin-expiry.ts';
-import { sweepTokens } from '#db/auth/token-expiry.ts';
+import { sweepScopeAllowances, sweepTokens } from '#db/auth/token-expiry.ts';
 import { sweepBilling } from '#db/billing/transitions.ts';
 import { sweepHolds } from '#db/bookings/holds.ts';
 import { sweepTicketKeys } from '#db/certificates/transitions.ts';
@@ -40,6 +40,7 @@ const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] =
   (em, now) => em.nativeDelete(OutboxEntry, { sentAt: { $lt: new Date(now.getTime() - sentEntriesKeptMs) } }),
   (em, now) => em.nativeDelete(GitCredential, { expiresAt: { $lt: now } }),
   sweepAccessRequests,
+  sweepScopeAllowances,
   sweepTokens,
   sweepOauth,
   sweepSignIns,

@@ -1,6 +1,7 @@
 /**
- * All authorization for sites: by the owner and by collaborators. Sites that the caller cannot see return the same
- * `not_found` as missing ones. Limits are those of the owner's plan, even where a collaborator acts.
+ * All authorization for sites: by the owner and by collaborators, within the scope of the token. Sites that the account
+ * cannot see return the same `not_found` as missing ones; sites outside the token's scope return `out_of_scope`. Limits
+ * are those of the owner's plan, even where a collaborator acts.
  */
 import type { Loaded } from '@mikro-orm/core';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
@@ -9,30 +10,79 @@ import type { EntityManager } from '#db/orm.ts';
 import { blockOf, isChangeable } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import { everything, includesSite, lackingIn, type PartOfScope, type Scope } from '#rules/scopes.ts';
 import type { Role } from '#rules/states.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 
-/** The authenticated caller: the account behind a bearer token. */
-export type Actor = { accountId: string; tokenId: string };
 /** The authenticated caller: by token, or in a signed-in browser. */
-export type Person = Pick<Actor, 'accountId'>;
+export type Person = {
+  accountId: string;
+  /** What the caller may do with the account. */
+  scope: Scope;
+  /** The link on which the owner can widen the scope for this call; undefined where owners cannot sign in. */
+  wideningLink?: (missing: PartOfScope, options?: { handsOn?: boolean }) => string | undefined;
+};
+/** The authenticated caller: the account behind a bearer token. */
+export type Actor = Person & {
+  tokenId: string;
+  /** At most this may a token do that the caller makes. */
+  handsOn: Scope;
+};
+
+/** A caller who may do everything that the account may. */
+export const personOf = (accountId: string): Person => ({ accountId, scope: everything });
+/** The same, identified by a session or a link. */
+export const actorOf = (accountId: string, tokenId: string): Actor => ({
+  ...personOf(accountId),
+  tokenId,
+  handsOn: everything,
+});
+
+/** Throws `out_of_scope` if the caller's token may not do this. */
+export function requireScope(person: Person, wanted: PartOfScope): void {
+  const missing = lackingIn(person.scope, wanted);
+  if (missing) throw outOfScope(person, missing);
+}
+
+/** `handsOn`: the token may do this, but may not give it to another one. */
+export function outOfScope(person: Person, missing: PartOfScope, options?: { handsOn?: boolean }): AppError {
+  const link = person.wideningLink?.(missing, options);
+  return errors.out_of_scope(`This token does not have what the call needs: ${wordsFor(missing).join(', ')}.`, {
+    nextAction: link
+      ? `Ask the account’s owner to open ${link}, where they sign in and allow it once or always. Then send the same request again.`
+      : 'Use a token of the account that has it. GET /v1/tokens lists the tokens with their scopes.',
+  });
+}
+
+function wordsFor({ sites, access, payouts, account }: PartOfScope): string[] {
+  return [
+    ...(access ? ['`sites:write`'] : []),
+    ...(sites === 'all' ? ['access to all sites of the account'] : (sites ?? []).map((id) => `access to ${id}`)),
+    ...(payouts ? ['`payouts`'] : []),
+    ...(account ? ['`account`'] : []),
+  ];
+}
 
 /** The caller's role on a site that they have access to. */
-export function roleOf(site: Site, { accountId }: Person): Role {
+export function roleOf(site: Site, { accountId }: Pick<Person, 'accountId'>): Role {
   return site.account.id === accountId ? 'owner' : 'collaborator';
 }
 
 /**
  * Whether the caller has access to the site. A collaborator whose own account is blocked has none, so links that they
- * created stop working.
+ * created stop working. Throws `out_of_scope` if the account has access, but not the token.
  */
-async function mayAct(em: EntityManager, { accountId }: Person, site: Site): Promise<boolean> {
-  if (site.account.id === accountId) return true;
-  return (await em.count(Collaborator, { site: site.id, account: { id: accountId, blockedAt: null } })) > 0;
+async function mayAct(em: EntityManager, person: Person, site: Site): Promise<boolean> {
+  const { accountId } = person;
+  const isMember =
+    site.account.id === accountId ||
+    (await em.count(Collaborator, { site: site.id, account: { id: accountId, blockedAt: null } })) > 0;
+  if (isMember) requireScope(person, { sites: [site.id] });
+  return isMember;
 }
 
-/** The site, if the caller has access to it. Throws `not_found`. */
+/** The site, if the caller has access to it. Throws `not_found`, `out_of_scope`. */
 export async function loadSite(em: EntityManager, actor: Person, siteId: string): Promise<Site> {
   const site = await findSite(em, actor, siteId);
   if (site) return site;
@@ -52,17 +102,20 @@ function noSuchSite(): AppError {
 }
 
 /** The condition of a query for sites that the caller owns or collaborates on. */
-export async function sitesOf(em: EntityManager, { accountId }: Person) {
+export async function sitesOf(em: EntityManager, { accountId, scope: { sites } }: Person) {
   const joined = await em.find(Collaborator, { account: accountId }, { fields: ['site'] });
-  return { $or: [{ account: accountId }, { id: { $in: joined.map(({ site }) => site.id) } }] };
+  return {
+    $or: [{ account: accountId }, { id: { $in: joined.map(({ site }) => site.id) } }],
+    ...(sites === 'all' ? {} : { id: { $in: sites } }),
+  };
 }
 
-export async function siteIdsOf(em: EntityManager, { accountId }: Person): Promise<string[]> {
+export async function siteIdsOf(em: EntityManager, { accountId, scope }: Person): Promise<string[]> {
   const rows: { id: string }[] = await em.execute(
     'select id from site where account_id = ? union all select site_id from collaborator where account_id = ?',
     [accountId, accountId],
   );
-  return rows.map(({ id }) => id);
+  return rows.map(({ id }) => id).filter((id) => includesSite(scope, id));
 }
 
 /** The deployment with its site, if the caller has access to that site. Throws `not_found`. */

@@ -12,6 +12,7 @@ import type { ErrorCode } from '#runtime/errors.ts';
 import type { IdPrefix } from '#runtime/ids.ts';
 import type { Actor } from './access.ts';
 import type { Requirement } from './capabilities.ts';
+import type { NeedName } from './scopes/needs.ts';
 
 export type Api = FastifyInstance<
   RawServerDefault,
@@ -31,6 +32,8 @@ declare module 'fastify' {
      * The capabilities that the operation requires. Checked in this order, after the token and before everything else.
      */
     capability?: Requirement | readonly Requirement[];
+    /** What the operation needs of the token's scope. Required where a token is. */
+    needs?: NeedName;
     /** Error codes for invalid fields of the body, if they differ from those in `fieldCodes`. */
     invalid?: Record<string, ErrorCode>;
     /** The prefix of the id that a POST creates with `request.newId`. */

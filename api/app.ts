@@ -67,6 +67,7 @@ import { takeRawBodies } from './plugins/raw-body.ts';
 import { requestContext, requestIds } from './plugins/request-context.ts';
 import { logRequests } from './plugins/request-log.ts';
 import { routeDefaults } from './plugins/route-defaults.ts';
+import { requireScopes } from './plugins/scope.ts';
 import { requireSession } from './plugins/session.ts';
 import { limitBodyTime, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
 import { previewRoutes } from './previews/routes.ts';
@@ -75,6 +76,7 @@ import { redirectRoutes } from './redirects/routes.ts';
 import { overlayRoutes, requireReview } from './review-links/overlay.ts';
 import { reviewPages } from './review-links/pages.ts';
 import { reviewLinkRoutes } from './review-links/routes.ts';
+import { wideningPages } from './scopes/pages.ts';
 import { siteRoutes } from './sites/routes.ts';
 import { sketchRoutes } from './sketches/routes.ts';
 import { skillPages, skillRoutes } from './skill/routes.ts';
@@ -118,6 +120,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
       ownerPages(scope, deps);
+      wideningPages(scope, deps);
       planPages(scope, deps);
       invitationPages(scope, deps);
       payoutOfferPages(scope, deps);
@@ -241,6 +244,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       requireToken(scope, deps);
       limitTokens(scope, deps);
       requireCapabilities(scope, deps);
+      requireScopes(scope, deps);
       idempotency(scope, deps);
       limitChangingCalls(scope, deps);
       routeDefaults(scope);

@@ -32,6 +32,7 @@ import { MailLimits } from './migrations/2026-11-23-mail-limits.ts';
 import { MissingProofs } from './migrations/2026-11-23-missing-proofs.ts';
 import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
 import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-requests.ts';
+import { TokenScopes } from './migrations/2026-11-23-token-scopes.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -71,4 +72,5 @@ export const migrationsList = [
   { name: '2026-11-23-made-by', class: MadeBy },
   { name: '2026-11-23-creds-git-credentials', class: GitCredentials },
   { name: '2026-11-23-creds-declined-invitations', class: DeclinedInvitations },
+  { name: '2026-11-23-token-scopes', class: TokenScopes },
 ];

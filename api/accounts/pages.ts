@@ -4,6 +4,7 @@ import { roleOf, sitesOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { answerRequest, openRequests } from '#api/auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '#api/auth/outcomes.ts';
+import { isEmptyChoice, siteChoices } from '#api/auth/scope-choice.ts';
 import { signOut } from '#api/auth/signin.ts';
 import { planShown } from '#api/billing/pages.ts';
 import { openCommentsOf } from '#api/comments/counts.ts';
@@ -26,6 +27,7 @@ import { accountPage, type SiteShown } from '#web/pages/account.ts';
 import { confirmPage } from '#web/pages/address.ts';
 import { wrongCode } from '#web/pages/form.ts';
 import { noticePage } from '#web/pages/notice.ts';
+import { noSiteChosen } from '#web/pages/scope.ts';
 import { confirmChange, pendingChange, readChange } from './address.ts';
 
 type Named = { Params: { id: string } };
@@ -55,7 +57,9 @@ export function ownerPages(app: Api, deps: Deps): void {
     pageOptions('access.answer_on_page', 'email_signin'),
     async (request, reply) => {
       const which = { id: request.params.id, email: owner(request).email };
-      const answered = await answerRequest(request.em, deps, which, readAnswer(request));
+      const answer = readAnswer(request);
+      if (answer.approve && isEmptyChoice(answer.choice)) return show(request, reply, noSiteChosen);
+      const answered = await answerRequest(request.em, deps, which, answer);
       if (answered.outcome === 'wrong_code') return show(request, reply, wrongCode(answered.triesLeft));
       return sendPage(reply, noticePage(outcomeNotice(answered)), answered.outcome === 'over' ? 410 : 200);
     },
@@ -86,6 +90,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       email,
       pendingEmail: pending?.email ?? null,
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
+      siteChoices: requests.length > 0 ? await siteChoices(em, deps.config, id) : [],
       invitations: await invitationsShown(em, deps, request.actor),
       payouts: await payoutsShown(em, deps, request.actor),
       plan: await planShown(em, deps, request.actor),

@@ -26,7 +26,7 @@ export function accountRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/account',
     {
-      config: { operation: 'account.read' },
+      config: { operation: 'account.read', needs: 'any' },
       schema: { summary: 'Read the account', response: { 200: accountSchema } },
     },
     async ({ em, actor }) => (await read(em, await em.findOneOrFail(Account, actor.accountId))).view,
@@ -35,7 +35,7 @@ export function accountRoutes(app: Api, deps: Deps): void {
   app.patch(
     '/v1/account',
     {
-      config: { operation: 'account.change' },
+      config: { operation: 'account.change', needs: 'account' },
       schema: {
         summary: 'Change the account’s name or e-mail address',
         description: `We e-mail a confirmation link to the new address, which replaces the current one once it is confirmed. The current address

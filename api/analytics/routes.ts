@@ -10,7 +10,7 @@ export function analyticsRoutes(app: Api, { clock }: Deps): void {
   app.get(
     '/v1/sites/:id/analytics',
     {
-      config: { operation: 'site.analytics', capability: 'analytics' },
+      config: { operation: 'site.analytics', needs: 'read', capability: 'analytics' },
       schema: {
         summary: 'Read a site’s analytics',
         description:

@@ -19,7 +19,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/assets',
     {
-      config: { operation: 'asset.list', capability: 'repositories' },
+      config: { operation: 'asset.list', needs: 'read', capability: 'repositories' },
       schema: {
         summary: 'List the files that were added without git',
         description: 'Lists only files that are still in the source and have not changed since they were added.',
@@ -41,7 +41,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
     {
       // The hash in the header is that of all bytes, so a HEAD would read the whole file.
       exposeHeadRoute: false,
-      config: { operation: 'asset.read', capability: 'repositories', answers: ['*/*'] },
+      config: { operation: 'asset.read', needs: 'read', capability: 'repositories', answers: ['*/*'] },
       schema: {
         summary: 'Read a file',
         description:
@@ -72,7 +72,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
     scope.put(
       '/v1/sites/:id/assets/*',
       {
-        config: { operation: 'asset.write', capability: 'files', rawBody: true },
+        config: { operation: 'asset.write', needs: 'write', capability: 'files', rawBody: true },
         schema: {
           summary: 'Write a file',
           description:

@@ -13,6 +13,7 @@ import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { isCode, wrongCodesMax } from './codes.ts';
 import { answerMs } from './requests.ts';
+import { type ScopeChoice, scopeChosen } from './scope-choice.ts';
 
 /** Identifies a request: by the e-mailed link, or by its id for a signed-in owner. */
 export type Which = { link: string } | { id: string; email: string };
@@ -34,7 +35,7 @@ export async function openRequests(em: EntityManager, now: Date, email: string):
   );
 }
 
-export type Answer = { approve: true; code: string } | { approve: false };
+export type Answer = { approve: true; code: string; choice: ScopeChoice } | { approve: false };
 export type Answered =
   | { outcome: 'approved'; hasAccount: boolean }
   | { outcome: 'denied' }
@@ -69,6 +70,7 @@ async function decide(tx: EntityManager, deps: Deps, request: AccessRequest, ans
   }
   request.account = await accountFor(tx, deps, request);
   if (request.account) requireNotStopped(request.account);
+  request.scope = request.account ? await scopeChosen(tx, request.account.id, answer.choice) : null;
   request.status = 'approved';
   request.expiresAt = new Date(now.getTime() + answerMs);
   return { outcome: 'approved', hasAccount: request.account !== null };

@@ -6,6 +6,7 @@ import type { RequestEnd } from '#db/auth/access-request-expiry.ts';
 import type { RequestShown } from '#web/pages/access-request.ts';
 import type { Notice } from '#web/pages/notice.ts';
 import type { Answer, Answered } from './answers.ts';
+import { readChoice } from './scope-choice.ts';
 
 export function requestView({ agentName, askedFrom, createdAt, expiresAt }: AccessRequest): RequestShown {
   return { agentName, askedFrom, askedAt: createdAt, expiresAt };
@@ -14,7 +15,8 @@ export function requestView({ agentName, askedFrom, createdAt, expiresAt }: Acce
 /** The answer in the form. Anything but an explicit refusal requires the code. */
 export function readAnswer(request: FastifyRequest): Answer {
   const { field } = readForm(request);
-  return field('answer') === 'deny' ? { approve: false } : { approve: true, code: (field('code') ?? '').slice(0, 100) };
+  if (field('answer') === 'deny') return { approve: false };
+  return { approve: true, code: (field('code') ?? '').slice(0, 100), choice: readChoice(request) };
 }
 
 export function outcomeNotice(answered: Exclude<Answered, { outcome: 'wrong_code' }>): Notice {

@@ -5,17 +5,21 @@ import { readEmail } from '#api/email-addresses.ts';
 import { sourcesBeyond, whereTo } from '#api/oauth/pending-request.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { startSession } from '#api/plugins/session.ts';
+import { Account } from '#db/accounts/account.ts';
 import type { AccessRequest } from '#db/auth/access-request.ts';
 import { endOf } from '#db/auth/access-request-expiry.ts';
+import { type Scope, usualScope } from '#rules/scopes.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { approvalPage } from '#web/pages/access-request.ts';
 import { wrongCode } from '#web/pages/form.ts';
 import { noticePage } from '#web/pages/notice.ts';
+import { noSiteChosen } from '#web/pages/scope.ts';
 import { linkPage, sentPage, signinPage } from '#web/pages/signin.ts';
 import { answerRequest, loadRequest } from './answers.ts';
 import { outcomeNotice, readAnswer, requestView } from './outcomes.ts';
+import { isEmptyChoice, siteChoices } from './scope-choice.ts';
 import { mailLink, readLink, useLink } from './signin.ts';
 
 type Signin = { Querystring: { for?: unknown } };
@@ -71,7 +75,8 @@ export function signinPages(app: Api, deps: Deps): void {
   }
 }
 
-const reasonOf = (wanted: unknown) => (wanted === 'invitation' || wanted === 'client' ? wanted : undefined);
+const reasonOf = (wanted: unknown) =>
+  wanted === 'invitation' || wanted === 'client' || wanted === 'agent' ? wanted : undefined;
 
 const linkExpired = noticePage({
   title: 'This link has expired',
@@ -84,26 +89,43 @@ export function accessPages(app: Api, deps: Deps): void {
   app.get<Linked>('/access/:link', pageOptions('access.show', 'email_signin'), async (request, reply) => {
     const asked = await loadRequest(request.em, { link: request.params.link });
     const status = accessRequestStatusAt(asked, deps.clock.now());
-    if (status === 'pending') return showRequest(request, reply, asked);
+    if (status === 'pending') return showRequest(request, reply, asked, usualScope);
     return sendPage(reply, noticePage(outcomeNotice({ outcome: 'over', status, end: endOf(asked) })), 410);
   });
 
   app.post<Linked>('/access/:link', pageOptions('access.answer', 'email_signin'), async (request, reply) => {
     const which = { link: request.params.link };
-    const answered = await answerRequest(request.em, deps, which, readAnswer(request));
-    if (answered.outcome === 'wrong_code') {
-      return showRequest(request, reply, await loadRequest(request.em, which), wrongCode(answered.triesLeft));
-    }
+    const answer = readAnswer(request);
+    const again = async (fault: string) =>
+      showRequest(
+        request,
+        reply,
+        await loadRequest(request.em, which),
+        answer.approve ? answer.choice : usualScope,
+        fault,
+      );
+    if (answer.approve && isEmptyChoice(answer.choice)) return again(noSiteChosen);
+    const answered = await answerRequest(request.em, deps, which, answer);
+    if (answered.outcome === 'wrong_code') return again(wrongCode(answered.triesLeft));
     return sendPage(reply, noticePage(outcomeNotice(answered)), answered.outcome === 'over' ? 410 : 200);
   });
 
-  function showRequest(request: FastifyRequest, reply: FastifyReply, asked: AccessRequest, fault?: string) {
+  async function showRequest(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: AccessRequest,
+    chosen: Scope,
+    fault?: string,
+  ) {
+    const account = await request.em.findOne(Account, { email: asked.email });
     const form = formsFor(request, reply, deps);
     const now = deps.clock.now();
     const page = approvalPage({
       request: requestView(asked),
       email: asked.email,
       now,
+      sites: account ? await siteChoices(request.em, deps.config, account.id) : [],
+      chosen,
       form,
       fault,
     });

@@ -13,6 +13,7 @@ import { lockAddress } from '#db/mail/limits.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
+import { usualScope } from '#rules/scopes.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -146,6 +147,7 @@ async function issueFor(
   const token = await issueTokenWithinLimit(tx, deps, request.account.id, {
     secret: accessToken,
     name: request.agentName,
+    scope: request.scope ?? usualScope,
   });
   request.status = 'redeemed';
   request.token = token;

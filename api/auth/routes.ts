@@ -71,8 +71,8 @@ e-mails within an hour gets no more of them; its owner finds the request on thei
       const redeemed = await redeem(em, deps, id, body.secret);
       if (redeemed.status === 'approved') {
         const { accessToken, token } = redeemed;
-        const actor = { accountId: token.account.id, tokenId: token.id };
-        return { id, status: 'approved' as const, access_token: accessToken, token: tokenView(token, actor) };
+        const view = tokenView(token, { tokenId: token.id });
+        return { id, status: 'approved' as const, access_token: accessToken, token: view };
       }
       return {
         id,

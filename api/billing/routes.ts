@@ -23,7 +23,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/billing',
     {
-      config: { operation: 'billing.read', capability: 'billing' },
+      config: { operation: 'billing.read', needs: 'any', capability: 'billing' },
       schema: {
         summary: 'Read the plan',
         description:
@@ -37,7 +37,12 @@ export function billingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/billing/checkout',
     {
-      config: { operation: 'billing.checkout', capability: 'billing', invalid: { plan: 'invalid_plan' } },
+      config: {
+        operation: 'billing.checkout',
+        needs: 'payouts',
+        capability: 'billing',
+        invalid: { plan: 'invalid_plan' },
+      },
       schema: {
         summary: 'Buy or change a plan',
         description:
@@ -64,7 +69,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/billing/portal',
     {
-      config: { operation: 'billing.portal', capability: 'billing' },
+      config: { operation: 'billing.portal', needs: 'payouts', capability: 'billing' },
       schema: {
         summary: 'Manage the subscription',
         description:

@@ -25,6 +25,7 @@ export function bookableRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'bookable.declare',
+        needs: 'write',
         capability,
         invalid: { calendars: 'invalid_timetable', services: 'invalid_timetable', notify_to: 'invalid_notify_to' },
         replay: async ({ em, actor }: FastifyRequest, siteId) => view(em, await readBookable(em, actor, siteId)),
@@ -51,7 +52,7 @@ export function bookableRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/bookable',
     {
-      config: { operation: 'bookable.read', capability },
+      config: { operation: 'bookable.read', needs: 'read', capability },
       schema: { summary: 'Read the timetable', params: idParams, response: { 200: bookableSchema } },
     },
     async ({ em, actor, params }) => view(em, await readBookable(em, actor, params.id)),
@@ -60,7 +61,7 @@ export function bookableRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id/bookable',
     {
-      config: { operation: 'bookable.end', capability },
+      config: { operation: 'bookable.end', needs: 'write', capability },
       schema: {
         summary: 'Stop accepting bookings',
         description: 'Archives the calendars. Existing bookings stay valid until they are cancelled.',
@@ -82,7 +83,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/bookings',
     {
-      config: { operation: 'booking.list', capability },
+      config: { operation: 'booking.list', needs: 'read', capability },
       schema: {
         summary: 'List a site’s bookings',
         description: 'Lists the newest bookings first, including those in archived calendars.',
@@ -116,7 +117,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/bookings/:id',
     {
-      config: { operation: 'booking.read', capability },
+      config: { operation: 'booking.read', needs: 'read', capability },
       schema: { summary: 'Read a booking', params: idParams, response: { 200: bookingSchema } },
     },
     async ({ em, actor, params }) => bookingView(config, await loadBooking(em, actor, params.id), clock.now()),
@@ -127,6 +128,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'booking.cancel',
+        needs: 'write',
         capability,
         replay: async ({ em, actor }: FastifyRequest, id) =>
           bookingView(config, await loadBooking(em, actor, id), clock.now()),

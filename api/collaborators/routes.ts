@@ -35,7 +35,7 @@ function memberRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/collaborators',
     {
-      config: { operation: 'collaborator.list' },
+      config: { operation: 'collaborator.list', needs: 'read' },
       schema: {
         summary: 'List the people with access to a site',
         description: 'Lists the owner first, then the collaborators.',
@@ -61,7 +61,7 @@ function memberRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id/collaborators/:account_id',
     {
-      config: { operation: 'collaborator.remove' },
+      config: { operation: 'collaborator.remove', needs: 'write' },
       schema: {
         summary: 'Remove a collaborator',
         description: 'All of the account’s tokens and git passwords lose access to the site immediately.',
@@ -78,7 +78,7 @@ function memberRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id/collaborators/me',
     {
-      config: { operation: 'collaborator.leave' },
+      config: { operation: 'collaborator.leave', needs: 'write' },
       schema: {
         summary: 'Leave a site',
         description:
@@ -101,6 +101,7 @@ function inviteRoute(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'collaborator.invite',
+        needs: 'write',
         capability: 'mail',
         makes: 'inv',
         replay: async ({ em, actor, params }: FastifyRequest, id) => {
@@ -132,7 +133,7 @@ function siteInvitationRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/invitations',
     {
-      config: { operation: 'collaborator.invitations' },
+      config: { operation: 'collaborator.invitations', needs: 'read' },
       schema: {
         summary: 'List a site’s invitations',
         description:
@@ -159,7 +160,7 @@ function siteInvitationRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id/invitations/:invitation_id',
     {
-      config: { operation: 'collaborator.withdraw' },
+      config: { operation: 'collaborator.withdraw', needs: 'write' },
       schema: {
         summary: 'Withdraw an invitation',
         description: 'An expired invitation also needs to be withdrawn before its address can be invited again.',

@@ -20,7 +20,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/comments',
     {
-      config: { operation: 'comment.list' },
+      config: { operation: 'comment.list', needs: 'read' },
       schema: {
         summary: 'List a site’s comment threads',
         params: idParams,
@@ -48,6 +48,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'comment.write',
+        needs: 'write',
         makes: 'thread',
         invalid: { body: 'invalid_body', note: 'note_too_long' },
         replay,
@@ -67,7 +68,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/comments/:id/reply',
     {
-      config: { operation: 'comment.reply', invalid: { message: 'invalid_body' }, replay },
+      config: { operation: 'comment.reply', needs: 'write', invalid: { message: 'invalid_body' }, replay },
       schema: {
         summary: 'Reply to a comment thread',
         params: idParams,
@@ -85,7 +86,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/comments/:id/screenshot',
     {
-      config: { operation: 'comment.screenshot', answers: ['image/png', 'image/jpeg', 'image/webp'] },
+      config: { operation: 'comment.screenshot', needs: 'read', answers: ['image/png', 'image/jpeg', 'image/webp'] },
       schema: {
         summary: 'Read a thread’s screenshot',
         params: idParams,
@@ -134,4 +135,4 @@ const mixed = (text: string) =>
   });
 
 /** A caller with a token comments as an agent. */
-const agent = ({ actor }: FastifyRequest): Author => ({ accountId: actor.accountId, kind: 'agent' });
+const agent = ({ actor }: FastifyRequest): Author => ({ ...actor, kind: 'agent' });

@@ -23,7 +23,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/deployments',
     {
-      config: { operation: 'deployment.list' },
+      config: { operation: 'deployment.list', needs: 'read' },
       schema: {
         summary: 'List a site’s deployments',
         params: idParams,
@@ -47,7 +47,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/deployments/:id',
     {
-      config: { operation: 'deployment.read' },
+      config: { operation: 'deployment.read', needs: 'read' },
       schema: {
         summary: 'Read a deployment',
         description: 'Includes the changed files and the commits since the previous version.',
@@ -68,7 +68,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/deployments/:id/files',
     {
-      config: { operation: 'deployment.files' },
+      config: { operation: 'deployment.files', needs: 'read' },
       schema: {
         summary: 'List a deployment’s files',
         params: idParams,
@@ -93,7 +93,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
     {
       // A HEAD of an endless stream would never end.
       exposeHeadRoute: false,
-      config: { operation: 'deployment.log', answers: ['text/plain', 'text/event-stream'] },
+      config: { operation: 'deployment.log', needs: 'read', answers: ['text/plain', 'text/event-stream'] },
       schema: {
         summary: 'Read the build log',
         description:
@@ -135,6 +135,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'deployment.restore',
+        needs: 'write',
         replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
           deploymentView(await loadDeployment(em, actor, id), clock.now()),
       },

@@ -11,7 +11,7 @@ export function recordRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/domains/:id/records',
     {
-      config: { operation: 'record.list' },
+      config: { operation: 'record.list', needs: 'read' },
       schema: {
         summary: 'List a domain’s DNS records',
         description: 'Lists the platform’s own records first, then added records, newest first.',
@@ -45,6 +45,7 @@ export function recordRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'record.add',
+        needs: 'all_sites',
         makes: 'rec',
         replay: async ({ em, actor, params }, id) => {
           const domain = await loadManaged(em, deps, actor, (params as { id: string }).id);
@@ -70,7 +71,7 @@ export function recordRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/domains/:id/records/:record_id',
     {
-      config: { operation: 'record.remove' },
+      config: { operation: 'record.remove', needs: 'all_sites' },
       schema: {
         summary: 'Remove a DNS record',
         params: z.object({ id: z.string(), record_id: z.string() }),

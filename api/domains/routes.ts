@@ -9,7 +9,7 @@ import { domainStatuses } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { attach, detach } from './attachment.ts';
 import { recordRoutes } from './record-routes.ts';
-import { addDomain, checkNow, loadDomain, removeOwnDomain } from './rules.ts';
+import { addDomain, checkNow, loadDomain, reachableDomains, removeOwnDomain } from './rules.ts';
 import { attachInput, domainInput, domainSchema } from './schemas.ts';
 import { domainViews } from './views.ts';
 
@@ -36,6 +36,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'domain.onboard',
+        needs: 'all_sites',
         capability: 'domains',
         makes: 'dom',
         replay: async ({ em, actor }: Asked, id) => viewOf(deps, await loadDomain(em, actor, id)),
@@ -67,7 +68,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/domains/:id',
     {
-      config: { operation: 'domain.remove' },
+      config: { operation: 'domain.remove', needs: 'all_sites' },
       schema: {
         summary: 'Remove a domain',
         description:
@@ -89,7 +90,7 @@ function readingRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/domains',
     {
-      config: { operation: 'domain.list' },
+      config: { operation: 'domain.list', needs: 'read' },
       schema: {
         summary: 'List the account’s domains',
         querystring: pageQuery.extend({ status: z.enum(domainStatuses).optional() }),
@@ -102,7 +103,7 @@ function readingRoutes(app: Api, deps: Deps): void {
         deps.config.secret,
         ['domains', actor.accountId, status ?? ''],
         query,
-        newestFirst(em, Domain, { account: actor.accountId, removedAt: null, ...(status ? { status } : {}) }),
+        newestFirst(em, Domain, { ...reachableDomains(actor), ...(status ? { status } : {}) }),
         byId,
       );
       return { items: await domainViews(em, deps, rows), next_cursor };
@@ -112,7 +113,7 @@ function readingRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/domains/:id',
     {
-      config: { operation: 'domain.read' },
+      config: { operation: 'domain.read', needs: 'read' },
       schema: {
         summary: 'Read a domain',
         description: 'The domain is live only when `status` and `ssl.status` are both `active`.',
@@ -131,7 +132,7 @@ function servingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/domains/:id/check',
     {
-      config: { operation: 'domain.check', replay },
+      config: { operation: 'domain.check', needs: 'all_sites', replay },
       schema: {
         summary: 'Check a domain now',
         description:
@@ -146,7 +147,7 @@ function servingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/domains/:id/attach',
     {
-      config: { operation: 'domain.attach', replay },
+      config: { operation: 'domain.attach', needs: 'all_sites', replay },
       schema: {
         summary: 'Serve a site on a domain',
         description:
@@ -167,7 +168,7 @@ function servingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/domains/:id/detach',
     {
-      config: { operation: 'domain.detach', replay },
+      config: { operation: 'domain.detach', needs: 'all_sites', replay },
       schema: {
         summary: 'Stop serving a site on a domain',
         description:

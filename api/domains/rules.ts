@@ -1,6 +1,6 @@
 /** Domains of an account: adding, checking and removing them. */
 import { randomBytes } from 'node:crypto';
-import { type Person, requireNotBlocked } from '#api/access.ts';
+import { type Person, requireNotBlocked, requireScope } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { isNameBlocked, isOwnedByAnother } from '#db/domains/ownership.ts';
@@ -23,10 +23,19 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newPublicId } from '#runtime/ids.ts';
 
-/** The domain, if it belongs to the account. */
-export async function loadDomain(em: EntityManager, { accountId }: Person, id: string): Promise<Domain> {
-  const found = isId('dom', id) ? await em.findOne(Domain, { id, account: accountId, removedAt: null }) : null;
-  if (found) return found;
+/** The condition of a query for the account's domains; where the token is limited to some sites, for those of the sites. */
+export function reachableDomains({ accountId, scope: { sites } }: Person) {
+  return { account: accountId, removedAt: null, ...(sites === 'all' ? {} : { site: { $in: sites } }) };
+}
+
+/** The domain, if it belongs to the account. Throws `not_found`, `out_of_scope`. */
+export async function loadDomain(em: EntityManager, person: Person, id: string): Promise<Domain> {
+  const owned = { id, account: person.accountId, removedAt: null };
+  const found = isId('dom', id) ? await em.findOne(Domain, owned) : null;
+  if (found) {
+    requireScope(person, { sites: found.site ? [found.site.id] : 'all' });
+    return found;
+  }
   throw errors.not_found('This account has no domain with this id.', {
     nextAction: 'Call GET /v1/domains to list the account’s domains.',
   });

@@ -16,7 +16,7 @@ export function exportRoutes(app: Api, deps: Deps): void {
     {
       // Its length is known only when the archive is written.
       exposeHeadRoute: false,
-      config: { operation: 'site.export', capability: 'repositories', answers: ['application/x-tar'] },
+      config: { operation: 'site.export', needs: 'read', capability: 'repositories', answers: ['application/x-tar'] },
       schema: {
         summary: 'Export a site',
         description:

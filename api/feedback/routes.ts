@@ -10,6 +10,7 @@ export function feedbackRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'feedback.create',
+        needs: 'any',
         makes: 'note',
         invalid: { kind: 'invalid_kind', message: 'invalid_message' },
         replay: async ({ em, actor }, id) => feedbackView(await loadFeedback(em, actor, id)),

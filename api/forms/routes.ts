@@ -38,6 +38,7 @@ function siteFormRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'form.create',
+        needs: 'write',
         capability: 'forms',
         makes: 'form',
         invalid,
@@ -66,7 +67,7 @@ function siteFormRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/forms',
     {
-      config: { operation: 'form.list', capability: 'forms' },
+      config: { operation: 'form.list', needs: 'read', capability: 'forms' },
       schema: {
         summary: 'List a site’s forms',
         params: idParams,
@@ -97,7 +98,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/forms/:id',
     {
-      config: { operation: 'form.read', capability: 'forms' },
+      config: { operation: 'form.read', needs: 'read', capability: 'forms' },
       schema: { summary: 'Read a form', params: idParams, response: { 200: formSchema } },
     },
     async (request) => await view(request, deps, await loadForm(request.em, request.actor, request.params.id)),
@@ -106,7 +107,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
   app.patch(
     '/v1/forms/:id',
     {
-      config: { operation: 'form.update', capability: 'forms', invalid },
+      config: { operation: 'form.update', needs: 'write', capability: 'forms', invalid },
       schema: {
         summary: 'Change a form',
         description:
@@ -123,7 +124,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/forms/:id',
     {
-      config: { operation: 'form.delete', capability: 'forms' },
+      config: { operation: 'form.delete', needs: 'write', capability: 'forms' },
       schema: {
         summary: 'Delete a form and its submissions',
         params: idParams,
@@ -142,7 +143,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/forms/:id/disable',
     {
-      config: { ...config, operation: 'form.disable' },
+      config: { ...config, operation: 'form.disable', needs: 'write' },
       schema: {
         summary: 'Stop accepting submissions',
         description: 'The form and its submissions are kept.',
@@ -156,7 +157,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/forms/:id/enable',
     {
-      config: { ...config, operation: 'form.enable' },
+      config: { ...config, operation: 'form.enable', needs: 'write' },
       schema: { summary: 'Accept submissions again', params: idParams, response: { 200: formSchema } },
     },
     async (request) =>
@@ -170,7 +171,12 @@ function submissionRoutes(app: Api, deps: Deps): void {
     {
       // A HEAD of the file would read all submissions.
       exposeHeadRoute: false,
-      config: { operation: 'form.submissions', capability: 'forms', answers: ['application/json', 'text/csv'] },
+      config: {
+        operation: 'form.submissions',
+        needs: 'read',
+        capability: 'forms',
+        answers: ['application/json', 'text/csv'],
+      },
       schema: {
         summary: 'List a form’s submissions',
         description:

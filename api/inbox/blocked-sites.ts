@@ -2,10 +2,10 @@
 import { Site } from '#db/sites/site.ts';
 import { itemsMax, type Source } from './item.ts';
 
-export const blockedSites: Source = async (em, { accountId }, since) => {
+export const blockedSites: Source = async (em, { accountId, siteIds }, since) => {
   const sites = await em.find(
     Site,
-    { account: accountId, blockedAt: { $gt: since } },
+    { account: accountId, id: { $in: [...siteIds] }, blockedAt: { $gt: since } },
     { orderBy: { blockedAt: 'desc' }, limit: itemsMax },
   );
   return sites.map(({ id, name, blockedAt, blockReason }) => ({

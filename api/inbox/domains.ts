@@ -1,5 +1,6 @@
 /** The reader's domains that need action by the owner or the operator. */
 
+import { reachableDomains } from '#api/domains/rules.ts';
 import { domainsWithAdvice } from '#api/domains/views.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
@@ -12,10 +13,10 @@ const states = {
   Blocked: 'has been blocked by the operator',
 };
 
-export const waitingDomains: Source = async (em, { accountId }, since, { config, now }) => {
+export const waitingDomains: Source = async (em, reader, since, { config, now }) => {
   const domains = await em.find(
     Domain,
-    { account: accountId, removedAt: null, checkedAt: { $ne: null } },
+    { ...reachableDomains(reader), checkedAt: { $ne: null } },
     { populate: ['site'], refresh: true },
   );
   const known = await domainsWithAdvice(em, { config, clock: { now: () => now } }, domains);

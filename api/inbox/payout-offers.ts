@@ -1,14 +1,16 @@
 /** Payout offers that the reader can answer. */
 
+import { reachableOffers } from '#api/payout-offers/transitions.ts';
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
-export const payoutOffers: Source = async (em, { accountId }, since, { config, now }) => {
+export const payoutOffers: Source = async (em, { accountId, scope }, since, { config, now }) => {
+  if (!scope.payouts) return [];
   const offers = await em.find(
     PayoutOffer,
-    { $and: [openOffersFor(accountId, now), { createdAt: { $gt: since } }] },
+    { $and: [reachableOffers(accountId, scope), openOffersFor(accountId, now), { createdAt: { $gt: since } }] },
     { populate: ['site', 'payoutAccount'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
   );
   return offers.map(({ id, site, payoutAccount, createdAt }): InboxItem => {

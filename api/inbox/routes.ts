@@ -19,7 +19,7 @@ export function inboxRoutes(app: Api, deps: Deps): void {
     {
       // Long polling is useless for HEAD.
       exposeHeadRoute: false,
-      config: { operation: 'inbox.read' },
+      config: { operation: 'inbox.read', needs: 'any' },
       schema: {
         summary: 'Read the inbox, or wait for a new item',
         description:

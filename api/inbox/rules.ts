@@ -13,16 +13,16 @@ export type Inbox = { items: InboxItem[]; topics: ReadonlySet<string> };
 export async function readInbox(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
-  { accountId }: Person,
+  person: Person,
   since: Date | undefined,
 ): Promise<Inbox> {
-  const siteIds = await siteIdsOf(em, { accountId });
+  const siteIds = await siteIdsOf(em, person);
   const context = { config, now: clock.now() };
   const items: InboxItem[] = [];
   // Sequentially, so that a request uses one database connection at a time.
   for (const source of sources)
-    items.push(...(await source(em, { accountId, siteIds }, since ?? new Date(0), context)));
-  return { items: items.sort(newestFirst), topics: new Set([accountId, ...siteIds]) };
+    items.push(...(await source(em, { ...person, siteIds }, since ?? new Date(0), context)));
+  return { items: items.sort(newestFirst), topics: new Set([person.accountId, ...siteIds]) };
 }
 
 function newestFirst(a: InboxItem, b: InboxItem): number {

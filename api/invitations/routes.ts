@@ -15,7 +15,7 @@ export function invitationRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/invitations',
     {
-      config: { operation: 'invitation.list' },
+      config: { operation: 'invitation.list', needs: 'any' },
       schema: {
         summary: 'List the invitations to this account',
         description: 'Lists the open invitations. The owner also receives each one by e-mail.',
@@ -41,6 +41,7 @@ export function invitationRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'invitation.accept',
+        needs: 'all_sites',
         replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
           invitationView(await loadInvitation(em, actor, id), context()),
       },
@@ -57,7 +58,7 @@ export function invitationRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/invitations/:id',
     {
-      config: { operation: 'invitation.decline' },
+      config: { operation: 'invitation.decline', needs: 'all_sites' },
       schema: {
         summary: 'Decline an invitation',
         description: 'The site’s owner can then invite this address again. Declining it again changes nothing.',

@@ -35,7 +35,7 @@ const answersText = ({ answers = [] }: Operation['config']): boolean =>
 /** Operations that work without the capability, but are useless as tools without it. */
 const needOf: Record<string, Capability> = { domain: 'domains', record: 'domains', upload: 'files' };
 
-/** Operations whose capability is enabled. All tokens have the same rights, so every client sees all of them. */
+/** Operations whose capability is enabled. Every client sees all of them, whatever its scope: an owner can allow a call that was refused. */
 export function offered(operations: readonly Operation[], config: Config): Operation[] {
   return operations.filter(({ name, config: { capability = [] } }) => {
     const noun = needOf[name.split('.', 1)[0] ?? ''] ?? [];

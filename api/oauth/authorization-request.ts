@@ -7,6 +7,7 @@ import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { OauthCode } from '#db/auth/oauth-grant.ts';
 import type { EntityManager } from '#db/orm.ts';
+import type { Scope } from '#rules/scopes.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -65,12 +66,11 @@ export function resourceFault(config: Config, resource: string | undefined): Oau
   return new OauthFault('invalid_target', `The resource must be ${resourceOf(config)}.`);
 }
 
-/** Creates the authorization code after the account's approval. */
+/** Creates the authorization code after the account's approval of this scope. */
 export async function newCode(
   em: EntityManager,
   { clock }: Deps,
-  accountId: string,
-  authorization: AuthorizationRequest,
+  { accountId, authorization, scope }: { accountId: string; authorization: AuthorizationRequest; scope: Scope },
 ): Promise<string> {
   const code = newSecret('frc');
   const now = clock.now();
@@ -81,6 +81,7 @@ export async function newCode(
     clientName: authorization.client.name,
     redirectUri: authorization.redirectUri,
     challenge: authorization.challenge,
+    scope,
     createdAt: now,
     expiresAt: new Date(now.getTime() + codeMs),
   });

@@ -1,10 +1,8 @@
 /** Metadata for OAuth clients: the authorization server of `/mcp` (RFC 9728) and its endpoints (RFC 8414). */
 
 import { capabilitiesOf } from '#api/capabilities.ts';
+import { oauthScopes } from '#rules/scopes.ts';
 import type { Config } from '#runtime/config.ts';
-
-/** The only scope: full access to the account. */
-export const scope = 'account';
 
 /** The resource that tokens are for (RFC 8707). */
 export const resourceOf = ({ baseUrl }: Pick<Config, 'baseUrl'>): string => `${baseUrl}/mcp`;
@@ -16,7 +14,7 @@ export function resourceMetadata(config: Config) {
   return {
     resource: resourceOf(config),
     authorization_servers: [config.baseUrl],
-    scopes_supported: [scope],
+    scopes_supported: oauthScopes,
     bearer_methods_supported: ['header'],
     resource_name: 'Frontage',
     resource_documentation: `${config.baseUrl}/llms.txt`,
@@ -30,7 +28,7 @@ export function serverMetadata({ baseUrl }: Config) {
     token_endpoint: `${baseUrl}/oauth/token`,
     registration_endpoint: `${baseUrl}/oauth/register`,
     revocation_endpoint: `${baseUrl}/oauth/revoke`,
-    scopes_supported: [scope],
+    scopes_supported: oauthScopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token'],

@@ -3,13 +3,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
+import { isEmptyChoice, readChoice, scopeChosen, siteChoices } from '#api/auth/scope-choice.ts';
 import { readSession } from '#api/auth/signin.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { sessionSecret } from '#api/plugins/session.ts';
 import type { BrowserSession } from '#db/auth/browser-session.ts';
-import { minuteMs } from '#rules/time.ts';
+import { type Scope, usualScope } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { consentPage } from '#web/pages/oauth-consent.ts';
+import { noSiteChosen } from '#web/pages/scope.ts';
 import {
   type AuthorizationRequest,
   answerAddress,
@@ -21,34 +23,50 @@ import { OauthFault } from './faults.ts';
 import { savePendingRequest } from './pending-request.ts';
 
 type Asked = { Querystring: Record<string, unknown> };
-/** The same as the lifetime of a sign-in link. */
-const signInMs = 15 * minuteMs;
+type Consent = { authorization: AuthorizationRequest; session: BrowserSession; chosen: Scope; fault?: string };
 
 export function consentPages(app: Api, deps: Deps): void {
   const { config } = deps;
 
   app.get<Asked>('/oauth/authorize', pageOptions('oauth.ask', 'email_signin'), async (request, reply) =>
-    withAuthorizationRequest(request, reply, (authorization, { account: { email } }) => {
-      const page = {
-        name: authorization.client.name,
-        leadsTo: hostOf(authorization.redirectUri),
-        leadingTo: sourcesOf(authorization.redirectUri),
-        email,
-        form: formsFor(request, reply, deps),
-      };
-      return sendPage(reply, consentPage(page));
-    }),
+    withAuthorizationRequest(request, reply, (authorization, session) =>
+      show(request, reply, { authorization, session, chosen: usualScope }),
+    ),
   );
 
   app.post<Asked>('/oauth/authorize', pageOptions('oauth.answer', 'email_signin'), async (request, reply) =>
     withAuthorizationRequest(request, reply, async (authorization, session) => {
-      const denied = readForm(request).field('answer') !== 'approve';
-      const answer = denied
-        ? new OauthFault('access_denied', 'The owner denied access.')
-        : { code: await newCode(request.em, deps, session.account.id, authorization) };
-      return reply.redirect(answerAddress(config, authorization, answer), 303);
+      if (readForm(request).field('answer') !== 'approve') {
+        const denied = new OauthFault('access_denied', 'The owner denied access.');
+        return reply.redirect(answerAddress(config, authorization, denied), 303);
+      }
+      const choice = readChoice(request);
+      if (isEmptyChoice(choice))
+        return show(request, reply, { authorization, session, chosen: choice, fault: noSiteChosen });
+      const scope = await scopeChosen(request.em, session.account.id, choice);
+      const code = await newCode(request.em, deps, { accountId: session.account.id, authorization, scope });
+      return reply.redirect(answerAddress(config, authorization, { code }), 303);
     }),
   );
+
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { authorization, session, chosen, fault }: Consent,
+  ): Promise<FastifyReply> {
+    const { id, email } = session.account;
+    const page = consentPage({
+      name: authorization.client.name,
+      leadsTo: hostOf(authorization.redirectUri),
+      leadingTo: sourcesOf(authorization.redirectUri),
+      email,
+      sites: await siteChoices(request.em, config, id),
+      chosen,
+      form: formsFor(request, reply, deps),
+      fault,
+    });
+    return sendPage(reply, page, fault ? 400 : 200);
+  }
 
   /** Calls `go` with a valid request and a signed-in owner. */
   async function withAuthorizationRequest(
@@ -60,7 +78,7 @@ export function consentPages(app: Api, deps: Deps): void {
     const cookie = sessionSecret(request);
     const session = cookie === undefined ? null : await readSession(request.em, deps.clock, cookie);
     if (!session) {
-      savePendingRequest(reply, request, new Date(deps.clock.now().getTime() + signInMs));
+      savePendingRequest(reply, request, deps.clock.now());
       return reply.redirect('/signin?for=client', 303);
     }
     requireNotStopped(session.account);

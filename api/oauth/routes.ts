@@ -8,18 +8,13 @@ import type { Api } from '#api/api.ts';
 import { useEntityManager } from '#api/plugins/bearer.ts';
 import { requireCapabilities } from '#api/plugins/capability.ts';
 import { limitClients } from '#api/plugins/rate-limit.ts';
+import { oauthScopeOf, oauthScopes } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { resourceFault } from './authorization-request.ts';
 import { type Client, readClient, registerClient } from './clients.ts';
 import { openToPages, preflightsOf } from './cors.ts';
 import { answerFaults, OauthFault } from './faults.ts';
-import {
-  scope as granted,
-  resourceMetadata,
-  resourceMetadataPath,
-  serverMetadata,
-  serverMetadataPath,
-} from './metadata.ts';
+import { resourceMetadata, resourceMetadataPath, serverMetadata, serverMetadataPath } from './metadata.ts';
 import { exchangeCode, type Issued, refresh, revoke } from './token-exchange.ts';
 
 const options = (operation: string) => ({
@@ -70,7 +65,7 @@ export function registrationRoutes(scope: Api, deps: Deps): void {
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
         token_endpoint_auth_method: 'none',
-        scope: granted,
+        scope: oauthScopes.join(' '),
       });
   });
 }
@@ -91,7 +86,7 @@ export async function tokenEndpoints(scope: Api, deps: Deps): Promise<void> {
       token_type: 'Bearer',
       expires_in: issued.expiresInSeconds,
       refresh_token: issued.refreshToken,
-      scope: granted,
+      scope: oauthScopeOf(issued.scope),
     });
   });
 

@@ -15,6 +15,7 @@ import { Token } from '#db/auth/token.ts';
 import { revokeWithAllMade } from '#db/auth/token-revocation.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
+import type { Scope } from '#rules/scopes.ts';
 import { dayMs, hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { decryptWith, deriveKey, encryptWith } from '#runtime/encryption.ts';
@@ -28,7 +29,7 @@ const accessMs = hourMs;
  */
 const refreshMs = 29 * dayMs;
 
-export type Issued = { accessToken: string; refreshToken: string; expiresInSeconds: number };
+export type Issued = { accessToken: string; refreshToken: string; expiresInSeconds: number; scope: Scope };
 type Given = { client: Client; code: string; verifier: string; redirectUri: string | undefined };
 
 /** Throws `OauthFault`, and `plan_limit` where the account has reached its limit of tokens. */
@@ -76,7 +77,7 @@ export async function refresh(
     // The refresh token is not used up, so the client can continue once the account is unblocked.
     if (access.blockReason != null) return badGrant('The account has been blocked by the operator.');
     if (used.usedAt && used.successor && now.getTime() - used.usedAt.getTime() <= repeatsMs)
-      return repeated(token, Buffer.from(used.successor), now);
+      return { ...repeated(token, Buffer.from(used.successor), now), scope: access.scope };
     if (used.usedAt) {
       await endGrant(tx, deps, grant.id, 'refresh_reused');
       return badGrant(ends.refresh_reused);
@@ -131,10 +132,11 @@ async function openGrant(
   const token = await issueTokenWithinLimit(tx, deps, code.account.id, {
     secret,
     name: code.clientName,
+    scope: code.scope,
     expiresAt: new Date(now.getTime() + accessMs),
   });
   const grant = tx.create(OauthGrant, { id: newId('ogrt'), token, clientHash: code.clientHash, createdAt: now });
-  return { grant, issued: issuedWith(secret, newRefresh(tx, now, grant)) };
+  return { grant, issued: issuedWith(secret, newRefresh(tx, now, grant), code.scope) };
 }
 
 /** Replaces the secret in the same row of the owner's list. The old secret stops working at once. */
@@ -143,7 +145,7 @@ function renew(tx: EntityManager, now: Date, grant: OauthGrant, access: Token): 
   access.hash = hashSecret(secret);
   access.lastFour = secret.slice(-4);
   access.expiresAt = new Date(now.getTime() + accessMs);
-  return issuedWith(secret, newRefresh(tx, now, grant));
+  return issuedWith(secret, newRefresh(tx, now, grant), access.scope);
 }
 
 function newRefresh(tx: EntityManager, now: Date, grant: OauthGrant): string {
@@ -153,10 +155,11 @@ function newRefresh(tx: EntityManager, now: Date, grant: OauthGrant): string {
   return secret;
 }
 
-const issuedWith = (accessToken: string, refreshToken: string): Issued => ({
+const issuedWith = (accessToken: string, refreshToken: string, scope: Scope): Issued => ({
   accessToken,
   refreshToken,
   expiresInSeconds: accessMs / 1000,
+  scope,
 });
 
 /**

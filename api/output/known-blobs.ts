@@ -4,6 +4,7 @@
  */
 
 import type { Actor } from '#api/access.ts';
+import { textArray } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
@@ -15,7 +16,11 @@ export type KnownBlob = { sha256: string; bytes: number };
 // However long a history is, one call reads this much; the next one continues.
 const deploymentsAtOnce = 200;
 
-/** Those of the hashes that this site, or another site of the caller, has; recorded for this site afterwards. */
+/** `or` binds less than `and`: the site itself is reachable already. */
+const reachable = ({ scope }: Actor): string => (scope.sites === 'all' ? '' : ' and site.id = any(?)');
+const reachableIds = ({ scope }: Actor): string[] => (scope.sites === 'all' ? [] : [textArray(scope.sites)]);
+
+/** Those of the hashes that this site, or another site that the caller owns and may reach, has; recorded for this site afterwards. */
 export async function knownBlobsOf(
   em: EntityManager,
   deps: Pick<Deps, 'store'>,
@@ -29,8 +34,8 @@ export async function knownBlobsOf(
      from jsonb_array_elements_text(?::jsonb) as asked(sha256)
      join held_file held on held.sha256 = decode(asked.sha256, 'hex')
      join site on site.id = held.site_id
-     where site.id = ? or site.account_id = ?`,
-    [JSON.stringify(hashes), site.id, actor.accountId],
+     where site.id = ? or site.account_id = ?${reachable(actor)}`,
+    [JSON.stringify(hashes), site.id, actor.accountId, ...reachableIds(actor)],
   );
   // Rows are checked against the store: bytes that are lost have to be sent again.
   const sizes = await deps.store.sizes(found.map(({ sha256 }) => sha256));
@@ -65,9 +70,9 @@ async function listFiles(em: EntityManager, deps: Pick<Deps, 'store'>, actor: Ac
   const unlisted = await em.execute<{ id: string; site: string; manifest: string }[]>(
     `select deployment.id, site.id as site, deployment.manifest_sha256 as manifest
      from deployment join site on site.id = deployment.site_id
-     where (site.id = ? or site.account_id = ?) and not files_listed and manifest_sha256 is not null
+     where (site.id = ? or site.account_id = ?${reachable(actor)}) and not files_listed and manifest_sha256 is not null
      order by deployment.id desc limit ${deploymentsAtOnce}`,
-    [siteId, actor.accountId],
+    [siteId, actor.accountId, ...reachableIds(actor)],
   );
   for (const { id, site, manifest } of unlisted) {
     const content = await deps.store.readAll(manifest);

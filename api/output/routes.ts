@@ -22,7 +22,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/deployments',
     {
-      config: { operation: 'deployment.create', capability: 'files', makes: 'dep', replay },
+      config: { operation: 'deployment.create', needs: 'write', capability: 'files', makes: 'dep', replay },
       schema: {
         summary: 'Start an upload of built output',
         description:
@@ -43,6 +43,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'deployment.manifest',
+        needs: 'write',
         capability: 'files',
         invalid: { files: 'invalid_manifest' },
         replay: async ({ em, actor, body }: FastifyRequest, id) => ({
@@ -68,7 +69,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/deployments/:id/complete',
     {
-      config: { operation: 'deployment.complete', capability: 'files', replay },
+      config: { operation: 'deployment.complete', needs: 'write', capability: 'files', replay },
       schema: {
         summary: 'Make an upload live',
         description: 'Call this operation once all files have been sent.',
@@ -92,7 +93,13 @@ export function outputRoutes(app: Api, deps: Deps): void {
     scope.put(
       '/v1/deployments/:id/files/:sha256',
       {
-        config: { operation: 'deployment.send_file', capability: 'files', counted: 'files', rawBody: true },
+        config: {
+          operation: 'deployment.send_file',
+          needs: 'write',
+          capability: 'files',
+          counted: 'files',
+          rawBody: true,
+        },
         schema: {
           summary: 'Send the contents of a file',
           description:

@@ -27,6 +27,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'payment.create',
+        needs: 'write',
         capability,
         makes: 'pay',
         invalid: { amount: 'invalid_payment', currency: 'invalid_payment', reference: 'invalid_payment' },
@@ -51,7 +52,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/payments',
     {
-      config: { operation: 'payment.list', capability },
+      config: { operation: 'payment.list', needs: 'read', capability },
       schema: {
         summary: 'List a site’s payments',
         description: 'Returns the newest payments first, including payments for bookings.',
@@ -84,7 +85,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/payments/:id',
     {
-      config: { operation: 'payment.read', capability },
+      config: { operation: 'payment.read', needs: 'read', capability },
       schema: { summary: 'Read a payment', params: idParams, response: { 200: paymentSchema } },
     },
     async (request) => await view(request, await loadPayment(request.em, request.actor, request.params.id)),
@@ -93,7 +94,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/payments/:id/refund',
     {
-      config: { operation: 'payment.refund', capability, replay },
+      config: { operation: 'payment.refund', needs: 'write', capability, replay },
       schema: {
         summary: 'Refund a payment',
         description:

@@ -1,6 +1,6 @@
 /** Agreements between sites and payout accounts: created by an owner of both, ended by either side. */
 
-import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
+import { type Actor, loadSite, requireActive, requireOwner, requireScope } from '#api/access.ts';
 import { findPayoutAccount } from '#api/payouts/rules.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { agreementOf } from '#db/payouts/credentials.ts';
@@ -67,6 +67,7 @@ export async function endAgreement(
   const agreement = site && (await agreementOf(em, site));
   const payoutOwner = agreement?.payoutAccount.account.id === actor.accountId;
   const siteOwner = site?.account.id === actor.accountId;
+  if (site && siteOwner) requireScope(actor, { sites: [site.id] });
   if (!agreement || (!payoutOwner && !siteOwner)) throw await refusal(em, actor, siteId);
   if (site && !payoutOwner) requireActive(site);
   const by = siteOwner ? 'site' : 'payout_account';

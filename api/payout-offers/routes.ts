@@ -19,7 +19,7 @@ import {
   type WholeOffer,
   whole,
 } from './schemas.ts';
-import { acceptOffer, endOffer, loadOffer } from './transitions.ts';
+import { acceptOffer, endOffer, loadOffer, reachableOffers } from './transitions.ts';
 
 const invalid = { payout_account_id: 'invalid_payout_account', hostname: 'invalid_payout_offer' } as const;
 type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
@@ -41,7 +41,14 @@ function openingRoutes(app: Api, deps: Deps, view: View): void {
   app.post(
     '/v1/sites/:id/payout-offers',
     {
-      config: { operation: 'payout_offer.open_from_site', capability: 'payouts', makes: 'offer', invalid, replay },
+      config: {
+        operation: 'payout_offer.open_from_site',
+        needs: 'payouts',
+        capability: 'payouts',
+        makes: 'offer',
+        invalid,
+        replay,
+      },
       schema: {
         summary: 'Create an offer to use another account’s payout account for a site',
         description:
@@ -62,7 +69,14 @@ function openingRoutes(app: Api, deps: Deps, view: View): void {
   app.post(
     '/v1/account/payout-accounts/:id/offers',
     {
-      config: { operation: 'payout_offer.open_from_account', capability: 'payouts', makes: 'offer', invalid, replay },
+      config: {
+        operation: 'payout_offer.open_from_account',
+        needs: 'payouts',
+        capability: 'payouts',
+        makes: 'offer',
+        invalid,
+        replay,
+      },
       schema: {
         summary: 'Offer your payout account to a site',
         description:
@@ -87,7 +101,7 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
   app.get(
     '/v1/payout-offers',
     {
-      config: { operation: 'payout_offer.list', capability: 'payouts' },
+      config: { operation: 'payout_offer.list', needs: 'payouts', capability: 'payouts' },
       schema: {
         summary: 'List the payout offers made to this account',
         description:
@@ -97,7 +111,10 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
       },
     },
     async ({ em, actor, query }) => {
-      const read = newestFirst(em, PayoutOffer, openOffersFor(actor.accountId, clock.now()));
+      const condition = {
+        $and: [reachableOffers(actor.accountId, actor.scope), openOffersFor(actor.accountId, clock.now())],
+      };
+      const read = newestFirst(em, PayoutOffer, condition);
       const { rows, next_cursor } = await page(config.secret, ['payout offers', actor.accountId], query, read, byId);
       const offers = await em.populate(rows, whole.populate);
       return { items: offers.map((offer) => view(offer, actor)), next_cursor };
@@ -107,7 +124,7 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
   app.get(
     '/v1/payout-offers/:id',
     {
-      config: { operation: 'payout_offer.read', capability: 'payouts' },
+      config: { operation: 'payout_offer.read', needs: 'payouts', capability: 'payouts' },
       schema: { summary: 'Read a payout offer', params: idParams, response: { 200: payoutOfferSchema } },
     },
     async ({ em, actor, params }) => view(await loadOffer(em, actor, params.id), actor),
@@ -116,7 +133,7 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
   app.post(
     '/v1/payout-offers/:id/accept',
     {
-      config: { operation: 'payout_offer.accept', capability: 'payouts', replay },
+      config: { operation: 'payout_offer.accept', needs: 'payouts', capability: 'payouts', replay },
       schema: {
         summary: 'Accept a payout offer',
         description:
@@ -131,7 +148,7 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
   app.delete(
     '/v1/payout-offers/:id',
     {
-      config: { operation: 'payout_offer.end', capability: 'payouts' },
+      config: { operation: 'payout_offer.end', needs: 'payouts', capability: 'payouts' },
       schema: {
         summary: 'Withdraw or decline a payout offer',
         params: idParams,
@@ -149,7 +166,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/payout-account',
     {
-      config: { operation: 'payout_agreement.read', capability: 'payouts' },
+      config: { operation: 'payout_agreement.read', needs: 'read', capability: 'payouts' },
       schema: { summary: 'Read a site’s payout account', params: idParams, response },
     },
     async ({ em, actor, params }) => payoutAgreementView(await readAgreement(em, actor, params.id), config),
@@ -160,6 +177,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'payout_agreement.attach',
+        needs: 'payouts',
         capability: 'payouts',
         invalid,
         replay: async ({ em, actor }: Asked, siteId: string) =>
@@ -184,7 +202,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id/payout-account',
     {
-      config: { operation: 'payout_agreement.end', capability: 'payouts' },
+      config: { operation: 'payout_agreement.end', needs: 'payouts', capability: 'payouts' },
       schema: {
         summary: 'Detach the payout account from a site',
         description:

@@ -1,9 +1,10 @@
 /** Reading, accepting, withdrawing and declining offers. */
 
-import type { Person } from '#api/access.ts';
+import { type Person, requireScope } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockParties, signalPayoutOffer, startAgreement, withdrawOffers } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import type { Scope } from '#rules/scopes.ts';
 import { payoutOfferStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -11,10 +12,19 @@ import { isId } from '#runtime/ids.ts';
 import { requireServing, requireThere } from './creation.ts';
 import { answererOf, type WholeOffer, whole } from './schemas.ts';
 
-/** The offer, for the owners of its site and its payout account. */
-export async function loadOffer(em: EntityManager, { accountId }: Person, id: string): Promise<WholeOffer> {
+/** The condition for offers about sites that the token may reach; sites of others have no place in its scope. */
+export function reachableOffers(accountId: string, { sites }: Scope) {
+  return sites === 'all' ? {} : { $or: [{ site: { $in: sites } }, { site: { account: { $ne: accountId } } }] };
+}
+
+/** The offer, for the owners of its site and its payout account. Throws `not_found`, `out_of_scope`. */
+export async function loadOffer(em: EntityManager, person: Person, id: string): Promise<WholeOffer> {
+  const { accountId } = person;
   const offer = isId('offer', id) ? await em.findOne(PayoutOffer, { id }, whole) : null;
-  if (offer && [offer.site.account.id, offer.payoutAccount.account.id].includes(accountId)) return offer;
+  if (offer && [offer.site.account.id, offer.payoutAccount.account.id].includes(accountId)) {
+    if (offer.site.account.id === accountId) requireScope(person, { sites: [offer.site.id] });
+    return offer;
+  }
   throw errors.not_found('This account has no payout offer with this id.', {
     nextAction: 'Call GET /v1/payout-offers to list the open offers made to this account.',
   });

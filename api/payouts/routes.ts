@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { payoutAgreementSchema, payoutAgreementView, whole } from '#api/payout-offers/schemas.ts';
+import { reachableOffers } from '#api/payout-offers/transitions.ts';
 import { idParams } from '#api/schemas.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
@@ -45,7 +46,7 @@ function accountRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/account/payout-accounts',
     {
-      config: { operation: 'payout.add', capability: 'payouts', makes: 'pout', invalid, replay },
+      config: { operation: 'payout.add', needs: 'payouts', capability: 'payouts', makes: 'pout', invalid, replay },
       schema: {
         summary: 'Add a payout account',
         description: `Send \`secret_key\`, a restricted key from the owner’s payment provider dashboard: it is validated, encrypted and never shown again. Or set
@@ -63,7 +64,7 @@ function accountRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/account/payout-accounts',
     {
-      config: { operation: 'payout.list', capability: 'payouts' },
+      config: { operation: 'payout.list', needs: 'payouts', capability: 'payouts' },
       schema: {
         summary: 'List the payout accounts',
         description:
@@ -90,7 +91,7 @@ function accountRoutes(app: Api, deps: Deps): void {
   app.patch(
     '/v1/account/payout-accounts/:id',
     {
-      config: { operation: 'payout.rename', capability: 'payouts' },
+      config: { operation: 'payout.rename', needs: 'payouts', capability: 'payouts' },
       schema: {
         summary: 'Rename a payout account',
         params: idParams,
@@ -104,7 +105,7 @@ function accountRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/account/payout-accounts/:id',
     {
-      config: { operation: 'payout.remove', capability: 'payouts' },
+      config: { operation: 'payout.remove', needs: 'payouts', capability: 'payouts' },
       schema: {
         summary: 'Remove a payout account',
         description:
@@ -121,7 +122,7 @@ function keyRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/account/payout-accounts/:id/key',
     {
-      config: { operation: 'payout.replace_key', capability: 'payouts', invalid, replay },
+      config: { operation: 'payout.replace_key', needs: 'payouts', capability: 'payouts', invalid, replay },
       schema: {
         summary: 'Replace a payout account’s key',
         description: 'Send another restricted key from the same payment provider account.',
@@ -137,7 +138,7 @@ function keyRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/account/payout-accounts/:id/onboarding',
     {
-      config: { operation: 'payout.onboard', capability: 'payouts', showsSecret: true },
+      config: { operation: 'payout.onboard', needs: 'payouts', capability: 'payouts', showsSecret: true },
       schema: {
         summary: 'Create a link to connect a payout account',
         description:
@@ -163,7 +164,7 @@ function siteRoutes(app: Api, { config }: Deps): void {
   app.get(
     '/v1/account/payout-accounts/:id/sites',
     {
-      config: { operation: 'payout.sites', capability: 'payouts' },
+      config: { operation: 'payout.sites', needs: 'payouts', capability: 'payouts' },
       schema: {
         summary: 'List the sites that use a payout account',
         params: idParams,
@@ -173,7 +174,11 @@ function siteRoutes(app: Api, { config }: Deps): void {
     },
     async ({ em, actor, params, query }) => {
       const { id } = await loadPayoutAccount(em, actor, params.id);
-      const read = newestFirst(em, PayoutAgreement, { payoutAccount: id, endedAt: null });
+      const read = newestFirst(em, PayoutAgreement, {
+        payoutAccount: id,
+        endedAt: null,
+        ...reachableOffers(actor.accountId, actor.scope),
+      });
       const { rows, next_cursor } = await page(config.secret, ['payout sites', id], query, read, byId);
       const agreements = await em.populate(rows, whole.populate);
       return { items: agreements.map((agreement) => payoutAgreementView(agreement, config)), next_cursor };

@@ -15,7 +15,7 @@ export function photoRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/photos/search',
     {
-      config: { operation: 'photo.search', capability: 'photos' },
+      config: { operation: 'photo.search', needs: 'any', capability: 'photos' },
       schema: {
         summary: 'Search stock photos',
         description:
@@ -35,6 +35,7 @@ export function photoRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'photo.place',
+        needs: 'write',
         capability: 'photos',
         replay: async ({ em, actor, params }, made) =>
           placedView(await loadPlaced(em, deps, actor, (params as z.output<typeof idParams>).id, made)),

@@ -78,7 +78,7 @@ async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | u
   if (!token.lastUsedAt || now.getTime() - token.lastUsedAt.getTime() >= lastUsedStepMs) {
     await request.em.nativeUpdate(Token, { id: token.id, lastUsedAt: token.lastUsedAt }, { lastUsedAt: now });
   }
-  return { accountId: token.account.id, tokenId: token.id };
+  return { accountId: token.account.id, tokenId: token.id, scope: token.scope, handsOn: token.scope };
 }
 
 export function unauthorized(): AppError {

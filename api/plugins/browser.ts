@@ -78,14 +78,22 @@ export function sendPage(reply: FastifyReply, { body, headers }: WrittenPage, st
 }
 
 /** The browser's secret and the fields of the form, which has passed the CSRF check. */
-export function readForm(request: FastifyRequest): { browser: string; field(name: string): string | undefined } {
+export function readForm(request: FastifyRequest): {
+  browser: string;
+  field(name: string): string | undefined;
+  /** The values of a field that may occur several times. */
+  all(name: string): string[];
+} {
   const fields = (request.body ?? {}) as Record<string, unknown>;
+  const isText = (value: unknown): value is string =>
+    typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
   return {
     browser: request.browser ?? '',
     field(name) {
       const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      return typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : undefined;
+      return isText(value) ? value : undefined;
     },
+    all: (name) => (Object.hasOwn(fields, name) ? [fields[name]].flat().filter(isText) : []),
   };
 }
 

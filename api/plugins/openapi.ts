@@ -6,6 +6,7 @@ import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { Api } from '#api/api.ts';
+import { type NeedName, needOf } from '#api/scopes/needs.ts';
 import type { Config } from '#runtime/config.ts';
 import { catalog } from '#runtime/errors.ts';
 import { linkCalls } from './links.ts';
@@ -15,7 +16,8 @@ const description = `Frontage lets an AI agent and its owner make and run websit
 A successful call returns 200. A failed call returns the body \`Error\`; its codes are listed below and at \`GET /errors\`. A list returns
 \`{ items, next_cursor }\`, newest first. A POST accepts an \`Idempotency-Key\`, which is stored for 24 hours: a repeated call returns the current
 state of the resource that the first call created. A call that starts work waits up to 20 s for it to finish; \`Prefer: wait=N\` (0 to 50) or
-\`Prefer: respond-async\` changes that. Rate-limited calls return \`ratelimit-*\` headers.`;
+\`Prefer: respond-async\` changes that. Rate-limited calls return \`ratelimit-*\` headers. Each
+operation names the scope that its token needs. A call beyond it returns \`out_of_scope\`, with a link on which the owner can allow it.`;
 
 /** What `GET /errors` returns: the catalog without the remedies, which the skill contains. */
 const publicCatalog = Object.fromEntries(
@@ -40,7 +42,8 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
       const shown = { ...schema, ...(isPost && !schema.security ? { headers: idempotencyHeader } : {}) };
       if (isEmptyObject(shown.body)) delete shown.body;
       if (isEmptyObject(shown.querystring)) delete shown.querystring;
-      const { answers } = document.route.config ?? {};
+      const { answers, needs } = document.route.config ?? {};
+      if (needs) Object.assign(shown, scopeOf(needs, shown.description));
       if (answers) shown.response = asTypes(shown.response as Answers, answers);
       return nameWildcard(shown, url);
     },
@@ -111,6 +114,12 @@ function nameWildcard<Shown extends { params?: unknown }>(schema: Shown, url: st
     schema: { ...schema, params: { ...params, properties: { ...properties, path: rest }, required } },
     url: url.replace(/\*$/, ':path'),
   };
+}
+
+/** Which scope a token needs for the operation. */
+function scopeOf(needs: NeedName, description: string | undefined) {
+  const words = `Scope: ${needOf(needs).text}.`;
+  return { description: description ? `${description}\n\n${words}` : words, 'x-scope': needs };
 }
 
 type Answers = Record<string, { description?: string }>;

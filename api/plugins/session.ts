@@ -1,8 +1,11 @@
 /** Pages for signed-in owners, identified by the session cookie. Other browsers are redirected to sign in. */
 import type { FastifyReply } from 'fastify';
+import { actorOf } from '#api/access.ts';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
 import { readSession } from '#api/auth/signin.ts';
+import { savePendingRequest } from '#api/oauth/pending-request.ts';
+import { wideningPath } from '#api/scopes/widening.ts';
 import type { BrowserSession } from '#db/auth/browser-session.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { clearHostCookie, setHostCookie } from './browser.ts';
@@ -21,17 +24,23 @@ export function requireSession(scope: Api, { clock }: Deps): void {
   scope.addHook('onRequest', async (request, reply) => {
     const cookie = sessionSecret(request);
     request.session = cookie === undefined ? null : await readSession(request.em, clock, cookie);
-    if (!request.session) return reply.redirect(signinFor(request.url), 303);
+    if (!request.session) {
+      if (isWidening(request.url)) savePendingRequest(reply, request, clock.now());
+      return reply.redirect(signinFor(request.url), 303);
+    }
     if (request.url !== '/signout') requireNotStopped(request.session.account);
     // A session uses no token of the account, so the owner may revoke every token.
-    request.actor = { accountId: request.session.account.id, tokenId: request.session.id };
+    request.actor = actorOf(request.session.account.id, request.session.id);
   });
 }
 
 /** After an invitation link, the sign-in page says which address to use, without naming the invitation. */
 function signinFor(url: string): string {
+  if (isWidening(url)) return '/signin?for=agent';
   return url.startsWith('/invitations/') ? '/signin?for=invitation' : '/signin';
 }
+
+const isWidening = (url: string): boolean => url.startsWith(`${wideningPath}?`);
 
 export function sessionSecret(request: { cookies: Record<string, string | undefined> }): string | undefined {
   const cookie = request.cookies[sessionCookie];

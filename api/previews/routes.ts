@@ -38,7 +38,7 @@ function readingRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/previews',
     {
-      config: { operation: 'preview.list', capability: 'previews' },
+      config: { operation: 'preview.list', needs: 'read', capability: 'previews' },
       schema: {
         summary: 'List the preview slots',
         description: 'Lists all preview slots, including empty ones.',
@@ -68,7 +68,7 @@ function readingRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/previews/:slot',
     {
-      config: { operation: 'preview.read', capability: 'previews' },
+      config: { operation: 'preview.read', needs: 'read', capability: 'previews' },
       schema: { summary: 'Read a preview slot', params: slotParams, response: { 200: slotSchema } },
     },
     (request) => viewOf(deps, request, request.params),
@@ -103,7 +103,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/previews/:slot',
     {
-      config: { operation: 'preview.build', ...config },
+      config: { operation: 'preview.build', needs: 'write', ...config },
       schema: {
         summary: 'Build a draft',
         description:
@@ -119,7 +119,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/previews/:slot/update',
     {
-      config: { operation: 'preview.update', ...config },
+      config: { operation: 'preview.update', needs: 'write', ...config },
       schema: {
         summary: 'Update a preview slot',
         description:
@@ -140,6 +140,7 @@ function publishRoute(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'preview.publish',
+        needs: 'write',
         capability: 'previews',
         makes: 'dep',
         replay: async ({ em, actor }: Asked, id) => deploymentView(await loadDeployment(em, actor, id), clock.now()),
@@ -169,7 +170,7 @@ function clearRoute(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id/previews/:slot',
     {
-      config: { operation: 'preview.clear', capability: 'previews' },
+      config: { operation: 'preview.clear', needs: 'write', capability: 'previews' },
       schema: {
         summary: 'Clear a preview slot',
         description:

@@ -25,6 +25,7 @@ export function publishingRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'site.publish',
+        needs: 'write',
         capability: 'builds',
         makes: 'dep',
         replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>

@@ -10,7 +10,7 @@ export function redirectRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/redirects',
     {
-      config: { operation: 'redirects.read' },
+      config: { operation: 'redirects.read', needs: 'read' },
       schema: { summary: 'Read the redirects', params: idParams, response: { 200: redirectsSchema } },
     },
     async ({ em, actor, params }) => redirectsView(await redirectsOf(deps, await loadSite(em, actor, params.id))),
@@ -19,7 +19,7 @@ export function redirectRoutes(app: Api, deps: Deps): void {
   app.put(
     '/v1/sites/:id/redirects',
     {
-      config: { operation: 'redirects.set', invalid: { rules: 'invalid_redirects' } },
+      config: { operation: 'redirects.set', needs: 'write', invalid: { rules: 'invalid_redirects' } },
       schema: {
         summary: 'Set the redirects',
         description:

@@ -1,6 +1,6 @@
 /** Review links: create, list, revoke, and the person behind one. */
 
-import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
+import { type Actor, findSite, loadSite, personOf, requireActive, roleOf } from '#api/access.ts';
 import type { Author } from '#api/comments/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
@@ -102,7 +102,7 @@ export async function reviewerOf(em: EntityManager, { clock }: Pick<Deps, 'clock
   const link = known ? await em.findOne(ReviewLink, { hash: hashSecret(secret) }) : null;
   if (!link)
     throw errors.not_found('Check that you copied the whole link, or ask the person who sent it for a new one.');
-  const person = { accountId: link.account.id };
+  const person = personOf(link.account.id);
   const site = await findSite(em, person, link.site.id);
   if (site && isClosed(site)) throw errors.site_archived('This website is archived, so it cannot accept comments.');
   const status = statusOf(link, clock.now());

@@ -4,6 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { actorOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { changeThreadStatus, loadThread, openThread, replyTo } from '#api/comments/rules.ts';
 import { positionInput, threadView, typedBody, typedPage, typedPicture } from '#api/comments/schemas.ts';
@@ -44,7 +45,7 @@ export function requireReview(scope: Api, deps: Deps): void {
     const secret = request.headers['x-review'];
     request.em = deps.em();
     request.reviewer = await reviewerOf(request.em, deps, typeof secret === 'string' ? secret : '');
-    request.actor = { accountId: request.reviewer.author.accountId, tokenId: request.reviewer.link.id };
+    request.actor = actorOf(request.reviewer.author.accountId, request.reviewer.link.id);
   });
 }
 

@@ -22,6 +22,7 @@ export function reviewLinkRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'review.create',
+        needs: 'write',
         makes: 'rev',
         showsSecret: true,
         invalid: { slot: 'invalid_slot', expires_in_seconds: 'invalid_expiry' },
@@ -49,7 +50,7 @@ export function reviewLinkRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/review-links',
     {
-      config: { operation: 'review.list' },
+      config: { operation: 'review.list', needs: 'read' },
       schema: {
         summary: 'List the review links',
         params: idParams,
@@ -68,7 +69,7 @@ export function reviewLinkRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/review-links/:id',
     {
-      config: { operation: 'review.end' },
+      config: { operation: 'review.end', needs: 'write' },
       schema: { summary: 'Revoke a review link', params: idParams, response: { 200: reviewLinkSchema } },
     },
     async ({ em, actor, params }) => reviewLinkView(await revokeLink(em, deps, actor, params.id), clock.now()),

@@ -23,7 +23,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites',
     {
-      config: { operation: 'site.create', capability: 'repositories', makes: 'site', replay },
+      config: { operation: 'site.create', needs: 'all_sites', capability: 'repositories', makes: 'site', replay },
       schema: {
         summary: 'Create a site',
         description:
@@ -41,7 +41,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites',
     {
-      config: { operation: 'site.list' },
+      config: { operation: 'site.list', needs: 'read' },
       schema: {
         summary: 'List the sites',
         description: 'Includes the account’s own sites and the sites on which it is a collaborator.',
@@ -66,7 +66,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id',
     {
-      config: { operation: 'site.read' },
+      config: { operation: 'site.read', needs: 'read' },
       schema: { summary: 'Read a site', params: idParams, response: { 200: siteDetailSchema } },
     },
     async ({ em, actor, params }) => {
@@ -78,7 +78,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.patch(
     '/v1/sites/:id',
     {
-      config: { operation: 'site.update' },
+      config: { operation: 'site.update', needs: 'write' },
       schema: {
         summary: 'Change a site’s title or name',
         description: 'Only the owner can change the name.',
@@ -93,7 +93,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/archive',
     {
-      config: { operation: 'site.archive', replay },
+      config: { operation: 'site.archive', needs: 'write', replay },
       schema: {
         summary: 'Archive a site',
         description:
@@ -108,7 +108,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/unarchive',
     {
-      config: { operation: 'site.unarchive', replay },
+      config: { operation: 'site.unarchive', needs: 'write', replay },
       schema: { summary: 'Restore an archived site', params: idParams, response: { 200: siteSchema } },
     },
     async ({ em, actor, params }) => show({ em, actor }, await unarchiveSite(em, deps, actor, params.id)),

@@ -14,6 +14,7 @@ export function sketchRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'sketch.create',
+        needs: 'all_sites',
         capability: 'sketches',
         makes: 'sketch',
         invalid: { title: 'invalid_sketches', directions: 'invalid_sketches' },
@@ -37,7 +38,7 @@ export function sketchRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sketches/:id',
     {
-      config: { operation: 'sketch.delete', capability: 'sketches' },
+      config: { operation: 'sketch.delete', needs: 'all_sites', capability: 'sketches' },
       schema: { summary: 'Remove a sketch', params: idParams, response: { 200: sketchSchema } },
     },
     async ({ em, actor, params }) => sketchView(config, await removeSketch(em, deps, actor, params.id)),

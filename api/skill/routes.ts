@@ -19,7 +19,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
   app.get(
     '/v1/skill',
     {
-      config: { operation: 'skill.list' },
+      config: { operation: 'skill.list', needs: 'any' },
       schema: {
         summary: 'List the skill files',
         description:
@@ -33,7 +33,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
   app.get(
     '/v1/skill/*',
     {
-      config: { operation: 'skill.read', answers: ['text/markdown', 'text/javascript'] },
+      config: { operation: 'skill.read', needs: 'any', answers: ['text/markdown', 'text/javascript'] },
       schema: {
         summary: 'Read a skill file',
         params: z.object({ '*': z.string().describe('A path from the list, such as `stages/design.md`.') }),

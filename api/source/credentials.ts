@@ -1,6 +1,6 @@
 /** Git credentials: access to one repository, to fetch or to push, until they expire or are revoked. */
 
-import { type Actor, findSite, loadSite, type Person, requireActive, roleOf } from '#api/access.ts';
+import { type Actor, findSite, loadSite, type Person, requireActive, requireScope, roleOf } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -31,7 +31,10 @@ export async function createCredential(
   { id, password, repository, access, publish = false, expiresInSeconds }: NewCredential,
 ): Promise<GitCredential> {
   const site = await loadSite(em, actor, siteId);
-  if (access === 'write') requireActive(site);
+  if (access === 'write') {
+    requireScope(actor, { access });
+    requireActive(site);
+  }
   const now = clock.now();
   const lifetime = { seconds: expiresInSeconds, usual: daySeconds };
   const expiresAt = await lifetimeWithin(em, now, actor, lifetime);

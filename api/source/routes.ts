@@ -40,6 +40,7 @@ function credentialRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'source.credential',
+        needs: 'repository',
         capability: 'repositories',
         makes: 'cred',
         showsSecret: true,
@@ -70,7 +71,7 @@ function credentialRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/git-credentials',
     {
-      config: { operation: 'source.credentials', capability: 'repositories' },
+      config: { operation: 'source.credentials', needs: 'read', capability: 'repositories' },
       schema: {
         summary: 'List a site’s git credentials',
         description: 'The owner sees all that can be used, others those that their account created.',
@@ -91,7 +92,7 @@ function credentialRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/git-credentials/:id',
     {
-      config: { operation: 'source.revoke_credential', capability: 'repositories' },
+      config: { operation: 'source.revoke_credential', needs: 'write', capability: 'repositories' },
       schema: {
         summary: 'Revoke a git user name and password',
         description:
@@ -111,7 +112,7 @@ function filesRoute(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/files',
     {
-      config: { operation: 'source.files', capability: 'repositories' },
+      config: { operation: 'source.files', needs: 'read', capability: 'repositories' },
       schema: {
         summary: 'List a folder or read a file',
         description:
@@ -169,6 +170,7 @@ function commitRoute(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'source.commit',
+        needs: 'write',
         capability: 'repositories',
         replay: async ({ em, actor, params }, made) => {
           const site = await loadSite(em, actor, (params as z.output<typeof idParams>).id);

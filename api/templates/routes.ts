@@ -13,7 +13,7 @@ export function templateRoutes(app: Api, { config }: Deps): void {
   app.get(
     '/v1/templates',
     {
-      config: { operation: 'template.list' },
+      config: { operation: 'template.list', needs: 'any' },
       schema: { summary: 'List the templates', querystring: pageQuery, response: { 200: listOf(templateSchema) } },
     },
     async ({ query }) => {

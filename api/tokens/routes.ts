@@ -14,8 +14,10 @@ export function tokenRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'token.create',
+        needs: 'new_token',
         makes: 'tok',
         showsSecret: true,
+        invalid: { scope: 'invalid_json' },
         replay: async (request, id) => ({
           ...tokenView(await loadToken(request.em, request.actor, id), request.actor),
           access_token: request.newSecret('fro'),
@@ -29,13 +31,14 @@ export function tokenRoutes(app: Api, deps: Deps): void {
       },
     },
     async (request) => {
-      const { name, expires_at } = request.body;
+      const { name, expires_at, scope } = request.body;
       const secret = request.newSecret('fro');
       const input = {
         id: request.newId('tok'),
         secret,
         name,
         expiresAt: expires_at ? new Date(expires_at) : undefined,
+        scope,
       };
       const token = await createToken(request.em, deps, request.actor, input);
       return { ...tokenView(token, request.actor), access_token: secret };
@@ -45,7 +48,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/tokens',
     {
-      config: { operation: 'token.list' },
+      config: { operation: 'token.list', needs: 'any' },
       schema: { summary: 'List the tokens', querystring: pageQuery, response: { 200: listOf(tokenSchema) } },
     },
     async ({ em, actor, query }) => {
@@ -63,7 +66,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
   app.patch(
     '/v1/tokens/:id',
     {
-      config: { operation: 'token.rename' },
+      config: { operation: 'token.rename', needs: 'other_token' },
       schema: { summary: 'Rename a token', params: idParams, body: tokenChange, response: { 200: tokenSchema } },
     },
     async ({ em, actor, params, body }) => tokenView(await renameToken(em, actor, params.id, body.name), actor),
@@ -74,6 +77,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'token.rotate',
+        needs: 'account',
         showsSecret: true,
         replay: async (request, id) => ({
           ...tokenView(await loadToken(request.em, request.actor, id), request.actor),
@@ -99,7 +103,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/tokens/:id',
     {
-      config: { operation: 'token.revoke' },
+      config: { operation: 'token.revoke', needs: 'account' },
       schema: {
         summary: 'Revoke a token',
         description:

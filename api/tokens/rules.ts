@@ -1,6 +1,6 @@
 /** Bearer tokens of an account: creation, reading, revocation. */
 
-import type { Actor } from '#api/access.ts';
+import { type Actor, loadSite, outOfScope } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { unauthorized } from '#api/plugins/bearer.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -9,6 +9,7 @@ import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
 import { Token } from '#db/auth/token.ts';
 import { isOrMade, revokeWithAllMade } from '#db/auth/token-revocation.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { everything, lackingIn, type Scope, withoutPowers } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
@@ -23,6 +24,8 @@ export type NewToken = {
   expiresAt?: Date | undefined;
   /** The token of the caller who asked for it. */
   madeBy?: string;
+  /** By default everything, for the first token of an account. */
+  scope?: Scope | undefined;
 };
 
 /** Adds a token to the account and returns it with its secret, which is never stored. Throws `invalid_expiry`. */
@@ -30,7 +33,7 @@ export async function issueToken(
   em: EntityManager,
   clock: Clock,
   accountId: string,
-  { id = newId('tok'), secret = newSecret('fro'), name, expiresAt, madeBy }: NewToken,
+  { id = newId('tok'), secret = newSecret('fro'), name, expiresAt, madeBy, scope = everything }: NewToken,
 ): Promise<{ token: Token; secret: string }> {
   const now = clock.now();
   if (expiresAt && expiresAt <= now) {
@@ -47,6 +50,7 @@ export async function issueToken(
     createdAt: now,
     expiresAt: expiresAt ?? null,
     madeBy: madeBy ?? null,
+    scope,
   });
   await em.flush();
   return { token, secret };
@@ -57,7 +61,7 @@ export async function issueTokenWithinLimit(
   tx: EntityManager,
   deps: Deps,
   accountId: string,
-  input: NewToken,
+  input: NewToken & { scope: Scope },
 ): Promise<Token> {
   const { clock } = deps;
   await countWithinLimit(tx, deps, {
@@ -70,11 +74,24 @@ export async function issueTokenWithinLimit(
   return (await issueToken(tx, clock, accountId, input)).token;
 }
 
-/** Issues a token for the holder of another one, which it does not outlive. Throws `plan_limit`, `invalid_expiry`. */
+/**
+ * Issues a token for the holder of another one, which it does not outlive and whose scope it does not exceed. Throws
+ * `plan_limit`, `invalid_expiry`, `out_of_scope`, and `not_found` for sites that the account has no access to.
+ */
 export async function createToken(em: EntityManager, deps: Deps, actor: Actor, input: NewToken): Promise<Token> {
+  const scope = input.scope ?? withoutPowers(actor.handsOn);
+  const missing = lackingIn(actor.handsOn, scope);
+  if (missing) throw outOfScope(actor, missing, { handsOn: true });
+  const named = input.scope?.sites ?? 'all';
+  for (const siteId of named === 'all' ? [] : named) await loadSite(em, actor, siteId);
   return await madeWith(em, actor, async (tx) => {
     const expiresAt = (await expiryWithin(tx, actor, input.expiresAt)) ?? undefined;
-    return await issueTokenWithinLimit(tx, deps, actor.accountId, { ...input, expiresAt, madeBy: actor.tokenId });
+    return await issueTokenWithinLimit(tx, deps, actor.accountId, {
+      ...input,
+      scope,
+      expiresAt,
+      madeBy: actor.tokenId,
+    });
   });
 }
 

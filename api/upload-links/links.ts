@@ -1,6 +1,6 @@
 /** Upload links: create, list, revoke, and what a link still allows. */
 
-import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
+import { type Actor, findSite, loadSite, personOf, requireActive, roleOf } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -110,7 +110,7 @@ export async function linkOf(em: EntityManager, secret: string): Promise<HeldLin
 }
 
 async function asHeldLink(em: EntityManager, link: UploadLink): Promise<HeldLink> {
-  const maker = { accountId: link.account.id };
+  const maker = personOf(link.account.id);
   const reached = await findSite(em, maker, link.site.id);
   return { link, site: reached ?? (await em.findOneOrFail(Site, link.site.id)), lost: reached === null };
 }

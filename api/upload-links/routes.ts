@@ -18,6 +18,7 @@ export function uploadRoutes(app: Api, deps: Deps): void {
     {
       config: {
         operation: 'upload.create',
+        needs: 'write',
         capability: 'files',
         makes: 'upl',
         showsSecret: true,
@@ -54,7 +55,7 @@ export function uploadRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/uploads',
     {
-      config: { operation: 'upload.list' },
+      config: { operation: 'upload.list', needs: 'read' },
       schema: {
         summary: 'List the upload links',
         params: idParams,
@@ -78,7 +79,7 @@ export function uploadRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/uploads/:id',
     {
-      config: { operation: 'upload.end' },
+      config: { operation: 'upload.end', needs: 'write' },
       schema: { summary: 'Revoke an upload link', params: idParams, response: { 200: uploadSchema } },
     },
     async ({ em, actor, params }) => uploadView(await revokeLink(em, deps, actor, params.id), clock.now()),

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
+import type { Scope } from '#rules/scopes.ts';
 import type { AccessRequestStatus } from '#rules/states.ts';
 import { Token } from './token.ts';
 
@@ -32,6 +33,8 @@ export const AccessRequest = defineEntity({
     endReason: p.text().$type<'wrong_codes' | 'address_changed'>().nullable(),
     wrongCodes: p.integer().default(0),
     lastPolledAt: p.datetime().nullable(),
+    /** What the owner granted; null before that. */
+    scope: p.json().$type<Scope>().nullable(),
     token: () => p.oneToOne(Token).nullable(),
     createdAt: p.datetime(),
     answeredAt: p.datetime().nullable(),

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
+import type { Scope } from '#rules/scopes.ts';
 import { Token } from './token.ts';
 
 export type GrantEndReason = 'refresh_reused' | 'code_reused' | 'client';
@@ -34,6 +35,8 @@ export const OauthCode = defineEntity({
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
     usedAt: p.datetime().nullable(),
+    /** What the owner granted. */
+    scope: p.json().$type<Scope>(),
     /** The grant that the code was redeemed for. */
     grant: () => p.oneToOne(OauthGrant).nullable(),
   },

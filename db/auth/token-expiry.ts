@@ -1,4 +1,4 @@
-/** Deletion of old tokens. */
+/** Deletion of old tokens, and of what owners allowed them once. */
 
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
@@ -16,5 +16,13 @@ export async function sweepTokens(em: EntityManager, now: Date): Promise<number>
        and not exists (select 1 from access_request a where a.token_id = t.id) returning id`,
     [before, before],
   );
+  return gone.length;
+}
+
+/** Deletes what owners allowed once and can no longer be used. Returns how many. */
+export async function sweepScopeAllowances(em: EntityManager, now: Date): Promise<number> {
+  const gone = await em.execute<unknown[]>('delete from scope_allowance where expires_at < ? returning token_id', [
+    now,
+  ]);
   return gone.length;
 }

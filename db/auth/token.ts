@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { blockReasonSql } from '#db/accounts/account-sql.ts';
+import type { Scope } from '#rules/scopes.ts';
 
 /** A bearer token, stored as the SHA-256 of its secret. The secret is shown once. */
 export const Token = defineEntity({
@@ -17,6 +18,8 @@ export const Token = defineEntity({
     revokedAt: p.datetime().nullable(),
     /** The token that made it, with which it ends; null where a person made it. */
     madeBy: p.text().nullable(),
+    /** What its holder may do. */
+    scope: p.json().$type<Scope>(),
     /** Why an operator blocked the account; null if it is not blocked. */
     blockReason: p
       .text()

@@ -48,6 +48,13 @@ export const requestErrors = {
     when: 'A collaborator called an operation that is reserved for the owner',
     remedy: 'Ask the site’s owner, or their agent, to make this call.',
   },
+  out_of_scope: {
+    status: 403,
+    retryable: false,
+    when: 'The token’s scope does not include this operation or this site',
+    remedy:
+      'Give the owner the link in `next_action`. They sign in and allow the call once, or widen the token. Then send the same call again.',
+  },
   domain_not_the_owners: {
     status: 403,
     retryable: false,

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { actorOf } from '#api/access.ts';
 import { createSite as createSiteRule } from '#api/sites/rules.ts';
 import { issueToken } from '#api/tokens/rules.ts';
 import { Token } from '#db/auth/token.ts';
@@ -112,7 +113,7 @@ test('after a process died before creating anything, the next call runs', async 
 test('after a process died having created the resource, the next call returns it', async () => {
   const body = { name: freeName(), title: 'A' };
   const made = await takeCall('died-late', body);
-  await createSiteRule(fixture.deps.em(), fixture.deps, { accountId: owner.accountId, tokenId: '' }, made);
+  await createSiteRule(fixture.deps.em(), fixture.deps, actorOf(owner.accountId, ''), made);
   const waiting = keyed(owner, 'died-late', body);
   fixture.skip(13_000);
   const { status, body: site } = await waiting;
@@ -127,7 +128,7 @@ test('a repetition waits for the running call', async () => {
     answered = true;
     return answer;
   });
-  await createSiteRule(fixture.deps.em(), fixture.deps, { accountId: owner.accountId, tokenId: '' }, made);
+  await createSiteRule(fixture.deps.em(), fixture.deps, actorOf(owner.accountId, ''), made);
   expect(answered).toBe(false);
   await fixture.deps
     .em()

@@ -1,5 +1,6 @@
 /** What a token makes ends when it is revoked. */
 import { afterAll, expect, test } from 'vitest';
+import { everything } from '#rules/scopes.ts';
 import { type Caller, callWith, createFixture, createSite, errorOf } from './fixture.ts';
 
 const fixture = await createFixture();
@@ -8,7 +9,7 @@ const owner = await fixture.newCaller();
 const site = await createSite(owner, { template: 'blank' });
 
 async function newToken(by: Caller): Promise<Caller & { id: string }> {
-  const { body } = await by.call('POST', '/v1/tokens', { body: { name: 'agent' } });
+  const { body } = await by.call('POST', '/v1/tokens', { body: { name: 'agent', scope: everything } });
   return {
     id: body.id,
     accountId: by.accountId,

@@ -1,5 +1,6 @@
 /** Limits of a thread, and that each comment is stored once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { personOf } from '#api/access.ts';
 import { changeThreadStatus, replyTo } from '#api/comments/rules.ts';
 import { newId } from '#runtime/ids.ts';
 import { errorOf } from '#test/api/fixture.ts';
@@ -43,7 +44,7 @@ test('a thread has at most 500 messages', async () => {
 test('a repeated comment is stored once, even after a lost response', async () => {
   const owner = await fixture.newOwner();
   const { id } = (await owner.open()).body;
-  const author = { accountId: owner.accountId, kind: 'agent' } as const;
+  const author = { ...personOf(owner.accountId), kind: 'agent' } as const;
   const said = { messageId: newId('msg'), message: 'Once' };
   const noted = { messageId: newId('msg'), action: 'resolve', note: 'Done' } as const;
   for (let n = 0; n < 2; n++) await replyTo(fixture.deps.em(), fixture.deps, author, id, said);

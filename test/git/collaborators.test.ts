@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { actorOf } from '#api/access.ts';
 import { openAccount } from '#api/accounts/rules.ts';
 import { createCredential } from '#api/source/credentials.ts';
 import { issueToken } from '#api/tokens/rules.ts';
@@ -26,7 +27,7 @@ async function newCollaborator(siteId: string): Promise<{ accountId: string; add
   const password = newSecret('frg');
   const input = { id: newId('cred'), password, repository: 'source', access: 'write', expiresInSeconds: 3600 } as const;
   const { token } = await issueToken(deps.em(), deps.clock, accountId, { name: 'test' });
-  const { username } = await createCredential(deps.em(), deps, { accountId, tokenId: token.id }, siteId, input);
+  const { username } = await createCredential(deps.em(), deps, actorOf(accountId, token.id), siteId, input);
   const address = Object.assign(new URL(`${url}/git/${siteId}.git`), { username, password });
   return { accountId, address: address.href };
 }

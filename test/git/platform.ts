@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { actorOf } from '#api/access.ts';
 import { buildApp } from '#api/app.ts';
 import { createCredential } from '#api/source/credentials.ts';
 import { issueToken } from '#api/tokens/rules.ts';
@@ -96,7 +97,7 @@ export async function startPlatform(limits: Partial<Limits> = {}): Promise<Platf
     },
     async address(siteId, { repository = 'source', access = 'write', seconds = 3600 } = {}) {
       const password = newSecret('frg');
-      const actor = { accountId: account.id, tokenId: made.id };
+      const actor = actorOf(account.id, made.id);
       const input = { id: newId('cred'), password, repository, access, expiresInSeconds: seconds };
       const { username } = await createCredential(deps.em(), deps, actor, siteId, input);
       const path = `/git/${siteId}${repository === 'content' ? '.content' : ''}.git`;

@@ -2,6 +2,7 @@
 import { get } from 'node:http';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
+import { actorOf } from '#api/access.ts';
 import { buildApp } from '#api/app.ts';
 import { openWaiting, waitLimits } from '#api/inbox/waiters.ts';
 import { createDeps } from '#runtime/deps.ts';
@@ -158,7 +159,7 @@ test('an account’s waiting calls are limited over its tokens; another account 
   const waiting = openWaiting(fixture.deps, { perToken: 2, perAccount: 3, all: 9, reading: 3 });
   const [owner, stranger] = [await fixture.newCaller(), await fixture.newCaller()];
   const wait = ({ accountId }: Caller, tokenId: string) =>
-    waiting.wait({ accountId, tokenId }, undefined, 60_000, new AbortController().signal);
+    waiting.wait(actorOf(accountId, tokenId), undefined, 60_000, new AbortController().signal);
   const waits = [wait(owner, 'one'), wait(owner, 'one'), wait(owner, 'two'), wait(stranger, 'three')];
   await expect(wait(owner, 'two')).rejects.toThrow('3 calls of this account are already waiting.');
   waiting.close();

@@ -77,7 +77,7 @@ test('the SDK’s client connects from the bare address, and refreshes its token
   expect(location.searchParams.get('iss')).toBe(fixture.config.baseUrl);
 
   await first.finishAuth(location.searchParams.get('code') ?? '');
-  expect(held.tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'account' });
+  expect(held.tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'sites:read sites:write' });
   const client = await connected(transport());
   const { structuredContent } = await client.callTool({ name: 'account_read', arguments: {} });
   expect(structuredContent).toMatchObject({ email });

@@ -55,11 +55,16 @@ export async function createOauthFixture(env: Record<string, string> = {}) {
   const locationOf = ({ headers }: Shown) => new URL(headers.get('location') ?? 'none:');
 
   /** The owner's yes to a new client: what the client holds then. */
-  async function approve(browser: Browser, metadata: Json = {}, more: Record<string, string | undefined> = {}) {
+  async function approve(
+    browser: Browser,
+    metadata: Json = {},
+    more: Record<string, string | undefined> = {},
+    ticked: Record<string, string> = {},
+  ) {
     const { body } = await register(metadata);
     const { verifier, challenge } = pkce();
     const shown = await browser.open(question(body.client_id, challenge, more));
-    const answered = await browser.press(shown, 'Give access');
+    const answered = await browser.press(shown, 'Give access', ticked);
     const code = locationOf(answered).searchParams.get('code') ?? '';
     return { clientId: body.client_id as string, verifier, code, shown, location: locationOf(answered) };
   }

@@ -1,5 +1,6 @@
 /** Every call on a site whose owner's account is blocked, from those who may still call: its collaborators, and who is paid by it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { actorOf } from '#api/access.ts';
 import { setRedirects } from '#api/redirects/rules.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Site } from '#db/sites/site.ts';
@@ -106,7 +107,7 @@ test('redirects validated before a block are not set after it', async () => {
       await blockAccount(fixture.deps.em(), fixture.deps, fixture.ownerId, 'Its sites ask for passwords.');
     },
   };
-  const actor = { accountId: fixture.collaboratorId, tokenId: 'tok' };
+  const actor = actorOf(fixture.collaboratorId, 'tok');
   const rules = [{ from: '/a', to: '/b', status: 301 }];
   const setting = setRedirects(fixture.deps.em(), { ...fixture.deps, store }, actor, fixture.siteId, rules);
   await expect(setting).rejects.toMatchObject({ code: 'site_archived' });

@@ -1,5 +1,6 @@
 /** Removing a payout account closes open pages while its key still exists. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { actorOf } from '#api/access.ts';
 import { createPayment } from '#api/payments/rules.ts';
 import { removePayoutAccount } from '#api/payouts/removal.ts';
 import { agreementOf } from '#db/payouts/credentials.ts';
@@ -66,7 +67,7 @@ test.each(['ends', 'is removed'])(
   'a payment being opened while its account %s ends with it',
   async (way) => {
     const { owner, site, account } = await newPayer();
-    const actor = { accountId: owner.accountId, tokenId: '' } as never;
+    const actor = actorOf(owner.accountId, '');
     const input = { amount: 900, currency: 'EUR' };
     const id = newId('pay');
     let isOver = false;
@@ -115,7 +116,7 @@ test('a payment without an agreement redirects nowhere, before any cleanup', asy
 test('without the provider, the key is destroyed all the same', async () => {
   const { owner, account } = await newPayer();
   setForTest(fixture.stub.knobs, { turnAway: 1 });
-  const person = { accountId: owner.accountId, tokenId: '' } as never;
+  const person = actorOf(owner.accountId, '');
   const removed = await removePayoutAccount(fixture.deps.em(), fixture.deps, person, account.id, 400);
   fixture.stub.knobs.turnAway = 0;
   expect(removed.status).toBe('gone');

@@ -81,7 +81,7 @@ test('a pending address change is not confirmed during a block', async () => {
   const other = fixture.newAddress();
   const asked = (await fixture.ask(owner.email)).body;
   const page = await owner.browser.open('/account');
-  await owner.browser.press(page, 'Give access', { code: asked.user_code });
+  await owner.browser.press(page, 'Give access', { code: asked.user_code, account: 'yes' });
   const { access_token } = (await fixture.redeem(asked)).body;
   const call = (body: object) =>
     fetch(`${fixture.url}/v1/account`, {

@@ -1,6 +1,7 @@
 /** What a token makes does not outlive it. */
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
+import { everything } from '#rules/scopes.ts';
 import { callWith, createSite, errorOf } from '#test/api/fixture.ts';
 import { createOauthFixture } from '#test/oauth/fixture.ts';
 
@@ -20,7 +21,8 @@ async function newHolder(ms: number) {
 
 test('a token made by an expiring one expires with it, or earlier', async () => {
   const { owner, call, expiresAt } = await newHolder(day);
-  const make = (expires_at?: string) => call('POST', '/v1/tokens', { body: { name: 'made', expires_at } });
+  const make = (expires_at?: string) =>
+    call('POST', '/v1/tokens', { body: { name: 'made', expires_at, scope: everything } });
   expect((await make()).body.expires_at).toBe(expiresAt);
   expect((await make(expiresAt)).body.expires_at).toBe(expiresAt);
   expect((await make(later(60_000).toISOString())).status).toBe(200);
@@ -52,7 +54,7 @@ test.each([
 
 test('an OAuth client’s tokens last as long as it can renew its access', async () => {
   const { browser } = await fixture.newSignedIn();
-  const held = await fixture.approve(browser);
+  const held = await fixture.approve(browser, {}, {}, { account: 'yes' });
   const { access_token } = (await fixture.exchange(held)).body;
   const { body } = await callWith(fixture.url, access_token)('POST', '/v1/tokens', { body: { name: 'made' } });
   const days = (Date.parse(body.expires_at) - fixture.clock.now().getTime()) / day;

@@ -52,7 +52,7 @@ async function grantAccess() {
   const page = await browser.open(await newLink(email));
   const wrong = await browser.press(page, 'Give access', { code: 'BBBBBBBB' });
   refusals.push(wrong.text);
-  await browser.press(wrong, 'Give access', { code: request.user_code });
+  await browser.press(wrong, 'Give access', { code: request.user_code, account: 'yes' });
   keep(...browser.cookies.values());
   return request;
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Actor, actorOf } from '#api/access.ts';
 import { openAccount } from '#api/accounts/rules.ts';
 import { manifestOf, restore } from '#api/deployments/rules.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
@@ -20,7 +21,7 @@ import { createTestDatabase, type TestDatabase, temporalAddress } from '#test/st
 let dir: string;
 let database: TestDatabase;
 let deps: Deps & { close(): Promise<void> };
-let actor: { accountId: string; tokenId: string };
+let actor: Actor;
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'frontage-restore-'));
@@ -34,7 +35,7 @@ beforeAll(async () => {
   });
   deps = createDeps(config, { name: 'test' });
   const { id } = await openAccount(deps.em(), systemClock, { email: 'a@example.com', name: 'A' });
-  actor = { accountId: id, tokenId: 'none' };
+  actor = actorOf(id, 'none');
 });
 afterAll(async () => {
   await deps.close();

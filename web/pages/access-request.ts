@@ -1,8 +1,10 @@
 /** The page where an owner answers an agent's access request. */
+import type { Scope } from '#rules/scopes.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { relative } from '#web/times.ts';
 import { codeField, type Form, fault } from './form.ts';
+import { type SiteChoice, scopeFields } from './scope.ts';
 
 export type RequestShown = {
   agentName: string;
@@ -16,6 +18,10 @@ export type ApprovalPage = {
   request: RequestShown;
   email: string;
   now: Date;
+  /** The sites to choose from. */
+  sites: SiteChoice[];
+  /** What is ticked. */
+  chosen: Scope;
   form: Form;
   fault?: string | undefined;
 };
@@ -24,14 +30,15 @@ export type ApprovalPage = {
 export function approvalPage(page: ApprovalPage): WrittenPage {
   const { request, email, form } = page;
   const main = html`<h1>Give “${request.agentName}” access to your websites?</h1>
-<p class="lead">An agent named <strong>${request.agentName}</strong> is requesting access to the websites of ${email}. It will be able to change
-and publish them, read visitors’ messages, and manage bookings, domains and payments.</p>
+<p class="lead">An agent named <strong>${request.agentName}</strong> is requesting access to the websites of ${email}. It will be able to
+read them with visitors’ messages, bookings and payments, and to do what you choose here.</p>
 ${fault(page.fault)}
 <div class="panel">
 ${requestFacts(request, page.now)}
 ${form(
   {},
-  html`${codeField('Code shown by your agent (8 letters)')}
+  html`${scopeFields(page.sites, page.chosen)}
+${codeField('Code shown by your agent (8 letters)')}
 <p class="hint">No code in front of you? Then this isn’t your request; please refuse it.</p>
 <button name="answer" value="approve">Give access</button>`,
 )}

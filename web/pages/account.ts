@@ -1,4 +1,5 @@
 /** The owner's account page: sites, domains, payouts, access, and requests to answer. */
+import { type Scope, usualScope } from '#rules/scopes.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { day, relative } from '#web/times.ts';
@@ -8,6 +9,7 @@ import { codeField, type Form, fault } from './form.ts';
 import { type GitPasswordsShown, gitPasswordList } from './git-passwords.ts';
 import { type PayoutsShown, payoutSections } from './payouts.ts';
 import { type PlanShown, planSection } from './plan.ts';
+import { type SiteChoice, scopeFields, scopeLine } from './scope.ts';
 
 export type SiteShown = {
   id: string;
@@ -27,6 +29,7 @@ export type TokenShown = {
   createdAt: Date;
   lastUsedAt: Date | null;
   expiresAt: Date | null;
+  scope: Scope;
 };
 /** `inviter`: name and address. */
 export type InvitationShown = { id: string; hostname: string; inviter: string; expiresAt: Date };
@@ -38,6 +41,8 @@ export type AccountPage = {
   email: string;
   pendingEmail: string | null;
   requests: (RequestShown & { id: string })[];
+  /** The sites that an agent can be given access to. */
+  siteChoices: SiteChoice[];
   invitations: InvitationShown[];
   payouts: PayoutsShown;
   sites: SiteShown[];
@@ -71,13 +76,13 @@ ${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
   return writePage({ title: 'Your account – Frontage', main, layout: 'dashboard', bar, form: true });
 }
 
-function requestPanel(request: AccountPage['requests'][number], { form, now }: AccountPage): Html {
+function requestPanel(request: AccountPage['requests'][number], { form, now, siteChoices }: AccountPage): Html {
   const action = `/account/requests/${request.id}`;
   return html`<section>
 <h2>“${request.agentName}” is requesting access</h2>
 <div class="panel">
 ${requestFacts(request, now)}
-${form({ action }, html`${codeField('Code shown by your agent (8 letters)')}<button name="answer" value="approve">Give access</button>`)}
+${form({ action }, html`${scopeFields(siteChoices, usualScope)}${codeField('Code shown by your agent (8 letters)')}<button name="answer" value="approve">Give access</button>`)}
 ${form({ action }, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>
 </section>`;
@@ -120,8 +125,8 @@ function siteLine({ address, archived, live, role }: SiteShown): Html {
 
 function tokenList({ tokens, form, now }: AccountPage): Html {
   const rows = tokens.map(
-    ({ id, name, lastFour, createdAt, lastUsedAt, expiresAt }) => html`<li>
-<div><strong>${name}</strong><small>…${lastFour} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'}${expiry(expiresAt, now)}</small></div>
+    ({ id, name, lastFour, createdAt, lastUsedAt, expiresAt, scope }) => html`<li>
+<div><strong>${name}</strong><small>…${lastFour} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'}${expiry(expiresAt, now)}</small><small>${scopeLine(scope)}</small></div>
 ${form({ action: `/account/tokens/${id}/revoke`, inline: true }, html`<button class="quiet small">Revoke</button>`)}
 </li>`,
   );

@@ -10,6 +10,8 @@ const leads = {
     'To see your invitation, enter the e-mail address that it was sent to. You don’t need a password: we will e-mail you a link that opens the invitation.',
   client:
     'An app is requesting access to your websites. Please sign in first; then you can see which app it is and decide. You don’t need a password: enter your e-mail address, then use this browser to open the link that we send you.',
+  agent:
+    'Your agent asks you to allow something. Please sign in first; then you can see what it is and decide. You don’t need a password: enter your e-mail address, then use this browser to open the link that we send you.',
 };
 const usualLead =
   'You don’t need a password. Enter your e-mail address, and we will send you a link that signs you in.';

@@ -72,6 +72,15 @@ export async function createAccessFixture(
     deps: fixture.deps,
     ownerId: owner.accountId,
     collaboratorId: collaborator.accountId,
+    /** Of the callers with a token. */
+    accountIds: {
+      stranger: stranger.accountId,
+      invitee: invitee.accountId,
+      'payout owner': payoutOwner.accountId,
+      former: former.accountId,
+      collaborator: collaborator.accountId,
+      owner: owner.accountId,
+    },
     /** Of the owner. */
     token: owner.token,
     tokens: { owner: owner.token, invitee: invitee.token },

@@ -1,0 +1,87 @@
+/**
+ * Authorization by the scope of the token: each operation declares in `config.needs` what it needs. Which sites the
+ * token may reach is checked where they are loaded (`api/access.ts`).
+ */
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { requireScope } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { capabilitiesOf } from '#api/capabilities.ts';
+import { type NamedCall, returnAllowance, useAllowance } from '#api/scopes/allowances.ts';
+import { needOf } from '#api/scopes/needs.ts';
+import { wideningLink } from '#api/scopes/widening.ts';
+import { lackingIn, type PartOfScope, widened } from '#rules/scopes.ts';
+import type { Deps } from '#runtime/deps.ts';
+
+const subjectMax = 200;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The call as an owner allowed it once, if this request was the first to use that. */
+    allowedCall: NamedCall | null;
+  }
+}
+
+/**
+ * Add it to a scope with tokens before its routes. Throws at startup if a route does not declare what it needs, and
+ * `out_of_scope` for calls beyond the scope of their token that the owner has not allowed.
+ */
+export function requireScopes(scope: Api, deps: Deps): void {
+  scope.decorateRequest('allowedCall', null);
+  scope.addHook('onRoute', ({ method, url, config }) => {
+    if (!config?.needs) throw new Error(`${method} ${url} does not declare what it needs of a token's scope`);
+  });
+
+  scope.addHook('onRequest', async (request) => {
+    const need = needOf(request.routeOptions.config.needs ?? 'account');
+    request.actor.wideningLink = linkFor(deps, request);
+    if (need.isFree?.(request, request.actor)) return;
+    await applyAllowance(deps, request, { ...need.wanted, ...need.most });
+    requireScope(request.actor, need.wanted);
+  });
+
+  scope.addHook('onSend', async (request, reply) => {
+    const { allowedCall } = request;
+    if (allowedCall && reply.statusCode >= 400) await returnAllowance(request.em, allowedCall);
+  });
+}
+
+/** Adds to the actor what its owner has allowed for this call, if the call may need more than the token has. */
+async function applyAllowance({ clock }: Deps, request: FastifyRequest, most: PartOfScope): Promise<void> {
+  const { actor } = request;
+  if (actor.scope.sites === 'all' && !lackingIn(actor.scope, most)) return;
+  const call = callOf(request);
+  const allowance = await useAllowance(request.em, clock.now(), call, keyOf(request));
+  if (!allowance) return;
+  if (allowance.claimed) request.allowedCall = call;
+  actor.scope = widened(actor.scope, allowance.missing);
+  actor.handsOn = widened(actor.handsOn, allowance.handsOn);
+}
+
+/** Only a repeated POST returns its first response. */
+function keyOf({ method, headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  return method === 'POST' && typeof key === 'string' ? key : undefined;
+}
+
+function callOf({ actor, url, routeOptions }: FastifyRequest): NamedCall {
+  const path = url.split('?', 1)[0] ?? '';
+  const hash = () => createHash('sha256').update(path).digest('base64url');
+  const subject = path.length <= subjectMax ? path : `${path.slice(0, subjectMax)}…${hash()}`;
+  return { tokenId: actor.tokenId, operation: routeOptions.config.operation ?? '', subject };
+}
+
+function linkFor({ config, clock }: Deps, request: FastifyRequest) {
+  return (missing: PartOfScope, { handsOn = false } = {}): string | undefined => {
+    if (!capabilitiesOf(config).email_signin) return undefined;
+    const { tokenId: token, ...call } = callOf(request);
+    const summary = request.routeOptions.schema?.summary ?? call.operation;
+    return wideningLink(config, clock.now(), {
+      token,
+      ...call,
+      summary,
+      missing,
+      ...(handsOn ? { handsOn: true as const } : {}),
+    });
+  };
+}
