@@ -138,6 +138,9 @@ export async function rotateToken(
       nextAction: `Call POST /v1/tokens/${id}/rotate with that token. If its secret was stolen, revoke it: DELETE /v1/tokens/${id}.`,
     });
   }
+  // An owner may have given a token more than the token that made it.
+  const missing = lackingIn(actor.handsOn, token.scope);
+  if (missing) throw outOfScope(actor, missing, { handsOn: true });
   // Of two calls with one secret, the second is refused. A revocation of the caller reaches the token by its row.
   const own = token.id === actor.tokenId ? { hash: hashSecret(current) } : {};
   const changed = { hash: hashSecret(secret), lastFour: secret.slice(-4) };

@@ -142,7 +142,7 @@ test('an owner widens a token for good by what it lacked, and no more', async ()
   expect({ ...scope, sites: scope.sites.length }).toEqual({ ...usualScope, sites: 2 });
 });
 
-test('a token hands on no more than its own scope, unless its owner says so', async () => {
+test('a token hands on its own scope at most, unless its owner allows more', async () => {
   const owner = await fixture.newSignedIn();
   const { call } = await tokenWith(owner, usualScope);
   const make = (scope: Scope) => call('POST', '/v1/tokens', { body: { name: 'T', scope } });
@@ -173,7 +173,7 @@ test('a link is worth nothing to others, changed, or by being opened', async () 
   expect(await scopeOf(owner, id)).toEqual(usualScope);
 });
 
-test('an owner who is not signed in reaches the page of the link by signing in', async () => {
+test('an owner who signs in from a link returns to its page', async () => {
   const owner = await fixture.newOwner();
   const { call } = await tokenWith(owner, usualScope);
   const link = linkIn(await call('PATCH', '/v1/account', named));
@@ -203,4 +203,14 @@ test('without sign-in a refusal names no link', async () => {
   expect(errorOf(refused)).toMatchObject({ code: 'out_of_scope' });
   expect(errorOf(refused).next_action).not.toContain('http');
   await closed.close();
+});
+
+test('a token that made another does not get what an owner gave that one', async () => {
+  const owner = await fixture.newSignedIn();
+  const maker = await tokenWith(owner, { ...usualScope, account: true });
+  const { body: made } = await maker.call('POST', '/v1/tokens', { body: { name: 'Made' } });
+  const rotate = () => maker.call('POST', `/v1/tokens/${made.id}/rotate`);
+  expect((await rotate()).status).toBe(200);
+  await fixture.deps.em().execute(`update token set scope = scope || '{"payouts": true}' where id = ?`, [made.id]);
+  linkIn(await rotate());
 });

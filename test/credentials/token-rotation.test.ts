@@ -1,6 +1,7 @@
 /** A token gets a new secret and keeps what it made. */
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
+import { everything } from '#rules/scopes.ts';
 import { type Caller, callWith, createFixture, createSite, errorOf } from '#test/api/fixture.ts';
 
 const fixture = await createFixture();
@@ -10,7 +11,7 @@ const owner = await fixture.newCaller();
 type Made = Caller & { id: string };
 
 async function newToken(by: Caller, more: object = {}): Promise<Made> {
-  const { body } = await by.call('POST', '/v1/tokens', { body: { name: 'agent', ...more } });
+  const { body } = await by.call('POST', '/v1/tokens', { body: { name: 'agent', scope: everything, ...more } });
   return { id: body.id, accountId: by.accountId, token: body.access_token, call: withToken(body.access_token) };
 }
 

@@ -49,7 +49,7 @@ test('an owner who ticks no website is asked again, and keeps what they ticked',
   expect(shown.text).toMatch(/value="some" checked/);
 });
 
-test('a request that is answered on the account page has the scope that was ticked there', async () => {
+test('a request approved on the account page has the scope ticked there', async () => {
   const owner = await fixture.newSignedIn();
   const asked = await fixture.ask(owner.email);
   const page = await owner.browser.open('/account');
@@ -58,7 +58,7 @@ test('a request that is answered on the account page has the scope that was tick
   expect((await owner.browser.open('/account')).text).toContain('all websites · may only read');
 });
 
-test('an app has the scope that its owner chose, in each refresh and in the list', async () => {
+test('an app keeps the scope that its owner chose through refreshes', async () => {
   const owner = await fixture.newSignedIn();
   const { body: client } = await fixture.register();
   const { verifier, challenge } = pkce();
