@@ -12,7 +12,7 @@ import type Docker from 'dockerode';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { removeEarlierImages } from '#providers/sandbox/image/docker-image.ts';
 import { imageId, makeImageFolder } from '#providers/sandbox/image/image.ts';
-import { pruneVersions, removeAbandoned } from '#runtime/cached-versions.ts';
+import { makeVersion, pruneVersions, removeAbandoned } from '#runtime/cached-versions.ts';
 import { workflowBundle } from '#worker/bundle.ts';
 import { dataDir, engine } from './fixture.ts';
 import { toTar } from './tar.ts';
@@ -25,32 +25,60 @@ test('an existing image is found at once', { timeout: 300_000 }, async () => {
   expect(lines).toEqual([]);
 });
 
-test('a killed image build leaves nothing that looks like an image', { timeout: 300_000 }, async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'frontage-image-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+const letters = (letter: string) => letter.repeat(16);
+
+test('a killed process leaves nothing that looks like a version', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-versions-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const script = `
-    import { makeImageFolder } from ${JSON.stringify(join(import.meta.dirname, '../../providers/sandbox/image/image.ts'))};
-    await makeImageFolder(${JSON.stringify(folder)}, (line) => console.log(line));`;
+    import { writeFile } from 'node:fs/promises';
+    import { makeVersion } from ${JSON.stringify(join(import.meta.dirname, '../../runtime/cached-versions.ts'))};
+    await makeVersion(${JSON.stringify(folder)}, '${letters('d')}', async (aside) => {
+      await writeFile(aside + '/half', '');
+      console.log('half');
+      await new Promise(() => setInterval(() => {}, 1000));
+    });`;
   const maker = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(maker.stdout, 'data');
-  process.kill(-(maker.pid ?? 0), 'SIGKILL');
+  maker.kill('SIGKILL');
   await once(maker, 'exit');
-  const left = await readdir(join(folder, 'sandbox'));
+  const left = await readdir(folder);
   expect(left).toEqual([expect.stringMatching(/^\.making-/)]);
-  await utimes(join(folder, 'sandbox', left[0] ?? ''), 0, 0);
-  // Images of earlier versions of the platform, the last of them maybe in use.
-  for (const [days, name] of ['a', 'b', 'c'].map((letter, at) => [9 - at, letter.repeat(16)] as const)) {
-    await mkdir(join(folder, 'sandbox', name, 'usr'), { recursive: true });
+  await utimes(join(folder, left[0] ?? ''), 0, 0);
+  expect(await makeVersion(folder, letters('d'), async () => {})).toBe(join(folder, letters('d')));
+  expect(await readdir(folder)).toEqual([letters('d')]);
+});
+
+test('two processes that make the same version keep one of them', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-versions-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const both = Promise.withResolvers<void>();
+  let started = 0;
+  const fill = async (aside: string) => {
+    await writeFile(join(aside, 'file'), String(started));
+    if (++started === 2) both.resolve();
+    await both.promise;
+  };
+  const [one, two] = await Promise.all([makeVersion(folder, 'v', fill), makeVersion(folder, 'v', fill)]);
+  expect(one).toBe(two);
+  expect(started).toBe(2);
+  expect(await readdir(folder)).toEqual(['v']);
+  expect(await readdir(one)).toEqual(['file']);
+});
+
+test('the version used last and the one before it are kept', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-versions-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const [days, name] of ['a', 'b', 'c'].map((letter, at) => [9 - at, letters(letter)] as const)) {
+    await mkdir(join(folder, name, 'usr'), { recursive: true });
     const made = Date.now() / 1000 - days * 24 * 3600;
-    await utimes(join(folder, 'sandbox', name), made, made);
+    await utimes(join(folder, name), made, made);
   }
-  await mkdir(join(folder, 'sandbox', 'notes'));
-  const [one, two] = await Promise.all([makeImageFolder(folder, () => {}), makeImageFolder(folder, () => {})]);
-  expect(one).toEqual(two);
-  expect((await readdir(join(folder, 'sandbox'))).sort()).toEqual([one.id, 'c'.repeat(16), 'notes'].sort());
+  for (const name of [letters('d'), 'notes']) await mkdir(join(folder, name));
+  await pruneVersions(folder, /^[0-9a-f]{16}$/, letters('d'));
+  expect((await readdir(folder)).sort()).toEqual([letters('c'), letters('d'), 'notes']);
 });
 
 /** An image of nothing, as `docker load` takes it: its age is what it says. */

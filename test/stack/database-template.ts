@@ -5,10 +5,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
-import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { access, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { pruneVersions, removeAbandoned } from '#runtime/cached-versions.ts';
+import { makeVersion, pruneVersions } from '#runtime/cached-versions.ts';
 import { findPostgres } from '#tools/local/services/postgres-binaries.ts';
 
 const run = promisify(execFile);
@@ -31,20 +31,15 @@ export async function copyTemplate(to: string): Promise<boolean> {
   }
 }
 
-/** Keeps the folder of a stopped server as the template. Of two concurrent runs, the later one's copy is discarded. */
+/** Keeps the folder of a stopped server as the template. */
 export async function saveTemplate(from: string): Promise<void> {
   const id = await templateId();
   await mkdir(cache, { recursive: true, mode: 0o711 });
-  await removeAbandoned(cache, '.making-');
-  const aside = await mkdtemp(join(cache, '.making-'));
-  try {
-    await run('cp', ['-a', from, join(aside, id)]);
+  await makeVersion(cache, id, async (aside) => {
+    await run('cp', ['-a', `${from}/.`, aside]);
     // Test servers do not sync: after a power cut, a template must be complete or absent.
     await run('sync', ['-f', aside]).catch(() => {});
-    await rename(join(aside, id), join(cache, id)).catch(() => {});
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
+  });
   await pruneVersions(cache, /^[0-9a-f]{16}$/, id);
 }
 

@@ -9,10 +9,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { access, cp, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { pruneVersions, removeAbandoned } from '../../../runtime/cached-versions.ts';
+import { makeVersion, pruneVersions } from '../../../runtime/cached-versions.ts';
 import { countedPackages, readLockfile, watchPackages } from '../../../runtime/npm-packages.mjs';
 import { slimPackages } from '../../../runtime/slim-packages.mjs';
 import { addSystem, nodeBinary } from './system.ts';
@@ -49,35 +49,16 @@ export async function imageId(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/**
- * Returns the image's folder, and creates it if it is missing. It is built under another name and renamed, so a killed process leaves no
- * incomplete image. Of two concurrent builds, the later one is discarded.
- */
+/** Returns the image's folder, and creates it if it is missing. */
 export async function makeImageFolder(dataDir: string, onProgress: Progress): Promise<{ id: string; path: string }> {
   const id = await imageId();
   const parent = join(dataDir, 'sandbox');
-  const path = join(parent, id);
-  if (!(await exists(path))) {
-    await make(parent, path, onProgress);
+  const path = await makeVersion(parent, id, async (aside) => {
+    await fill(aside, onProgress);
     onProgress('The sandbox is ready.');
-  }
+  });
   await pruneVersions(parent, /^[0-9a-f]{16}$/, id);
   return { id, path };
-}
-
-async function make(parent: string, path: string, onProgress: Progress): Promise<void> {
-  await mkdir(parent, { recursive: true });
-  await removeAbandoned(parent, '.making-');
-  // npm refuses a prefix that leads through a symbolic link.
-  const aside = await realpath(await mkdtemp(join(parent, '.making-')));
-  try {
-    await fill(aside, onProgress);
-    await rename(aside, path).catch(async (error) => {
-      if (!(await exists(path))) throw error;
-    });
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
 }
 
 async function fill(folder: string, onProgress: Progress): Promise<void> {
@@ -118,11 +99,4 @@ function listFiles(folder: string): string[] {
   const items = readdirSync(join(here, folder), { recursive: true, withFileTypes: true });
   const files = items.filter((item) => item.isFile()).map((item) => relative(here, join(item.parentPath, item.name)));
   return files.filter((path) => !path.includes('node_modules')).sort();
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -8,7 +8,6 @@ import { freePort } from '#tools/local/ports.ts';
 export type StripeMock = {
   /** The mock's response to a request: an error about its shape, or an example. Null without a mock. */
   ask(request: { method: string; url: string; body: string }): Promise<{ status: number; body: Example } | null>;
-  close(): void;
 };
 type Example = { [field: string]: unknown };
 
@@ -28,16 +27,26 @@ function isProgram(path: string): boolean {
   }
 }
 
-export const noMock: StripeMock = { ask: async () => null, close() {} };
+export const noMock: StripeMock = { ask: async () => null };
 
 /** The mock is older than our client: fields that were renamed since have their old names there. */
 const withOldNames = (body: string) => body.replaceAll('allowed_payment_method_types', 'payment_method_types');
 
-/** Starts the mock. Its shell reads from our pipe, so it ends when this process does, even on SIGKILL. */
-export async function startStripeMock(program: string): Promise<StripeMock> {
+const running = new Map<string, Promise<StripeMock>>();
+
+/** The mock of this process: its start takes a second of CPU time, and it has no state. */
+export function stripeMock(program: string): Promise<StripeMock> {
+  const mock = running.get(program) ?? startStripeMock(program);
+  running.set(program, mock);
+  return mock;
+}
+
+/** Its shell reads from our pipe, so it ends when this process does, even on SIGKILL. */
+async function startStripeMock(program: string): Promise<StripeMock> {
   const port = await freePort();
   const script = '"$0" -http-addr "127.0.0.1:$1" -https-addr 127.0.0.1:0 >/dev/null 2>&1 & mock=$!; cat; kill $mock';
   const shell = spawn('/bin/sh', ['-c', script, program, String(port)], { stdio: ['pipe', 'ignore', 'ignore'] });
+  shell.unref();
   const url = `http://127.0.0.1:${port}`;
   for (let tries = 0; ; tries++) {
     if (await fetch(url).catch(() => undefined)) break;
@@ -53,6 +62,5 @@ export async function startStripeMock(program: string): Promise<StripeMock> {
       });
       return { status: answer.status, body: (await answer.json()) as Example };
     },
-    close: () => void shell.stdin?.end(),
   };
 }

@@ -14,7 +14,7 @@ import { refundRoutes } from './refunds.ts';
 import { sessionRoutes } from './sessions.ts';
 import { type Call, calm, type Knobs, type PaymentsStub, Refusal, type Route, type StoredObject } from './state.ts';
 import { readObjects, writeObjects } from './state-file.ts';
-import { noMock, startStripeMock } from './stripe-mock.ts';
+import { noMock, stripeMock } from './stripe-mock.ts';
 import { createWebhooks, type Hooks, shown } from './webhooks.ts';
 
 export type PaymentsStubOptions = {
@@ -39,7 +39,7 @@ const routes: Route[] = [...sessionRoutes, ...refundRoutes, ...accountRoutes, ..
 type Answer = { status: number; body: object };
 
 export async function startPaymentsStub(options: PaymentsStubOptions) {
-  const shapes = options.mock === undefined ? noMock : await startStripeMock(options.mock);
+  const shapes = options.mock === undefined ? noMock : await stripeMock(options.mock);
   const answered = new Map<string, { body: string; answer: Promise<Answer> }>();
   const hooks = createWebhooks(() => stub, options.hooks ?? {});
   const stub: PaymentsStub = {
@@ -73,7 +73,6 @@ export async function startPaymentsStub(options: PaymentsStubOptions) {
       clearInterval(saving);
       save();
       hooks.close();
-      shapes.close();
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
     },
