@@ -20,6 +20,7 @@ import { OutboxEntry } from '#db/outbox-entry.ts';
 import { sweepPaymentEvents } from '#db/payments/transitions.ts';
 import { sweepPreviews } from '#db/previews/transitions.ts';
 import { overdueScans, restartScans } from '#db/scanning/transitions.ts';
+import { sweepFormerNames } from '#db/sites/former-names.ts';
 import { sweepChallenges } from '#db/used-challenges.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
@@ -54,6 +55,7 @@ const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] =
   sweepPaymentEvents,
   sweepPreviews,
   sweepTicketKeys,
+  sweepFormerNames,
 ];
 
 export function reconciliationActivities(deps: Deps) {

@@ -25,6 +25,7 @@ import { BuildSlots } from './migrations/2026-11-23-build-slots.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
 import { CacheEpochs } from './migrations/2026-11-23-cache-epochs.ts';
 import { DeclinedInvitations } from './migrations/2026-11-23-creds-declined-invitations.ts';
+import { FormerNames } from './migrations/2026-11-23-creds-former-names.ts';
 import { GitCredentials } from './migrations/2026-11-23-creds-git-credentials.ts';
 import { FreeBookings } from './migrations/2026-11-23-free-bookings.ts';
 import { MadeBy } from './migrations/2026-11-23-made-by.ts';
@@ -73,4 +74,5 @@ export const migrationsList = [
   { name: '2026-11-23-creds-git-credentials', class: GitCredentials },
   { name: '2026-11-23-creds-declined-invitations', class: DeclinedInvitations },
   { name: '2026-11-23-token-scopes', class: TokenScopes },
+  { name: '2026-11-23-creds-former-names', class: FormerNames },
 ];

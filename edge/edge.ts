@@ -108,9 +108,14 @@ export function createEdge(parts: EdgeParts): Edge {
 
   function placeOf({ host }: RequestAddress): HostMatch {
     const name = siteNameOf(host, baseDomain);
-    if (name !== undefined) return { name, site: sites.byName(name), attached: undefined };
+    if (name !== undefined) {
+      const site = sites.byName(name);
+      // Another site may have the name by now.
+      const movedTo = site ? undefined : sites.byFormerName(name, parts.clock.now().getTime());
+      return { name, site, movedTo, attached: undefined };
+    }
     const attached = sites.byDomain(host);
-    return { name, site: attached?.site, attached };
+    return { name, site: attached?.site, movedTo: undefined, attached };
   }
 
   function answerAt(

@@ -5,6 +5,7 @@ import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { siteHosts } from '#db/domains/site-hosts.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { raiseForRules } from '#db/scanning/transitions.ts';
+import { formerNamesOf } from '#db/sites/former-names.ts';
 import { Site } from '#db/sites/site.ts';
 import { describeExternalTargets } from '#providers/redirects/external-targets.ts';
 import { checkRedirects } from '#providers/redirects/rules.ts';
@@ -39,6 +40,8 @@ export async function setRedirects(
   const { address: home } = await canonicalUrl(em, deps.config, site);
   // A loop may go through any of the site's addresses.
   checkRedirects(written, home);
+  for (const { name } of await formerNamesOf(em, deps.clock.now(), site.id))
+    checkRedirects(written, siteAddress(deps.config, name));
   const checked = checkRedirects(written, siteAddress(deps.config, site.name));
   // Store the bytes first: an edge may read them as soon as the row refers to them.
   const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));

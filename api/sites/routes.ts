@@ -4,6 +4,7 @@ import type { Api } from '#api/api.ts';
 import { openCommentsOf } from '#api/comments/counts.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
+import { formerNamesOf } from '#db/sites/former-names.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
@@ -18,6 +19,11 @@ export function siteRoutes(app: Api, deps: Deps): void {
     return { config, actor, openComments: open.get(site.id) ?? 0 };
   };
   const show = async (asked: Asked, site: Site) => siteView(site, await contextOf(asked, site));
+  const detail = async (asked: Asked, site: Site) => {
+    const changes = await unpublishedChanges(asked.em, deps, site);
+    const formerNames = await formerNamesOf(asked.em, deps.clock.now(), site.id);
+    return siteDetailView(site, { changes, formerNames }, await contextOf(asked, site));
+  };
   const replay = async (asked: Asked, id: string) => show(asked, await loadSite(asked.em, asked.actor, id));
 
   app.post(
@@ -71,7 +77,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params }) => {
       const site = await loadSite(em, actor, params.id);
-      return siteDetailView(site, await unpublishedChanges(em, deps, site), await contextOf({ em, actor }, site));
+      return await detail({ em, actor }, site);
     },
   );
 
@@ -81,13 +87,14 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.update', needs: 'write' },
       schema: {
         summary: 'Change a site’s title or name',
-        description: 'Only the owner can change the name.',
+        description:
+          'Only the owner can change the name, at most five times a day. The old address redirects to the new one for 90 days, for at most three old names. The live pages name the new address after the next publish.',
         params: idParams,
         body: siteChange,
-        response: { 200: siteSchema },
+        response: { 200: siteDetailSchema },
       },
     },
-    async ({ em, actor, params, body }) => show({ em, actor }, await updateSite(em, actor, params.id, body)),
+    async ({ em, actor, params, body }) => detail({ em, actor }, await updateSite(em, deps, actor, params.id, body)),
   );
 
   app.post(

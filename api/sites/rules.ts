@@ -7,6 +7,7 @@ import { revokeReviewsOf } from '#api/review-links/links.ts';
 import { Account } from '#db/accounts/account.ts';
 import { expireHolds } from '#db/bookings/holds.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
@@ -14,7 +15,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { newPublicId } from '#runtime/ids.ts';
 import { readTemplate } from '#templates/templates.ts';
-import { isReserved } from './names.ts';
+import { claimFreeName, nameTaken, renameSite, requireFreeName } from './names.ts';
 import type { UnpublishedChanges } from './schemas.ts';
 
 export type NewSite = { id: string; name: string; title: string; template: string | null };
@@ -29,13 +30,14 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
     throw missing(deps.config, 'repositories') ?? new Error('repositories are enabled but not available');
   const publicId = newPublicId();
   const tree = input.template === null ? null : await treeOf(deps, input.template, { title: input.title, publicId });
-  await requireFreeName(em, input.name);
+  await requireFreeName(em, clock.now(), input.name);
   await em.transactional((tx) => requireSiteLimit(tx, deps, actor.accountId));
   const owner = await em.findOneOrFail(Account, actor.accountId);
   await repositories.create(input.id, tree, { name: owner.name, email: owner.email }, clock.now());
   return await em
     .transactional(async (tx) => {
       await requireSiteLimit(tx, deps, actor.accountId);
+      await claimFreeName(tx, clock.now(), input.name);
       return tx.create(Site, {
         ...input,
         template: input.template ?? '',
@@ -59,10 +61,13 @@ async function treeOf(
   return tree;
 }
 
-/** Changes the title or the name. A new name changes the address at once; only the owner may do that. Throws `owner_only`,
- * `nothing_to_update`, `invalid_name`, `site_archived`. */
+/**
+ * Changes the title or the name. A new name changes the address at once, and the old address redirects; only the owner
+ * may do that. Throws `owner_only`, `nothing_to_update`, `invalid_name`, `site_archived`, `rate_limited`.
+ */
 export async function updateSite(
   em: EntityManager,
+  deps: Pick<Deps, 'clock' | 'config'>,
   actor: Actor,
   siteId: string,
   { title, name }: { title?: string | undefined; name?: string | undefined },
@@ -79,10 +84,9 @@ export async function updateSite(
       }
       if (name !== undefined && name !== site.name) {
         requireNotBlocked(site, 'be renamed');
-        await requireFreeName(tx, name);
+        await renameSite(tx, deps, site, name);
       }
       site.title = title ?? site.title;
-      site.name = name ?? site.name;
       return site;
     })
     .catch(translateTakenName);
@@ -114,11 +118,15 @@ export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor,
   });
 }
 
-/** Which repositories are ahead of the live version. Without a live version, those that have commits are. */
+/**
+ * Which repositories are ahead of the live version, and whether its pages name another address. Without a live version,
+ * repositories that have commits are ahead.
+ */
 export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Site): Promise<UnpublishedChanges> {
   const { repositories } = deps;
-  if (!repositories) return { source: false, content: false };
   const live = await liveDeploymentOf(em, site);
+  const address = live !== null && live.siteUrl !== (await canonicalUrl(em, deps.config, site)).address;
+  if (!repositories) return { source: false, content: false, address };
   const [source, content] = await Promise.all([
     repositories.head(site.id, 'source'),
     repositories.head(site.id, 'content'),
@@ -126,6 +134,7 @@ export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Si
   return {
     source: (live?.sourceCommit ?? null) !== source,
     content: (live?.contentCommit ?? null) !== content,
+    address,
   };
 }
 
@@ -143,10 +152,6 @@ async function lockVisibleSite(tx: EntityManager, actor: Actor, siteId: string):
   return site;
 }
 
-async function requireFreeName(em: EntityManager, name: string): Promise<void> {
-  if (isReserved(name) || (await em.count(Site, { name })) > 0) throw nameTaken(name);
-}
-
 /** Archived sites keep their name and their bytes but do not count: otherwise an account could never make room. */
 async function requireSiteLimit(em: EntityManager, deps: Deps, accountId: string): Promise<void> {
   await countWithinLimit(em, deps, {
@@ -161,11 +166,6 @@ async function requireSiteLimit(em: EntityManager, deps: Deps, accountId: string
 function translateTakenName(error: unknown): never {
   if (error instanceof UniqueConstraintViolationException && error.message.includes('site_name_key')) throw nameTaken();
   throw error;
-}
-
-function nameTaken(name?: string): AppError {
-  const which = name === undefined ? 'This name' : `The name ${name}`;
-  return errors.invalid_name(`${which} is already taken or is reserved.`, { nextAction: 'Choose another name.' });
 }
 
 function noSuchTemplate(): AppError {

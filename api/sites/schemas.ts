@@ -3,9 +3,10 @@ import { type Actor, roleOf } from '#api/access.ts';
 import { moment } from '#api/schemas.ts';
 import { repositoryAddress } from '#api/source/schemas.ts';
 import { blockOf } from '#db/sites/blocks.ts';
+import type { FormerName } from '#db/sites/former-names.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Config } from '#runtime/config.ts';
-import { siteAddress } from '#runtime/site-addresses.ts';
+import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 
 const name = z
   .string()
@@ -63,11 +64,17 @@ export const siteSchema = z
 export const siteDetailSchema = siteSchema
   .extend({
     has_unpublished_changes: z.boolean(),
-    unpublished_changes: z.object({ source: z.boolean(), content: z.boolean() }),
+    unpublished_changes: z
+      .object({ source: z.boolean(), content: z.boolean(), address: z.boolean() })
+      .describe('What the next publish changes. `address`: the live pages name an earlier address of the site.'),
+    former_hostnames: z
+      .array(z.object({ hostname: z.string(), redirects_until: moment }))
+      .describe('Hosts of earlier names, which redirect to the site’s address with path and query.'),
+    next_action: z.string().optional(),
   })
   .meta({ id: 'SiteDetail' });
 
-export type UnpublishedChanges = { source: boolean; content: boolean };
+export type UnpublishedChanges = { source: boolean; content: boolean; address: boolean };
 
 /** `openComments` is the site's count from `openCommentsOf`. */
 export type SiteContext = { config: Config; actor: Actor; openComments: number };
@@ -96,12 +103,20 @@ export function siteView(site: Site, { config, actor, openComments }: SiteContex
 
 export function siteDetailView(
   site: Site,
-  changes: UnpublishedChanges,
+  { changes, formerNames }: { changes: UnpublishedChanges; formerNames: readonly FormerName[] },
   context: SiteContext,
 ): z.output<typeof siteDetailSchema> {
   return {
     ...siteView(site, context),
-    has_unpublished_changes: changes.source || changes.content,
+    has_unpublished_changes: changes.source || changes.content || changes.address,
     unpublished_changes: changes,
+    former_hostnames: formerNames.map(({ name, until }) => ({
+      hostname: siteHostname(context.config, name),
+      redirects_until: until,
+    })),
+    ...(changes.address ? { next_action: republish(site) } : {}),
   };
 }
+
+const republish = ({ id }: Site) =>
+  `The live pages still name an earlier address of the site. Call POST /v1/sites/${id}/publish to build them with the present one.`;

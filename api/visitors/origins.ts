@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { domainsOfSite } from '#db/domains/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { previewLabels } from '#db/previews/transitions.ts';
+import { formerNamesOf } from '#db/sites/former-names.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
@@ -20,6 +21,8 @@ type Source = (
 const sources: readonly Source[] = [
   (_em, config, site) => [siteAddress(config, site.name)],
   domainAddresses,
+  // A page that was opened before a rename.
+  async (em, config, site, now) => (await formerNamesOf(em, now, site.id)).map(({ name }) => siteAddress(config, name)),
   async (em, config, site) => (await previewLabels(em, site.id)).map((label) => siteAddress(config, label)),
 ];
 

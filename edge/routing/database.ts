@@ -16,7 +16,12 @@ export type SiteRow = {
   previews?: PreviewRow[];
   /** Its owner's domains; absent if there are none. */
   domains?: DomainRow[];
+  /** Names that it had, whose hosts redirect; absent if there are none. */
+  formerNames?: FormerNameRow[];
 };
+
+/** `until`: milliseconds since 1970. */
+export type FormerNameRow = { name: string; until: number };
 
 /** An attached domain. Times are milliseconds since 1970; null without a certificate. */
 export type DomainRow = {
@@ -77,7 +82,9 @@ const sitesSql = `
        'certifiedUntil', floor(extract(epoch from certificate.not_after) * 1000),
        'healthySince', floor(extract(epoch from certificate.healthy_since) * 1000)) order by domain.name)
      from domain left join certificate on certificate.domain_id = domain.id
-     where domain.site_id = site.id and domain.removed_at is null and domain.status not in ('Deleted', 'Blocked')) as domains
+     where domain.site_id = site.id and domain.removed_at is null and domain.status not in ('Deleted', 'Blocked')) as domains,
+    (select json_agg(json_build_object('name', former.name, 'until', floor(extract(epoch from former.until) * 1000)) order by former.id)
+     from former_name former where former.site_id = site.id and former.ended_at is null) as "formerNames"
   from (select pg_snapshot_xmin(pg_current_snapshot()) as xid) as mark
   left join site on %condition
   left join deployment on deployment.id = site.live_deployment_id`;
@@ -118,10 +125,11 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
     return {
       mark: rows[0].mark,
       server: rows[0].server,
-      sites: sites.map(({ mark: _, server: __, previews, domains, ...site }) => ({
+      sites: sites.map(({ mark: _, server: __, previews, domains, formerNames, ...site }) => ({
         ...site,
         ...(previews ? { previews } : {}),
         ...(domains ? { domains } : {}),
+        ...(formerNames ? { formerNames } : {}),
       })),
     };
   }

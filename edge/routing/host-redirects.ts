@@ -1,4 +1,7 @@
-/** Redirects between hosts: from a site's domains to its primary one, and to TLS if there is a valid certificate. */
+/**
+ * Redirects between hosts: from a site's domains to its primary one, from its former names to the present one, and to
+ * TLS if there is a valid certificate.
+ */
 
 import type { EdgeResponse } from '#edge/content/response.ts';
 import type { OwnCertificate } from '#edge/http/certificates-database.ts';
@@ -20,6 +23,8 @@ export type TlsEndpoint = {
 export type HostMatch = {
   name: string | undefined;
   site: SiteRow | undefined;
+  /** The site that had this name. */
+  movedTo?: SiteRow | undefined;
   attached: SiteDomain | undefined;
 };
 
@@ -38,7 +43,8 @@ export function createHostRedirects({ clock, baseDomain, edgeUrl, tls }: Parts):
   const plain = new URL(edgeUrl);
   const tlsOrigin = tls && `https://%host${tls.port === 443 ? '' : `:${tls.port}`}`;
   // A proxy that terminates TLS does so for owners' domains too.
-  const primaryOrigin = tlsOrigin ?? `${plain.protocol}//%host${plain.port === '' ? '' : `:${plain.port}`}`;
+  const plainOrigin = `${plain.protocol}//%host${plain.port === '' ? '' : `:${plain.port}`}`;
+  const primaryOrigin = tlsOrigin ?? plainOrigin;
 
   const isValid = (until: number | null | undefined) => typeof until === 'number' && until > clock.now().getTime();
 
@@ -56,9 +62,17 @@ export function createHostRedirects({ clock, baseDomain, edgeUrl, tls }: Parts):
     return name !== undefined || host === baseDomain ? tls?.own() : undefined;
   }
 
+  function redirectToSite(site: SiteRow, isSecure: boolean, target: string): EdgeResponse {
+    const primary = primaryDomainOf(site);
+    if (primary) return redirect(primaryOrigin, primary.name, target);
+    const overTls = isSecure || isValid(tls?.own()?.certifiedUntil) ? tlsOrigin : undefined;
+    return redirect(overTls ?? plainOrigin, `${site.name}.${baseDomain}`, target);
+  }
+
   return {
     redirectFor(address, isSecure, place) {
-      const { site } = place;
+      const { site, movedTo } = place;
+      if (movedTo) return redirectToSite(movedTo, isSecure, address.target);
       // Nearly all requests: no domains, no redirect to TLS.
       if (site?.domains === undefined && (isSecure || !tls)) return undefined;
       const primary = primaryDomainOf(site);
@@ -75,7 +89,7 @@ export function createHostRedirects({ clock, baseDomain, edgeUrl, tls }: Parts):
   };
 }
 
-/** Revalidated each time: the primary domain may change. */
+/** Revalidated each time: the primary domain and the name may change. */
 function redirect(origin: string, host: string, target: string): EdgeResponse {
   const path = target.replaceAll(/[^\x21-\x7e]/g, (char) => encodeURIComponent(char));
   const fields = [

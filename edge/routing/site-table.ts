@@ -1,4 +1,4 @@
-/** All sites in memory, by name, preview host and domain. Pure. */
+/** All sites in memory, by name, former name, preview host and domain. Pure. */
 import type { DomainRow, PreviewRow, SiteRow } from './database.ts';
 
 export type SitePreview = { site: SiteRow; preview: PreviewRow };
@@ -7,6 +7,8 @@ export type SiteDomain = { site: SiteRow; domain: DomainRow };
 
 export type SiteTable = {
   byName(name: string): SiteRow | undefined;
+  /** The site that gave up this name, until it is free again. */
+  byFormerName(name: string, now: number): SiteRow | undefined;
   /** The draft at a preview host, with its site. */
   byLabel(label: string): SitePreview | undefined;
   /** The site at an owner's domain. */
@@ -21,6 +23,7 @@ export type SiteTable = {
 export function createSiteTable(): SiteTable {
   const byId = new Map<string, SiteRow>();
   const byName = new Map<string, SiteRow>();
+  const byFormerName = new Map<string, { site: SiteRow; until: number }>();
   const byLabel = new Map<string, SitePreview>();
   const byDomain = new Map<string, SiteDomain>();
 
@@ -28,17 +31,24 @@ export function createSiteTable(): SiteTable {
     const before = byId.get(row.id);
     // The old name may already belong to another site.
     if (before && byName.get(before.name) === before) byName.delete(before.name);
+    for (const { name } of before?.formerNames ?? [])
+      if (byFormerName.get(name)?.site.id === row.id) byFormerName.delete(name);
     for (const { label } of before?.previews ?? []) byLabel.delete(label);
     // So may a domain.
     for (const { name } of before?.domains ?? []) if (byDomain.get(name)?.site.id === row.id) byDomain.delete(name);
     byId.set(row.id, row);
     byName.set(row.name, row);
+    for (const { name, until } of row.formerNames ?? []) byFormerName.set(name, { site: row, until });
     for (const preview of row.previews ?? []) byLabel.set(preview.label, { site: row, preview });
     for (const domain of row.domains ?? []) byDomain.set(domain.name, { site: row, domain });
   }
 
   return {
     byName: (name) => byName.get(name),
+    byFormerName(name, now) {
+      const found = byFormerName.get(name);
+      return found && found.until > now ? found.site : undefined;
+    },
     byLabel: (label) => byLabel.get(label),
     byDomain: (host) => byDomain.get(host),
     apply(rows) {
@@ -49,6 +59,7 @@ export function createSiteTable(): SiteTable {
     replace(rows) {
       byId.clear();
       byName.clear();
+      byFormerName.clear();
       byLabel.clear();
       byDomain.clear();
       for (const row of rows) put(row);
@@ -65,6 +76,7 @@ function isSame(a: SiteRow | undefined, b: SiteRow): boolean {
     a.manifestSha256 === b.manifestSha256 &&
     a.redirectsSha256 === b.redirectsSha256 &&
     JSON.stringify(a.previews) === JSON.stringify(b.previews) &&
-    JSON.stringify(a.domains) === JSON.stringify(b.domains)
+    JSON.stringify(a.domains) === JSON.stringify(b.domains) &&
+    JSON.stringify(a.formerNames) === JSON.stringify(b.formerNames)
   );
 }

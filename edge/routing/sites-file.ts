@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { removeAbandoned } from '#runtime/cached-versions.ts';
-import type { DomainRow, PreviewRow, SiteRow } from './database.ts';
+import type { DomainRow, FormerNameRow, PreviewRow, SiteRow } from './database.ts';
 
 type Line = [
   id: string,
@@ -13,6 +13,7 @@ type Line = [
   redirectsSha256?: string | null,
   previews?: PreviewRow[] | null,
   domains?: DomainRow[] | null,
+  formerNames?: FormerNameRow[] | null,
 ];
 
 /** The sites as last saved; `undefined` without a readable file. */
@@ -21,15 +22,18 @@ export async function readSitesFile(path: string): Promise<SiteRow[] | undefined
   try {
     const saved = JSON.parse(await readFile(path, 'utf8')) as { format: 1; sites: Line[] };
     if (saved.format !== 1) return undefined;
-    return saved.sites.map(([id, name, status, manifestSha256, redirectsSha256 = null, previews, domains]) => ({
-      id,
-      name,
-      status: status === 'archived' || status === 'blocked' ? status : 'active',
-      manifestSha256,
-      redirectsSha256,
-      ...(previews ? { previews } : {}),
-      ...(domains ? { domains } : {}),
-    }));
+    return saved.sites.map(
+      ([id, name, status, manifestSha256, redirectsSha256 = null, previews, domains, formerNames]) => ({
+        id,
+        name,
+        status: status === 'archived' || status === 'blocked' ? status : 'active',
+        manifestSha256,
+        redirectsSha256,
+        ...(previews ? { previews } : {}),
+        ...(domains ? { domains } : {}),
+        ...(formerNames ? { formerNames } : {}),
+      }),
+    );
   } catch {
     return undefined;
   }
@@ -45,6 +49,7 @@ export async function writeSitesFile(path: string, sites: Iterable<SiteRow>): Pr
     site.redirectsSha256,
     site.previews ?? null,
     site.domains ?? null,
+    site.formerNames ?? null,
   ]);
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${randomUUID()}`;

@@ -8,6 +8,7 @@ import { readSitesFile, writeSitesFile } from './sites-file.ts';
 
 export type Sites = {
   byName(name: string): SiteRow | undefined;
+  byFormerName(name: string, now: number): SiteRow | undefined;
   byLabel(label: string): SitePreview | undefined;
   byDomain(host: string): SiteDomain | undefined;
   /** Resolves when the table is loaded: from the database, or from the file if the database does not respond. */
@@ -55,6 +56,7 @@ export function openSites({ database, notifications, log, file }: Parts): Sites 
 
   return {
     byName: table.byName,
+    byFormerName: table.byFormerName,
     byLabel: table.byLabel,
     byDomain: table.byDomain,
     ready: poller.ready,

@@ -13,7 +13,7 @@ const name = 'frontage import';
 export async function tryRows({ config, clock }: Deps, taken: Taken): Promise<string | null> {
   return await withClient(config.databaseUrl, name, async (client) => {
     await client.query('begin');
-    const subscriptions = await requireNew(client, taken);
+    const subscriptions = await requireNew(client, clock, taken);
     await writeRows(client, { config, clock }, taken);
     await client.query('rollback');
     return subscriptions;
@@ -30,7 +30,7 @@ export async function commitSite(
   try {
     await withClient(config.databaseUrl, name, async (client) => {
       await client.query('begin');
-      await requireNew(client, taken);
+      await requireNew(client, clock, taken);
       await writeRows(client, { config, clock }, taken);
       await recordFiles(client, taken.document, put);
       await startScan(client, clock, taken.document);

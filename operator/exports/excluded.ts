@@ -18,6 +18,7 @@ export const excluded: Record<string, string> = {
   collaborator: people,
   domain: names,
   domain_record: names,
+  former_name: 'redirects of hosts of this installation',
   flag: 'reviewed by the operators of this installation; imported files are scanned again',
   git_credential: 'a person’s secret on this installation',
   held_file: 'records that a file is in this installation’s store',

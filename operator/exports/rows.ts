@@ -13,6 +13,7 @@ import { refused } from './archive-reader.ts';
 /** Throws ExportFault if an id, the booking address or the name is already in use here. Returns the account's plans. */
 export async function requireNew(
   client: pg.ClientBase,
+  clock: Clock,
   { document: { site, live, rows }, accountId }: Taken,
 ): Promise<string | null> {
   const { rows: accounts } = await client.query(
@@ -30,6 +31,12 @@ export async function requireNew(
   if (taken.some(({ name }) => name === site.name))
     throw new ExportFault(`There is already a site called ${site.name}. Choose another name with --name.`);
   if (taken.length > 0) throw known('site');
+  const { rows: kept } = await client.query(
+    'select 1 from former_name where name = $1 and ended_at is null and until > $2',
+    [site.name, clock.now()],
+  );
+  if (kept.length > 0)
+    throw new ExportFault(`Another site was called ${site.name} until recently. Choose another name with --name.`);
   for (const table of Object.keys(rowSchemas) as RowTable[]) {
     // The key of a timetable is its site.
     if (table === 'bookable') continue;

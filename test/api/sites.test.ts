@@ -24,7 +24,7 @@ async function addDeployment(siteId: string, status: 'queued' | 'building' | 'li
     kind: 'site',
     status,
     ticket: site.lastTicket,
-    siteUrl: 'http://a.sites.test',
+    siteUrl: `http://${site.name}.sites.localhost:4480`,
     sourceCommit: commits[0],
     contentCommit: commits[1],
     manifestSha256: status === 'live' ? '0'.repeat(64) : null,
@@ -143,9 +143,9 @@ test('a site lists its unpublished changes', async () => {
     const { body } = await owner.call('GET', `/v1/sites/${id}`);
     return [body.has_unpublished_changes, body.unpublished_changes];
   };
-  expect(await changes()).toEqual([true, { source: true, content: true }]);
+  expect(await changes()).toEqual([true, { source: true, content: true, address: false }]);
   const live = await addDeployment(id, 'live', await heads(id));
-  expect(await changes()).toEqual([false, { source: false, content: false }]);
+  expect(await changes()).toEqual([false, { source: false, content: false, address: false }]);
   expect((await owner.call('GET', `/v1/sites/${id}`)).body.live_deployment_id).toBe(live);
   const [, content] = await heads(id);
   await fixture.deps.repositories?.commit(id, 'content', {
@@ -155,13 +155,15 @@ test('a site lists its unpublished changes', async () => {
     at: fixture.clock.now(),
     changes: [{ path: 'posts/new.md', bytes: Buffer.from('# New') }],
   });
-  expect(await changes()).toEqual([true, { source: false, content: true }]);
+  expect(await changes()).toEqual([true, { source: false, content: true, address: false }]);
 });
 
 test('title and name change, and the address with the name', async () => {
   const [one, two] = [await createSite(owner), await createSite(owner)];
   const path = `/v1/sites/${one.id}`;
-  expect((await owner.call('PATCH', path, { body: { title: 'New' } })).body).toEqual({ ...one, title: 'New' });
+  const { body: before } = await owner.call('GET', path);
+  expect(before).toMatchObject(one);
+  expect((await owner.call('PATCH', path, { body: { title: 'New' } })).body).toEqual({ ...before, title: 'New' });
   const name = freeName();
   const { body } = await owner.call('PATCH', path, { body: { name } });
   expect([body.name, body.title, body.address]).toEqual([name, 'New', `http://${name}.sites.localhost:4480`]);
@@ -171,7 +173,7 @@ test('title and name change, and the address with the name', async () => {
   expect(errorOf(await owner.call('PATCH', path, { body: {} })).code).toBe('nothing_to_update');
   expect(errorOf(await owner.call('PATCH', path)).code).toBe('nothing_to_update');
   expect((await owner.call('PATCH', path, { body: { name } })).status).toBe(200);
-  expect((await make({ name: one.name, title: 'Takes the old name' })).status).toBe(200);
+  expect(errorOf(await make({ name: one.name, title: 'Takes the old name' })).code).toBe('invalid_name');
 });
 
 test('an archived site can be read and unarchived, and keeps its name', async () => {

@@ -80,6 +80,7 @@ test('a kill between the two repositories is repaired, also under later commits'
   expect((await fixture.owner.call('GET', `/v1/sites/${site.id}`)).body.unpublished_changes).toEqual({
     source: true,
     content: false,
+    address: false,
   });
 });
 

@@ -75,6 +75,30 @@ test.each<[string, Given, string | undefined]>([
     undefined,
   ],
   ['a site with a primary domain', { place: shop([domain('other.test'), primary]) }, 'https://bakery.test:8443/a?b'],
+  [
+    'a former name, over TLS',
+    { place: { name: 'old', site: undefined, attached: undefined, movedTo: siteOf() } },
+    'https://shop.sites.test:8443/a?b',
+  ],
+  [
+    'a former name, not over TLS',
+    { secure: false, place: { name: 'old', site: undefined, attached: undefined, movedTo: siteOf() } },
+    'https://shop.sites.test:8443/a?b',
+  ],
+  [
+    'a former name where a proxy terminates TLS',
+    {
+      tls: undefined,
+      edgeUrl: 'https://sites.test',
+      place: { name: 'old', site: undefined, attached: undefined, movedTo: siteOf() },
+    },
+    'https://shop.sites.test/a?b',
+  ],
+  [
+    'a former name of a site with a primary domain',
+    { place: { name: 'old', site: undefined, attached: undefined, movedTo: siteOf({ domains: [primary] }) } },
+    'https://bakery.test:8443/a?b',
+  ],
   ['a site on its primary domain', { host: 'bakery.test', place: shop([primary]) }, undefined],
   ['an archived site', { place: shop([primary], { status: 'archived' }) }, undefined],
   ['a primary domain that moved', { place: shop([{ ...primary, status: 'Moved' }]) }, undefined],
