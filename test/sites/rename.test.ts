@@ -1,5 +1,6 @@
 /** Renames: the former name is kept, its host redirects, and the next publish names the new address. */
 import { afterAll, expect, test } from 'vitest';
+import { actorOf } from '#api/access.ts';
 import { createSite as createRows } from '#api/sites/rules.ts';
 import { originsOf } from '#api/visitors/origins.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
@@ -162,7 +163,7 @@ test('a creation that began before a rename cannot take its former name', async 
       },
     },
   };
-  const actor = { accountId: stranger.accountId, tokenId: '' };
+  const actor = actorOf(stranger.accountId, '');
   const input = { id: newId('site'), name: middle, title: 'A', template: null };
   await expect(createRows(fixture.deps.em(), deps, actor, input)).rejects.toMatchObject({ code: 'invalid_name' });
 });
