@@ -1,5 +1,6 @@
 /** Reconciliation and sweeping: restarts or fails rows whose workflow is lost, and deletes expired data. */
 
+import { textArray } from '#db/arrays.ts';
 import { sweepAccessRequests } from '#db/auth/access-request-expiry.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import { sweepOauth } from '#db/auth/oauth-expiry.ts';
@@ -8,7 +9,7 @@ import { sweepScopeAllowances, sweepTokens } from '#db/auth/token-expiry.ts';
 import { sweepBilling } from '#db/billing/transitions.ts';
 import { sweepHolds } from '#db/bookings/holds.ts';
 import { sweepTicketKeys } from '#db/certificates/transitions.ts';
-import { Deployment } from '#db/deployments/deployment.ts';
+import type { Deployment } from '#db/deployments/deployment.ts';
 import { sweepOutput } from '#db/deployments/output.ts';
 import { settle } from '#db/deployments/transitions.ts';
 import { overdueDomains, restartDomains } from '#db/domains/transitions.ts';
@@ -32,6 +33,8 @@ import { workflowState } from './workflow-state.ts';
 
 // The start of a younger row may still be in the outbox.
 const settlingMs = 60_000;
+/** Deployments checked in one round, chosen at random so that every one is checked eventually, however many wait. */
+const roundMax = 500;
 const sentEntriesKeptMs = 7 * dayMs;
 
 type UnfinishedDeployment = Pick<Deployment, 'id' | 'kind'>;
@@ -108,13 +111,11 @@ export function reconciliationActivities(deps: Deps) {
   return {
     async reconcileDeployments(): Promise<{ restarted: number; failed: number }> {
       const before = new Date(clock.now().getTime() - settlingMs);
-      const unfinished = await deps
-        .em()
-        .find(
-          Deployment,
-          { status: { $in: [...unfinishedStatuses] }, createdAt: { $lt: before }, kind: { $ne: 'upload' } },
-          { fields: ['id', 'kind'], limit: 500, orderBy: { createdAt: 'asc' } },
-        );
+      const unfinished = await deps.em().execute<UnfinishedDeployment[]>(
+        `select id, kind from deployment where status = any(?) and created_at < ? and kind <> 'upload'
+         order by random() limit ${roundMax}`,
+        [textArray(unfinishedStatuses), before],
+      );
       const repaired = { restarted: 0, failed: 0 };
       for (const deployment of unfinished) {
         const workflow = await workflowState(deps.temporal, deploymentWorkflowId(deployment));

@@ -1,5 +1,6 @@
 /** The API process. On SIGTERM it reports "not ready" first, then finishes the running requests. */
 
+import { lockMs } from '#db/connections.ts';
 import { startRelay } from '#db/outbox.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createDeps } from '#runtime/deps.ts';
@@ -8,7 +9,7 @@ import { startSweeping } from './sweeps.ts';
 
 const config = readConfig();
 const { drainMs, graceMs } = config.ending;
-const deps = createDeps(config, { name: 'api' });
+const deps = createDeps(config, { name: 'api', lockTimeoutMs: lockMs });
 const tracing =
   config.tracing &&
   (await import('#runtime/telemetry/tracing.ts')).startTracing({ ...deps, tracing: config.tracing, process: 'api' });

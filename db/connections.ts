@@ -7,6 +7,8 @@ import type pg from 'pg';
 
 /** Longer than any normal statement of a request or an activity. */
 export const statementMs = 60_000;
+/** How long a call waits for a row that another one has locked. It holds a connection meanwhile. */
+export const lockMs = 10_000;
 /** For a free connection, or a new one. */
 const connectMs = 30_000;
 const keepAliveAfterMs = 10_000;
@@ -19,7 +21,7 @@ export function connectionOptions({
   lockTimeoutMs,
   statementTimeoutMs,
 }: {
-  lockTimeoutMs?: number;
+  lockTimeoutMs?: number | undefined;
   statementTimeoutMs?: number;
 }) {
   return {

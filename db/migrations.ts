@@ -22,6 +22,7 @@ import { Scanning } from './migrations/2026-11-22-scanning.ts';
 import { Sites } from './migrations/2026-11-22-sites.ts';
 import { Sketches } from './migrations/2026-11-22-sketches.ts';
 import { BuildSlots } from './migrations/2026-11-23-build-slots.ts';
+import { BuildTurns } from './migrations/2026-11-23-build-turns.ts';
 import { Builders } from './migrations/2026-11-23-builders.ts';
 import { CacheEpochs } from './migrations/2026-11-23-cache-epochs.ts';
 import { DeclinedInvitations } from './migrations/2026-11-23-creds-declined-invitations.ts';
@@ -32,6 +33,7 @@ import { MadeBy } from './migrations/2026-11-23-made-by.ts';
 import { MailLimits } from './migrations/2026-11-23-mail-limits.ts';
 import { MissingProofs } from './migrations/2026-11-23-missing-proofs.ts';
 import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
+import { OwnerMails } from './migrations/2026-11-23-owner-mails.ts';
 import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-requests.ts';
 import { TokenScopes } from './migrations/2026-11-23-token-scopes.ts';
 
@@ -75,4 +77,6 @@ export const migrationsList = [
   { name: '2026-11-23-creds-declined-invitations', class: DeclinedInvitations },
   { name: '2026-11-23-token-scopes', class: TokenScopes },
   { name: '2026-11-23-creds-former-names', class: FormerNames },
+  { name: '2026-11-23-build-turns', class: BuildTurns },
+  { name: '2026-11-23-owner-mails', class: OwnerMails },
 ];

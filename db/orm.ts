@@ -51,7 +51,7 @@ export type { EntityManager, MikroORM };
  */
 export function openOrm(
   databaseUrl: string,
-  options: { poolMax?: number; lockTimeoutMs?: number; statementTimeoutMs?: number } = {},
+  options: { poolMax?: number; lockTimeoutMs?: number | undefined; statementTimeoutMs?: number } = {},
 ): MikroORM {
   return new MikroORM(
     defineConfig({

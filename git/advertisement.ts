@@ -19,7 +19,8 @@ export async function readAdvertisement(place: Place, service: Service, protocol
       await ask(place, service, service === 'git-upload-pack' ? protocol : undefined),
     ]);
   }
-  capabilities ??= ask(place, service, protocol).catch((error: unknown) => {
+  // Not ended with one client: others wait for it too.
+  capabilities ??= ask({ dir: place.dir }, service, protocol).catch((error: unknown) => {
     capabilities = undefined;
     throw error;
   });

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EntityManager } from '#db/orm.ts';
 import type { Place } from '#providers/repositories/git.ts';
 import { sweepRepository } from '#providers/repositories/leftovers.ts';
+import type { SpawnedProcess } from '#providers/spawn-helper.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import { type AccountSlotLimits, type AccountSlots, createAccountSlots } from '#runtime/account-slots.ts';
 import { AppError } from '#runtime/errors.ts';
@@ -145,7 +146,16 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
 }
 
 async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {
-  const advertisement = await readAdvertisement(place, service, protocol);
+  const { raw } = reply;
+  /** Ends git with its client. */
+  function watch(child: SpawnedProcess): void {
+    const end = () => child.kill('SIGKILL');
+    raw.once('close', end);
+    if (raw.destroyed) end();
+  }
+  const advertisement = await readAdvertisement({ ...place, watch }, service, protocol).catch((error: unknown) => {
+    throw raw.destroyed ? new GitRefusal(400, 'The client disconnected.') : error;
+  });
   return neverCached(reply).type(`application/x-${service}-advertisement`).send(advertisement);
 }
 

@@ -10,13 +10,19 @@ import { type Difference, foldersPerFile, type TreeEntry, type TreeExcess } from
 import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Repository } from '#rules/states.ts';
 import type { ErrorCode } from '#runtime/errors.ts';
-import { acceptsName, formatFault, placeOf } from './rules/formats.ts';
+import { acceptsName, type FormatFault, formatFault, placeOf } from './rules/formats.ts';
 
 /**
  * Why a file is refused: `what` completes a sentence that begins with the path, `remedy` says how to fix it. For the
- * repository as a whole, the path is null and `what` is the sentence.
+ * repository as a whole, the path is null and `what` is the sentence. `reason`: for who has words of their own for it.
  */
-export type Violation = { code: ErrorCode; path: string | null; what: string; remedy: string };
+export type Violation = {
+  code: ErrorCode;
+  path: string | null;
+  what: string;
+  remedy: string;
+  reason?: FormatFault['reason'] | 'site_full';
+};
 
 /**
  * What files are validated against: their repository, the limits, and the platform's own files by blob id. The id is
@@ -150,13 +156,11 @@ function countFolders(files: readonly TreeEntry[]): number {
 
 /** Why a tree that is too large to be listed is refused. */
 export function refuseExcess({ limits, lift, repository }: Rules, { limit, path = '' }: TreeExcess): Violation {
-  const refuseTotal = (what: string, name: 'site_files' | 'site_bytes') =>
-    refuse(
-      'plan_limit',
-      null,
-      `The ${repository} repository would contain more than ${what}`,
-      `Remove files and try again. ${lift(name)}`,
-    );
+  const refuseTotal = (most: string, name: 'site_files' | 'site_bytes'): Violation => {
+    const what = `The ${repository} repository would contain more than ${most}`;
+    const remedy = `Remove files and try again. ${lift(name)}`;
+    return { ...refuse('plan_limit', null, what, remedy), reason: 'site_full' };
+  };
   if (limit === 'files') return refuseTotal(`${limits.site_files} files`, 'site_files');
   if (limit === 'folders') return refuseTotal(`${foldersPerFile * limits.site_files} folders`, 'site_files');
   if (limit === 'bytes') return refuseTotal(megabytes(limits.site_bytes), 'site_bytes');
@@ -200,7 +204,7 @@ export async function checkContent(
 ): Promise<Violation | undefined> {
   const place = placeOf(repository, path);
   const fault = place && (await formatFault(place, path, content));
-  return fault && refuse(fault.code, path, fault.what, fault.remedy);
+  return fault && { ...fault, path };
 }
 
 /** Validates a path from an intermediate commit of a push: only names that would harm a clone are refused. */

@@ -55,10 +55,10 @@ export type Deps = {
 /** Connects lazily: the first use of a dependency that is down fails. */
 export function createDeps(
   config: Config,
-  options: { name: string; clock?: Clock; log?: Logger },
+  options: { name: string; clock?: Clock; log?: Logger; lockTimeoutMs?: number },
 ): Deps & { close(): Promise<void> } {
   const log = options.log ?? createLogger(config, options.name);
-  const orm = openOrm(config.databaseUrl, { statementTimeoutMs: statementMs });
+  const orm = openOrm(config.databaseUrl, { statementTimeoutMs: statementMs, lockTimeoutMs: options.lockTimeoutMs });
   const shutdown = new AbortController();
   const notifications = openNotifications(config.databaseUrl, log, shutdown.signal);
   const locks = openAdvisoryLocks(config.databaseUrl, log);

@@ -51,7 +51,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
       },
     },
     async ({ em, actor, params }, reply) =>
-      await reads(actor.accountId, async () => {
+      await reads(actor.accountId, reply, async () => {
         const file = await readAsset(em, deps, actor, params.id, params['*']);
         const name = file.path.split('/').at(-1) ?? '';
         return reply
@@ -81,10 +81,10 @@ export function assetRoutes(app: Api, deps: Deps): void {
           response: { 200: assetSchema },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { em, actor, params, headers } = request;
         const file = { path: params['*'], body: fileOf(request), expected: headers['if-match'] };
-        return assetView(await writes(actor.accountId, () => putAsset(em, deps, actor, params.id, file)));
+        return assetView(await writes(actor.accountId, reply, () => putAsset(em, deps, actor, params.id, file)));
       },
     );
   });

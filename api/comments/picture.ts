@@ -22,7 +22,7 @@ export async function storePicture({ store, config }: Deps, text: string): Promi
   const type = types[format];
   if (type === undefined) throw invalid('is not a PNG, JPEG or WebP image');
   const fault = await structureFault(format, once(bytes));
-  if (fault !== undefined) throw invalid(`cannot be used because its contents ${fault}`);
+  if (fault) throw invalid(`cannot be used because its contents ${fault.what}`);
   const { sha256 } = await store.put(bytes);
   await store.flush();
   return { sha256, type };

@@ -116,7 +116,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
           return (await isStillGood(fresh, deps, actor)) ? await findDeployment(fresh, actor, id) : null;
         };
         const disconnected = disconnectSignal(reply);
-        return await streams(actor.accountId, async () =>
+        return await streams(actor.accountId, reply, async () =>
           reply
             .type('text/event-stream')
             .serializer((body: unknown) => body as string)

@@ -7,7 +7,7 @@ import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { Form, type FormField } from '#db/forms/form.ts';
 import { Submission, type SubmittedValue } from '#db/forms/submission.ts';
 import type { Mail } from '#db/mail/mail.ts';
-import { queueMail } from '#db/mail/queue.ts';
+import { queueNotice } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { notifyAddress } from '#db/sites/notify-address.ts';
@@ -61,7 +61,7 @@ export async function receiveSubmission(
     const values = requireUsable(locked.fields, given);
     await requireUnused(tx, solved, challenged);
     const now = deps.clock.now();
-    const mail = deps.config.mail ? await queueNotice(tx, deps, locked, { values, page }) : null;
+    const mail = deps.config.mail ? await mailSubmission(tx, deps, locked, { values, page }) : null;
     const expiresAt = new Date(now.getTime() + keptMs);
     return tx.create(Submission, { id: newId('sub'), form: locked, values, page, mail, createdAt: now, expiresAt });
   });
@@ -84,7 +84,7 @@ function requireUsable(fields: readonly FormField[], given: RawValues): Submitte
 
 const challenged = { what: 'This form', call: 'GET /f/{form_id}/challenge' } as const;
 
-async function queueNotice(
+async function mailSubmission(
   tx: EntityManager,
   deps: Deps,
   form: VisitedForm,
@@ -98,11 +98,11 @@ async function queueNotice(
   const from = form.fields.find(({ kind, name }) => kind === 'email' && values.some(([one]) => one === name));
   const replyTo = values.find(([name]) => name === from?.name)?.[1];
   const { hostname } = await canonicalUrl(tx, deps.config, form.site);
-  return queueMail(tx, deps, {
+  return await queueNotice(tx, deps, {
     kind: 'submission',
     to: await notifyAddress(tx, form.site, form.notifyCollaboratorId),
     data: { hostname, formName: form.name, answers, page },
     ...(typeof replyTo === 'string' ? { replyTo } : {}),
-    site: form.site.id,
+    site: form.site,
   });
 }

@@ -142,7 +142,7 @@ function sendRoute(app: Api, deps: Deps): void {
       let form: VisitedForm | undefined;
       try {
         given = await parseSubmission(request);
-        const visited = await visit(deps, request, reply, undefined);
+        const visited = await visit(deps, request, reply, undefined, limit);
         form = visited.form;
         // Only after the form is known: a visitor at the rate limit keeps what they typed, to send it again.
         await limit(request, reply);
@@ -172,16 +172,23 @@ async function send(
 
 type Visited = { form: VisitedForm; own: ReadonlySet<string> };
 
-/** The form and its site's origins, within the rate limit, with CORS headers for the site's own scripts. */
+/**
+ * The form and its site's origins, within the rate limit, with CORS headers for the site's own scripts. `ofUnknown`
+ * limits requests for forms that do not exist.
+ */
 async function visit(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
   limit: ClientLimiter | undefined,
+  ofUnknown = limit,
 ): Promise<Visited> {
   const em = deps.em();
   const { form_id: formId } = request.params as z.output<typeof formParams>;
-  const form = await visitForm(em, formId);
+  const form = await visitForm(em, formId).catch(async (error: unknown) => {
+    await ofUnknown?.(request, reply);
+    throw error;
+  });
   const own = await originsOf(em, deps, form.site);
   allowOrigins(request, reply, own);
   await limit?.(request, reply);

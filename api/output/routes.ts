@@ -108,10 +108,10 @@ export function outputRoutes(app: Api, deps: Deps): void {
           response: { 200: receivedFile },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { em, actor, params } = request;
         const content = fileOf(request);
-        return await limited(actor.accountId, () => receiveFile(em, deps, actor, { ...params, content }));
+        return await limited(actor.accountId, reply, () => receiveFile(em, deps, actor, { ...params, content }));
       },
     );
   });

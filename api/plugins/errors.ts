@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Api } from '#api/api.ts';
+import { GitLimitReached } from '#providers/repositories/git.ts';
 import { AppError, type ErrorBody, type ErrorCode, errors } from '#runtime/errors.ts';
 import { fieldFault, type Issue } from './field-faults.ts';
 
@@ -78,12 +79,26 @@ function toExpression(pattern: string): RegExp {
   return new RegExp(`^${parts.join('')}$`);
 }
 
+/** PostgreSQL's `lock_not_available`: a row stayed locked for as long as a call may wait. */
+const lockTimeout = '55P03';
+
 /** Converts an error to one of the catalog; unexpected errors become `internal`. */
 export function asAppError(error: unknown, request: FastifyRequest): AppError {
   if (error instanceof AppError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error as unknown as Invalid, request);
   if (error === request.raw.errored) return errors.invalid_input('The connection closed before the body ended.');
+  if (error instanceof GitLimitReached) {
+    return errors.plan_limit('This takes git more time or memory than one call may use.', {
+      nextAction: 'Change fewer files at a time. If it still fails, push with git, and remove large files from the site.',
+    });
+  }
   const code = (error as { code?: unknown } | null)?.code;
+  if (code === lockTimeout) {
+    return errors.rate_limited('Other calls are changing the same thing at the moment.', {
+      nextAction: 'Send the same call again after 5 seconds.',
+      retryAfterSeconds: 5,
+    });
+  }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.body_too_large('The body is larger than 1 MiB.');
   if (code === 'FST_ERR_BAD_URL') return errors.invalid_input('The request URL is malformed.');
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.not_found('There is no resource at this URL.');

@@ -79,11 +79,20 @@ async function* chunks(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
+/** The cause of an error for verdicts: the first of them. */
+export class Refused extends Error {
+  readonly reason: Violation['reason'];
+  constructor({ code, reason }: Violation) {
+    super(code);
+    this.reason = reason;
+  }
+}
+
 /** The error for these verdicts. */
 export function refusalError(repository: Repository, verdicts: readonly Violation[]): AppError {
   const [first] = verdicts as [Violation];
   const folder = repository === 'content' ? contentFolder : '';
   const shown = verdicts.slice(0, 5).map((verdict) => sentence(verdict, folder));
   const more = verdicts.length > 5 ? [`${verdicts.length - 5} more changes were rejected.`] : [];
-  return errors[first.code]([...shown, ...more].join(' '), { nextAction: first.remedy });
+  return errors[first.code]([...shown, ...more].join(' '), { nextAction: first.remedy, cause: new Refused(first) });
 }

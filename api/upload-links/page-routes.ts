@@ -25,8 +25,8 @@ export function uploadPageRoutes(app: Api, deps: Deps): void {
   readFiles(app);
   const ofLink = limitConcurrency('linkUploads');
   const ofOwner = limitConcurrency('ownerUploads');
-  const limited = <Result>({ link, site }: HeldLink, work: () => Promise<Result>) =>
-    ofLink(link.id, () => ofOwner(site.account.id, work));
+  const limited = <Result>({ link, site }: HeldLink, reply: FastifyReply, work: () => Promise<Result>) =>
+    ofLink(link.id, reply, () => ofOwner(site.account.id, reply, work));
   const config = { operation: 'upload.page' } as const;
 
   app.get('/u/:secret', { config, schema: { hide: true, params: secretParams } }, async (request, reply) => {
@@ -46,12 +46,12 @@ export function uploadPageRoutes(app: Api, deps: Deps): void {
       if (isForm(request)) {
         return await inPage(request, reply, async () => {
           const opened = await linkOf(em, secret);
-          return await limited(opened, () => receiveForm(deps, request, secret));
+          return await limited(opened, reply, () => receiveForm(deps, request, secret));
         });
       }
       const opened = await linkOf(em, secret);
       const file = { name: nameOf(request), body: fileOf(request) };
-      const received = await limited(opened, () => receiveFile(em, deps, opened, file));
+      const received = await limited(opened, reply, () => receiveFile(em, deps, opened, file));
       const { name, path, bytes, filesLeft } = received;
       return reply.header('cache-control', 'no-store').send({ name, path, bytes, files_left: filesLeft });
     },

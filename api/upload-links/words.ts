@@ -1,4 +1,5 @@
 /** Why a file is refused, worded for a shop owner. */
+import { Refused } from '#api/source/validation.ts';
 import type { AppError } from '#runtime/errors.ts';
 
 const programs = [
@@ -50,21 +51,21 @@ export function sizeWords(bytes: number): string {
 
 /** Why a push rule or a limit refused a file of an accepted format. */
 export function refusalWords(error: AppError): string {
-  const runs = /SVG must not contain anything executable/.test(error.message);
+  const reason = error.cause instanceof Refused ? error.cause.reason : undefined;
   switch (error.code) {
     case 'format_not_allowed':
-      return runs
+      return reason === 'executable'
         ? 'This drawing contains a script. Save it as a PNG and send that instead.'
         : formatWords(undefined, undefined);
     case 'invalid_file':
-      if (/pixels/.test(error.message))
+      if (reason === 'pixels')
         return 'This picture is too large for a website. Save a smaller copy and send that instead.';
-      if (/truncated/.test(error.message)) return 'This photo is incomplete. Send it again, or take it again.';
+      if (reason === 'truncated') return 'This photo is incomplete. Send it again, or take it again.';
       return 'This photo is damaged or contains extra data. Open it, save a new copy and send that instead.';
     case 'rate_limited':
       return 'The website has reached its daily limit for uploads. Please send this photo tomorrow.';
     case 'plan_limit':
-      return /contain more than/.test(error.message)
+      return reason === 'site_full'
         ? 'The website’s storage is full. Ask the person who makes the website to remove unused files.'
         : error.message;
     case 'stale_hash':

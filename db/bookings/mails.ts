@@ -2,9 +2,9 @@
 
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { FormField } from '#db/forms/form.ts';
-import { queueFirstContact, queueFollowUp } from '#db/mail/limits.ts';
+import { queueFirstContact, queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter, queueMail, settleMail } from '#db/mail/queue.ts';
+import { decryptLetter, settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { notifyAddress } from '#db/sites/notify-address.ts';
@@ -32,7 +32,7 @@ export async function queueBookingMails(
   if (!deps.config.mail) return;
   const facts = { ...(await factsOf(tx, booking, site, deps.config)), ...(await paidFor(tx, booking)) };
   const bookable = await tx.findOne(Bookable, { site: site.id });
-  queueMail(tx, deps, {
+  await queueNotice(tx, deps, {
     kind: 'booking-taken',
     to: await addressOf(tx, site, bookable),
     replyTo: contact.email,
@@ -41,7 +41,7 @@ export async function queueBookingMails(
       visitor: { name: booking.visitorName, email: contact.email },
       intake: labelled(booking, bookable),
     },
-    site: site.id,
+    site,
   });
   const cancelUrl = `${deps.config.baseUrl}/b/${site.publicId}/cancel/${contact.cancelSecret}`;
   const mail = { kind: 'booking-confirmed', to: contact.email, data: { ...facts, cancelUrl }, site } as const;
@@ -78,11 +78,11 @@ export async function queueCancellationMail(
   };
   if (by === 'visitor') {
     const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
-    queueMail(tx, deps, {
+    await queueNotice(tx, deps, {
       kind: 'booking-cancelled',
       to,
       data: { ...facts, to: 'site', visitorName: booking.visitorName },
-      site: site.id,
+      site,
     });
     return;
   }
@@ -118,7 +118,7 @@ export async function queueReturnMails(
     currency,
   };
   const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
-  queueMail(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site' }, site: site.id });
+  await queueNotice(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site' }, site });
   if (email === null) return;
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'money-returned',

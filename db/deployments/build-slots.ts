@@ -14,7 +14,14 @@ import type { Clock } from '#runtime/clock.ts';
 import { buildSlots } from './builder-capacity.ts';
 import type { Deployment } from './deployment.ts';
 
-type Unfinished = Pick<Deployment, 'id' | 'kind' | 'status' | 'ticket'> & { site: string; account: string };
+type Unfinished = Pick<Deployment, 'id' | 'kind' | 'status' | 'ticket'> & {
+  site: string;
+  account: string;
+  isLate: boolean;
+};
+
+/** After this time a build whose turn it is and that has not started gives way to the others, which ask twice a minute. */
+const lateAfterMs = 10_000;
 
 /**
  * Whether the queued build may start now. The caller starts it in the same transaction, after which it locks nothing
@@ -23,20 +30,23 @@ type Unfinished = Pick<Deployment, 'id' | 'kind' | 'status' | 'ticket'> & { site
 export async function mayStartBuild(tx: EntityManager, clock: Clock, id: string): Promise<boolean> {
   await lockInTransaction(tx, 'build slots');
   const granted = await grantedBuilds(tx, clock);
-  signalTurns(
-    tx,
-    clock,
-    granted.filter((one) => one.id !== id),
-  );
-  return granted.some((one) => one.id === id);
+  const others = granted.filter((one) => one.id !== id);
+  await signalTurns(tx, clock, others);
+  return others.length < granted.length;
 }
 
 /** Signals the builds that may start, after a slot became free. Everything that frees it is flushed. */
 export async function signalNextBuilds(tx: EntityManager, clock: Clock): Promise<void> {
-  signalTurns(tx, clock, await grantedBuilds(tx, clock));
+  await signalTurns(tx, clock, await grantedBuilds(tx, clock));
 }
 
-function signalTurns(tx: EntityManager, clock: Clock, builds: readonly Unfinished[]): void {
+async function signalTurns(tx: EntityManager, clock: Clock, builds: readonly Unfinished[]): Promise<void> {
+  // A row that is locked is starting or ending, or gets its turn by another call: waiting for it could be a deadlock.
+  await tx.execute(
+    `update deployment set turn_at = ? where id in
+       (select id from deployment where id = any(?) and status = 'queued' and turn_at is null for update skip locked)`,
+    [clock.now(), textArray(builds.map(({ id }) => id))],
+  );
   for (const { id: deploymentId, kind } of builds) {
     const workflow = deploymentWorkflow({ kind });
     if (workflow !== 'publishPreview') signalWorkflow(tx, clock, workflow, { deploymentId }, 'turn');
@@ -45,10 +55,11 @@ function signalTurns(tx: EntityManager, clock: Clock, builds: readonly Unfinishe
 
 async function grantedBuilds(tx: EntityManager, clock: Clock): Promise<Unfinished[]> {
   const unfinished = await tx.execute<Unfinished[]>(
-    `select deployment.id, kind, deployment.status, ticket, site_id as site, account_id as account
+    `select deployment.id, kind, deployment.status, ticket, site_id as site, account_id as account,
+       coalesce(turn_at < ?, false) as "isLate"
      from deployment join site on site.id = site_id
      where deployment.status = any(?) and kind = any(?) order by deployment.created_at, deployment.id`,
-    [textArray(unfinishedStatuses), textArray(buildKinds)],
+    [new Date(clock.now().getTime() - lateAfterMs), textArray(unfinishedStatuses), textArray(buildKinds)],
   );
   const waiting = unfinished.filter((one) => one.status === 'queued' && isNextOfSite(one, unfinished));
   if (waiting.length === 0) return [];

@@ -84,6 +84,8 @@ export const Deployment = defineEntity({
     error: p.json().$type<ErrorBody>().nullable(),
     createdBy: () => p.manyToOne(Account),
     createdAt: p.datetime(),
+    /** Since when it may start, while it is queued; null while it waits for its turn. */
+    turnAt: p.datetime().nullable(),
     startedAt: p.datetime().nullable(),
     finishedAt: p.datetime().nullable(),
     liveAt: p.datetime().nullable(),

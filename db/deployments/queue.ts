@@ -47,7 +47,10 @@ export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: 
     if (deployment.status !== 'queued') return { turn: 'build' };
     const ahead = deployment.kind === 'draft' ? null : await firstAhead(tx, deployment);
     if (ahead) return { turn: 'wait', for: ahead.id };
-    if (!(await mayStartBuild(tx, clock, deployment.id))) return { turn: 'wait', for: null };
+    if (!(await mayStartBuild(tx, clock, deployment.id))) {
+      deployment.turnAt = null;
+      return { turn: 'wait', for: null };
+    }
     if (deployment.kind === 'posts') {
       const live = await liveDeploymentOf(tx, site);
       deployment.sourceCommit = live?.sourceCommit ?? deployment.sourceCommit;

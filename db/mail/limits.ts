@@ -1,6 +1,7 @@
 /**
- * E-mails to people who may have no account here: visitors and invited addresses. A first e-mail beyond a limit is not
- * sent; a later one about a booking waits. The limits are scaled by `FRONTAGE_RATE_SCALE`.
+ * E-mails that visitors cause. To people who may have no account here, visitors and invited addresses, a first e-mail
+ * beyond a limit is not sent, and a later one about a booking waits. So do those to a site's owner. The limits are scaled
+ * by `FRONTAGE_RATE_SCALE`.
  */
 import { createHmac } from 'node:crypto';
 import type { EntityManager } from '#db/orm.ts';
@@ -23,6 +24,9 @@ const firstContacts = { addressPerHour: 5, addressPerDay: 20, sitePerHour: 60, a
  * in the payment provider's test mode.
  */
 const followUps = { bookingPerDay: 3, sitePerHour: 300, addressPerHour: 5 } as const;
+
+/** Of one site, to the person who is notified of its bookings or enquiries. */
+const notices = { sitePerHour: 60 } as const;
 
 type Deps = { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'rateScale' | 'secret'> };
 type OfSite = Pick<Site, 'id' | 'account'>;
@@ -106,25 +110,45 @@ export async function queueFollowUp<Kind extends MailKind>(
 ): Promise<Mail> {
   await lockSender(tx, site);
   const recipientHash = recipientHashOf(deps, mailboxOf(mail.to));
-  const ofAccount = 'recipient_hash = ? and site_id in (select id from site where account_id = ?)';
+  const ofAccount = `${isFollowUp} and recipient_hash = ? and site_id in (select id from site where account_id = ?)`;
   const windows: Window[] = [
-    { where: 'booking_id = ?', values: [bookingId], limit: followUps.bookingPerDay, ms: dayMs },
-    { where: 'site_id = ?', values: [site.id], limit: followUps.sitePerHour, ms: hourMs },
+    { where: `${isFollowUp} and booking_id = ?`, values: [bookingId], limit: followUps.bookingPerDay, ms: dayMs },
+    { where: `${isFollowUp} and site_id = ?`, values: [site.id], limit: followUps.sitePerHour, ms: hourMs },
     { where: ofAccount, values: [recipientHash, site.account.id], limit: followUps.addressPerHour, ms: hourMs },
   ];
-  let sendAtMs = deps.clock.now().getTime();
-  for (const window of windows) sendAtMs = Math.max(sendAtMs, await nextSending(tx, deps, window));
-  const counted = { recipientHash, bookingId, sendAt: new Date(sendAtMs) };
+  const counted = { recipientHash, bookingId, sendAt: await nextSending(tx, deps, windows) };
   return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, counted);
 }
 
-type Window = { where: string; values: (string | Buffer)[]; limit: number; ms: number };
+/**
+ * Queues an e-mail to the person who is notified of what visitors do on a site. It is always sent: at once, or when it
+ * is within the limit. The transaction takes no other lock afterwards.
+ */
+export async function queueNotice<Kind extends MailKind>(
+  tx: EntityManager,
+  deps: Deps,
+  { site, ...mail }: MailAbout<Kind>,
+): Promise<Mail> {
+  await lockSender(tx, site);
+  const where = 'booking_id is null and send_at is not null and site_id = ?';
+  const window = { where, values: [site.id], limit: notices.sitePerHour, ms: hourMs };
+  const sendAt = await nextSending(tx, deps, [window]);
+  return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { sendAt });
+}
 
-/** When the window has room for another e-mail: after the one that is `limit` before it has left the window. */
-async function nextSending(tx: EntityManager, { config }: Deps, { where, values, limit, ms }: Window): Promise<number> {
-  const [row] = await tx.execute<{ send_at: string | Date }[]>(
-    `select send_at from mail where booking_id is not null and ${where} order by send_at desc offset ? limit 1`,
-    [...values, Math.ceil(limit * config.rateScale) - 1],
-  );
-  return row ? new Date(row.send_at).getTime() + ms : 0;
+/** E-mails that one condition counts, and how many of them may be sent in a time. */
+type Window = { where: string; values: (string | Buffer)[]; limit: number; ms: number };
+const isFollowUp = 'booking_id is not null';
+
+/** When all windows have room for another e-mail: after the one that is `limit` before it has left the window. */
+async function nextSending(tx: EntityManager, { clock, config }: Deps, windows: readonly Window[]): Promise<Date> {
+  let at = clock.now().getTime();
+  for (const { where, values, limit, ms } of windows) {
+    const [row] = await tx.execute<{ send_at: string | Date }[]>(
+      `select send_at from mail where ${where} order by send_at desc offset ? limit 1`,
+      [...values, Math.ceil(limit * config.rateScale) - 1],
+    );
+    if (row) at = Math.max(at, new Date(row.send_at).getTime() + ms);
+  }
+  return new Date(at);
 }

@@ -19,7 +19,7 @@ export const Mail = defineEntity({
     recipientHash: p.blob().nullable(),
     /** Of a later e-mail about a booking. */
     bookingId: p.text().nullable(),
-    /** When a later e-mail about a booking is sent. */
+    /** When it is sent, of a later e-mail about a booking or one to a site's owner, which may have to wait. */
     sendAt: p.datetime().nullable(),
     createdAt: p.datetime(),
     settledAt: p.datetime().nullable(),

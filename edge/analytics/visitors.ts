@@ -1,10 +1,11 @@
 /** Visitors for counting: person or robot, device, address. Only in memory, and only while the connection is open. */
 
 import type { Socket } from 'node:net';
-import { isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import { isbot } from 'isbot';
 import { LRUCache } from 'lru-cache';
+import { networkOf } from '#edge/http/network.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
 
 export const devices = ['desktop', 'mobile', 'tablet'] as const;
@@ -131,19 +132,4 @@ function clientBehind(
     client = next;
   }
   return client;
-}
-
-/** An IPv4 address as it is, the first 64 bits of an IPv6 one. */
-function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = (address.split('%', 1)[0] as string).toLowerCase().split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after];
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
 }

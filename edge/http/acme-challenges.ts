@@ -1,4 +1,5 @@
 /** Responses to HTTP-01 challenges (RFC 8555 section 8.3). They are rows, so that every edge responds. */
+import { createBatchedLookup } from '#edge/batched-lookup.ts';
 import type { EdgeResponse } from '#edge/content/response.ts';
 import type { CertificatesDatabase } from './certificates-database.ts';
 import type { VisitorRequest } from './request.ts';
@@ -12,15 +13,17 @@ export type ChallengeResponder = {
 const path = /^\/\.well-known\/acme-challenge\/([A-Za-z0-9_-]{16,128})$/;
 
 export function createChallengeResponder(
-  database: Pick<CertificatesDatabase, 'challengeResponse'>,
+  database: Pick<CertificatesDatabase, 'challengeResponses'>,
 ): ChallengeResponder {
+  const lookUp = createBatchedLookup((tokens) => database.challengeResponses(tokens));
   return {
     answer(request) {
       const { method, address } = request;
       if (method !== 'GET' && method !== 'HEAD') return undefined;
       const token = address && path.exec(address.target)?.[1];
       if (!address || token === undefined) return undefined;
-      return database.challengeResponse(token, address.host).then(answerToken);
+      const names = [address.host, `*.${address.host}`];
+      return lookUp(token).then((found) => answerToken(found && names.includes(found.name) ? found.answer : undefined));
     },
   };
 }

@@ -16,6 +16,8 @@ export type CertificateChanges = {
   own: OwnCertificate | undefined;
 };
 
+export type ChallengeRow = { token: string; answer: string; name: string };
+
 export type CertificatesDatabase = {
   /** The certificate of this name: one query by index. */
   certificateOf(name: string): Promise<CertificateRow | undefined>;
@@ -23,8 +25,8 @@ export type CertificatesDatabase = {
   changedSince(mark: string | undefined): Promise<CertificateChanges>;
   /** The period's ticket key: the offered one, unless another process was first. */
   ticketKey(period: Date, offered: Buffer): Promise<Buffer>;
-  /** The response at a token of this host (RFC 8555 section 8.3). */
-  challengeResponse(token: string, host: string): Promise<string | undefined>;
+  /** The responses at these tokens (RFC 8555 section 8.3), by token. `name`: that of the certificate. */
+  challengeResponses(tokens: string[]): Promise<Map<string, ChallengeRow>>;
   close(): Promise<void>;
 };
 
@@ -43,8 +45,8 @@ const ticketKeySql = `
   insert into ticket_key (period, sealed) values ($1, $2) on conflict (period) do update set period = excluded.period returning sealed`;
 
 const challengeSql = `
-  select answer from acme_token join certificate on certificate.id = certificate_id
-  where token = $1 and (certificate.name = $2 or certificate.name = '*.' || $2)`;
+  select token, answer, certificate.name from acme_token join certificate on certificate.id = certificate_id
+  where token = any($1)`;
 
 const queryTimeoutMs = 2_000;
 
@@ -69,7 +71,8 @@ export function openCertificatesDatabase(databaseUrl: string): CertificatesDatab
       };
     },
     ticketKey: async (period, offered) => (await ask(forChanges, ticketKeySql, [period, offered]))[0].sealed,
-    challengeResponse: async (token, host) => (await ask(forTokens, challengeSql, [token, host]))[0]?.answer,
+    challengeResponses: async (tokens) =>
+      new Map((await ask(forTokens, challengeSql, [tokens])).map((row) => [row.token, row])),
     async close() {
       await Promise.all([forNames.end(), forChanges.end(), forTokens.end()]);
     },

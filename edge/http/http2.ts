@@ -10,8 +10,11 @@ import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { EdgeResponse } from '#edge/content/response.ts';
 import { hourMs } from '#rules/time.ts';
+import { createShares } from '#runtime/shares.ts';
 import { type OnSent, servernameOf } from './fast-path.ts';
+import { networkOf } from './network.ts';
 import { exactLength, fieldsOf, type RequestHandlers, respond } from './node-http.ts';
+import type { OpenLimits } from './open-bodies.ts';
 import { readFields, requestOf, type VisitorRequest } from './request.ts';
 
 export type Http2 = {
@@ -41,14 +44,28 @@ const limits = {
   settings: { maxConcurrentStreams: 100, maxHeaderListSize: headBytesMax, enablePush: false },
 } as const;
 
-/** Closes a stream whose client reads nothing for `stalledMs`. */
-export function createHttp2(handlers: RequestHandlers, onSent: OnSent | undefined, stalledMs: number): Http2 {
-  const sessions = new Map<ServerHttp2Session, string>();
+type Options = {
+  handlers: RequestHandlers;
+  onSent: OnSent | undefined;
+  /** Closes a stream whose client reads nothing for this long. */
+  stalledMs: number;
+  /** How many are open at a time. */
+  streams: OpenLimits['streams'];
+};
+
+/** A connection of a visitor. */
+type Visitor = { servername: string; network: string };
+
+export function createHttp2({ handlers, onSent, stalledMs, streams }: Options): Http2 {
+  const sessions = new Map<ServerHttp2Session, Visitor>();
+  const shares = createShares(streams);
   const server = createServer(limits);
   let isEnding = false;
 
   server.on('session', (session) => {
-    sessions.set(session, servernameOf(session.socket as Socket) ?? '');
+    const socket = session.socket as Socket;
+    const network = networkOf(socket.remoteAddress ?? '');
+    sessions.set(session, { servername: servernameOf(socket) ?? '', network });
     const old = setTimeout(() => session.close(), sessionMaxMs).unref();
     session.once('close', () => {
       clearTimeout(old);
@@ -62,14 +79,19 @@ export function createHttp2(handlers: RequestHandlers, onSent: OnSent | undefine
   server.on('stream', (stream, headers, _flags, rawHeaders) => {
     const raw = rawHeaders as unknown as string[];
     stream.on('error', () => {});
+    const visitor = stream.session && sessions.get(stream.session as ServerHttp2Session);
+    const release = visitor && shares.take(visitor.network);
+    // The client may repeat the request: nothing was done with it (RFC 9113 section 8.7).
+    if (!release) return void stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    stream.once('close', release);
     // Requests that were sent before our SETTINGS arrived were not limited by them.
     if (raw.reduce((bytes, { length }) => bytes + length, 0) > headBytesMax) {
       stream.respond({ ':status': 431 }, { endStream: true });
       return;
     }
     stream.setTimeout(stalledMs, () => stream.close(constants.NGHTTP2_CANCEL));
-    const servername = (stream.session && sessions.get(stream.session as ServerHttp2Session)) ?? '';
-    void answerStream(handlers, stream, readRequest(headers, raw, servername), headers.cookie, onSent);
+    const asked = { stream, ...visitor, request: readRequest(headers, raw, visitor.servername) };
+    void answerStream(handlers, asked, headers.cookie, onSent);
   });
 
   return {
@@ -95,17 +117,19 @@ function readRequest(headers: IncomingHttpHeaders, raw: string[], servername: st
   return requestOf({ method, target, servername }, raw, fields);
 }
 
+type Asked = { stream: ServerHttp2Stream; request: VisitorRequest; network: string };
+
 async function answerStream(
   handlers: RequestHandlers,
-  stream: ServerHttp2Stream,
-  request: VisitorRequest,
+  asked: Asked,
   cookies: string | undefined,
   onSent: OnSent | undefined,
 ): Promise<void> {
+  const { stream, request } = asked;
   const began = performance.now();
   try {
     const answer = await respond(handlers, request, cookies);
-    await send(stream, request, answer);
+    await send(handlers, asked, answer);
     const socket = stream.session?.socket as Socket | undefined;
     if (socket) onSent?.(request, answer, socket, performance.now() - began);
   } catch (err) {
@@ -113,13 +137,17 @@ async function answerStream(
     if (stream.destroyed || stream.closed) return;
     const instead = handlers.edge.fail(request, err);
     if (stream.headersSent) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-    else await send(stream, request, instead).catch(() => stream.destroy());
+    else await send(handlers, asked, instead).catch(() => stream.destroy());
     const socket = stream.session?.socket as Socket | undefined;
     if (socket) onSent?.(request, instead, socket, performance.now() - began);
   }
 }
 
-async function send(stream: ServerHttp2Stream, { method }: VisitorRequest, answer: EdgeResponse): Promise<void> {
+async function send(
+  { bodies }: RequestHandlers,
+  { stream, request: { method }, network }: Asked,
+  answer: EdgeResponse,
+): Promise<void> {
   if (stream.destroyed) return;
   const { body } = answer;
   const fields = headersOf(answer);
@@ -129,7 +157,7 @@ async function send(stream: ServerHttp2Stream, { method }: VisitorRequest, answe
     stream.respond(fields);
     stream.end(body);
   } else {
-    const content = await body.open();
+    const content = await bodies.open(network, body);
     // Closes the file if the client disconnected meanwhile.
     if (stream.destroyed) return void content.destroy();
     stream.respond(fields);

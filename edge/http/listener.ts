@@ -9,6 +9,7 @@ import type { ChallengeResponder } from './acme-challenges.ts';
 import { createFastPath, type FastPath, type OnSent } from './fast-path.ts';
 import type { ResponseMetrics } from './metrics.ts';
 import { respondOverNodeHttp } from './node-http.ts';
+import { createOpenBodies, type OpenLimits, openLimits } from './open-bodies.ts';
 import { bind } from './port-binding.ts';
 import { type ProxyProtocolOptions, readProxyHeaders } from './proxy-protocol.ts';
 import { listenTls, type TlsOptions } from './tls.ts';
@@ -44,14 +45,17 @@ type Options = {
   proxyProtocol?: ProxyProtocolOptions | undefined;
   /** Closes a connection whose client reads nothing for this long. */
   stalledMs?: number;
+  openLimits?: OpenLimits;
 };
 
 /** Listens on the port, or on a free one for 0. */
 export async function listen(edge: Edge, options: Options): Promise<Listener> {
   const { host, port, sharesPort = false, accessLog, pageViews, metrics, proxyProtocol } = options;
   const { baseUrl = '', clock = systemClock, stalledMs = 60_000, closeWithinMs = 10_000 } = options;
+  const { bodies, streams } = options.openLimits ?? openLimits;
   const onSentByHttp = sentListener(undefined, pageViews, metrics);
-  const handlers = { edge, reviews: createReviews({ edge, baseUrl }), challenges: options.challenges };
+  const reviews = createReviews({ edge, baseUrl });
+  const handlers = { edge, reviews, challenges: options.challenges, bodies: createOpenBodies(bodies) };
   let closing = false;
   const server = createHttpServer(stalledMs, (req, res) => {
     if (closing) res.shouldKeepAlive = false;
@@ -64,7 +68,7 @@ export async function listen(edge: Edge, options: Options): Promise<Listener> {
   const boundPort = await bind(server, { host, port, sharesPort });
   // HTTP/1.1 over TLS uses the same server and time-outs.
   const acceptHttp1 = fastPath.accept;
-  const within = { host, sharesPort, handlers, acceptHttp1, onSent, closeWithinMs, stalledMs, proxyProtocol };
+  const within = { host, sharesPort, handlers, acceptHttp1, onSent, closeWithinMs, stalledMs, proxyProtocol, streams };
   const tls = options.tls && (await listenTls(options.tls, within));
   return {
     port: boundPort,

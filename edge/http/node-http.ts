@@ -6,13 +6,20 @@ import type { Edge } from '#edge/edge.ts';
 import type { Reviews } from '#edge/routing/reviews.ts';
 import type { ChallengeResponder } from './acme-challenges.ts';
 import { type OnSent, servernameOf } from './fast-path.ts';
+import { networkOf } from './network.ts';
+import type { OpenBodies } from './open-bodies.ts';
 import { requestOf, type VisitorRequest } from './request.ts';
 
-export type RequestHandlers = { edge: Edge; reviews: Reviews; challenges: ChallengeResponder | undefined };
+export type RequestHandlers = {
+  edge: Edge;
+  reviews: Reviews;
+  challenges: ChallengeResponder | undefined;
+  bodies: OpenBodies;
+};
 
 /** The response to a certificate authority, a reviewer or a visitor. Redirects of hosts come first. */
 export function respond(
-  { edge, reviews, challenges }: RequestHandlers,
+  { edge, reviews, challenges }: Omit<RequestHandlers, 'bodies'>,
   request: VisitorRequest,
   cookies: string | undefined,
 ) {
@@ -22,7 +29,7 @@ export function respond(
 
 /** Responds to one request, and calls `onSent` afterwards. Never rejects. */
 export async function respondOverNodeHttp(
-  { edge, reviews, challenges }: RequestHandlers,
+  handlers: RequestHandlers,
   req: IncomingMessage,
   res: ServerResponse,
   onSent?: OnSent,
@@ -33,13 +40,13 @@ export async function respondOverNodeHttp(
   // An unread body must not be parsed as the next request.
   if (request.fields.hasBody) res.shouldKeepAlive = false;
   try {
-    const answer = await respond({ edge, reviews, challenges }, request, req.headers.cookie);
-    await send(request, res, answer);
+    const answer = await respond(handlers, request, req.headers.cookie);
+    await send(handlers, request, res, answer);
     onSent?.(request, answer, req.socket, performance.now() - began);
   } catch (err) {
     // The client disconnected: not an error.
     if ((err as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    const instead = edge.fail(request, err);
+    const instead = handlers.edge.fail(request, err);
     const { head, body } = instead;
     if (res.headersSent) res.destroy();
     else res.writeHead(head.status, head.fields as string[]).end(body);
@@ -47,7 +54,12 @@ export async function respondOverNodeHttp(
   }
 }
 
-async function send({ method }: VisitorRequest, res: ServerResponse, answer: EdgeResponse): Promise<void> {
+async function send(
+  { bodies }: RequestHandlers,
+  { method }: VisitorRequest,
+  res: ServerResponse,
+  answer: EdgeResponse,
+): Promise<void> {
   const { head, body } = answer;
   const fields = fieldsOf(answer);
   if (body === undefined || method === 'HEAD') {
@@ -55,7 +67,7 @@ async function send({ method }: VisitorRequest, res: ServerResponse, answer: Edg
   } else if (Buffer.isBuffer(body)) {
     res.writeHead(head.status, fields).end(body);
   } else {
-    const content = await body.open();
+    const content = await bodies.open(networkOf(res.req.socket.remoteAddress ?? ''), body);
     res.writeHead(head.status, fields);
     await (body.bytes === undefined ? pipeline(content, res) : pipeline(content, exactLength(body.bytes), res));
   }

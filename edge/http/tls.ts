@@ -9,6 +9,7 @@ import type { CertificatesDatabase } from './certificates-database.ts';
 import type { OnSent } from './fast-path.ts';
 import { createHttp2 } from './http2.ts';
 import type { RequestHandlers } from './node-http.ts';
+import type { OpenLimits } from './open-bodies.ts';
 import { bind } from './port-binding.ts';
 import { applyVisitorAddress, type ProxyProtocolOptions, readProxyHeaders } from './proxy-protocol.ts';
 import { rotateTicketKeys, sessionSeconds } from './ticket-keys.ts';
@@ -34,13 +35,15 @@ type ListenContext = {
   closeWithinMs: number;
   stalledMs: number;
   proxyProtocol: ProxyProtocolOptions | undefined;
+  /** How many streams of HTTP/2 are open at a time. */
+  streams: OpenLimits['streams'];
 };
 
 const handshakeTimeoutMs = 10_000;
 
 /** Listens on the port, or on a free one for 0. */
 export async function listenTls(options: TlsOptions, within: ListenContext) {
-  const http2 = createHttp2(within.handlers, within.onSent, within.stalledMs);
+  const http2 = createHttp2(within);
   const server = createTlsServer(options);
   const from = within.proxyProtocol && readProxyHeaders(server, within.proxyProtocol, false);
   const open = new Set<Socket>();

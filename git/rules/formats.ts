@@ -2,7 +2,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { extensionOf, isWithin } from '#providers/paths.ts';
 import type { Repository } from '#rules/states.ts';
-import { structureFault } from './structure.ts';
+import { type StructureFault, structureFault } from './structure.ts';
 import { svgFault } from './svg.ts';
 
 const images = ['jpg', 'jpeg', 'png', 'webp', 'avif', 'gif'];
@@ -44,7 +44,12 @@ export function acceptsName(place: Place, path: string): boolean {
 const isCredit = (path: string) => /[^/]\.credit\.json$/i.test(path);
 const creditBytesMax = 4096;
 
-export type FormatFault = { code: 'format_not_allowed' | 'invalid_file'; what: string; remedy: string };
+export type FormatFault = {
+  code: 'format_not_allowed' | 'invalid_file';
+  what: string;
+  remedy: string;
+  reason?: 'executable' | StructureFault['reason'];
+};
 
 /** file-type's name of a format, by another common extension. */
 const sameFormat: Record<string, string> = { jpeg: 'jpg', tiff: 'tif', apng: 'png' };
@@ -87,7 +92,7 @@ export async function formatFault(
     return wrongBytes(place, extension, head, 'are not in a known format');
   }
   const fault = await structureFault(formatOf(found.ext), whole);
-  return fault === undefined ? undefined : malformed(extension, fault);
+  return fault && malformed(extension, fault);
 }
 
 /** The chunks that were read already, then the rest. */
@@ -96,9 +101,9 @@ async function* replay(head: readonly Buffer[], rest: AsyncIterator<Buffer>): As
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-function malformed(extension: string, fault: string): FormatFault {
+function malformed(extension: string, { what: fault, reason }: StructureFault): FormatFault {
   const what = `has the extension .${extension}, but its contents ${fault}`;
-  return { code: 'invalid_file', what, remedy: 'Open the file in an editor and export it again.' };
+  return { code: 'invalid_file', what, remedy: 'Open the file in an editor and export it again.', reason };
 }
 
 async function creditFault(content: AsyncIterable<Buffer>): Promise<FormatFault | undefined> {
@@ -140,6 +145,7 @@ async function wrongBytes(
 function executable(what: string): FormatFault {
   return {
     code: 'format_not_allowed',
+    reason: 'executable',
     what: `${what}, but an SVG must not contain anything executable`,
     remedy: 'Remove it from the SVG (an optimiser such as SVGO can do this), or use a PNG.',
   };

@@ -18,34 +18,41 @@ const walks: Record<string, (reader: ByteReader) => Promise<Walked | string | un
   pdf: walkPdf,
 };
 
+/** `what` is the end of "its contents …". */
+export type StructureFault = { what: string; reason?: 'truncated' | 'pixels' };
+
 // The maximum of the build's image library, all frames together: 16,383 squared.
 const pixelsMax = 268_402_689;
 
-/**
- * The fault in the bytes of a file of this format, as the end of "its contents …"; undefined for a valid file. Reads to
- * the end, or to the first fault.
- */
-export async function structureFault(format: string, content: AsyncIterable<Buffer>): Promise<string | undefined> {
+/** The fault in the bytes of a file of this format; undefined for a valid file. Reads to the end, or to the first fault. */
+export async function structureFault(
+  format: string,
+  content: AsyncIterable<Buffer>,
+): Promise<StructureFault | undefined> {
   const walk = walks[format];
   if (!walk) return undefined;
   const markup = watchForMarkup(content);
   try {
     const walked = await walk(new ByteReader(markup.content));
     const fault = typeof walked === 'object' ? pixelFault(walked) : walked;
-    return fault ?? markup.fault();
+    const what = fault ?? markup.fault();
+    return typeof what === 'string' ? { what } : what;
   } catch (error) {
-    if (error instanceof UnexpectedEnd) return 'end unexpectedly: the file is truncated';
+    if (error instanceof UnexpectedEnd) {
+      return { what: 'end unexpectedly: the file is truncated', reason: 'truncated' };
+    }
     throw error;
   }
 }
 
-function pixelFault(walked: Walked): string | undefined {
+function pixelFault(walked: Walked): StructureFault | string | undefined {
   if ('fault' in walked && walked.fault !== undefined) return walked.fault;
   const { width, height, frames } = walked as Exclude<Walked, { fault: string }>;
   if (width < 1 || height < 1) return 'do not specify the image size';
   if (width * height * frames <= pixelsMax) return undefined;
   const times = frames > 1 ? `, ${frames} times` : '';
-  return `decode to ${width} × ${height} pixels${times}, which is more than the build can process`;
+  const what = `decode to ${width} × ${height} pixels${times}, which is more than the build can process`;
+  return { what, reason: 'pixels' };
 }
 
 /** Passes the bytes through and detects HTML or a script among them: images and fonts contain neither. */

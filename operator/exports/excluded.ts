@@ -74,6 +74,7 @@ export const excluded: Record<string, string> = {
   'deployment.superseded_by_id': 'a live version has not been superseded',
   'deployment.ticket': version,
   'deployment.total_bytes': version,
+  'deployment.turn_at': version,
   'deployment.upload_ends_at': version,
   'deployment.warnings': 'computed again on request',
   'deployment.published_output': 'applies only to drafts',

@@ -64,6 +64,24 @@ test('calls that wait for one site leave connections to other accounts', async (
   expect(codes).toEqual(Array(30).fill('slot_empty'));
 }, 60_000);
 
+test('calls that three accounts hold up free their connections in time', async () => {
+  const api = await fixture.start({ lockTimeoutMs: 1_000 });
+  const busy = await Promise.all(Array.from({ length: 3 }, () => fixture.newCaller(api.url)));
+  const sites = await Promise.all(busy.map((caller) => createSite(caller)));
+  const releases = await Promise.all(sites.map(({ id }) => hold(id)));
+  try {
+    const calls = busy.flatMap((caller, n) => Array.from({ length: 4 }, () => clear(caller, sites[n])));
+    await untilWaiting(10);
+    await createSite(await fixture.newCaller(api.url));
+    for (const answer of await Promise.all(calls)) {
+      expect(errorOf(answer)).toMatchObject({ code: 'rate_limited', retryable: true });
+      expect(answer.headers.get('retry-after')).toBe('5');
+    }
+  } finally {
+    await Promise.all(releases.map((release) => release()));
+  }
+}, 60_000);
+
 test('calls of clients that disconnected hold their places until they end', async () => {
   const busy = await fixture.newCaller();
   const site = await createSite(busy);

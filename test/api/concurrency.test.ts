@@ -108,6 +108,21 @@ test('the links of an owner accept sixteen files at a time together', async () =
   await expectBound(held, () => callWith(material.url)('POST', `/u/${links[4]?.secret}`, { raw: sample.png }));
 });
 
+test('a fifth account sends a file while four hold all 64 places with slow ones', async () => {
+  const owners = await Promise.all(times(5, () => material.owner()));
+  const path = ({ siteId }: { siteId: string }) => `/v1/sites/${siteId}/assets/src/assets/a.png`;
+  const put = (owner: (typeof owners)[number]) => owner.call('PUT', path(owner), { raw: sample.png });
+  const slow = owners.slice(0, 4).flatMap((owner) => {
+    return times(concurrent.assetWrites.each, () => openPut(owner.token, material.url + path(owner)));
+  });
+  for (const call of slow) void call.write(sample.png.subarray(0, 20));
+  for (const owner of owners.slice(0, 4)) await until(() => put(owner), ({ status }) => status === 429);
+  expect((await put(owners[4] as (typeof owners)[number])).status).toBe(200);
+  const ended = await Promise.race(slow.map(({ answer }) => answer));
+  expect(ended).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+  for (const call of slow) call.destroy();
+});
+
 test('an account reads eight files at a time, however slowly it reads them', async () => {
   const owner = await material.owner();
   const pdf = (spaces: number) => `%PDF-1.7\n${' '.repeat(spaces)}\n%%EOF\n`;

@@ -1,6 +1,8 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import type { Repositories } from '#providers/repositories.ts';
+import { GitLimitReached } from '#providers/repositories/git.ts';
 import { catalog } from '#runtime/errors.ts';
 import { callWith, createFixture, createSite, errorOf } from './fixture.ts';
 
@@ -24,6 +26,19 @@ test('every response has its own request id', async () => {
   );
   expect(ids.every((id) => /^req_[0-9a-f]{24}$/.test(id ?? ''))).toBe(true);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('a call for which git needs too much time is plan_limit', async () => {
+  const site = await createSite(owner);
+  const failing = vi.spyOn(fixture.deps.repositories as Repositories, 'listTree');
+  failing.mockRejectedValue(new GitLimitReached('git ls-tree exited with null'));
+  try {
+    const answer = await owner.call('GET', `/v1/sites/${site.id}/assets`);
+    expect([answer.status, errorOf(answer).code]).toEqual([402, 'plan_limit']);
+    expect(answer.text).not.toContain('ls-tree');
+  } finally {
+    failing.mockRestore();
+  }
 });
 
 test('an unknown address is not_found', async () => {

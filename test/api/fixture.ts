@@ -66,8 +66,8 @@ export async function createFixture(
   const running: { app: Api; url: string; close(): Promise<void> }[] = [];
 
   /** Starts one more API process on the same database. */
-  async function start() {
-    const deps = createDeps(config, { name: 'api', clock, log });
+  async function start(options: { lockTimeoutMs?: number } = {}) {
+    const deps = createDeps(config, { name: 'api', clock, log, ...options });
     const app = await buildApp(deps);
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
     const close = () => app.close().then(() => deps.close());

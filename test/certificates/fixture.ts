@@ -9,6 +9,7 @@ import { createChallengeResponder } from '#edge/http/acme-challenges.ts';
 import { openCertificates } from '#edge/http/certificates.ts';
 import { type CertificatesDatabase, openCertificatesDatabase } from '#edge/http/certificates-database.ts';
 import { listen } from '#edge/http/listener.ts';
+import type { OpenLimits } from '#edge/http/open-bodies.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
 import type { Authority } from '#providers/acme.ts';
 import { openAuthority } from '#providers/acme.ts';
@@ -81,6 +82,7 @@ export async function createFixture({
     /** Shows one certificate to whatever name is asked for. */
     shownToAll = undefined as string | undefined,
     patience = {} as { handshakeMs?: number; stalledMs?: number },
+    openLimits = undefined as OpenLimits | undefined,
   } = {}) {
     const { log } = deps;
     const notifications = openNotifications(edgeFixture.database.url, log);
@@ -114,6 +116,7 @@ export async function createFixture({
       clock,
       challenges: createChallengeResponder(asked),
       ...patience,
+      ...(openLimits ? { openLimits } : {}),
       tls: {
         port: ports.tls,
         certificates: showing,

@@ -4,11 +4,19 @@ import { request } from 'node:https';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 
 export type Visit = { status: number; headers: Record<string, string | undefined>; body: Buffer; text: string };
-export type Trip = { port: number; host: string; root: string; method?: string; headers?: Record<string, string> };
+export type Trip = {
+  port: number;
+  host: string;
+  root: string;
+  method?: string;
+  headers?: Record<string, string>;
+  /** The visitor's own address. */
+  localAddress?: string;
+};
 
-export function visit(path: string, { port, host, root, method = 'GET', headers = {} }: Trip): Promise<Visit> {
+export function visit(path: string, { port, host, root, method = 'GET', headers = {}, ...from }: Trip): Promise<Visit> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, path, method, servername: host, ca: root, agent: false as const };
+    const options = { host: '127.0.0.1', port, path, method, servername: host, ca: root, agent: false as const, ...from };
     const asked = request({ ...options, headers: { host, ...headers } }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -28,8 +36,9 @@ export function visit(path: string, { port, host, root, method = 'GET', headers 
   });
 }
 
-export async function openSession({ port, host, root }: Trip): Promise<ClientHttp2Session> {
-  const session = connectHttp2(`https://${host}:${port}`, { host: '127.0.0.1', servername: host, ca: root } as never);
+export async function openSession({ port, host, root, localAddress }: Trip): Promise<ClientHttp2Session> {
+  const options = { host: '127.0.0.1', servername: host, ca: root, localAddress };
+  const session = connectHttp2(`https://${host}:${port}`, options as never);
   await new Promise((resolve, reject) => {
     session.once('connect', resolve);
     session.once('error', reject);

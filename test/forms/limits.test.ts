@@ -1,6 +1,7 @@
 /** What of forms is capped, switched off, past its time, or another's. */
 import { expect, test } from 'vitest';
-import { createFixture, errorOf } from '#test/api/fixture.ts';
+import { newId } from '#runtime/ids.ts';
+import { callWith, createFixture, errorOf, type Sent } from '#test/api/fixture.ts';
 import { ada, challengeEnv, contactFields, forms, useForms } from './fixture.ts';
 
 const { fixture, ask, owner } = await useForms({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
@@ -25,6 +26,23 @@ test('the cap on forms holds under concurrent calls, for each site', async () =>
     expect((await make()).status).toBe(200);
   } finally {
     await small.close();
+  }
+});
+
+test('requests for forms that do not exist are limited like others', async () => {
+  const limited = await createFixture({ ...challengeEnv, FRONTAGE_RATE_SCALE: '0.1' });
+  try {
+    const visitor = callWith(limited.url);
+    const statuses = async (method: string, times: number, sent: Sent = {}) => {
+      const answers = [];
+      for (let n = 0; n < times; n++) answers.push((await visitor(method, `/f/${newId('form')}`, sent)).status);
+      return answers;
+    };
+    expect(await statuses('POST', 5, { body: ada })).toEqual([404, 404, 404, 429, 429]);
+    const reads = await statuses('GET', 32, { headers: { accept: 'application/json' } });
+    expect(reads).toEqual([...Array(30).fill(404), 429, 429]);
+  } finally {
+    await limited.close();
   }
 });
 

@@ -1,6 +1,6 @@
 /** E-mails to addresses without an account: how many anyone can cause, and what the responses say about them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { queueFirstContact, queueFollowUp } from '#db/mail/limits.ts';
+import { queueFirstContact, queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { Site } from '#db/sites/site.ts';
@@ -97,4 +97,22 @@ test('later e-mails about a booking wait for the next day, and none is dropped',
   for (let n = 0; n < 6; n++) paid.push(await queue(`book_paid_${n}`, 'other@example.org'));
   const waits = paid.map(({ sendAt }) => Math.floor(((sendAt?.getTime() ?? 0) - began) / hourMs));
   expect(waits).toEqual([0, 0, 0, 0, 0, 1]);
+});
+
+test('a site’s owner is notified sixty times an hour, and of the others later', async () => {
+  const { em } = fixture.deps;
+  const owner = await fixture.newCaller();
+  const [one, two] = [await fixture.newSite(owner), await fixture.newSite(owner)];
+  const site = await em().findOneOrFail(Site, one.id);
+  const began = fixture.clock.now().getTime();
+  const notice = (of: Site) =>
+    em().transactional((tx) => queueNotice(tx, fixture.deps, { kind: 'invitation', to: 'o@example.org', data, site: of }));
+  const mails: Mail[] = [];
+  for (let n = 0; n < 125; n++) mails.push(await notice(site));
+  const hours = mails.map(({ sendAt }) => Math.floor(((sendAt?.getTime() ?? 0) - began) / hourMs));
+  const counts = [0, 1, 2].map((hour) => hours.filter((one) => one === hour).length);
+  expect(counts).toEqual([60, 60, 5]);
+  expect(mails.every(({ status }) => status === 'queued')).toBe(true);
+  const other = await notice(await em().findOneOrFail(Site, two.id));
+  expect((other.sendAt?.getTime() ?? 0) - began).toBeLessThan(hourMs);
 });

@@ -79,3 +79,13 @@ test('with four slots an account has two while another waits, and all when alone
   expect(nextBuilds({ ...turns, waiting: [...queue('a'), ...queue('c'), ...queue('b')] })).toEqual(['b0']);
   expect(nextBuilds({ ...turns, slots: 1, running: new Map([['b', 2]]), waiting: queue('a') })).toEqual([]);
 });
+
+test('a late build gets what the others leave, and does not halve their share', () => {
+  const none = new Map<string, number>();
+  const of = (account: string, isLate: boolean) => ({ id: `${account}${isLate}`, account, isLate });
+  const late = of('x', true);
+  const own = Array.from({ length: 4 }, (_, at) => ({ id: `a${at}`, account: 'a' }));
+  const queue = { slots: 4, running: none, lastStart: none };
+  expect(nextBuilds({ ...queue, waiting: [late, ...own] })).toEqual(['a0', 'a1', 'a2', 'a3']);
+  expect(nextBuilds({ ...queue, waiting: [late, ...own.slice(0, 2)] })).toEqual(['a0', 'a1', 'xtrue']);
+});

@@ -95,6 +95,32 @@ test('unfinished publishes without a workflow are restarted, those with an ended
   expect(await reconciling.reconcileDeployments()).toEqual({ restarted: 0, failed: 0 });
 });
 
+test('a lost publish is found behind more waiting ones than a round checks', async () => {
+  const ids = Array.from({ length: 1_000 }, () => newId('dep'));
+  const site = await newSite();
+  await deps.em().execute(
+    `insert into deployment (id, site_id, number, kind, status, ticket, site_url, created_by_id, created_at, slot)
+     select id, ?, 1000 + number, 'draft', 'queued', 0, 'http://h', ?, ?, number from unnest(?::text[]) with ordinality as one (id, number)`,
+    [site, accountId, new Date(clock.time.getTime() - 60_000), `{${ids.join(',')}}`],
+  );
+  const lost = await accept(await newSite());
+  await deps.em().nativeUpdate(OutboxEntry, { workflowId: workflowIds.publishSite(lost) }, { sentAt: clock.now() });
+  clock.time = new Date(clock.time.getTime() + 120_000);
+  // The waiting ones have workflows.
+  const isLost = (id: string) => id === workflowIds.publishSite(lost);
+  const temporal = Object.assign(Object.create(deps.temporal), {
+    workflow: {
+      getHandle: (id: string) =>
+        isLost(id) ? deps.temporal.workflow.getHandle(id) : { describe: async () => ({ status: { name: 'RUNNING' } }) },
+    },
+  });
+  const { reconcileDeployments } = reconciliationActivities({ ...deps, temporal });
+  const rounds: number[] = [];
+  while (rounds.length < 40 && !rounds.includes(1)) rounds.push((await reconcileDeployments()).restarted);
+  expect(rounds.at(-1)).toBe(1);
+  await deps.em().nativeUpdate(Deployment, { id: { $in: ids } }, { status: 'cancelled' });
+});
+
 test('only a scan with a lost workflow is restarted, with its request’s id', async () => {
   const id = await accept(await newSite());
   await claimBuild(deps.em(), clock, id);
