@@ -1,10 +1,10 @@
 /** Validates a push while its objects are still in quarantine: a refused push never enters the repository. */
-import { setImmediate } from 'node:timers/promises';
 import { isHarmful } from '#providers/paths.ts';
 import type { Place } from '#providers/repositories/git.ts';
 import { type ObjectReader, OversizedObject, openObjects } from '#providers/repositories/object-reader.ts';
 import { findName, isAncestor, listNewObjects, locate } from '#providers/repositories/objects.ts';
 import { compareTrees, type Difference, listFiles, readCommit, readTree } from '#providers/repositories/trees.ts';
+import { sliced } from '#runtime/slices.ts';
 import {
   checkContent,
   checkDifferences,
@@ -96,23 +96,11 @@ async function checkTip(rules: Rules, place: Place, reader: ObjectReader, tip: T
   if ('excess' in found) return { ...only(refuseExcess(rules, found.excess)), isUnread: true };
   const before = from === null ? null : (await readCommit(reader, from)).tree;
   const differences = await compareTrees(reader, before, found.tree);
-  const sizes = new Map(listFiles(found.tree, found.sizes).map((file) => [file.path, file.bytes]));
+  const sizes = new Map<string, number>();
+  for await (const { path, bytes } of sliced(await listFiles(found.tree, found.sizes))) sizes.set(path, bytes);
   const verdicts: Violation[] = [];
   for await (const difference of sliced(differences)) verdicts.push(...checkDifferences(rules, sizes, [difference]));
   return { verdicts, differences };
-}
-
-const sliceMs = 10;
-
-/** The items, with pauses in which other requests run. */
-async function* sliced<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
-  let since = performance.now();
-  for (const item of items) {
-    yield item;
-    if (performance.now() - since < sliceMs) continue;
-    await setImmediate();
-    since = performance.now();
-  }
 }
 
 const commitsReadMax = 20;

@@ -98,14 +98,20 @@ const canonicalNamesMax = 1000;
 function canonical(segment: string): string {
   const known = canonicalNames.get(segment);
   if (known !== undefined) return known;
-  const name = segment.replace(ignorable, '').split(':', 1)[0] ?? '';
-  const found = name
-    .replace(/[. ]+$/, '')
-    .normalize('NFC')
-    .toLowerCase();
+  const name = withoutFinal(segment.replace(ignorable, '').split(':', 1)[0] ?? '');
+  // No file system has a longer name, and normalization of a hostile one takes the square of its length.
+  if (name.length > segmentBytesMax) return name;
+  const found = name.normalize('NFC').toLowerCase();
   if (canonicalNames.size >= canonicalNamesMax) canonicalNames.clear();
   if (segment.length <= segmentBytesMax) canonicalNames.set(segment, found);
   return found;
+}
+
+/** The name without final dots and spaces. A regular expression would take the square of their number. */
+function withoutFinal(name: string): string {
+  let end = name.length;
+  while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end -= 1;
+  return name.slice(0, end);
 }
 
 function isGitFolder(segment: string): boolean {

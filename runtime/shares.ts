@@ -33,7 +33,7 @@ export function createShares({ each, all }: { each: number; all: number }): Shar
     let found: { key: string; holder: Holder; of: number } | undefined;
     for (const [key, holders] of held) {
       if (holders.size <= (found?.of ?? most)) continue;
-      const holder = holders.values().find((one) => one.canEnd());
+      const holder = [...holders].find((one) => one.canEnd());
       if (holder) found = { key, holder, of: holders.size };
     }
     if (!found) return false;

@@ -1,6 +1,6 @@
 /** Reads trees, files and history from a bare repository. */
-import { setImmediate } from 'node:timers/promises';
 import { errors } from '#runtime/errors.ts';
+import { startSlices } from '#runtime/slices.ts';
 import { assertSha, type Place, runGit, streamGit } from './git.ts';
 import { bytesOf, type ObjectReader, openObjects } from './object-reader.ts';
 import { listFiles, namesOf, parseTree, readCommit, readTree, type TreeEntry } from './trees.ts';
@@ -20,7 +20,7 @@ export async function listCommit(place: Place, commit: string): Promise<TreeEntr
   await using reader = await openObjects(place);
   const { tree: root } = await readCommit(reader, commit);
   const found = await readTree(reader, root, listLimits);
-  if ('tree' in found) return listFiles(found.tree, found.sizes);
+  if ('tree' in found) return await listFiles(found.tree, found.sizes);
   throw errors.plan_limit('This commit contains more files or folders than a site can have.', {
     nextAction: 'Use another commit, for example the newest one of main.',
   });
@@ -72,8 +72,6 @@ const treeBytesMax = 16_777_216;
 const idBytes = 20;
 const idsAtOnce = 10_000;
 
-const namesAtOnce = 5000;
-
 /**
  * The first tree of these with a name that `isWanted`, and the name; undefined if there is none. Throws OversizedObject
  * for a tree of more than 16 MiB.
@@ -83,15 +81,13 @@ export async function findName(
   trees: Buffer,
   isWanted: (name: string) => boolean,
 ): Promise<{ tree: string; name: string } | undefined> {
-  let count = 0;
+  const pause = startSlices();
   for (let at = 0; at < trees.length; at += idBytes * idsAtOnce) {
     const part = trees.toString('hex', at, at + idBytes * idsAtOnce).match(/.{40}/g) ?? [];
     for await (const { oid, data } of reader.wholes(part, treeBytesMax)) {
       for (const name of namesOf(data)) {
         if (isWanted(name)) return { tree: oid, name };
-        count += 1;
-        // Other requests run in between.
-        if (count % namesAtOnce === 0) await setImmediate();
+        await pause();
       }
     }
   }
@@ -120,7 +116,7 @@ export async function locate(
   let [within, wanted] = [tree, name];
   for (let depth = 0; depth < 64; depth++) {
     const { value } = await reader.wholes([within], treeBytesMax).next();
-    const entry = value && parseTree(value.data).find((one) => wanted === '' || one.name === wanted);
+    const entry = value && (await parseTree(value.data)).find((one) => wanted === '' || one.name === wanted);
     if (!entry) break;
     if (wanted === '') path += `/${entry.name}`;
     if (!entry.isFolder) break;

@@ -3,6 +3,7 @@
  * end, because the same folder can be in many places: each folder is read once, by its id, and counted where it occurs.
  */
 import { pathBytesMax } from '#providers/paths.ts';
+import { startSlices } from '#runtime/slices.ts';
 import { type ObjectReader, OversizedObject } from './object-reader.ts';
 
 /**
@@ -37,10 +38,10 @@ export async function readTree(
 ): Promise<{ tree: Tree; sizes: Map<string, number> } | { excess: TreeExcess }> {
   const found = await readFolders(reader, root, limits);
   if ('excess' in found) return found;
-  const excess = findExcess(found.tree, limits, undefined);
+  const excess = await findExcess(found.tree, limits, undefined);
   if (excess) return { excess };
   const sizes = await readSizes(reader, found.tree);
-  const tooLarge = findExcess(found.tree, limits, sizes);
+  const tooLarge = await findExcess(found.tree, limits, sizes);
   return tooLarge ? { excess: tooLarge } : { tree: found.tree, sizes };
 }
 
@@ -53,6 +54,7 @@ async function readFolders(
   const folders = new Map<string, Entry[]>();
   const places = new Map<string, string>([[root, '']]);
   const entriesMax = (foldersPerFile + 1) * limits.files;
+  const pause = startSlices();
   let [level, files, bytes] = [[root], 0, 0];
   try {
     for (let depth = 0; level.length > 0; depth++) {
@@ -60,11 +62,12 @@ async function readFolders(
       const below: string[] = [];
       for await (const { oid, data } of reader.wholes(level, treeBytesMax - bytes)) {
         const path = places.get(oid) ?? '';
-        const entries = parseTree(data, entriesMax);
+        const entries = await parseTree(data, entriesMax);
         bytes += data.length;
         if (entries.length === 0 && oid !== root) return { excess: { limit: 'empty', path } };
         folders.set(oid, entries);
         for (const entry of entries) {
+          await pause();
           if (!entry.isFolder) files += 1;
           else if (!places.has(entry.oid)) {
             places.set(entry.oid, path === '' ? entry.name : `${path}/${entry.name}`);
@@ -85,8 +88,9 @@ async function readFolders(
 }
 
 /** The entries of a tree object, `<mode> <name>` NUL and the 20 bytes of an id: all, or one more than `entriesMax`. */
-export function parseTree(data: Buffer, entriesMax = Number.POSITIVE_INFINITY): Entry[] {
+export async function parseTree(data: Buffer, entriesMax = Number.POSITIVE_INFINITY): Promise<Entry[]> {
   const entries: Entry[] = [];
+  const pause = startSlices();
   for (let at = 0; at < data.length && entries.length <= entriesMax; ) {
     const space = data.indexOf(32, at);
     const end = data.indexOf(0, space);
@@ -94,6 +98,7 @@ export function parseTree(data: Buffer, entriesMax = Number.POSITIVE_INFINITY): 
     const name = data.toString('utf8', space + 1, end);
     entries.push({ name, mode, oid: data.toString('hex', end + 1, end + 21), isFolder: /^0?40000$/.test(mode) });
     at = end + 21;
+    await pause();
   }
   return entries;
 }
@@ -111,20 +116,22 @@ export function* namesOf(data: Buffer): Generator<string> {
 type Totals = { files: number; folders: number; bytes: number; height: number; longest: number };
 
 /** Counts everything below each folder, and checks the sums. Without sizes, bytes are not counted. */
-function findExcess(
+async function findExcess(
   { root, folders }: Tree,
   limits: TreeLimits,
   sizes: ReadonlyMap<string, number> | undefined,
-): TreeExcess | undefined {
+): Promise<TreeExcess | undefined> {
+  const pause = startSlices();
   const known = new Map<string, Totals>();
   let tooDeep: string | undefined;
-  function count(oid: string, path: string, depth: number): Totals {
+  async function count(oid: string, path: string, depth: number): Promise<Totals> {
     const before = known.get(oid);
     const totals = before ?? { files: 0, folders: 0, bytes: 0, height: 0, longest: 0 };
     if (depth + totals.height > foldersDeepMax) tooDeep ??= path;
     if (before || tooDeep !== undefined) return totals;
     for (const { name, oid: id, isFolder } of folders.get(oid) ?? []) {
-      const below = isFolder ? count(id, path === '' ? name : `${path}/${name}`, depth + 1) : undefined;
+      await pause();
+      const below = isFolder ? await count(id, path === '' ? name : `${path}/${name}`, depth + 1) : undefined;
       totals.files += below?.files ?? 1;
       totals.folders += below ? below.folders + 1 : 0;
       totals.bytes += below?.bytes ?? sizes?.get(id) ?? 0;
@@ -134,7 +141,7 @@ function findExcess(
     known.set(oid, totals);
     return totals;
   }
-  const all = count(root, '', 0);
+  const all = await count(root, '', 0);
   if (tooDeep !== undefined) return { limit: 'path', path: tooDeep };
   if (all.files > limits.files) return { limit: 'files' };
   if (all.folders > foldersPerFile * limits.files) return { limit: 'folders' };
@@ -156,22 +163,35 @@ function longestPath({ root, folders }: Tree, known: ReadonlyMap<string, Totals>
 
 async function readSizes(reader: ObjectReader, { folders }: Tree): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
-  for (const entries of folders.values())
-    for (const { oid, mode, isFolder } of entries) if (!isFolder && mode !== '160000') sizes.set(oid, 0);
-  for await (const { oid, bytes } of reader.infos([...sizes.keys()])) sizes.set(oid, bytes);
+  const pause = startSlices();
+  for (const entries of folders.values()) {
+    for (const { oid, mode, isFolder } of entries) {
+      if (!isFolder && mode !== '160000') sizes.set(oid, 0);
+      await pause();
+    }
+  }
+  for await (const { oid, bytes } of reader.infos([...sizes.keys()])) {
+    sizes.set(oid, bytes);
+    await pause();
+  }
   return sizes;
 }
 
 /** Every file of a tree that is within its limits, in git's order. */
-export function listFiles({ root, folders }: Tree, sizes: ReadonlyMap<string, number>): TreeEntry[] {
+export async function listFiles(
+  { root, folders }: Tree,
+  sizes: ReadonlyMap<string, number>,
+): Promise<TreeEntry[]> {
   const files: TreeEntry[] = [];
-  function list(oid: string, prefix: string): void {
+  const pause = startSlices();
+  async function list(oid: string, prefix: string): Promise<void> {
     for (const { name, mode, oid: id, isFolder } of folders.get(oid) ?? []) {
-      if (isFolder) list(id, `${prefix}${name}/`);
+      await pause();
+      if (isFolder) await list(id, `${prefix}${name}/`);
       else files.push({ path: prefix + name, oid: id, bytes: sizes.get(id) ?? 0, mode });
     }
   }
-  list(root, '');
+  await list(root, '');
   return files;
 }
 
@@ -188,11 +208,17 @@ export async function compareTrees(reader: ObjectReader, from: string | null, to
   const differences: Difference[] = [];
   const earlier = new Map<string, Entry[]>();
   const gone = new Set<string>();
+  const pause = startSlices();
   let level: Pair[] = [{ prefix: '', before: from ?? undefined, after: to.root }];
   while (level.length > 0) {
     const wanted = new Set(level.flatMap(({ before }) => (before && !earlier.has(before) ? [before] : [])));
-    for await (const { oid, data } of reader.wholes([...wanted], treeBytesMax)) earlier.set(oid, parseTree(data));
-    level = level.flatMap((pair) => comparePair(pair, earlier, to.folders, differences)).filter(isNew);
+    for await (const { oid, data } of reader.wholes([...wanted], treeBytesMax)) earlier.set(oid, await parseTree(data));
+    const below: Pair[] = [];
+    for (const pair of level) {
+      const differing = await comparePair(pair, earlier, to.folders, differences, pause);
+      below.push(...differing.filter(isNew));
+    }
+    level = below;
   }
   return differences;
 
@@ -203,12 +229,13 @@ export async function compareTrees(reader: ObjectReader, from: string | null, to
 }
 
 /** Adds the files that differ, and returns the folders that do. */
-function comparePair(
+async function comparePair(
   { prefix, before, after }: Pair,
   earlier: ReadonlyMap<string, Entry[]>,
   later: ReadonlyMap<string, Entry[]>,
   differences: Difference[],
-): Pair[] {
+  pause: () => Promise<void> | undefined,
+): Promise<Pair[]> {
   const below: Pair[] = [];
   const old = new Map((before === undefined ? [] : (earlier.get(before) ?? [])).map((entry) => [entry.name, entry]));
   const enter = (name: string, one: Entry | undefined, other: Entry | undefined) => {
@@ -216,6 +243,7 @@ function comparePair(
     if (pair.before !== pair.after) below.push({ prefix: `${prefix}${name}/`, ...pair });
   };
   for (const entry of after === undefined ? [] : (later.get(after) ?? [])) {
+    await pause();
     const { name, oid, mode } = entry;
     const same = old.get(name);
     old.delete(name);
@@ -225,6 +253,7 @@ function comparePair(
     else if (entry.isFolder && same && !same.isFolder) differences.push({ path: prefix + name, oid: null, mode: null });
   }
   for (const entry of old.values()) {
+    await pause();
     enter(entry.name, entry, undefined);
     if (!entry.isFolder) differences.push({ path: prefix + entry.name, oid: null, mode: null });
   }

@@ -19,6 +19,22 @@ export const hostileHistories: HostileRepository[] = [
     },
     brief: true,
   },
+  // Until 2.43, git accepts names of any length.
+  ...[
+    ['spaces', ' '],
+    ['combining marks', '\u0315\u0300'],
+  ].map(
+    ([what, repeated = '']): HostileRepository => ({
+      what: `a name of a million ${what} that a later commit removes`,
+      says: either,
+      build(pack, head) {
+        const name = `a${repeated.repeat(1_000_000)}x`;
+        const bad = pack.commit(pack.tree([{ name, oid: pack.blob('x') }]), [head]);
+        return pack.commit(good(pack), [bad]);
+      },
+      brief: true,
+    }),
+  ),
   {
     what: '3,000 commits that alternate between two trees of 5,000 files',
     says: accepted,
