@@ -4,7 +4,7 @@ export type BuildQueue = {
   slots: number;
   /** How many builds of each account are running. */
   running: ReadonlyMap<string, number>;
-  /** The builds that could start, the oldest first. `isLate`: its turn came a while ago, and it has not started. */
+  /** The builds that could start, the oldest first. `isLate`: its account has one that may start and does not. */
   waiting: readonly { id: string; account: string; isLate?: boolean }[];
   /** When the last build of an account started, in milliseconds; absent if that is long ago. */
   lastStart: ReadonlyMap<string, number>;

@@ -1,6 +1,7 @@
 /** Which posts are drafts. The platform decides before the site's code runs. Pure. */
 import { parse as parseToml } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
+import { extensionOf } from '#providers/paths.ts';
 
 /** Front matter, found by the regular expression of the site framework, so that both agree on drafts. */
 const frontMatter = /(?:^\uFEFF?|^\s*\n)(---|\+\+\+)([\s\S]*?\n)(?:---|\+\+\+)/;
@@ -14,9 +15,23 @@ export function mayBeDraft(path: string): boolean {
   return /\.(mdx?|json|ya?ml|toml)$/i.test(path);
 }
 
-/** Whether the file contains `draft: true`. Throws UnreadableFrontMatter. */
-export function isDraft(path: string, text: string): boolean {
-  const data = readData(path.toLowerCase(), text);
+/** The part of a file that says whether it is a draft. */
+export type DraftData = { format: 'json' | 'toml' | 'yaml'; text: string };
+
+/** Undefined for a post without front matter. Throws UnreadableFrontMatter. */
+export function draftDataOf(path: string, text: string): DraftData | undefined {
+  const extension = extensionOf(path);
+  if (extension !== 'md' && extension !== 'mdx')
+    return { format: extension === 'json' || extension === 'toml' ? extension : 'yaml', text };
+  const [, delimiter, matter = ''] = frontMatter.exec(text) ?? [];
+  if (delimiter !== undefined) return { format: delimiter === '+++' ? 'toml' : 'yaml', text: matter };
+  if (opening.test(text)) throw new UnreadableFrontMatter('its front matter has no closing delimiter');
+  return undefined;
+}
+
+/** Whether it contains `draft: true`. Throws UnreadableFrontMatter. The time may be the square of its length. */
+export function isDraftData({ format, text }: DraftData): boolean {
+  const data = read[format](text);
   const draft =
     typeof data === 'object' && data !== null && !Array.isArray(data)
       ? (data as Record<string, unknown>).draft
@@ -24,16 +39,11 @@ export function isDraft(path: string, text: string): boolean {
   return draft === true || (typeof draft === 'string' && draft.trim().toLowerCase() === 'true');
 }
 
-function readData(path: string, text: string): unknown {
-  if (!path.endsWith('.md') && !path.endsWith('.mdx')) {
-    if (path.endsWith('.json')) return parseJson(text);
-    return readable(() => (path.endsWith('.toml') ? parseToml(text) : parseYaml(text)));
-  }
-  const found = frontMatter.exec(text);
-  if (found) return readable(() => (found[1] === '+++' ? parseToml(found[2] ?? '') : parseYaml(found[2] ?? '')));
-  if (opening.test(text)) throw new UnreadableFrontMatter('its front matter has no closing delimiter');
-  return undefined;
-}
+const read: Record<DraftData['format'], (text: string) => unknown> = {
+  json: parseJson,
+  toml: (text) => readable(() => parseToml(text)),
+  yaml: (text) => readable(() => parseYaml(text)),
+};
 
 /** The parser's own message would quote the post. */
 function parseJson(text: string): unknown {

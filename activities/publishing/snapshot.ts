@@ -12,7 +12,8 @@ import type { Repositories } from '#providers/repositories.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
-import { isDraft, mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
+import { createDraftReader, type DraftReader } from './draft-reader.ts';
+import { mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
 import { ExecutedFiles } from './executed.ts';
 
 /** The build copies `public/` unchanged, so the file reaches the output under its own name. */
@@ -58,8 +59,9 @@ export async function writeSnapshot(
   const tar = pack();
   const executed = new ExecutedFiles();
   let found = 0;
-  const takes = (path: string, content: Buffer) => {
-    if (!checkDraft(path, content)) return true;
+  await using reader = createDraftReader();
+  const takes = async (path: string, content: Buffer) => {
+    if (!(await checkDraft(reader, path, content))) return true;
     found += 1;
     return drafts === 'with drafts';
   };
@@ -68,7 +70,7 @@ export async function writeSnapshot(
   try {
     const { siteId, sourceCommit, contentCommit } = commits;
     const to = { tar, executed };
-    await addTree(to, repositories, { siteId, repository: 'source', commit: sourceCommit }, () => true, signal);
+    await addTree(to, repositories, { siteId, repository: 'source', commit: sourceCommit }, async () => true, signal);
     if (contentCommit)
       await addTree(to, repositories, { siteId, repository: 'content', commit: contentCommit }, takes, signal);
     await store.scratch.put(digestName(name), Readable.from([Buffer.from(executed.digest())]));
@@ -86,17 +88,16 @@ async function addTree(
   { tar, executed }: { tar: Pack; executed: ExecutedFiles },
   repositories: Repositories,
   { siteId, repository, commit }: { siteId: string; repository: Repository; commit: string },
-  takes: (path: string, content: Buffer) => boolean,
+  takes: (path: string, content: Buffer) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
   const files = await repositories.listTree(siteId, repository, commit);
-  const pathsOf = new Map<string, string[]>();
-  for (const file of files) pathsOf.set(file.oid, [...(pathsOf.get(file.oid) ?? []), file.path]);
-  for await (const blob of repositories.readBlobs(siteId, repository, [...pathsOf.keys()])) {
+  const filesOf = Map.groupBy(files, ({ oid }) => oid);
+  for await (const blob of repositories.readBlobs(siteId, repository, [...filesOf.keys()])) {
     signal.throwIfAborted();
     const content = await bytesOf(blob.content);
-    for (const path of pathsOf.get(blob.oid) ?? []) {
-      if (!takes(path, content)) continue;
+    for (const { path } of filesOf.get(blob.oid) ?? []) {
+      if (!(await takes(path, content))) continue;
       const mounted = mountOf(repository, path);
       executed.add(mounted, blob.oid, content);
       await addFile(tar, mounted, content);
@@ -120,10 +121,10 @@ function addFile(tar: Pack, name: string, content: Buffer): Promise<void> {
 }
 
 /** Whether the post is a draft. An unreadable post fails the build, so that a draft is never published by mistake. */
-function checkDraft(path: string, content: Buffer): boolean {
+async function checkDraft(reader: DraftReader, path: string, content: Buffer): Promise<boolean> {
   if (!mayBeDraft(path)) return false;
   try {
-    return isDraft(path, content.toString('utf8'));
+    return await reader.isDraft(path, content.toString('utf8'));
   } catch (error) {
     if (!(error instanceof UnreadableFrontMatter)) throw error;
     throw errors.build_failed(`The post ${path} cannot be published: ${error.message}.`, {

@@ -20,7 +20,7 @@ type Unfinished = Pick<Deployment, 'id' | 'kind' | 'status' | 'ticket'> & {
   isLate: boolean;
 };
 
-/** After this time a build whose turn it is and that has not started gives way to the others, which ask twice a minute. */
+/** After this time, the account of a build that may start and has not started gives way to others, which ask twice a minute. */
 const lateAfterMs = 10_000;
 
 /**
@@ -61,7 +61,10 @@ async function grantedBuilds(tx: EntityManager, clock: Clock): Promise<Unfinishe
      where deployment.status = any(?) and kind = any(?) order by deployment.created_at, deployment.id`,
     [new Date(clock.now().getTime() - lateAfterMs), textArray(unfinishedStatuses), textArray(buildKinds)],
   );
-  const waiting = unfinished.filter((one) => one.status === 'queued' && isNextOfSite(one, unfinished));
+  const next = unfinished.filter((one) => one.status === 'queued' && isNextOfSite(one, unfinished));
+  // Otherwise an account with many builds that do not start could keep a slot idle with one after the other.
+  const late = new Set(next.filter(({ isLate }) => isLate).map(({ account }) => account));
+  const waiting = next.map((one) => ({ ...one, isLate: late.has(one.account) }));
   if (waiting.length === 0) return [];
   const running = new Map<string, number>();
   for (const { account, status } of unfinished)

@@ -26,7 +26,7 @@ export function parseRedirectsFile(content: Buffer, origin: string): RedirectRul
     .split(/\r\n|\n|\r/)
     .entries()) {
     const words = line
-      .replace(/(^|\s)#.*$/, '')
+      .replace(/(^|\s)#.*$/s, '')
       .split(/\s+/)
       .filter(Boolean);
     if (words.length > 0) written.push(readLine(`Line ${index + 1} of ${redirectsFile}`, words));

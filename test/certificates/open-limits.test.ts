@@ -71,10 +71,10 @@ test('a large file beyond the share is refused with 503, over both versions', as
   const second = await openSession(from(2));
   const [stalled] = await stall(second, 1);
   expect((await visit('/large.txt', from(3))).body.length).toBe(large.length);
-  await expect.poll(() => held.filter(({ closed }) => closed).length).toBe(1);
+  await expect.poll(() => held.filter(({ closed }) => closed).length, { timeout: 10_000 }).toBe(1);
   expect(stalled?.closed).toBe(false);
   session.destroy();
   second.destroy();
-  await expect.poll(() => openFilesOf(join(fixture.dir, 'store'))).toEqual([]);
+  await expect.poll(() => openFilesOf(join(fixture.dir, 'store')), { timeout: 10_000 }).toEqual([]);
   await close();
 });

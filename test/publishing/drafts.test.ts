@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isDraft, mayBeDraft, UnreadableFrontMatter } from '#activities/publishing/drafts.ts';
+import { createDraftReader } from '#activities/publishing/draft-reader.ts';
+import { mayBeDraft, UnreadableFrontMatter } from '#activities/publishing/drafts.ts';
 
 test.each([
   ['a.md', '---\ndraft: true\n---\n', true],
@@ -18,7 +19,11 @@ test.each([
   ['a.json', '[{"draft": true}]', false],
   ['a.yml', 'title: x', false],
 ])('%s with %j is a draft: %j', (path, text, expected) => {
-  expect(isDraft(path, text)).toBe(expected);
+  await using reader = createDraftReader();
+  expect(await reader.isDraft(path, text)).toBe(expected);
+  // The same in a thread, which reads long texts.
+  const long = path.endsWith('.json') ? `${text}${' '.repeat(5_000)}` : `${text}\n${'# long\n'.repeat(1_000)}`;
+  if (!/\.mdx?$/i.test(path)) expect(await reader.isDraft(path, long)).toBe(expected);
 });
 
 test.each([
@@ -28,9 +33,23 @@ test.each([
   ['a.json', '{'],
   ['a.toml', '= 1'],
 ])('%s with %j is ambiguous, and never published', (path, text) => {
-  expect(() => isDraft(path, text)).toThrow(UnreadableFrontMatter);
+  await using reader = createDraftReader();
+  await expect(reader.isDraft(path, text)).rejects.toThrow(UnreadableFrontMatter);
 });
 
 test('pictures and tables are not drafts', () => {
   expect(['a.png', 'a.csv', 'a.md.jpg'].some(mayBeDraft)).toBe(false);
+});
+
+test('data that take long to read are refused in time, and hold up nothing else', async () => {
+  const keys = Array.from({ length: 100_000 }, (_, at) => `key${at}: 1`).join('\n');
+  await using reader = createDraftReader(1_000);
+  expect(await reader.isDraft('a.yml', `draft: true\nabout: ${'words '.repeat(2_000)}`)).toBe(true);
+  const before = process.threadCpuUsage();
+  const refused = reader.isDraft('a.yml', keys);
+  await expect(refused).rejects.toThrow('takes too long to read');
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(200);
+  // The time is that of all files together.
+  await expect(reader.isDraft('b.yml', 'draft: true')).rejects.toThrow('takes too long to read');
 });

@@ -1,0 +1,57 @@
+/**
+ * Reads which posts are drafts, within a limit of time: parsers of YAML and TOML can need the square of a text's
+ * length. Short texts are read here, with pauses, and long ones in a thread.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { startSlices } from '#runtime/slices.ts';
+import type { Verdict } from './draft-thread.ts';
+import { type DraftData, draftDataOf, isDraftData, UnreadableFrontMatter } from './drafts.ts';
+
+export type DraftReader = {
+  /** Whether the file contains `draft: true`. Throws UnreadableFrontMatter, also when all files took too long. */
+  isDraft(path: string, text: string): Promise<boolean>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** For all posts of a snapshot. */
+const readMs = 20_000;
+const shortMax = 4_096;
+const memory = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
+
+export function createDraftReader(limitMs = readMs): DraftReader {
+  const pause = startSlices();
+  let [leftMs, thread]: [number, Worker | undefined] = [limitMs, undefined];
+
+  async function inThread(data: DraftData): Promise<boolean> {
+    thread ??= new Worker(new URL('./draft-thread.ts', import.meta.url), { resourceLimits: memory });
+    const signal = AbortSignal.timeout(Math.max(1, leftMs));
+    thread.postMessage(data);
+    // Rejects as well if the thread ends for lack of memory.
+    const [verdict] = (await once(thread, 'message', { signal }).catch(() => [])) as [Verdict?];
+    if (!verdict) throw tooLong();
+    if ('fault' in verdict) throw new UnreadableFrontMatter(verdict.fault);
+    return verdict.isDraft;
+  }
+
+  return {
+    async isDraft(path, text) {
+      const data = draftDataOf(path, text);
+      if (!data) return false;
+      const began = performance.now();
+      const isShort = data.text.length <= shortMax;
+      const isDraft = isShort ? isDraftData(data) : await inThread(data);
+      leftMs -= performance.now() - began;
+      if (leftMs <= 0) throw tooLong();
+      await pause();
+      return isDraft;
+    },
+    async [Symbol.asyncDispose]() {
+      await thread?.terminate();
+    },
+  };
+}
+
+function tooLong(): UnreadableFrontMatter {
+  return new UnreadableFrontMatter('its front matter or data takes too long to read; make it shorter');
+}

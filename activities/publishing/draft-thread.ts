@@ -1,0 +1,15 @@
+/** The entry of a thread that reads data for draft-reader.ts: whether it is a draft, or why it is unreadable. */
+import { parentPort } from 'node:worker_threads';
+import { type DraftData, isDraftData } from './drafts.ts';
+
+export type Verdict = { isDraft: boolean } | { fault: string };
+
+parentPort?.on('message', (data: DraftData) => {
+  let verdict: Verdict;
+  try {
+    verdict = { isDraft: isDraftData(data) };
+  } catch (error) {
+    verdict = { fault: (error as Error).message };
+  }
+  parentPort?.postMessage(verdict);
+});
