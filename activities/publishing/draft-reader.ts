@@ -25,7 +25,7 @@ export function createDraftReader(limitMs = readMs): DraftReader {
 
   async function inThread(data: DraftData): Promise<boolean> {
     thread ??= new Worker(new URL('./draft-thread.ts', import.meta.url), { resourceLimits: memory });
-    const signal = AbortSignal.timeout(Math.max(1, leftMs));
+    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)));
     thread.postMessage(data);
     // Rejects as well if the thread ends for lack of memory.
     const [verdict] = (await once(thread, 'message', { signal }).catch(() => [])) as [Verdict?];
@@ -38,13 +38,14 @@ export function createDraftReader(limitMs = readMs): DraftReader {
     async isDraft(path, text) {
       const data = draftDataOf(path, text);
       if (!data) return false;
-      const began = performance.now();
-      const isShort = data.text.length <= shortMax;
-      const isDraft = isShort ? isDraftData(data) : await inThread(data);
-      leftMs -= performance.now() - began;
       if (leftMs <= 0) throw tooLong();
-      await pause();
-      return isDraft;
+      const began = performance.now();
+      try {
+        return data.text.length <= shortMax ? isDraftData(data) : await inThread(data);
+      } finally {
+        leftMs -= performance.now() - began;
+        await pause();
+      }
     },
     async [Symbol.asyncDispose]() {
       await thread?.terminate();

@@ -89,7 +89,8 @@ export function asAppError(error: unknown, request: FastifyRequest): AppError {
   if (error === request.raw.errored) return errors.invalid_input('The connection closed before the body ended.');
   if (error instanceof GitLimitReached) {
     return errors.plan_limit('This takes git more time or memory than one call may use.', {
-      nextAction: 'Change fewer files at a time. If it still fails, push with git, and remove large files from the site.',
+      nextAction:
+        'Change fewer files at a time. If it still fails, push with git, and remove large files from the site.',
     });
   }
   const code = (error as { code?: unknown } | null)?.code;

@@ -157,7 +157,7 @@ async function send(
     stream.respond(fields);
     stream.end(body);
   } else {
-    const content = await bodies.open(network, body);
+    const content = await bodies.open(network, body, () => stream.close(constants.NGHTTP2_CANCEL));
     // Closes the file if the client disconnected meanwhile.
     if (stream.destroyed) return void content.destroy();
     stream.respond(fields);

@@ -67,7 +67,10 @@ async function send(
   } else if (Buffer.isBuffer(body)) {
     res.writeHead(head.status, fields).end(body);
   } else {
-    const content = await bodies.open(networkOf(res.req.socket.remoteAddress ?? ''), body);
+    const network = networkOf(res.req.socket.remoteAddress ?? '');
+    const content = await bodies.open(network, body, () => res.destroy());
+    // Closes the file if the client disconnected meanwhile.
+    if (res.destroyed) return void content.destroy();
     res.writeHead(head.status, fields);
     await (body.bytes === undefined ? pipeline(content, res) : pipeline(content, exactLength(body.bytes), res));
   }

@@ -20,27 +20,25 @@ export type OpenLimits = Record<keyof typeof openLimits, { each: number; all: nu
 export class TooManyBodies extends Error {}
 
 export type OpenBodies = {
-  /** Opens a body. Throws TooManyBodies. If all are taken, it ends one of the network that has most. */
-  open(network: string, body: LargeBody): Promise<Readable>;
+  /**
+   * Opens a body for a response, which `end` ends. Throws TooManyBodies. If all are taken, a response to the network
+   * that has most of them may be ended.
+   */
+  open(network: string, body: LargeBody, end: () => void): Promise<Readable>;
 };
 
 export function createOpenBodies(limits: OpenLimits['bodies']): OpenBodies {
   const shares: Shares = createShares(limits);
   return {
-    async open(network, body) {
-      let content: Readable | undefined;
-      const release = shares.take(network, {
-        canEnd: () => content !== undefined,
-        end: () => content?.destroy(),
-      });
+    async open(network, body, end) {
+      const release = shares.take(network, { canEnd: () => true, end });
       if (!release) throw new TooManyBodies('too many large files are being sent');
       try {
-        content = await body.open();
+        return (await body.open()).once('close', release);
       } catch (error) {
         release();
         throw error;
       }
-      return content.once('close', release);
     },
   };
 }

@@ -52,13 +52,14 @@ export async function listenTls(options: TlsOptions, within: ListenContext) {
     socket.once('close', () => open.delete(socket));
   });
   server.on('secureConnection', (socket: TLSSocket) => {
-    // Set only now: earlier, clients that disconnect during the handshake would linger until the time-out.
-    socket.allowHalfOpen = true;
     // Unneeded, and costly for the server.
     socket.disableRenegotiation();
     if (from) applyVisitorAddress(from, socket);
-    if (socket.alpnProtocol === 'h2') http2.accept(socket);
-    else within.acceptHttp1(socket);
+    if (socket.alpnProtocol === 'h2') return http2.accept(socket);
+    // Set only now: earlier, clients that disconnect during the handshake would linger until the time-out. So would the
+    // streams of HTTP/2, which ends no connection by halves.
+    socket.allowHalfOpen = true;
+    within.acceptHttp1(socket);
   });
   // Aborted or malformed handshakes are not our error.
   server.on('tlsClientError', (_error, socket) => socket.destroy());

@@ -178,10 +178,7 @@ async function readSizes(reader: ObjectReader, { folders }: Tree): Promise<Map<s
 }
 
 /** Every file of a tree that is within its limits, in git's order. */
-export async function listFiles(
-  { root, folders }: Tree,
-  sizes: ReadonlyMap<string, number>,
-): Promise<TreeEntry[]> {
+export async function listFiles({ root, folders }: Tree, sizes: ReadonlyMap<string, number>): Promise<TreeEntry[]> {
   const files: TreeEntry[] = [];
   const pause = startSlices();
   async function list(oid: string, prefix: string): Promise<void> {

@@ -125,10 +125,17 @@ test('a fifth account sends a file while four hold all 64 places with slow ones'
       ),
     ),
   );
-  for (const owner of four) await until(() => put(owner), ({ status }) => status === 429);
+  for (const owner of four)
+    await until(
+      () => put(owner),
+      ({ status }) => status === 429,
+    );
   const before = refused;
   expect((await put(fifth as (typeof four)[number])).status).toBe(200);
-  await until(async () => refused, (now) => now > before);
+  await until(
+    async () => refused,
+    (now) => now > before,
+  );
   for (const call of slow) call.destroy();
 });
 

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test, vi } from 'vitest';
-import type { Repositories } from '#providers/repositories.ts';
 import { GitLimitReached } from '#providers/repositories/git.ts';
+import type { Repositories } from '#providers/repositories.ts';
 import { catalog } from '#runtime/errors.ts';
 import { callWith, createFixture, createSite, errorOf } from './fixture.ts';
 

@@ -16,7 +16,16 @@ export type Trip = {
 
 export function visit(path: string, { port, host, root, method = 'GET', headers = {}, ...from }: Trip): Promise<Visit> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, path, method, servername: host, ca: root, agent: false as const, ...from };
+    const options = {
+      host: '127.0.0.1',
+      port,
+      path,
+      method,
+      servername: host,
+      ca: root,
+      agent: false as const,
+      ...from,
+    };
     const asked = request({ ...options, headers: { host, ...headers } }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));

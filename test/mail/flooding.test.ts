@@ -106,7 +106,9 @@ test('a site’s owner is notified sixty times an hour, and of the others later'
   const site = await em().findOneOrFail(Site, one.id);
   const began = fixture.clock.now().getTime();
   const notice = (of: Site) =>
-    em().transactional((tx) => queueNotice(tx, fixture.deps, { kind: 'invitation', to: 'o@example.org', data, site: of }));
+    em().transactional((tx) =>
+      queueNotice(tx, fixture.deps, { kind: 'invitation', to: 'o@example.org', data, site: of }),
+    );
   const mails: Mail[] = [];
   for (let n = 0; n < 125; n++) mails.push(await notice(site));
   const hours = mails.map(({ sendAt }) => Math.floor(((sendAt?.getTime() ?? 0) - began) / hourMs));

@@ -18,7 +18,7 @@ test.each([
   ['a.md', 'No front matter.\n\ndraft: true\n', false],
   ['a.json', '[{"draft": true}]', false],
   ['a.yml', 'title: x', false],
-])('%s with %j is a draft: %j', (path, text, expected) => {
+])('%s with %j is a draft: %j', async (path, text, expected) => {
   await using reader = createDraftReader();
   expect(await reader.isDraft(path, text)).toBe(expected);
   // The same in a thread, which reads long texts.
@@ -32,7 +32,7 @@ test.each([
   ['a.mdx', '+++\ndraft = \n+++\n'],
   ['a.json', '{'],
   ['a.toml', '= 1'],
-])('%s with %j is ambiguous, and never published', (path, text) => {
+])('%s with %j is ambiguous, and never published', async (path, text) => {
   await using reader = createDraftReader();
   await expect(reader.isDraft(path, text)).rejects.toThrow(UnreadableFrontMatter);
 });
