@@ -3,7 +3,8 @@ import { isHarmful } from '#providers/paths.ts';
 import type { Place } from '#providers/repositories/git.ts';
 import { type ObjectReader, OversizedObject, openObjects } from '#providers/repositories/object-reader.ts';
 import { findName, isAncestor, listNewObjects, locate } from '#providers/repositories/objects.ts';
-import { compareTrees, type Difference, listFiles, readCommit, readTree } from '#providers/repositories/trees.ts';
+import { compareTrees, type Difference } from '#providers/repositories/tree-differences.ts';
+import { listFiles, readCommit, readTree } from '#providers/repositories/trees.ts';
 import { sliced } from '#runtime/slices.ts';
 import {
   checkContent,

@@ -32,7 +32,7 @@ test('nobody is ended when all have the same share', () => {
   expect(ended).toEqual(['a1']);
 });
 
-test('a holder that is at work stays, and so do all for a caller that cannot end', () => {
+test('only holders that wait are ended, and only for one that can end', () => {
   const { take, takeOnly, busy, ended } = fixture({ each: 4, all: 4 });
   for (const name of ['a1', 'a2', 'a3', 'a4']) take(name.slice(0, 1), name);
   busy.add('a1');

@@ -1,9 +1,5 @@
 /** Turns, patience and floods: what one client does costs the others little, and each is told what to do. */
-import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildApp } from '#api/app.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
@@ -16,9 +12,7 @@ import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { serveWith, untilIdle } from './serving.ts';
 import { gitProcesses, stateOf } from './state.ts';
-import { get, opened, post, startFetch, startPush } from './wire.ts';
-
-const run = promisify(execFile);
+import { get, post, startFetch, startPush } from './wire.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -86,25 +80,6 @@ test('clients that disconnect in the middle of a push leave their git slots free
     await vi.waitFor(async () => expect(await status()).toBe(200), { ...patient, interval: 20 });
   }
 }, 120_000);
-
-test('git ends when the client of its first request disconnects', async () => {
-  await using site = await serving({ concurrency: { running: 1, perAccount: 1, waiting: 0 } });
-  const siteId = await platform.site({ 'a.txt': 'a' });
-  const address = await site.address(siteId);
-  const { url, authorization } = opened(address);
-  // git waits for who writes into it.
-  const packed = join(platform.repositories.place(siteId, 'source').dir, 'packed-refs');
-  await run('mkfifo', [packed]);
-  const gone = new AbortController();
-  const asked = fetch(`${url}/info/refs?service=git-receive-pack`, { headers: { authorization }, signal: gone.signal });
-  await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]), patient);
-  gone.abort();
-  await expect(asked).rejects.toThrow();
-  await idle(siteId);
-  await rm(packed);
-  const status = async () => (await get(address, '/info/refs?service=git-upload-pack')).status;
-  await vi.waitFor(async () => expect(await status()).toBe(200), patient);
-});
 
 test('a slow client is disconnected, and leaves nothing', async () => {
   await using site = await serving({ timeouts: { slowMs: 300, bytesPerSecondMin: 1_000_000 } });

@@ -41,7 +41,7 @@ test('pictures and tables are not drafts', () => {
   expect(['a.png', 'a.csv', 'a.md.jpg'].some(mayBeDraft)).toBe(false);
 });
 
-test('data that take long to read are refused in time, and hold up nothing else', async () => {
+test('data that take long to read are refused and delay nothing else', async () => {
   const keys = Array.from({ length: 100_000 }, (_, at) => `key${at}: 1`).join('\n');
   await using reader = createDraftReader(1_000);
   expect(await reader.isDraft('a.yml', `draft: true\nabout: ${'words '.repeat(2_000)}`)).toBe(true);

@@ -8,7 +8,7 @@ const token = (n: number) => `token-${String(n).padStart(12, '0')}`;
 const get = (host: string, name: string) =>
   requestOf({ method: 'GET', target: `/.well-known/acme-challenge/${name}`, servername: undefined }, ['Host', host]);
 
-test('six hundred requests at once cause three queries, and each host gets its own answer', async () => {
+test('six hundred requests cause three queries; each host gets its own answer', async () => {
   const queries: number[] = [];
   const row: ChallengeRow = { token: token(1), answer: 'the answer', name: '*.shop.example' };
   const responder = createChallengeResponder({
