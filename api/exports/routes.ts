@@ -35,7 +35,7 @@ export function exportRoutes(app: Api, deps: Deps): void {
       const site = await loadSite(em, actor, params.id);
       requireOwner(site, actor, 'export it');
       const signal = disconnectSignal(reply);
-      return await exports(actor.accountId, async () => {
+      return await exports(actor.accountId, reply, async () => {
         const asked = {
           siteId: site.id,
           withVisitors: query.visitors === 'true',
