@@ -5,13 +5,21 @@ import { catalog, type ErrorCode } from '#runtime/errors.ts';
 /** A timestamp in a response: RFC 3339 in UTC. */
 export const moment = z.date();
 
-/** `since` of a list: only items after this time. Invalid values return `invalid_since`. */
-export const sinceQuery = z.iso
-  .datetime({
-    offset: true,
-    error: 'it must be an RFC 3339 timestamp such as 2026-11-21T10:00:00Z, with any plus sign encoded as %2B',
-  })
-  .transform((text) => new Date(text));
+const notInstant =
+  'must be an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00 (in a URL, send %2B for the plus sign)';
+const isoInstant = z.iso.datetime({ offset: true });
+const leapSecond = /:60(?=[.Z+-])/;
+
+/** A time in a request: RFC 3339 in either letter case. JavaScript has no leap seconds: one is the second before it. */
+export const instant = z
+  .string({ error: ({ input }) => (input === undefined ? undefined : notInstant) })
+  .transform((text) => text.toUpperCase())
+  .refine(
+    (text) => /T\d\d:\d\d:\d\d/.test(text) && isoInstant.safeParse(text.replace(leapSecond, ':59')).success,
+    notInstant,
+  )
+  .transform((text) => new Date(text.replace(leapSecond, ':59')))
+  .meta({ format: 'date-time' });
 
 /** A name that may appear in e-mails to strangers: one line of plain text. */
 export function plainName(max: number) {

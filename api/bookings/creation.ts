@@ -30,7 +30,7 @@ export type NewBooking = VisitorInput & {
   service: string;
   calendar?: string | undefined;
   /** RFC 3339, of `slots`. */
-  start: string;
+  start: Date;
   seats: number;
   /** A solved challenge. */
   altcha?: string | undefined;
@@ -128,7 +128,7 @@ async function requireFreeSlot(
     throw errors.invalid_json(`This service allows at most ${service.seats_max} seats in one booking.`);
   }
   const nextAction = 'Call GET /b/{public_id}/slots again and choose another time.';
-  const slot = slotAt(service, calendarOf(calendar), Date.parse(start), now.getTime());
+  const slot = slotAt(service, calendarOf(calendar), start.getTime(), now.getTime());
   if (!slot) throw errors.invalid_slot('This service is not offered at this time.', { nextAction });
   const seatsLeft = await countFreeSeats(tx, now, calendar, spansOf(service).busy(slot.start));
   if (seats <= seatsLeft) return slot;

@@ -98,13 +98,13 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       const now = clock.now();
       const { rows, next_cursor } = await page(
         config.secret,
-        ['bookings', site.id, status ?? '', since ?? ''],
+        ['bookings', site.id, status ?? '', since?.toISOString() ?? ''],
         query,
         newestFirst(em, Booking, {
           $and: [
             { site: site.id },
             ...(status === undefined ? [] : [bookingsWithStatus(status, now)]),
-            ...(since === undefined ? [] : [{ createdAt: { $gte: new Date(since) } }]),
+            ...(since === undefined ? [] : [{ createdAt: { $gte: since } }]),
           ],
         }),
         byId,

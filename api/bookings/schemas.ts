@@ -4,7 +4,7 @@ import { fieldAnswer, fieldList } from '#api/forms/fields.ts';
 import { mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { pageQuery } from '#api/pagination.ts';
 import { payUrl } from '#api/payments/schemas.ts';
-import { moment, plainName } from '#api/schemas.ts';
+import { instant, moment, plainName } from '#api/schemas.ts';
 import type { Booking } from '#db/bookings/booking.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { Timetable } from '#rules/bookings/faults.ts';
@@ -185,7 +185,7 @@ export const bookingSchema = z
 
 export const bookingsQuery = pageQuery.extend({
   status: z.enum(bookingStatuses).optional(),
-  since: z.iso.datetime({ offset: true }).optional().describe('Only bookings made at or after this RFC 3339 time.'),
+  since: instant.optional().describe('Only bookings made at or after this RFC 3339 time.'),
 });
 
 export type ShownBooking = Loaded<Booking, 'calendar' | 'mail'>;

@@ -1,7 +1,7 @@
 /** Requests and responses of a site's visitors. No token: the public id identifies the site. */
 import { z } from 'zod';
 import { fieldAnswer } from '#api/forms/fields.ts';
-import { plainName } from '#api/schemas.ts';
+import { instant, plainName } from '#api/schemas.ts';
 
 export const publicParams = z.object({ public_id: z.string().max(64) });
 
@@ -35,7 +35,7 @@ const answer = z.union([z.string().max(20_000), z.number(), z.boolean()]);
 export const newBookingBody = z.strictObject({
   service: serviceKey,
   calendar: calendarKey,
-  start: z.iso.datetime({ offset: true }).describe('The `start` of a slot, with its UTC offset.'),
+  start: instant.describe('The `start` of a slot, with its UTC offset.'),
   seats: z.int().min(1).max(10_000).default(1),
   visitor: z.strictObject({ name: plainName(100), email: z.string().max(320) }),
   intake: z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageQuery } from '#api/pagination.ts';
-import { moment, sinceQuery } from '#api/schemas.ts';
+import { instant, moment } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { CommentThread } from '#db/comments/comment-thread.ts';
 import { commentStatuses } from '#rules/states.ts';
@@ -61,7 +61,7 @@ export const replyInput = z.strictObject({ message: typedBody });
 
 export const commentQuery = pageQuery.extend({
   status: z.enum(commentStatuses).optional(),
-  since: sinceQuery.optional().describe('Only threads that changed at or after this time.'),
+  since: instant.optional().describe('Only threads that changed at or after this time.'),
 });
 
 const messageSchema = z.object({

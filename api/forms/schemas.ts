@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageQuery } from '#api/pagination.ts';
-import { moment } from '#api/schemas.ts';
+import { instant, moment } from '#api/schemas.ts';
 import type { Form } from '#db/forms/form.ts';
 import type { Submission } from '#db/forms/submission.ts';
 import type { Mail } from '#db/mail/mail.ts';
@@ -64,7 +64,7 @@ export const formSchema = z
   .meta({ id: 'Form' });
 
 export const submissionsQuery = pageQuery.extend({
-  since: z.iso.datetime({ offset: true }).optional().describe('Only submissions received at or after this time.'),
+  since: instant.optional().describe('Only submissions received at or after this time.'),
   format: z.enum(['json', 'csv']).default('json').describe('csv: all submissions in one file, regardless of limit.'),
 });
 

@@ -15,17 +15,17 @@ export async function submissionsPage(
   em: EntityManager,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,
   form: Form,
-  query: PageQuery & { since?: string | undefined },
+  query: PageQuery & { since?: Date | undefined },
 ): Promise<Page<WholeSubmission>> {
   const read = readerOf(em, form.id, clock.now(), query.since);
-  return await page(config.secret, ['submissions', form.id, query.since ?? ''], query, read, byId);
+  return await page(config.secret, ['submissions', form.id, query.since?.toISOString() ?? ''], query, read, byId);
 }
 
 /** The same as a file, streamed from the database at the client's speed. */
 export function submissionsFile(
   { em, clock }: Pick<Deps, 'em' | 'clock'>,
   form: { id: string; fields: FormField[] },
-  since: string | undefined,
+  since: Date | undefined,
 ): Readable {
   async function* lines(): AsyncGenerator<string> {
     yield csvHead(form.fields);
@@ -41,14 +41,14 @@ export function submissionsFile(
   return Readable.from(lines(), { objectMode: false });
 }
 
-function readerOf(em: EntityManager, formId: string, now: Date, since: string | undefined) {
+function readerOf(em: EntityManager, formId: string, now: Date, since: Date | undefined) {
   return async (after: string | undefined, limit: number): Promise<WholeSubmission[]> =>
     (await em.find(
       Submission,
       {
         form: formId,
         expiresAt: { $gt: now },
-        ...(since === undefined ? {} : { createdAt: { $gte: new Date(since) } }),
+        ...(since === undefined ? {} : { createdAt: { $gte: since } }),
         ...(after === undefined ? {} : { id: { $lt: after } }),
       },
       { orderBy: { id: 'desc' }, limit, populate: ['mail'] },

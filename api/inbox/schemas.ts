@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageQuery } from '#api/pagination.ts';
-import { moment, sinceQuery } from '#api/schemas.ts';
+import { instant, moment } from '#api/schemas.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { type InboxItem, inboxKinds } from './item.ts';
@@ -8,7 +8,7 @@ import { type InboxItem, inboxKinds } from './item.ts';
 const waitSecondsMax = 50;
 
 export const inboxQuery = pageQuery.extend({
-  since: sinceQuery
+  since: instant
     .optional()
     .describe('Only items that arrived after this time. Use the `at` of the first item in the previous response.'),
   wait: z.coerce

@@ -20,6 +20,12 @@ export function resultOf(operation: Operation, answered: ApiResponse, baseUrl: s
   return { content: [fileContent(answered, baseUrl, whole)] };
 }
 
+/** The result of a refused call, with the id that the operator finds its log lines by. */
+export function withRequestId(result: CallToolResult, requestId: string): CallToolResult {
+  if (!result.isError) return result;
+  return { ...result, content: [...result.content, { type: 'text', text: `x-request-id: ${requestId}` }] };
+}
+
 /** The result for work that failed, though the request that reads it succeeded. */
 export function failureOf(error: unknown): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] };

@@ -46,7 +46,7 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
       enableJsonResponse: !wantsProgress(request.body),
     });
     served ??= servedBy(deps, skill, operations());
-    const server = serverFor(served, apiClientFor(scope, request));
+    const server = serverFor(served, apiClientFor(scope, request), request.id);
     reply.raw.once('close', () => void server.close());
     await server.connect(transport as Parameters<typeof server.connect>[0]);
     return await answerWith(reply, await transport.handleRequest(webRequest(request), { parsedBody: request.body }));

@@ -20,7 +20,7 @@ import { callOperation } from './invoke.ts';
 import type { Operation } from './operations.ts';
 import { follow, followed, type ProgressCallback } from './progress.ts';
 import { readResource, resourcesOf } from './resources.ts';
-import { failureOf, resultOf, textMax } from './results.ts';
+import { failureOf, resultOf, textMax, withRequestId } from './results.ts';
 import { offered, toolName, toolOf } from './tools.ts';
 
 /** Shared by all requests of a process. */
@@ -42,7 +42,7 @@ export function servedBy(
   return { config, skill, operations, tools, shutdown: shutdown.signal };
 }
 
-export function serverFor(served: Served, send: ApiClient): Server {
+export function serverFor(served: Served, send: ApiClient, requestId: string): Server {
   const { operations, tools, skill, config, shutdown } = served;
   const server = new Server(
     { name: own.name, title: 'Frontage', version: own.version, websiteUrl: config.baseUrl },
@@ -61,12 +61,13 @@ export function serverFor(served: Served, send: ApiClient): Server {
         ? undefined
         : (progress, message) =>
             sendNotification({ method: 'notifications/progress', params: { progressToken, progress, message } });
-    return await run(served, send, {
+    const result = await run(served, send, {
       operation,
       input: params.arguments ?? {},
       tell,
       gone: AbortSignal.any([signal, shutdown]),
     });
+    return withRequestId(result, requestId);
   });
 
   server.setRequestHandler(ListResourcesRequestSchema, async () => ({ resources: resourcesOf(skill, config.baseUrl) }));

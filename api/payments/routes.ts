@@ -67,13 +67,13 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       const { status, since } = query;
       const { rows, next_cursor } = await page(
         config.secret,
-        ['payments', site.id, status ?? '', since ?? ''],
+        ['payments', site.id, status ?? '', since?.toISOString() ?? ''],
         query,
         newestFirst(em, Payment, {
           $and: [
             { site: site.id },
             ...(status === undefined ? [] : [paymentsWithStatus(status, clock.now())]),
-            ...(since === undefined ? [] : [{ createdAt: { $gte: new Date(since) } }]),
+            ...(since === undefined ? [] : [{ createdAt: { $gte: since } }]),
           ],
         }),
         byId,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageQuery } from '#api/pagination.ts';
-import { moment } from '#api/schemas.ts';
+import { instant, moment } from '#api/schemas.ts';
 import type { Payment } from '#db/payments/payment.ts';
 import { paymentStatusAt, paymentStatuses, type Role } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
@@ -39,10 +39,7 @@ export const paymentSchema = z
 
 export const paymentsQuery = pageQuery.extend({
   status: z.enum(paymentStatuses).optional(),
-  since: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .describe('Returns only payments created at or after this time (RFC 3339).'),
+  since: instant.optional().describe('Returns only payments created at or after this time (RFC 3339).'),
 });
 
 const nextActions: Partial<Record<z.output<typeof paymentSchema>['status'], (id: string) => string>> = {

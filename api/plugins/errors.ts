@@ -132,5 +132,5 @@ function fromValidation({ validation, validationContext }: Invalid, request: Fas
   if (field === '') return errors.invalid_json('The body must be a JSON object.');
   const own = request.routeOptions.config.invalid?.[field] ?? fieldCodes[field];
   const code = own ?? (inBody ? 'invalid_json' : 'invalid_input');
-  return errors[code](fieldFault([field, ...rest].join('.'), place, issue));
+  return errors[code](fieldFault([field, ...rest], place, issue, request.routeOptions.schema?.[validationContext]));
 }

@@ -15,16 +15,18 @@ export type Issue = {
     minimum?: number;
     maximum?: number;
     values?: unknown[];
-    format?: string;
   };
 };
 
-/** One sentence about a field. `place` is its location, as "in the body". */
-export function fieldFault(field: string, place: string, issue: Issue): string {
+/** One sentence about a field. `place` is its location, as "in the body"; `schema` is that of everything there. */
+export function fieldFault(path: readonly string[], place: string, issue: Issue, schema: unknown): string {
+  const field = path.join('.');
   if (/received undefined$/.test(issue.message)) return `The field ${field} is required ${place}.`;
   // A message that a schema sets itself is more specific than a generated one.
-  const words = /^(Invalid|Too)\b/.test(issue.message) ? wordsOf(issue) : undefined;
-  return `The field ${field} ${place} ${words ?? `is not valid: ${issue.message}`}.`;
+  const isGenerated = /^(Invalid|Too)\b/.test(issue.message);
+  const own = issue.message.startsWith('must ') ? issue.message : `is not valid: ${issue.message}`;
+  const words = isGenerated ? (rangeOf(schemaAt(schema, path)) ?? wordsOf(issue)) : undefined;
+  return `The field ${field} ${place} ${words ?? own}.`;
 }
 
 const kinds: Record<string, string> = {
@@ -38,11 +40,9 @@ const kinds: Record<string, string> = {
 };
 
 function wordsOf({ keyword, params }: Issue): string | undefined {
-  const { expected = '', origin, minimum, maximum, values, format } = params;
+  const { expected = '', origin, minimum, maximum, values } = params;
   if (keyword === 'invalid_type') return kinds[expected] && `must be ${kinds[expected]}`;
   if (keyword === 'invalid_value') return values && `must be one of: ${values.join(', ')}`;
-  if (keyword === 'invalid_format' && format === 'datetime')
-    return 'must be a time in UTC, such as 2026-01-31T12:00:00Z';
   if (keyword === 'too_small') {
     if (origin === 'number') return `must be at least ${minimum}`;
     if (minimum === 1) return 'must not be empty';
@@ -51,4 +51,31 @@ function wordsOf({ keyword, params }: Issue): string | undefined {
   if (keyword !== 'too_big') return undefined;
   if (origin === 'number') return `must be at most ${maximum}`;
   return origin === 'array' ? `must have at most ${maximum} entries` : `must have at most ${maximum} characters`;
+}
+
+/** What is read of a zod schema. */
+type Schema = {
+  shape?: Record<string, Schema>;
+  minValue?: number | null;
+  maxValue?: number | null;
+  isInt?: boolean;
+  def: { type: string; innerType?: Schema; in?: Schema; element?: Schema; valueType?: Schema };
+};
+
+/** The schema of the field, without what makes it optional; undefined if it depends on other fields. */
+function schemaAt(schema: unknown, path: readonly string[]): Schema | undefined {
+  const { def, shape } = (schema ?? {}) as Partial<Schema>;
+  if (!def) return undefined;
+  const inner = def.innerType ?? def.in;
+  if (inner) return schemaAt(inner, path);
+  const [field, ...rest] = path;
+  if (field === undefined) return schema as Schema;
+  return schemaAt(shape?.[field] ?? def.element ?? def.valueType, rest);
+}
+
+/** Names the whole range of a number, so that the next call is right. */
+function rangeOf(schema: Schema | undefined): string | undefined {
+  const { minValue: min, maxValue: max, isInt } = schema?.def.type === 'number' ? schema : {};
+  const isRange = [min, max].every((bound) => typeof bound === 'number' && Math.abs(bound) < Number.MAX_SAFE_INTEGER);
+  return isRange ? `must be ${isInt ? 'a whole number' : 'a number'} from ${min} to ${max}` : undefined;
 }

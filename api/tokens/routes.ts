@@ -37,7 +37,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
         id: request.newId('tok'),
         secret,
         name,
-        expiresAt: expires_at ? new Date(expires_at) : undefined,
+        expiresAt: expires_at,
         scope,
       };
       const token = await createToken(request.em, deps, request.actor, input);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '#api/access.ts';
-import { moment } from '#api/schemas.ts';
+import { instant, moment } from '#api/schemas.ts';
 import type { Token } from '#db/auth/token.ts';
 import { scopeSitesMax } from '#rules/scopes.ts';
 
@@ -35,8 +35,7 @@ const scopeInput = z
 
 export const tokenInput = z.strictObject({
   name,
-  expires_at: z.iso
-    .datetime({ offset: true })
+  expires_at: instant
     .optional()
     .describe(
       'When the token expires; must be in the future, and not later than the token that you are using. If omitted, it expires with that token, or never if that does not expire.',

@@ -47,7 +47,7 @@ export async function call(server, method, path, { body, file, headers = {}, gap
       await pause(Math.max(0, waitSeconds) * 1000);
       continue;
     }
-    throw stopFor(response.status, refused, server);
+    throw stopFor(response.status, refused, server, response.headers.get('x-request-id'));
   }
 }
 
@@ -130,8 +130,9 @@ const personalCodes = ['unauthorized', 'owner_only', 'access_denied', 'confirm_r
  * @param {number} status
  * @param {any} body
  * @param {Server} [server] The server that the request was sent to.
+ * @param {string | null} [requestId]
  */
-export function stopFor(status, body, server) {
+export function stopFor(status, body, server, requestId) {
   const { code, message, next_action, detail } = body?.error ?? {};
   if (typeof code !== 'string')
     return new Stop(
@@ -145,7 +146,7 @@ export function stopFor(status, body, server) {
     code === 'unauthorized' && server && !server.token
       ? `You are not signed in to ${server.baseUrl}.`
       : `${log}${message} (${code})`;
-  return new Stop(exit, text, { next, body });
+  return new Stop(exit, text, { next, body, requestId: /^[\w-]{8,64}$/.exec(requestId ?? '')?.[0] });
 }
 
 /**

@@ -165,5 +165,6 @@ main(process.argv.slice(2))
     if (!(error instanceof Stop)) log(`✗ ${plain(error.message)}`);
     else if (process.argv.includes('--json')) console.log(toJson(error.body));
     else log(`✗ ${plain(error.message)}${error.next ? `\n→ ${plain(error.next)}` : ''}`);
+    if (error instanceof Stop && error.requestId) log(`  request ${error.requestId}`);
     process.exitCode = error instanceof Stop ? error.exit : exits.refused;
   });

@@ -25,12 +25,13 @@ export class Stop extends Error {
   /**
    * @param {number} exit
    * @param {string} message
-   * @param {{ next?: string, body?: any, code?: string }} [details]
+   * @param {{ next?: string, body?: any, code?: string, requestId?: string | undefined }} [details]
    */
-  constructor(exit, message, { next, body, code } = {}) {
+  constructor(exit, message, { next, body, code, requestId } = {}) {
     super(message);
     this.exit = exit;
     this.next = next;
+    this.requestId = requestId;
     const ownCode = code ?? (exit === exits.usage ? 'usage' : 'unreachable');
     const error = { code: ownCode, message, retryable: false, ...(next ? { next_action: next } : {}) };
     this.body = body ?? { error };

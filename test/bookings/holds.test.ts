@@ -34,7 +34,7 @@ const priced = (more: { calendar?: object; service?: object } = {}) =>
 
 async function hold(publicId: string, start: string, email = 'ada@example.org', seats = 1) {
   const em = fixture.deps.em();
-  const input = { service: 'talk', start, seats, visitor: { name: 'Ada', email }, intake: {} };
+  const input = { service: 'talk', start: new Date(start), seats, visitor: { name: 'Ada', email }, intake: {} };
   const made = { id: newId('book'), cancelSecret: newSecret('frc') };
   return await createBooking(em, fixture.deps, await siteOf(em, publicId), input, made);
 }

@@ -27,7 +27,7 @@ test.each([
   const made = { id: newId('book'), cancelSecret: newSecret('frc') };
   const wish = {
     service: 'talk',
-    start: slot?.start ?? '',
+    start: new Date(slot?.start ?? ''),
     seats: 1,
     visitor: { name: 'A', email: 'a@example.org' },
     intake: {},

@@ -77,7 +77,7 @@ test('concurrent visitors and kills never oversell seats, and every response is 
     const input = {
       service: 'paid',
       calendar: calendarKey,
-      start,
+      start: new Date(start),
       seats: 1,
       visitor: { name: 'H', email: `h${at}@example.org` },
       intake: {},

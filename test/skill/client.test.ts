@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answers, environment, home, refusal, run, url, useFakeServer } from './fake-server.ts';
+import { answers, environment, home, refusal, run, sent, url, useFakeServer } from './fake-server.ts';
 
 useFakeServer();
 
@@ -124,6 +124,22 @@ test('the client keeps the new secret of its own token', async () => {
     'fro_old',
   ]);
   expect([(await rotate()).exit, kept()]).toEqual([0, 'fro_new']);
+});
+
+test('a refusal is shown with its request id, if that is one', async () => {
+  const env = { FRONTAGE_TOKEN: 'fro_x' };
+  answers['GET /v1/sites'] = () => refusal(404, 'not_found');
+  for (const [requestId, shown] of [
+    ['req_0123456789abcdef', '✗ No. (not_found)\n  request req_0123456789abcdef\n'],
+    ['short', '✗ No. (not_found)\n'],
+    ['a b c d e f g h', '✗ No. (not_found)\n'],
+  ] as const) {
+    sent.requestId = requestId;
+    expect((await run(['site', 'list'], { env })).err).toBe(shown);
+    const { out } = await run(['site', 'list', '--json'], { env });
+    expect(JSON.parse(out)).toEqual(refusal(404, 'not_found')[1]);
+  }
+  sent.requestId = '';
 });
 
 test('a command works if its cache cannot be written', async () => {

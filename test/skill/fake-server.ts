@@ -13,10 +13,17 @@ export let client = '';
 
 /** What the server answers, by method and path, given what it was sent. */
 export let answers: Record<string, (body: Record<string, unknown>) => [status: number, body: unknown]> = {};
+/** Sent with every response, where it is set. */
+export const sent = { requestId: '' };
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const sent = await text(request);
-  const [status, body] = answers[`${request.method} ${request.url}`]?.(sent ? JSON.parse(sent) : {}) ?? [404, {}];
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const received = await text(request);
+  const { requestId } = sent;
+  const [status, body] = answers[`${request.method} ${request.url}`]?.(received ? JSON.parse(received) : {}) ?? [
+    404,
+    {},
+  ];
+  const headers = { 'content-type': 'application/json', ...(requestId ? { 'x-request-id': requestId } : {}) };
+  response.writeHead(status, headers).end(JSON.stringify(body));
 }
 export const refusal = (status: number, code: string): [number, unknown] => [
   status,
