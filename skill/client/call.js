@@ -124,7 +124,7 @@ export async function bodyOf(response) {
 }
 
 /** Errors that only a person can resolve. */
-const personalCodes = ['unauthorized', 'owner_only', 'access_denied', 'confirm_required'];
+const personalCodes = ['unauthorized', 'owner_only', 'out_of_scope', 'access_denied', 'confirm_required'];
 
 /**
  * @param {number} status

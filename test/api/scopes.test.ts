@@ -142,6 +142,16 @@ test('an owner widens a token for good by what it lacked, and no more', async ()
   expect({ ...scope, sites: scope.sites.length }).toEqual({ ...usualScope, sites: 2 });
 });
 
+test('two links that widen a token at the same time both count', async () => {
+  const owner = await fixture.newSignedIn();
+  const site = await createSite(owner);
+  const { id, call } = await tokenWith(owner, { ...usualScope, access: 'read' });
+  const refused = [await call('PATCH', '/v1/account', named), await call('PATCH', `/v1/sites/${site.id}`, named)];
+  const pages = await Promise.all(refused.map((answer) => owner.browser.open(linkIn(answer))));
+  await Promise.all(pages.map((page) => owner.browser.press(page, 'Allow always')));
+  expect(await scopeOf(owner, id)).toEqual({ ...usualScope, account: true });
+});
+
 test('a token hands on its own scope at most, unless its owner allows more', async () => {
   const owner = await fixture.newSignedIn();
   const { call } = await tokenWith(owner, usualScope);

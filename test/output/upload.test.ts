@@ -1,5 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
+import { issueToken } from '#api/tokens/rules.ts';
 import { sweepOutput } from '#db/deployments/output.ts';
+import { usualScope } from '#rules/scopes.ts';
+import { callWith } from '#test/api/fixture.ts';
 import { createFixture, createSite, errorOf, sha256, until } from './fixture.ts';
 import { named, sender } from './sending.ts';
 
@@ -105,6 +108,18 @@ test('a collaborator cannot reach the owner’s other sites through a shared one
   const upload = await other.begin(site);
   expect((await other.name(upload, named({ 'index.html': secret }))).body.missing).toEqual([sha256(secret)]);
   expect((await name(upload, named({ 'b.html': secret }))).body.missing).toEqual([]);
+});
+
+test('a token limited to one site does not reach bytes of the others', async () => {
+  const secret = unique();
+  await publish(await createSite(owner), { 'index.html': secret });
+  const site = await createSite(owner);
+  const { accountId } = owner;
+  const scope = { ...usualScope, sites: [site.id] };
+  const { secret: token } = await issueToken(fixture.deps.em(), fixture.clock, accountId, { name: 'limited', scope });
+  const limited = sender({ accountId, token, call: callWith(fixture.url, token) });
+  const upload = await limited.begin(site);
+  expect((await limited.name(upload, named({ 'index.html': secret }))).body.missing).toEqual([sha256(secret)]);
 });
 
 test('a manifest comes in parts, and missing files can be listed at any time', async () => {

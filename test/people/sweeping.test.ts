@@ -1,8 +1,10 @@
 /** Expired rows of people are deleted; no mail is sent. */
 import { afterAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '#activities/reconciliation.ts';
+import { issueToken } from '#api/tokens/rules.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { settleMail } from '#db/mail/queue.ts';
+import { usualScope } from '#rules/scopes.ts';
 import { callWith } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { createPeopleFixture } from './fixture.ts';
@@ -35,6 +37,20 @@ test('tokens are deleted a month after their end', async () => {
   fixture.skip(monthMs);
   await sweep();
   expect(await left()).toEqual([kept, later].sort());
+});
+
+test('what an owner allowed once is deleted after its ten minutes', async () => {
+  const owner = await fixture.newSignedIn();
+  const { deps, clock, url } = fixture;
+  const { secret } = await issueToken(deps.em(), clock, owner.accountId, { name: 'Scoped', scope: usualScope });
+  const refused = await callWith(url, secret)('PATCH', '/v1/account', { body: { name: 'Other' } });
+  const link = new URL(/https?:\/\/\S+(?=,)/.exec(refused.body.error.next_action)?.[0] ?? '');
+  await owner.browser.press(await owner.browser.open(`${link.pathname}${link.search}`), 'Allow once');
+  await sweep();
+  expect(await count('scope_allowance')).toBe(1);
+  fixture.skip(10 * 60_000 + 1);
+  await sweep();
+  expect(await count('scope_allowance')).toBe(0);
 });
 
 test('mails, links, requests and address changes are deleted after a month, unless referenced', async () => {

@@ -31,6 +31,15 @@ test('without a token, a refused call says that you are not signed in', async ()
   expect(err).toBe(`✗ No. (unauthorized)\n${next}\n`);
 });
 
+test('a call beyond the token’s scope waits for a person and prints the link', async () => {
+  answers['GET /v1/sites'] = () => {
+    const [status, { error }] = refusal(403, 'out_of_scope') as [number, { error: object }];
+    return [status, { error: { ...error, next_action: 'Ask the owner to open http://x/account/widen?ask=y.' } }];
+  };
+  const { exit, err } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+  expect([exit, err]).toEqual([4, expect.stringContaining('http://x/account/widen?ask=y')]);
+});
+
 test('a flag that is not JSON names the expected type', async () => {
   const schema = { type: 'object', properties: { fields: { type: 'array' } } };
   const create = {
