@@ -14,6 +14,7 @@ import { sweepOutput } from '#db/deployments/output.ts';
 import { settle } from '#db/deployments/transitions.ts';
 import { overdueDomains, restartDomains } from '#db/domains/transitions.ts';
 import { sweepForms } from '#db/forms/submissions.ts';
+import { sweepHistory } from '#db/history/expiry.ts';
 import { sweepMails } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { requestOf } from '#db/outbox.ts';
@@ -59,6 +60,7 @@ const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] =
   sweepPreviews,
   sweepTicketKeys,
   sweepFormerNames,
+  sweepHistory,
 ];
 
 export function reconciliationActivities(deps: Deps) {

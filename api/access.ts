@@ -10,6 +10,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { blockOf, isChangeable } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import type { Via } from '#rules/history.ts';
 import { everything, includesSite, lackingIn, type PartOfScope, type Scope } from '#rules/scopes.ts';
 import type { Role } from '#rules/states.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -18,6 +19,8 @@ import { isId } from '#runtime/ids.ts';
 /** The authenticated caller: by token, or in a signed-in browser. */
 export type Person = {
   accountId: string;
+  /** How the account acts, for its history; absent for a person in a browser. */
+  via?: Via | undefined;
   /** What the caller may do with the account. */
   scope: Scope;
   /** The link on which the owner can widen the scope for this call; undefined where owners cannot sign in. */

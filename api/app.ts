@@ -35,6 +35,7 @@ import { feedbackRoutes } from './feedback/routes.ts';
 import { formRoutes } from './forms/routes.ts';
 import { visitorFormRoutes } from './forms/visitor-routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { historyRoutes } from './history/routes.ts';
 import { billingHooks } from './hooks/billing.ts';
 import { paymentHooks } from './hooks/payments.ts';
 import { inboxRoutes } from './inbox/routes.ts';
@@ -275,6 +276,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       paymentRoutes(scope, deps);
       formRoutes(scope, deps);
       analyticsRoutes(scope, deps);
+      historyRoutes(scope, deps);
       payoutRoutes(scope, deps);
       payoutOfferRoutes(scope, deps);
       billingRoutes(scope, deps);

@@ -29,6 +29,7 @@ import { DeclinedInvitations } from './migrations/2026-11-23-creds-declined-invi
 import { FormerNames } from './migrations/2026-11-23-creds-former-names.ts';
 import { GitCredentials } from './migrations/2026-11-23-creds-git-credentials.ts';
 import { FreeBookings } from './migrations/2026-11-23-free-bookings.ts';
+import { History } from './migrations/2026-11-23-history.ts';
 import { MadeBy } from './migrations/2026-11-23-made-by.ts';
 import { MailLimits } from './migrations/2026-11-23-mail-limits.ts';
 import { MissingProofs } from './migrations/2026-11-23-missing-proofs.ts';
@@ -79,4 +80,5 @@ export const migrationsList = [
   { name: '2026-11-23-creds-former-names', class: FormerNames },
   { name: '2026-11-23-build-turns', class: BuildTurns },
   { name: '2026-11-23-owner-mails', class: OwnerMails },
+  { name: '2026-11-23-history', class: History },
 ];

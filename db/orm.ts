@@ -26,6 +26,7 @@ import { Domain, DomainRecord, DomainTombstone } from './domains/domain.ts';
 import { Feedback } from './feedback/feedback.ts';
 import { Form } from './forms/form.ts';
 import { Submission } from './forms/submission.ts';
+import { HistoryEntry } from './history/history-entry.ts';
 import { IdempotencyKey } from './idempotency-key.ts';
 import { Mail } from './mail/mail.ts';
 import { migrationsList } from './migrations.ts';
@@ -73,6 +74,7 @@ export function openOrm(
         GitCredential,
         OutboxEntry,
         IdempotencyKey,
+        HistoryEntry,
         Mail,
         Collaborator,
         Invitation,

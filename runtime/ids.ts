@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'flag'
   | 'form'
   | 'grant'
+  | 'hist'
   | 'inv'
   | 'lease'
   | 'link'

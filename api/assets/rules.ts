@@ -5,7 +5,6 @@ import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
 import { requireRepositories, rulesFor, writeChanges, writeRows } from '#api/source/commits.ts';
 import { receiveUpload, storeBlob } from '#api/source/upload-stream.ts';
 import { requireName } from '#api/source/validation.ts';
-import { Account } from '#db/accounts/account.ts';
 import { Asset } from '#db/assets/asset.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -59,7 +58,7 @@ export async function putAsset(
 }
 
 type Storing = {
-  actor: Pick<Actor, 'accountId'>;
+  actor: Actor;
   path: string;
   content: Awaited<ReturnType<typeof storeBlob>>;
   /** The file at that path when the call began. */
@@ -76,7 +75,7 @@ export async function storeAsset(em: EntityManager, deps: Deps, site: Site, stor
     site,
     repository: 'source',
     message,
-    author: await em.findOneOrFail(Account, actor.accountId),
+    by: actor,
     source,
     plan(files) {
       const now = files.get(path)?.oid;

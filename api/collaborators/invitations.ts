@@ -2,13 +2,14 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
 import { readEmail } from '#api/email-addresses.ts';
-import { closeInvitation, wholly } from '#api/invitations/rules.ts';
+import { actOn, closeInvitation, wholly } from '#api/invitations/rules.ts';
 import type { WholeInvitation } from '#api/invitations/schemas.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/lock.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
+import { recordAct } from '#db/history/recording.ts';
 import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import { queueFirstContact } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -50,6 +51,7 @@ export async function inviteCollaborator(
       await requireFreeSlot(tx, deps.clock.now(), site, email);
       await requirePlace(tx, deps, site);
       await requireBelowLimit(tx, deps, site);
+      recordAct(tx, deps.clock, actor, 'invitation.created', { site, subject: { id: input.id, name: email } });
       return await writeInvitation(tx, deps, site, { id: input.id, email });
     })
     .catch((error) => {
@@ -141,6 +143,7 @@ export async function withdrawInvitation(
     await tx.refresh(found, wholly);
     if (found.status === 'accepted') throw accepted(siteId, found.account?.id);
     if (found.status === 'withdrawn') return found;
+    recordAct(tx, clock, actor, 'invitation.withdrawn', actOn(found));
     await closeInvitation(tx, clock, found, {});
     return found;
   });

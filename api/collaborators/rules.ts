@@ -4,6 +4,7 @@ import { type Actor, loadSite, type Person, requireOwner } from '#api/access.ts'
 import { notifiedOf } from '#api/notify-to.ts';
 import { Account } from '#db/accounts/account.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { dropBuildCaches } from '#db/sites/transitions.ts';
@@ -40,7 +41,7 @@ export async function removeCollaborator(
 ): Promise<RemovedMember> {
   const site = await loadSite(em, actor, siteId);
   requireOwner(site, actor, 'remove a collaborator');
-  return await endMembership(em, clock, site, accountId);
+  return await endMembership(em, clock, { site, accountId, by: actor, action: 'collaborator.removed' });
 }
 
 /** Ends the caller's own access to the site, as its removal would. Throws `not_found`, also for the owner. */
@@ -51,14 +52,22 @@ export async function leaveSite(
   siteId: string,
 ): Promise<RemovedMember> {
   const site = await loadSite(em, person, siteId);
-  return await endMembership(em, clock, site, person.accountId);
+  const { accountId } = person;
+  return await endMembership(em, clock, { site, accountId, by: person, action: 'collaborator.left' });
 }
+
+type Ending = {
+  site: Site;
+  /** Whose access ends. */
+  accountId: string;
+  by: Person;
+  action: 'collaborator.removed' | 'collaborator.left';
+};
 
 async function endMembership(
   em: EntityManager,
   clock: Deps['clock'],
-  site: Site,
-  accountId: string,
+  { site, accountId, by, action }: Ending,
 ): Promise<RemovedMember> {
   return await em.transactional(async (tx) => {
     // First, since it locks the site: other calls lock the site before the collaborator.
@@ -73,6 +82,7 @@ async function endMembership(
     const moved = await notifiedOf(tx, site.id, accountId);
     await tx.nativeDelete(Collaborator, { site: site.id, account: accountId });
     const ended = await revokeAll(tx, { siteId: site.id, accountId, now: clock.now() });
+    recordAct(tx, clock, by, action, { site, subject: { id: account.id, name: account.name }, detail: { ended } });
     return { account, role: 'collaborator', since: found.since, ended, moved };
   });
 }

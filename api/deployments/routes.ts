@@ -40,7 +40,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
         newestFirst(em, Deployment, { site: site.id }),
         byId,
       );
-      return { items: rows.map((deployment) => deploymentView(deployment, clock.now())), next_cursor };
+      return { items: rows.map((deployment) => deploymentView(deployment, actor, clock.now())), next_cursor };
     },
   );
 
@@ -61,7 +61,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       const missing =
         deployment.status === 'uploading' ? { missing: await missingOf(em, deployment.id, filesAtOnceMax) } : {};
       const warnings = await warningsPart(em, deps, deployment, 'asked');
-      return { ...deploymentView(deployment, clock.now(), detail), ...warnings, ...changes, ...missing };
+      return { ...deploymentView(deployment, actor, clock.now(), detail), ...warnings, ...changes, ...missing };
     },
   );
 
@@ -137,7 +137,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
         operation: 'deployment.restore',
         needs: 'write',
         replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
-          deploymentView(await loadDeployment(em, actor, id), clock.now()),
+          deploymentView(await loadDeployment(em, actor, id), actor, clock.now()),
       },
       schema: {
         summary: 'Restore a version',
@@ -146,6 +146,6 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
         response: { 200: deploymentSchema },
       },
     },
-    async ({ em, actor, params }) => deploymentView(await restore(em, deps, actor, params.id), clock.now()),
+    async ({ em, actor, params }) => deploymentView(await restore(em, deps, actor, params.id), actor, clock.now()),
   );
 }

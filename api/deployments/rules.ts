@@ -1,9 +1,11 @@
 /** Reading a deployment, and restoring it. */
 
 import { type Actor, loadDeployment, requireChangeable } from '#api/access.ts';
+import { versionOf } from '#api/output/rules.ts';
 import { readLogTail } from '#db/deployments/build-log.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { goLive, takeTicket } from '#db/deployments/transitions.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dropBuildCaches } from '#db/sites/transitions.ts';
 import { diffManifests, type ManifestFile, parseManifest } from '#providers/manifest.ts';
@@ -96,7 +98,11 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   const ticket = await takeTicket(em, deployment.site.id);
   await requireHeldFiles(deps, deployment);
   await dropBuildCaches(em, deployment.site.id);
-  const restored = await goLive(em, deps.clock, deploymentId, ticket);
+  const restored = await goLive(em, deps.clock, deploymentId, {
+    restoreTicket: ticket,
+    record: (tx, { site }) =>
+      recordAct(tx, deps.clock, actor, 'deployment.restored', { site, ...versionOf(deployment) }),
+  });
   if (restored.site.liveTicket !== ticket) {
     requireChangeable(restored.site);
     throw errors.superseded('A later publish or restore went live before this restore finished.', {

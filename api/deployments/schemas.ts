@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { moment } from '#api/schemas.ts';
+import type { Person } from '#api/access.ts';
+import { viaFor } from '#api/history/schemas.ts';
+import { moment, via } from '#api/schemas.ts';
 import { type Deployment, warningKinds } from '#db/deployments/deployment.ts';
 import {
   deploymentStatuses,
@@ -34,7 +36,8 @@ export const deploymentSchema = z
     source_commit: z.string().nullable(),
     content_commit: z.string().nullable(),
     superseded_by: z.string().nullable().describe('The id of the newer deployment that superseded this one.'),
-    created_by: z.string(),
+    created_by: z.string().describe('The id of the account.'),
+    created_via: via.nullable().describe('How that account created it. Null for deployments of older releases.'),
     created_at: moment,
     started_at: moment.nullable(),
     finished_at: moment.nullable(),
@@ -92,8 +95,13 @@ export const manifestFileSchema = z
   .meta({ id: 'ManifestFile' });
 
 /** `detail` is the end of the build log; only a single read of a failed deployment has it. */
-export function deploymentView(deployment: Deployment, now: Date, detail?: string): z.output<typeof deploymentSchema> {
-  const { id, error } = deployment;
+export function deploymentView(
+  deployment: Deployment,
+  viewer: Person,
+  now: Date,
+  detail?: string,
+): z.output<typeof deploymentSchema> {
+  const { id, error, createdBy, createdVia, createdViaName } = deployment;
   const status = statusAt(deployment, now);
   return {
     id,
@@ -107,7 +115,8 @@ export function deploymentView(deployment: Deployment, now: Date, detail?: strin
     source_commit: deployment.sourceCommit ?? null,
     content_commit: deployment.contentCommit ?? null,
     superseded_by: deployment.supersededById ?? null,
-    created_by: deployment.createdBy.id,
+    created_by: createdBy.id,
+    created_via: createdVia ? viaFor(viewer, createdBy.id, { kind: createdVia, name: createdViaName ?? null }) : null,
     created_at: deployment.createdAt,
     started_at: deployment.startedAt ?? null,
     finished_at: deployment.finishedAt ?? null,

@@ -3,6 +3,7 @@
 import { loadSite, lockChangeable, type Person } from '#api/access.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { detachDomain, lockDomainWithSite, signalOnboardDomain } from '#db/domains/transitions.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -36,6 +37,11 @@ export async function attach(
     if (isNew) Object.assign(domain, { site: locked, attachedAt: deps.clock.now() });
     await placeFirst(tx, domain, locked, primary);
     if (isNew) signalOnboardDomain(tx, deps.clock, id, 'attach');
+    recordAct(tx, deps.clock, actor, 'domain.attached', {
+      site: locked,
+      subject: domain,
+      detail: { primary: domain.isPrimary },
+    });
     return domain;
 
     function requireUsable({ status, site: other, removedAt }: Domain): void {
@@ -86,6 +92,7 @@ export async function detach(em: EntityManager, deps: Deps, actor: Person, id: s
     if (domain.removedAt) throw errors.not_found('The domain has just been removed.');
     if (!domain.site) return domain;
     await requireMayLeave(tx, domain);
+    recordAct(tx, deps.clock, actor, 'domain.detached', { site: domain.site, subject: domain });
     await detachDomain(tx, deps.clock, domain);
     signalOnboardDomain(tx, deps.clock, id, 'detach');
     return domain;

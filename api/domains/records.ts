@@ -5,6 +5,7 @@ import { countWithinLimit } from '#api/plan-limits.ts';
 import { type Domain, DomainRecord } from '#db/domains/domain.ts';
 import { lockDomain } from '#db/domains/transitions.ts';
 import { lockZone, writeZone } from '#db/domains/zones.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { RecordsRefused, type Zones } from '#providers/zones.ts';
 import { RecordFault, readRecord, requireCompatible } from '#rules/dns/records.ts';
@@ -73,8 +74,20 @@ export async function addRecord(
     const rows = await tx.find(DomainRecord, { domain: domain.id });
     const others = [...own(deps.config, domain), ...rows.map((row) => ({ ...row, priority: row.priority ?? null }))];
     withRecordErrors(() => requireCompatible(zone, record, others));
+    recordRecord(tx, deps, actor, 'domain_record.added', { id: recordId, domain, ...record });
     return tx.create(DomainRecord, { id: recordId, domain, ...record, createdAt: deps.clock.now() });
   });
+}
+
+/** The content may be a secret of another service. */
+function recordRecord(
+  tx: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  by: Person,
+  action: 'domain_record.added' | 'domain_record.removed',
+  { id, domain, type, name }: Pick<DomainRecord, 'id' | 'type' | 'name'> & { domain: Domain },
+): void {
+  recordAct(tx, clock, by, action, { subject: { id, name: `${type} ${name}` }, detail: { domain: domain.name } });
 }
 
 /** Throws `not_found`, and `invalid_record` for one of the platform's own. */
@@ -93,6 +106,7 @@ export async function removeRecord(
   return await inZone(em, deps, domainId, async (tx, domain) => {
     const row = isId('rec', recordId) ? await tx.findOne(DomainRecord, { id: recordId, domain: domain.id }) : null;
     if (!row) throw noSuchRecord(domainId);
+    recordRecord(tx, deps, actor, 'domain_record.removed', { ...row, domain });
     tx.remove(row);
     return row;
   });

@@ -12,6 +12,7 @@ import {
   startOnboarding,
 } from '#db/domains/transitions.ts';
 import { syncZone } from '#db/domains/zones.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { observeDns } from '#providers/dns/observation.ts';
@@ -48,10 +49,11 @@ export async function loadDomain(em: EntityManager, person: Person, id: string):
 export async function addDomain(
   em: EntityManager,
   deps: Deps,
-  { accountId }: Person,
+  person: Person,
   input: { id: string; domain: string; mode: string },
 ): Promise<Domain> {
   const { clock, config } = deps;
+  const { accountId } = person;
   const mode = readMode(config, input.mode);
   const name = readFreeName(config, input.domain);
   if (mode === 'cname') await requireTarget(deps);
@@ -77,6 +79,7 @@ export async function addDomain(
     });
     await tx.flush();
     startOnboarding(tx, clock, domain);
+    recordAct(tx, clock, person, 'domain.added', { subject: domain, detail: { mode } });
     return domain;
   });
 }
@@ -168,6 +171,7 @@ export async function removeOwnDomain(em: EntityManager, deps: Deps, actor: Pers
     const domain = await lockDomainWithSite(tx, id);
     if (domain.removedAt) return domain;
     await requireMayLeave(tx, domain);
+    recordAct(tx, deps.clock, actor, 'domain.removed', { site: domain.site ?? undefined, subject: domain });
     await removeDomain(tx, deps.clock, domain);
     return domain;
   });

@@ -7,6 +7,7 @@ import { lockAccount } from '#db/accounts/lock.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { signalInvitation } from '#db/collaborators/invitation-expiry.ts';
+import { recordAct } from '#db/history/recording.ts';
 import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockSite } from '#db/sites/transitions.ts';
@@ -75,6 +76,7 @@ export async function acceptInvitation(
     found.account = account;
     found.answeredAt = deps.clock.now();
     signalInvitation(tx, deps.clock, found.id);
+    recordAct(tx, deps.clock, person, 'invitation.accepted', actOn(found));
     return found;
   });
 }
@@ -100,10 +102,14 @@ export async function declineInvitation(
         nextAction: `To leave the site, call DELETE /v1/sites/${found.site.id}/collaborators/me.`,
       });
     }
+    recordAct(tx, clock, person, 'invitation.declined', actOn(found));
     await closeInvitation(tx, clock, found, { declinedAt: clock.now() });
     return found;
   });
 }
+
+/** The invitation as the subject of an act. */
+export const actOn = ({ id, email, site }: WholeInvitation) => ({ site, subject: { id, name: email } });
 
 /** Withdraws or declines the invitation, whose row is locked. If its e-mail is still queued, it is not sent. */
 export async function closeInvitation(

@@ -17,7 +17,7 @@ import { fileParams, manifestAnswer, manifestInput, receivedFile } from './schem
 export function outputRoutes(app: Api, deps: Deps): void {
   const { clock } = deps;
   const replay = async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id: string) =>
-    deploymentView(await loadDeployment(em, actor, id), clock.now());
+    deploymentView(await loadDeployment(em, actor, id), actor, clock.now());
 
   app.post(
     '/v1/sites/:id/deployments',
@@ -34,7 +34,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { em, actor, params } = request;
       const upload = { id: request.newId('dep'), siteId: params.id };
-      return deploymentView(await startUpload(em, deps, actor, upload), clock.now());
+      return deploymentView(await startUpload(em, deps, actor, upload), actor, clock.now());
     },
   );
 
@@ -80,7 +80,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
     async ({ em, actor, params }) => {
       const deployment = await completeUpload(em, deps, actor, params.id);
       return {
-        ...deploymentView(deployment, clock.now()),
+        ...deploymentView(deployment, actor, clock.now()),
         ...(await warningsPart(deps.em(), deps, deployment, 'passing')),
       };
     },

@@ -5,6 +5,7 @@ import type { Deployment } from '#db/deployments/deployment.ts';
 import { acceptOutput, completeOutput } from '#db/deployments/output.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { printable } from '#providers/paths.ts';
@@ -30,17 +31,17 @@ export async function startUpload(
   const endsAt = new Date(deps.clock.now().getTime() + uploadMs);
   const { address: siteUrl } = await canonicalUrl(em, deps.config, site);
   return await em.transactional(async (tx) => {
-    const upload = { id, siteUrl, createdBy: actor.accountId, uploadEndsAt: endsAt };
+    const upload = { id, siteUrl, createdBy: actor, uploadEndsAt: endsAt };
     const locked = await lockChangeable(tx, siteId);
-    return await acceptOutput(
-      tx,
-      deps,
-      locked,
-      upload,
-      limitsOf(deps.config, locked, deps.clock.now()).uploads_under_way,
-    );
+    const atOnceMax = limitsOf(deps.config, locked, deps.clock.now()).uploads_under_way;
+    const deployment = await acceptOutput(tx, deps, locked, upload, atOnceMax);
+    recordAct(tx, deps.clock, actor, 'deployment.created', { site: locked, ...versionOf(deployment) });
+    return deployment;
   });
 }
+
+/** The deployment as the subject of an act. */
+export const versionOf = ({ id, number }: Deployment) => ({ subject: { id, name: `version ${number}` } });
 
 /** Throws for a deployment that does not accept files, or no longer does. */
 export function requireOpenUpload(deployment: Deployment, now: Date): void {
@@ -84,7 +85,10 @@ export async function completeUpload(
   const files = await filesOf(em, deploymentId);
   await requireRedirects(deps, deployment, files);
   await saveManifest(em, deps, deploymentId, files);
-  const live = await goLive(deps.em(), deps.clock, deploymentId);
+  const live = await goLive(deps.em(), deps.clock, deploymentId, {
+    record: (tx, { site }) =>
+      recordAct(tx, deps.clock, actor, 'deployment.completed', { site, ...versionOf(deployment) }),
+  });
   if (!isRestorable(live)) requireOpenUpload(live, deps.clock.now());
   return live;
 }

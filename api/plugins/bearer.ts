@@ -78,7 +78,8 @@ async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | u
   if (!token.lastUsedAt || now.getTime() - token.lastUsedAt.getTime() >= lastUsedStepMs) {
     await request.em.nativeUpdate(Token, { id: token.id, lastUsedAt: token.lastUsedAt }, { lastUsedAt: now });
   }
-  return { accountId: token.account.id, tokenId: token.id, scope: token.scope, handsOn: token.scope };
+  const via = { kind: 'token', name: token.name } as const;
+  return { accountId: token.account.id, tokenId: token.id, via, scope: token.scope, handsOn: token.scope };
 }
 
 export function unauthorized(): AppError {

@@ -1,10 +1,11 @@
 /** Updates a preview slot from the site: merges `main` into the slot's branch, in both repositories or in neither. */
 
 import { type Actor, loadSite, requireChangeable, roleOf } from '#api/access.ts';
-import { requireRepositories, rulesFor } from '#api/source/commits.ts';
+import { authorOf, requireRepositories, rulesFor } from '#api/source/commits.ts';
 import { refusalError } from '#api/source/validation.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { bothRepositories } from '#git/main-branches.ts';
@@ -29,17 +30,28 @@ export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, ca
   requireChangeable(site);
   const number = readSlot(deps, site, roleOf(site, actor), call.slot);
   const repositories = requireRepositories(deps);
-  const author = await em.findOneOrFail(Account, actor.accountId);
+  const account = await em.findOneOrFail(Account, actor.accountId);
   for (let tries = 0; tries < triesMax; tries++) {
     const slot = await loadSlot(em, deps, site, number);
     const draft = requireDraftOf(slot, site.id);
     requireBranch(slot, site.id);
-    const moves = await mergesFor(deps, repositories, site, slot, author);
+    const moves = await mergesFor(deps, repositories, site, slot, { account, author: authorOf(account, actor) });
     if (moves.length === 0 && slot.status === 'draft' && isCurrent(slot, draft)) return draft;
-    if (await repositories.move(site.id, moves)) return await buildDraft(em, deps, actor, call);
+    if (!(await repositories.move(site.id, moves))) continue;
+    if (moves.length > 0) await recordMerge(em, deps, actor, site, moves);
+    return await buildDraft(em, deps, actor, call);
   }
   throw errors.stale_hash('Other changes are being made to this preview slot’s branches at the moment.', {
     nextAction: 'Send the same request again.',
+  });
+}
+
+async function recordMerge(em: EntityManager, { clock }: Deps, actor: Actor, site: Site, moves: readonly BranchMove[]) {
+  await em.transactional(async (tx) => {
+    for (const { repository, branch, from, to } of moves) {
+      const subject = { id: site.id, name: repository };
+      recordAct(tx, clock, actor, 'repository.merged', { site, subject, detail: { branch, from, to } });
+    }
   });
 }
 
@@ -57,9 +69,9 @@ async function mergesFor(
   repositories: Repositories,
   site: Site,
   { slot, mains, tips }: Slot,
-  author: Account,
+  { account, author }: { account: Account; author: Author },
 ): Promise<BranchMove[]> {
-  const by = roleOf(site, { accountId: author.id });
+  const by = roleOf(site, { accountId: account.id });
   const branch = branchOf(slot);
   const moves: BranchMove[] = [];
   const conflicts: string[] = [];

@@ -143,7 +143,8 @@ function publishRoute(app: Api, deps: Deps): void {
         needs: 'write',
         capability: 'previews',
         makes: 'dep',
-        replay: async ({ em, actor }: Asked, id) => deploymentView(await loadDeployment(em, actor, id), clock.now()),
+        replay: async ({ em, actor }: Asked, id) =>
+          deploymentView(await loadDeployment(em, actor, id), actor, clock.now()),
       },
       schema: {
         summary: 'Publish a preview slot',
@@ -161,7 +162,7 @@ function publishRoute(app: Api, deps: Deps): void {
       const deployment = await waitForDeployment(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
       const warnings = await warningsPart(deps.em(), deps, deployment, 'passing');
-      return { ...deploymentView(deployment, clock.now()), ...warnings };
+      return { ...deploymentView(deployment, actor, clock.now()), ...warnings };
     },
   );
 }

@@ -4,6 +4,7 @@ import { type Actor, loadSite, lockChangeable, requireChangeable, roleOf } from 
 import { requireRepositories } from '#api/source/commits.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { acceptPreviewPublish } from '#db/previews/publishes.ts';
 import { acceptDraft, clearPreview } from '#db/previews/transitions.ts';
@@ -27,9 +28,28 @@ export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, ca
   return await em.transactional(async (tx) => {
     const locked = await lockChangeable(tx, call.siteId);
     const commits = await pinned(tx, deps, locked, slot);
-    return await acceptDraft(tx, deps, locked, { ...commits, id: call.id, slot, createdBy: actor.accountId });
+    const draft = await acceptDraft(tx, deps, locked, { ...commits, id: call.id, slot, createdBy: actor });
+    if (draft.id === call.id) recordPreview(tx, deps, actor, 'preview.built', draft);
+    return draft;
   });
 }
+
+function recordPreview(
+  tx: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  by: ActedBy,
+  action: 'preview.built' | 'preview.published',
+  { id, site, slot, number }: Deployment,
+): void {
+  const subject = previewSubject(site, slot ?? 0);
+  recordAct(tx, clock, by, action, { site: site as Site, subject, detail: { deployment_id: id, number } });
+}
+
+/** A preview slot has no id of its own. */
+const previewSubject = (site: Pick<Site, 'id'>, slot: number) => ({
+  id: `${site.id}/${slot}`,
+  name: `preview ${slot}`,
+});
 
 async function pinned(em: EntityManager, deps: Deps, site: Site, slot: number) {
   const repositories = requireRepositories(deps);
@@ -60,8 +80,10 @@ export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, c
     requireNotBehind(slot, site.id);
     await requireChanges(tx, locked, slot, draft);
     const output = draft.publishedOutput ?? outputOf(draft);
-    const publish = { id: call.id, createdBy: actor.accountId, draft, output, mains: slot.mains };
-    return await acceptPreviewPublish(tx, deps, locked, publish);
+    const publish = { id: call.id, createdBy: actor, draft, output, mains: slot.mains };
+    const accepted = await acceptPreviewPublish(tx, deps, locked, publish);
+    if (accepted.id === call.id) recordPreview(tx, deps, actor, 'preview.published', accepted);
+    return accepted;
   });
 }
 
@@ -158,6 +180,12 @@ export async function clearSlot(
     });
     await repositories.move(siteId, moves);
     await clearPreview(tx, deps.clock, locked, number);
+    const detail = { discarded: slot.holdsWork };
+    recordAct(tx, deps.clock, actor, 'preview.cleared', {
+      site: locked,
+      subject: previewSubject(locked, number),
+      detail,
+    });
     return site;
   });
 }

@@ -29,7 +29,7 @@ export function publishingRoutes(app: Api, deps: Deps): void {
         capability: 'builds',
         makes: 'dep',
         replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
-          deploymentView(await loadDeployment(em, actor, id), deps.clock.now()),
+          deploymentView(await loadDeployment(em, actor, id), actor, deps.clock.now()),
       },
       schema: {
         summary: 'Publish a site',
@@ -53,7 +53,7 @@ export function publishingRoutes(app: Api, deps: Deps): void {
       const deployment = await waitForDeployment(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
       return {
-        ...deploymentView(deployment, deps.clock.now()),
+        ...deploymentView(deployment, actor, deps.clock.now()),
         ...(await warningsPart(deps.em(), deps, deployment, 'passing')),
       };
     },

@@ -6,6 +6,7 @@ import { acceptPublish } from '#db/deployments/acceptance.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { requireHourlyLimits } from '#db/deployments/hourly-limits.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { unfinishedPreviewPublishes } from '#db/previews/publishes.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -50,7 +51,10 @@ export async function publish(
     // Under the lock, so that a later ticket never has an earlier head.
     await fastForwardSlots(tx, repositories, locked);
     const commits = await pinned(tx, deps, locked, { scope, live });
-    return await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, noCache, createdBy: actor.accountId });
+    const accepted = await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, noCache, createdBy: actor });
+    const detail = { deployment_id: id, number: accepted.number, scope };
+    recordAct(tx, deps.clock, actor, 'site.published', { site: locked, detail });
+    return accepted;
   };
   return await withGitOutside(requireRepositories(deps), (repositories) =>
     em.transactional((tx) => accept(tx, repositories)),

@@ -3,6 +3,7 @@
 import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { siteHosts } from '#db/domains/site-hosts.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { raiseForRules } from '#db/scanning/transitions.ts';
 import { formerNamesOf } from '#db/sites/former-names.ts';
@@ -53,6 +54,8 @@ export async function setRedirects(
       `update site set redirects_sha256 = ? where id = ? and status = 'active' and owner_blocked_at is null returning id`,
       [checked.length > 0 ? sha256 : null, site.id],
     );
+    const detail = { rules: checked.length };
+    if (row) recordAct(tx, deps.clock, actor, 'redirects.replaced', { site, detail });
     if (row && excerpt) await raiseForRules(tx, deps.clock, { site: site.id, sha256, excerpt });
     return row !== undefined;
   });

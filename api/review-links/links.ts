@@ -5,6 +5,7 @@ import type { Author } from '#api/comments/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { ReviewLink } from '#db/review-links/review-link.ts';
 import { isClosed } from '#db/sites/blocks.ts';
@@ -39,6 +40,7 @@ export async function createLink(
   siteId: string,
   { id, secret, expires_in_seconds, slot }: NewLink,
 ): Promise<ReviewLink> {
+  const { clock } = deps;
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
   if (slot !== undefined) await requireSlot(em, deps, site, roleOf(site, actor), slot);
@@ -55,7 +57,11 @@ export async function createLink(
     createdAt: now,
     expiresAt,
   };
-  return await madeWith(em, actor, (tx) => tx.create(ReviewLink, link));
+  return await madeWith(em, actor, (tx) => {
+    const detail = { slot: link.slot, expires_at: expiresAt };
+    recordAct(tx, clock, actor, 'review_link.created', { site, subject: { id, name: null }, detail });
+    return tx.create(ReviewLink, link);
+  });
 }
 
 /** The link, if the caller may act on its site. */
@@ -76,7 +82,13 @@ export async function revokeLink(
   linkId: string,
 ): Promise<ReviewLink> {
   const link = await loadLink(em, actor, linkId);
-  await em.nativeUpdate(ReviewLink, { id: link.id, endedAt: null }, { endedAt: clock.now() });
+  await em.transactional(async (tx) => {
+    if ((await tx.nativeUpdate(ReviewLink, { id: link.id, endedAt: null }, { endedAt: clock.now() })) === 0) return;
+    recordAct(tx, clock, actor, 'review_link.revoked', {
+      site: link.site as Site,
+      subject: { id: link.id, name: null },
+    });
+  });
   await em.refresh(link);
   return link;
 }

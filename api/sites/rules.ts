@@ -4,10 +4,12 @@ import { type Actor, loadSite, requireChangeable, requireNotBlocked, requireOwne
 import { missing } from '#api/capabilities.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { revokeReviewsOf } from '#api/review-links/links.ts';
+import { authorOf } from '#api/source/commits.ts';
 import { Account } from '#db/accounts/account.ts';
 import { expireHolds } from '#db/bookings/holds.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
@@ -33,12 +35,12 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
   await requireFreeName(em, clock.now(), input.name);
   await em.transactional((tx) => requireSiteLimit(tx, deps, actor.accountId));
   const owner = await em.findOneOrFail(Account, actor.accountId);
-  await repositories.create(input.id, tree, { name: owner.name, email: owner.email }, clock.now());
+  await repositories.create(input.id, tree, authorOf(owner, actor), clock.now());
   return await em
     .transactional(async (tx) => {
       await requireSiteLimit(tx, deps, actor.accountId);
       await claimFreeName(tx, clock.now(), input.name);
-      return tx.create(Site, {
+      const site = tx.create(Site, {
         ...input,
         template: input.template ?? '',
         account: tx.getReference(Account, actor.accountId),
@@ -46,6 +48,8 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
         publicId,
         createdAt: clock.now(),
       });
+      recordAct(tx, clock, actor, 'site.created', { site, detail: { template: input.template } });
+      return site;
     })
     .catch(translateTakenName);
 }
@@ -82,14 +86,22 @@ export async function updateSite(
           nextAction: 'Send a title, a name, or both.',
         });
       }
+      const before = { name: site.name, title: site.title };
       if (name !== undefined && name !== site.name) {
         requireNotBlocked(site, 'be renamed');
         await renameSite(tx, deps, site, name);
       }
+      const changed = { ...changeOf('name', before.name, site.name), ...changeOf('title', before.title, title) };
       site.title = title ?? site.title;
+      recordAct(tx, deps.clock, actor, 'site.updated', { site, detail: changed });
       return site;
     })
     .catch(translateTakenName);
+}
+
+/** A field of `detail` whose value changed; nothing where it did not. */
+function changeOf(field: string, from: string, to: string | undefined) {
+  return to === undefined || to === from ? {} : { [field]: { from, to } };
 }
 
 /** Stops serving the site and cancels its builds. Archiving an archived site changes nothing. */
@@ -102,6 +114,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
     await expireHolds(tx, clock, site.id);
     await revokeReviewsOf(tx, { siteId, now: clock.now() });
     await cancelUnfinished(tx, clock, site);
+    recordAct(tx, clock, actor, 'site.archived', { site });
     return site;
   });
 }
@@ -114,6 +127,7 @@ export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor,
     await requireSiteLimit(tx, deps, site.account.id);
     site.status = 'active';
     site.archivedAt = null;
+    recordAct(tx, deps.clock, actor, 'site.unarchived', { site });
     return site;
   });
 }

@@ -3,13 +3,14 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { roleOf } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
-import type { Account } from '#db/accounts/account.ts';
+import { Account } from '#db/accounts/account.ts';
 import { Asset } from '#db/assets/asset.ts';
+import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { isCounted } from '#git/rules/formats.ts';
 import { type Rules, readPlatformFiles } from '#git/rules.ts';
-import type { Repositories } from '#providers/repositories.ts';
+import type { Author, Repositories } from '#providers/repositories.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource, Repository, Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -24,7 +25,7 @@ export type Write = {
   site: Site;
   repository: Repository;
   message: string;
-  author: Pick<Account, 'id' | 'name' | 'email'>;
+  by: ActedBy;
   source: AssetSource;
   expectedHead?: string | undefined;
   /** Runs once, when this write has the lock: only one write of a process holds what it loads at a time. An error from it ends the write. */
@@ -74,7 +75,7 @@ export async function requireSiteSize(
  */
 export async function writeChanges(em: EntityManager, deps: Deps, write: Write): Promise<Written> {
   return await oneAtATime(`${write.site.id}:${write.repository}`, async () => {
-    const allowance = openDailyQuota(em, deps, write.site, roleOf(write.site, { accountId: write.author.id }));
+    const allowance = openDailyQuota(em, deps, write.site, roleOf(write.site, write.by));
     let counted = 0;
     try {
       await write.begin?.();
@@ -98,7 +99,7 @@ export async function writeChanges(em: EntityManager, deps: Deps, write: Write):
 async function tryWrite(
   em: EntityManager,
   deps: Deps,
-  { site, repository, message, author, source, expectedHead, plan }: Write,
+  { site, repository, message, by: actor, source, expectedHead, plan }: Write,
   allowance: DailyQuota,
 ): Promise<(Written & { counted: number }) | undefined> {
   const repositories = requireRepositories(deps);
@@ -112,7 +113,7 @@ async function tryWrite(
   }
   if (expectedHead !== undefined && expectedHead !== parent) throw stale(parent);
   const edits = effective.map(({ path, content }) => editOf(path, content, files.get(path)));
-  const by = roleOf(site, { accountId: author.id });
+  const by = roleOf(site, actor);
   await requireAllowed(rulesFor(deps, site, repository, by), files, edits);
   const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
   await allowance.reserve(arriving.length);
@@ -120,7 +121,7 @@ async function tryWrite(
   const commit = await repositories.commit(site.id, repository, {
     parent,
     message,
-    author: { name: author.name, email: author.email },
+    author: authorOf(await em.findOneOrFail(Account, actor.accountId), actor),
     at: deps.clock.now(),
     changes: edits.map(({ change }) => change),
   });
@@ -128,7 +129,18 @@ async function tryWrite(
     await em.nativeDelete(Asset, { id: { $in: rows } });
     return undefined;
   }
+  await em.transactional(async (tx) => {
+    const detail = { branch: 'main', commit, files_changed: effective.length, source };
+    const subject = { id: site.id, name: repository };
+    recordAct(tx, deps.clock, actor, 'repository.committed', { site, subject, detail });
+  });
   return { repository, commit, filesChanged: effective.length, changes, counted: arriving.length };
+}
+
+/** The author of a commit by a call: the program whose token it is, and its account as the committer. */
+export function authorOf({ name, email }: Pick<Account, 'name' | 'email'>, { via }: ActedBy): Author {
+  const account = { name, email };
+  return via?.name ? { name: via.name, email, committer: account } : account;
 }
 
 /** Runs before the commit, so that no commit lacks its row; a row without a commit is invisible. Returns the new ids. */

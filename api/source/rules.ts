@@ -1,7 +1,6 @@
 /** Commits by the API: which repository they go to, and what they leave out. */
 
 import { type Actor, loadSite, requireActive } from '#api/access.ts';
-import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { contentFolder, printable } from '#providers/paths.ts';
 import type { Repository } from '#rules/states.ts';
@@ -31,7 +30,7 @@ export async function commitChanges(
     site,
     repository,
     message,
-    author: await em.findOneOrFail(Account, actor.accountId),
+    by: actor,
     source: 'api',
     expectedHead,
     plan: () => changes,

@@ -5,7 +5,6 @@ import { missing } from '#api/capabilities.ts';
 import { writeChanges } from '#api/source/commits.ts';
 import type { Content, Files } from '#api/source/content.ts';
 import { receiveUpload, storeBlob, type UploadStream } from '#api/source/upload-stream.ts';
-import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { assetExtensions } from '#git/rules/formats.ts';
 import { limitsOf } from '#rules/plan-limits.ts';
@@ -99,7 +98,7 @@ async function commitInPlace(
       site,
       repository: 'source',
       message: `Add ${good}.${extension} through an upload link`,
-      author: await em.findOneOrFail(Account, link.account.id),
+      by: { accountId: link.account.id },
       source: 'upload_link',
       async begin() {
         await requireStillOpen(deps, link.id);

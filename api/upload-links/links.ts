@@ -5,6 +5,7 @@ import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import { UploadLink } from '#db/assets/upload-link.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
@@ -62,8 +63,14 @@ export async function createLink(
     createdAt: now,
     expiresAt,
   };
-  return await madeWith(em, actor, (tx) => tx.create(UploadLink, link));
+  return await madeWith(em, actor, (tx) => {
+    const detail = { max_files: link.maxFiles, expires_at: expiresAt };
+    recordAct(tx, deps.clock, actor, 'upload_link.created', { site, subject: linkSubject(link), detail });
+    return tx.create(UploadLink, link);
+  });
 }
+
+const linkSubject = ({ id }: { id: string }) => ({ id, name: null });
 
 /** The link, if the caller may act on its site. */
 export async function loadLink(em: EntityManager, actor: Actor, linkId: string): Promise<UploadLink> {
@@ -85,7 +92,10 @@ export async function revokeLink(
   linkId: string,
 ): Promise<UploadLink> {
   const link = await loadLink(em, actor, linkId);
-  await em.nativeUpdate(UploadLink, { id: link.id, endedAt: null }, { endedAt: clock.now() });
+  await em.transactional(async (tx) => {
+    if ((await tx.nativeUpdate(UploadLink, { id: link.id, endedAt: null }, { endedAt: clock.now() })) === 0) return;
+    recordAct(tx, clock, actor, 'upload_link.revoked', { site: link.site as Site, subject: linkSubject(link) });
+  });
   await em.refresh(link);
   return link;
 }

@@ -3,6 +3,7 @@
  * started.
  */
 import { Account } from '#db/accounts/account.ts';
+import { type ActedBy, person } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
@@ -28,7 +29,7 @@ type Optional =
   | 'totalBytes'
   | 'startedAt'
   | 'uploadEndsAt';
-export type NewDeployment = Pick<Deployment, Required> & Partial<Pick<Deployment, Optional>> & { createdBy: string };
+export type NewDeployment = Pick<Deployment, Required> & Partial<Pick<Deployment, Optional>> & { createdBy: ActedBy };
 
 /**
  * Adds a deployment of the site, whose row the transaction has locked and which is changeable. Drafts and uploads have
@@ -51,7 +52,9 @@ export async function acceptDeployment(
     number: site.lastNumber,
     status: isUpload ? 'uploading' : 'queued',
     ticket: hasTicket ? site.lastTicket : 0,
-    createdBy: tx.getReference(Account, createdBy),
+    createdBy: tx.getReference(Account, createdBy.accountId),
+    createdVia: (createdBy.via ?? person).kind,
+    createdViaName: (createdBy.via ?? person).name,
     createdAt: deps.clock.now(),
   });
   await tx.flush();

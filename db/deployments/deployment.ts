@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { Site } from '#db/sites/site.ts';
+import type { Via } from '#rules/history.ts';
 import type { DeploymentKind, DeploymentStatus } from '#rules/states.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
 
@@ -83,6 +84,10 @@ export const Deployment = defineEntity({
     warnings: p.json().$type<FoundWarnings>().nullable(),
     error: p.json().$type<ErrorBody>().nullable(),
     createdBy: () => p.manyToOne(Account),
+    /** How that account created it; null for those of before there was a history. */
+    createdVia: p.text().$type<Via['kind']>().nullable(),
+    /** The name that the token had. */
+    createdViaName: p.text().nullable(),
     createdAt: p.datetime(),
     /** Since when it may start, while it is queued; null while it waits for its turn. */
     turnAt: p.datetime().nullable(),

@@ -56,13 +56,19 @@ export async function recordOutput(
   );
 }
 
+type GoLive = {
+  /** The ticket of a restore; a first going live uses the deployment's own. */
+  restoreTicket?: number | undefined;
+  /** Writes to the history, if the deployment goes live now. */
+  record?(tx: EntityManager, { site }: { site: Site }): void;
+};
+
 /** Makes the deployment live, unless one with a later ticket is live: then it is superseded. */
 export async function goLive(
   em: EntityManager,
   clock: Clock,
   deploymentId: string,
-  /** The ticket of a restore; a first going live uses the deployment's own. */
-  restoreTicket?: number,
+  { restoreTicket, record }: GoLive = {},
 ): Promise<Deployment> {
   return await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
@@ -72,7 +78,9 @@ export async function goLive(
     if (restoreTicket === undefined && isSettled(deployment.status) && deployment.status !== 'ready') return deployment;
     if (restoreTicket === undefined && (await supersedeIfStale(tx, clock, site, deployment))) return deployment;
     const ticket = restoreTicket ?? deployment.ticket;
-    if (site.liveTicket <= ticket && isChangeable(site)) await movePointer(tx, clock, site, deployment, ticket);
+    if (site.liveTicket > ticket || !isChangeable(site)) return deployment;
+    await movePointer(tx, clock, site, deployment, ticket);
+    record?.(tx, { site });
     return deployment;
   });
 }

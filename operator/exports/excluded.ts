@@ -56,6 +56,8 @@ export const excluded: Record<string, string> = {
   'deployment.no_cache': version,
   'deployment.created_at': version,
   'deployment.created_by_id': owner,
+  'deployment.created_via': owner,
+  'deployment.created_via_name': owner,
   'deployment.error': 'a live version has no error',
   'deployment.file_count': version,
   'deployment.files_listed': version,

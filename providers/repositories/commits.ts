@@ -2,7 +2,9 @@
 import { assertSha, failure, finish, type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
 
-export type Author = { name: string; email: string };
+export type Identity = { name: string; email: string };
+/** The author of a commit, who also commits it unless `committer` does. */
+export type Author = Identity & { committer?: Identity };
 
 type Mode = '100644' | '100755';
 
@@ -23,9 +25,10 @@ export type NewCommit = {
 /** The input for git-fast-import(1). */
 function* stream(commit: NewCommit): Generator<Buffer | string> {
   const seconds = Math.floor(commit.at.getTime() / 1000);
-  const who = `${plain(commit.author.name) || 'unknown'} <${plain(commit.author.email)}> ${seconds} +0000`;
+  const { author } = commit;
+  const who = ({ name, email }: Identity) => `${plain(name) || 'unknown'} <${plain(email)}> ${seconds} +0000`;
   const message = Buffer.from(commit.message);
-  yield `feature done\ncommit ${commit.ref}\nmark :1\nauthor ${who}\ncommitter ${who}\ndata ${message.length}\n`;
+  yield `feature done\ncommit ${commit.ref}\nmark :1\nauthor ${who(author)}\ncommitter ${who(author.committer ?? author)}\ndata ${message.length}\n`;
   yield message;
   yield commit.parent === null ? '\n' : `\nfrom ${commit.parent}\n`;
   for (const change of commit.changes) {

@@ -1,7 +1,7 @@
 /** Merges and branch moves in bare repositories, by `git merge-tree` and `git update-ref`: no work tree, no index. */
 import { createInterface } from 'node:readline';
 import type { SpawnedProcess } from '#providers/spawn-helper.ts';
-import type { Author } from './commits.ts';
+import type { Author, Identity } from './commits.ts';
 import { assertSha, type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
 
@@ -25,15 +25,15 @@ export async function mergeCommits(place: Place, { ours, theirs, message, author
   return { commit: made.stdout.toString().trim() };
 }
 
-function who({ name, email }: Author, at: Date): Record<string, string> {
+function who(author: Author, at: Date): Record<string, string> {
   const date = `${Math.floor(at.getTime() / 1000)} +0000`;
-  const person = (role: 'AUTHOR' | 'COMMITTER') => ({
+  const person = (role: 'AUTHOR' | 'COMMITTER', { name, email }: Identity) => ({
     // git rejects a commit without a name, so the address replaces a missing one.
     [`GIT_${role}_NAME`]: name.replace(/[\p{Cc}<>]/gu, '').trim() || email,
     [`GIT_${role}_EMAIL`]: email,
     [`GIT_${role}_DATE`]: date,
   });
-  return { ...person('AUTHOR'), ...person('COMMITTER') };
+  return { ...person('AUTHOR', author), ...person('COMMITTER', author.committer ?? author) };
 }
 
 /** A move of one repository's branch from one commit to another; null if the branch does not exist before or after. */

@@ -62,7 +62,9 @@ test(`in ${moves} publishes and restores every response is complete and from a l
     const ticket = await takeTicket(em(), siteId);
     deployments[version] ??= await waiting(versions[version] as Files, ticket);
     const from = performance.now();
-    await goLive(em(), systemClock, deployments[version] as string, n < versionCount ? undefined : ticket);
+    await goLive(em(), systemClock, deployments[version] as string, {
+      restoreTicket: n < versionCount ? undefined : ticket,
+    });
     const last = lives.at(-1);
     if (last) last.to = performance.now();
     lives.push({ version, from, to: Number.POSITIVE_INFINITY });

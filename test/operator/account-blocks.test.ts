@@ -164,7 +164,7 @@ test('a blocked owner’s sites show nothing new, while their source can be edit
   }
   // What came through before the block was written down moves nothing either.
   const ticket = await takeTicket(fixture.deps.em(), site.id);
-  await goLive(fixture.deps.em(), fixture.clock, first, ticket);
+  await goLive(fixture.deps.em(), fixture.clock, first, { restoreTicket: ticket });
   expect(await live()).toBe(before);
   const file = { message: 'Write', changes: [{ path: 'src/a.txt', text: 'a' }] };
   expect((await helper.call('POST', `${at}/commits`, { body: file })).status).toBe(200);

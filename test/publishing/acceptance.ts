@@ -23,7 +23,13 @@ export async function acceptedPublish(
   deps: TestDeps,
   { siteId, createdBy, kind = 'site', contentCommit }: Wanted,
 ): Promise<Deployment> {
-  const publish = { ...commits, contentCommit: contentCommit ?? null, id: newId('dep'), kind, createdBy };
+  const publish = {
+    ...commits,
+    contentCommit: contentCommit ?? null,
+    id: newId('dep'),
+    kind,
+    createdBy: { accountId: createdBy },
+  };
   return await deps
     .em()
     .transactional(async (tx) => acceptPublish(tx, unlimited(deps), await lockSite(tx, siteId), publish));
@@ -34,7 +40,7 @@ export async function acceptedDraft(
   deps: TestDeps,
   { siteId, createdBy, slot }: Wanted & { slot: number },
 ): Promise<Deployment> {
-  const draft = { ...commits, id: newId('dep'), slot, createdBy };
+  const draft = { ...commits, id: newId('dep'), slot, createdBy: { accountId: createdBy } };
   return await deps
     .em()
     .transactional(async (tx) => acceptDraft(tx, unlimited(deps), await lockSite(tx, siteId), draft));

@@ -200,7 +200,7 @@ test('a publish accepted before a restore cannot go live after it', async () => 
   await claimBuild(deps.em(), clock, slow);
   await built(slow);
   const ticket = await takeTicket(deps.em(), site);
-  await goLive(deps.em(), clock, old, ticket);
+  await goLive(deps.em(), clock, old, { restoreTicket: ticket });
   expect(await goLive(deps.em(), clock, slow)).toMatchObject({ status: 'superseded', supersededById: old });
   expect((await read(old)).status).toBe('live');
 });

@@ -42,6 +42,7 @@ export const table: Record<string, Entry> = {
   },
 
   'GET /v1/account': tokens,
+  'GET /v1/account/history': tokens,
   'PATCH /v1/account': { rule: 'tokens', body: { name: 'A name' } },
   'GET /v1/inbox': tokens,
   'GET /v1/billing': { rule: 'tokens', refusal: 'billing_disabled' },
@@ -67,6 +68,7 @@ export const table: Record<string, Entry> = {
   'POST /v1/sites/{id}/archive': { rule: 'owner', path: (fixture) => fixture.anotherSite() },
   'POST /v1/sites/{id}/unarchive': { rule: 'owner', path: (fixture) => fixture.anotherSite() },
 
+  'GET /v1/sites/{id}/history': members,
   'GET /v1/sites/{id}/export': { rule: 'owner' },
 
   'GET /v1/sites/{id}/collaborators': members,

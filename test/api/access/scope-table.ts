@@ -25,6 +25,7 @@ export const scopeTable: Record<Need, readonly string[]> = {
     'GET /v1/tokens',
   ],
   read: [
+    'GET /v1/account/history',
     'GET /v1/bookings/{id}',
     'GET /v1/comments/{id}/screenshot',
     'GET /v1/deployments/{id}',
@@ -50,6 +51,7 @@ export const scopeTable: Record<Need, readonly string[]> = {
     'GET /v1/sites/{id}/files',
     'GET /v1/sites/{id}/forms',
     'GET /v1/sites/{id}/git-credentials',
+    'GET /v1/sites/{id}/history',
     'GET /v1/sites/{id}/invitations',
     'GET /v1/sites/{id}/payments',
     'GET /v1/sites/{id}/payout-account',
