@@ -250,43 +250,48 @@ export async function buildApp(deps: Deps): Promise<Api> {
       limitChangingCalls(scope, deps);
       routeDefaults(scope);
 
-      accountRoutes(scope, deps);
-      inboxRoutes(scope, deps);
-      tokenRoutes(scope, deps);
-      templateRoutes(scope, deps);
-      siteRoutes(scope, deps);
-      exportRoutes(scope, deps);
-      collaboratorRoutes(scope, deps);
-      invitationRoutes(scope, deps);
-      sourceRoutes(scope, deps);
-      assetRoutes(scope, deps);
-      uploadRoutes(scope, deps);
-      photoRoutes(scope, deps);
-      publishingRoutes(scope, deps);
-      previewRoutes(scope, deps);
-      deploymentRoutes(scope, deps);
-      commentRoutes(scope, deps);
-      reviewLinkRoutes(scope, deps);
-      redirectRoutes(scope, deps);
-      outputRoutes(scope, deps);
-      sketchRoutes(scope, deps);
-      bookableRoutes(scope, deps);
-      bookingRoutes(scope, deps);
-      domainRoutes(scope, deps);
-      paymentRoutes(scope, deps);
-      formRoutes(scope, deps);
-      analyticsRoutes(scope, deps);
-      historyRoutes(scope, deps);
-      payoutRoutes(scope, deps);
-      payoutOfferRoutes(scope, deps);
-      billingRoutes(scope, deps);
-      feedbackRoutes(scope, deps);
-      skillRoutes(scope, skill);
+      resourceRoutes(scope, deps, skill);
     });
   });
 
   await app.ready();
   return app;
+}
+
+/** The calls with a token. */
+function resourceRoutes(scope: Api, deps: Deps, skill: Parameters<typeof skillRoutes>[1]): void {
+  accountRoutes(scope, deps);
+  inboxRoutes(scope, deps);
+  tokenRoutes(scope, deps);
+  templateRoutes(scope, deps);
+  siteRoutes(scope, deps);
+  exportRoutes(scope, deps);
+  collaboratorRoutes(scope, deps);
+  invitationRoutes(scope, deps);
+  sourceRoutes(scope, deps);
+  assetRoutes(scope, deps);
+  uploadRoutes(scope, deps);
+  photoRoutes(scope, deps);
+  publishingRoutes(scope, deps);
+  previewRoutes(scope, deps);
+  deploymentRoutes(scope, deps);
+  commentRoutes(scope, deps);
+  reviewLinkRoutes(scope, deps);
+  redirectRoutes(scope, deps);
+  outputRoutes(scope, deps);
+  sketchRoutes(scope, deps);
+  bookableRoutes(scope, deps);
+  bookingRoutes(scope, deps);
+  domainRoutes(scope, deps);
+  paymentRoutes(scope, deps);
+  formRoutes(scope, deps);
+  analyticsRoutes(scope, deps);
+  historyRoutes(scope, deps);
+  payoutRoutes(scope, deps);
+  payoutOfferRoutes(scope, deps);
+  billingRoutes(scope, deps);
+  feedbackRoutes(scope, deps);
+  skillRoutes(scope, skill);
 }
 
 function newServer({ config, log }: Deps): Api {

@@ -30,7 +30,7 @@ describe('a file', () => {
     });
     expect(await material.bytes(owner.siteId, 'src/assets/Tür & Tor.png')).toEqual(sample.png);
     const [line] = await material.log(owner.siteId);
-    expect(line).toMatch(/^Owner \d+ <owner\d+@example.com> Add src\/assets\/Tür & Tor.png$/);
+    expect(line).toMatch(/^first <owner\d+@example.com> Add src\/assets\/Tür & Tor.png$/);
     const url = `/v1/sites/${owner.siteId}/assets/src/assets/${encodeURIComponent('Tür & Tor.png')}`;
     const read = await fetch(`${material.url}${url}`, { headers: { authorization: `Bearer ${owner.token}` } });
     expect(Buffer.from(await read.arrayBuffer())).toEqual(sample.png);

@@ -144,7 +144,7 @@ describe('a photo', () => {
     });
     const log = await material.log(owner.siteId);
     expect(log).toHaveLength(commits + 1);
-    expect(log[0]).toMatch(/^Owner \d+ <.*> Add src\/assets\/hero.jpg, a photo by Ann Author 101$/);
+    expect(log[0]).toMatch(/^first <.*> Add src\/assets\/hero.jpg, a photo by Ann Author 101$/);
     const { items } = (await owner.call('GET', `/v1/sites/${owner.siteId}/assets`)).body;
     expect(items.map(({ path }: { path: string }) => path)).toEqual(['src/assets/hero.jpg']);
   });
