@@ -156,7 +156,7 @@ test('pages of a history have each entry once, and `since` cuts them', async () 
   expect(errorOf(await owner.call('GET', `${path}?since=yesterday`)).code).toBe('invalid_since');
 });
 
-test('the author of a commit by a call is the token, its committer the account', async () => {
+test('a commit by a call has the token as its author', async () => {
   const owner = await fixture.newCaller();
   const agent = await withToken(owner, 'Kitchen agent');
   const site = await createSite(owner);
