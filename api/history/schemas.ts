@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Person } from '#api/access.ts';
 import { pageQuery } from '#api/pagination.ts';
-import { moment, sinceQuery, via } from '#api/schemas.ts';
+import { instant, moment, via } from '#api/schemas.ts';
 import type { HistoryEntry } from '#db/history/history-entry.ts';
 import { actionNames, actions, subjectKindOf, type Via } from '#rules/history.ts';
 
 export const historyQuery = pageQuery.extend({
-  since: sinceQuery.optional().describe('Only acts at or after this time.'),
+  since: instant.optional().describe('Only acts at or after this time.'),
 });
 
 const sentences = actionNames.map((name) => `- \`${name}\`: ${actions[name].says}`);
