@@ -1,5 +1,6 @@
 /** Whether an SVG can execute script. Uses an XML parser: a file that it cannot parse is refused too. */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { startSlices } from '#runtime/slices.ts';
 import { foreignFault } from './svg-foreign-object.ts';
 
 const active = new Set(['script', 'iframe', 'object', 'embed', 'handler', 'listener', 'frame', 'meta', 'link', 'base']);
@@ -9,6 +10,11 @@ const htmlNamespace = 'http://www.w3.org/1999/xhtml';
 const plainDoctype = /^\s+svg(\s+(PUBLIC\s+("[^"<]*"|'[^'<]*')|SYSTEM)\s+("https?:[^"<]*"|'https?:[^'<]*'))?\s*$/;
 const safeData =
   /^data:(image\/(png|jpe?g|webp|gif|avif)|(application|font)\/[a-z0-9.+-]*(woff2?|ttf|otf|opentype|truetype)[a-z0-9.+-]*)[;,]/;
+
+// The parser's work grows with the square of both.
+const depthMax = 512;
+const attributesMax = 1_000;
+const pieceBytes = 16_384;
 
 /** `script`: the file could execute code ("it has …"). `broken`: it is not an SVG ("its contents are …"). */
 export type SvgFault = { kind: 'script' | 'broken'; what: string };
@@ -23,13 +29,17 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
     fault ??= { kind, what };
   };
   watchMarkup(parser, found);
-  watchElements(parser, found, (local) => {
+  watchElements(parser, found, watchSize(parser, found), (local) => {
     root ||= local;
   });
   try {
+    const pause = startSlices();
     for await (const chunk of content) {
-      parser.write(decoder.decode(chunk, { stream: true }));
-      if (fault) return fault;
+      for (let at = 0; at < chunk.length; at += pieceBytes) {
+        parser.write(decoder.decode(chunk.subarray(at, at + pieceBytes), { stream: true }));
+        if (fault) return fault;
+        await pause();
+      }
     }
     parser.write(decoder.decode()).close();
   } catch {
@@ -41,6 +51,32 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
 
 type Parser = SaxesParser<{ xmlns: true }>;
 type Found = (kind: SvgFault['kind'], what: string) => void;
+
+/**
+ * Stops the parser, which otherwise reads its whole piece, at an element that is too deep or has too many attributes.
+ * Call `closed` at the end of each element: the parser has one listener for each event.
+ */
+function watchSize(parser: Parser, found: Found): { closed(): void } {
+  let [depth, attributes] = [0, 0];
+  function stop(what: string): never {
+    found('broken', what);
+    throw new Error('too large to parse');
+  }
+  parser.on('opentagstart', () => {
+    attributes = 0;
+    depth += 1;
+    if (depth > depthMax) stop(`have elements more than ${depthMax} deep`);
+  });
+  parser.on('attribute', () => {
+    attributes += 1;
+    if (attributes > attributesMax) stop(`have an element with more than ${attributesMax} attributes`);
+  });
+  return {
+    closed() {
+      depth -= 1;
+    },
+  };
+}
 
 /** Everything but elements: what declares, instructs, or reads otherwise as HTML. */
 function watchMarkup(parser: Parser, found: Found): void {
@@ -63,7 +99,7 @@ function watchMarkup(parser: Parser, found: Found): void {
   });
 }
 
-function watchElements(parser: Parser, found: Found, onRoot: (local: string) => void): void {
+function watchElements(parser: Parser, found: Found, size: { closed(): void }, onRoot: (local: string) => void): void {
   /** Open elements from a `foreignObject` on. */
   let foreignDepth = 0;
   parser.on('opentag', (tag) => {
@@ -73,6 +109,7 @@ function watchElements(parser: Parser, found: Found, onRoot: (local: string) => 
     if (foreignDepth > 0 || tag.local.toLowerCase() === 'foreignobject') foreignDepth += 1;
   });
   parser.on('closetag', () => {
+    size.closed();
     if (foreignDepth > 0) foreignDepth -= 1;
   });
 }

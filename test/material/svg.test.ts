@@ -66,3 +66,11 @@ test.each([
   expect(await faultOf(text)).toBeUndefined();
   expect(await faultOf(text, 7)).toBeUndefined();
 });
+
+test('drawings that take the parser long are refused in time, large ones are not', async () => {
+  const deep = svg('<g>'.repeat(200_000) + '</g>'.repeat(200_000));
+  expect(await faultOf(deep)).toMatchObject({ kind: 'broken', what: 'have elements more than 512 deep' });
+  const attributes = Array.from({ length: 200_000 }, (_, at) => `a${at}="1"`).join(' ');
+  expect((await faultOf(svg(`<g ${attributes}/>`)))?.what).toBe('have an element with more than 1000 attributes');
+  expect(await faultOf(svg('<g><a/><b></b></g>'.repeat(2_000)))).toBeUndefined();
+});

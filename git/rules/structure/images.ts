@@ -9,13 +9,14 @@ import type { ByteReader } from './byte-reader.ts';
 export type Walked = { width: number; height: number; frames: number } | { fault: string };
 
 const textBytesMax = 1_048_576;
+/** Of all texts and profiles of an image together. */
 const unpackedBytesMax = 8_388_608;
 
 /** PNG (third edition, sections 5 and 11), APNG included. */
 export async function walkPng(reader: ByteReader): Promise<Walked> {
   await reader.skip(8);
   let size = { width: 0, height: 0 };
-  let frames = 0;
+  let [frames, unpackedLeft] = [0, unpackedBytesMax];
   for (let first = true; ; first = false) {
     const header = await reader.take(8);
     const length = header.readUInt32BE(0);
@@ -33,24 +34,24 @@ export async function walkPng(reader: ByteReader): Promise<Walked> {
     const data = Buffer.concat(kept);
     if (type === 'IHDR') size = { width: data.readUInt32BE(0), height: data.readUInt32BE(4) };
     if (type === 'fcTL') frames += 1;
-    if (isKept && type !== 'IHDR' && isBomb(type, data))
-      return { fault: `include a ${type} chunk that decompresses to more than 8 MiB` };
+    if (isKept && type !== 'IHDR') unpackedLeft -= unpackedBytes(type, data, unpackedLeft);
+    if (unpackedLeft < 0) return { fault: 'include texts and profiles that decompress to more than 8 MiB' };
     if (type === 'IEND') break;
   }
   return { ...size, frames: Math.max(1, frames), ...(await hidden(reader)) };
 }
 
-function isBomb(type: string, data: Buffer): boolean {
+/** The size after decompression; infinite if it is more than `most`. Text that cannot be decompressed has none. */
+function unpackedBytes(type: string, data: Buffer, most: number): number {
   let start = data.indexOf(0) + 2;
   if (type === 'iTXt') {
-    if (data[start - 1] !== 1) return false;
+    if (data[start - 1] !== 1) return 0;
     start = data.indexOf(0, data.indexOf(0, start + 1) + 1) + 1;
   }
   try {
-    inflateSync(data.subarray(start), { maxOutputLength: unpackedBytesMax });
-    return false;
+    return inflateSync(data.subarray(start), { maxOutputLength: Math.max(1, most) }).length;
   } catch (error) {
-    return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE';
+    return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? Number.POSITIVE_INFINITY : 0;
   }
 }
 
