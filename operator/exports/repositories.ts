@@ -11,6 +11,7 @@ import { checkPush } from '#git/push.ts';
 import { anyBytes, platformFiles, type Rules, readPlatformFiles, sentence } from '#git/rules.ts';
 import { missingCommits, unpack, writeRefs } from '#operator/backups/repositories.ts';
 import { writeCommit } from '#providers/repositories/commits.ts';
+import { historicFaults } from '#providers/repositories/git.ts';
 import { listCommit } from '#providers/repositories/objects.ts';
 import type { Refs } from '#providers/repositories/packs.ts';
 import { openRepositories } from '#providers/repositories.ts';
@@ -21,6 +22,8 @@ import type { Config } from '#runtime/config.ts';
 import { refused, type Unpacked } from './archive-reader.ts';
 
 export const kinds = ['source', 'content'] as const satisfies Repository[];
+// An archive may contain the history of an older repository, which its first push brought.
+const strict = `--strict=${historicFaults.map((name) => `${name}=ignore`).join(',')}`;
 type Deps = { config: Config; clock: Clock };
 
 /** Validates them like a push of everything. `dir` is a temporary folder. Throws ExportFault. */
@@ -34,7 +37,7 @@ export async function validateRepositories(
   const platform = new Map([...platformFiles().keys()].map((name) => [name, anyBytes]));
   for (const repository of kinds) {
     const aside = join(dir, `${repository}.git`);
-    await unpack(aside, [createReadStream(path.pack(repository))], ['--strict']).catch(() => {
+    await unpack(aside, [createReadStream(path.pack(repository))], [strict]).catch(() => {
       throw refused(`${repository}.pack is not a valid repository`);
     });
     await validate(aside, document, { repository, limits, lift, platform });

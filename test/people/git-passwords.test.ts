@@ -24,7 +24,7 @@ test('owners see and revoke all git passwords of their sites, collaborators thei
   expect((await owner.browser.open('/account')).text).not.toContain('Git passwords');
   const [mine, theirs] = [await make(owner, siteId, 'write'), await make(helper, siteId, 'read')];
   const { text } = await owner.browser.open('/account');
-  for (const part of ['Git passwords', 'Can change the source · Laptop &#60;1&#62;', 'Can read the source · Person'])
+  for (const part of ['Git passwords', 'Can change the pages · Laptop &#60;1&#62;', 'Can read the pages · Person'])
     expect(text).toContain(part);
   const helpers = await helper.browser.open('/account');
   expect([helpers.text.includes('Can read'), helpers.text.includes('Can change')]).toEqual([true, false]);

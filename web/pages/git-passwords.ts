@@ -25,7 +25,7 @@ export function gitPasswordList(
 ): Html {
   const rows = passwords.map(
     ({ id, hostname, repository, access, maker, createdAt, lastUsedAt, expiresAt }) => html`<li>
-<div><strong>${hostname}</strong><small>${access === 'write' ? 'Can change' : 'Can read'} the ${repository}${maker ? ` · ${maker}` : ''} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'} · expires ${relative(expiresAt, now)}</small></div>
+<div><strong>${hostname}</strong><small>${access === 'write' ? 'Can change' : 'Can read'} the ${repository === 'source' ? 'pages' : 'posts'}${maker ? ` · ${maker}` : ''} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'} · expires ${relative(expiresAt, now)}</small></div>
 ${form({ action: `/account/git-credentials/${id}/revoke`, inline: true }, html`<button class="quiet small">Revoke</button>`)}
 </li>`,
   );
