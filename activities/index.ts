@@ -18,6 +18,7 @@ import type { BuilderDeps } from './publishing/deps.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconciliationActivities } from './reconciliation.ts';
 import { scanningActivities } from './scanning.ts';
+import { siteDeletionActivities } from './site-deletion.ts';
 
 export function createPlatformActivities(deps: Deps) {
   return {
@@ -38,6 +39,7 @@ export function createPlatformActivities(deps: Deps) {
     ...reconciliationActivities(deps),
     ...maintenanceActivities(deps),
     ...scanningActivities(deps),
+    ...siteDeletionActivities(deps),
   };
 }
 

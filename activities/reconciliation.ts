@@ -22,6 +22,7 @@ import { OutboxEntry } from '#db/outbox-entry.ts';
 import { sweepPaymentEvents } from '#db/payments/transitions.ts';
 import { sweepPreviews } from '#db/previews/transitions.ts';
 import { overdueScans, restartScans } from '#db/scanning/transitions.ts';
+import { freeNames, overdueDeletions, restartDeletions } from '#db/sites/deletion.ts';
 import { sweepFormerNames } from '#db/sites/former-names.ts';
 import { sweepChallenges } from '#db/used-challenges.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
@@ -59,6 +60,7 @@ const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] =
   sweepPaymentEvents,
   sweepPreviews,
   sweepTicketKeys,
+  freeNames,
   sweepFormerNames,
   sweepHistory,
 ];
@@ -73,16 +75,20 @@ export function reconciliationActivities(deps: Deps) {
     else log.warn(line, words);
   }
 
-  /** Restarts the workflows of overdue domains and scans, and logs those that were lost. */
+  /** Restarts the workflows of overdue domains, scans and deletions, and logs those that were lost. */
   async function restartLost(): Promise<void> {
     const [domains, scans] = [await overdueDomains(deps.em(), clock), await overdueScans(deps.em(), clock)];
+    const deletions = await overdueDeletions(deps.em(), clock);
     // Workflows of removed domains have usually ended.
     const due = domains.filter(({ removedAt }) => !removedAt).map(({ id }) => workflowIds.onboardDomain(id));
     const lost: string[] = [];
-    for (const workflowId of [...due, ...scans.map(({ id }) => workflowIds.scanContent(id))])
+    const scanned = scans.map(({ id }) => workflowIds.scanContent(id));
+    const deleted = deletions.map(({ id }) => workflowIds.deleteSite(id));
+    for (const workflowId of [...due, ...scanned, ...deleted])
       if ((await workflowState(deps.temporal, workflowId)) !== 'running') lost.push(workflowId);
     await restartDomains(deps.em(), clock, domains);
     await restartScans(deps.em(), clock, scans);
+    await restartDeletions(deps.em(), clock, deletions);
     for (const workflowId of lost) await logRepair('restarted', workflowId, 'restarted a missing workflow');
   }
 

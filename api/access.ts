@@ -74,13 +74,16 @@ export function roleOf(site: Site, { accountId }: Pick<Person, 'accountId'>): Ro
 
 /**
  * Whether the caller has access to the site. A collaborator whose own account is blocked has none, so links that they
- * created stop working. Throws `out_of_scope` if the account has access, but not the token.
+ * created stop working. A site under deletion is its owner's alone, and a purged one is nobody's. Throws `out_of_scope`
+ * if the account has access, but not the token.
  */
 async function mayAct(em: EntityManager, person: Person, site: Site): Promise<boolean> {
   const { accountId } = person;
+  if (site.purgedAt) return false;
   const isMember =
     site.account.id === accountId ||
-    (await em.count(Collaborator, { site: site.id, account: { id: accountId, blockedAt: null } })) > 0;
+    (!site.deleteAt &&
+      (await em.count(Collaborator, { site: site.id, account: { id: accountId, blockedAt: null } })) > 0);
   if (isMember) requireScope(person, { sites: [site.id] });
   return isMember;
 }
@@ -104,18 +107,27 @@ function noSuchSite(): AppError {
   });
 }
 
-/** The condition of a query for sites that the caller owns or collaborates on. */
+/** The condition of a query for sites that the caller owns or collaborates on, without those under deletion. */
 export async function sitesOf(em: EntityManager, { accountId, scope: { sites } }: Person) {
   const joined = await em.find(Collaborator, { account: accountId }, { fields: ['site'] });
   return {
     $or: [{ account: accountId }, { id: { $in: joined.map(({ site }) => site.id) } }],
     ...(sites === 'all' ? {} : { id: { $in: sites } }),
+    deleteAt: null,
+    purgedAt: null,
   };
+}
+
+/** The condition of a query for the caller's own sites under deletion. */
+export function deletingSitesOf({ accountId, scope: { sites } }: Person) {
+  const within = sites === 'all' ? {} : { id: { $in: sites } };
+  return { account: accountId, ...within, deleteAt: { $ne: null }, purgedAt: null };
 }
 
 export async function siteIdsOf(em: EntityManager, { accountId, scope }: Person): Promise<string[]> {
   const rows: { id: string }[] = await em.execute(
-    'select id from site where account_id = ? union all select site_id from collaborator where account_id = ?',
+    `select id from site where (account_id = ? or id in (select site_id from collaborator where account_id = ?))
+       and delete_at is null and purged_at is null`,
     [accountId, accountId],
   );
   return rows.map(({ id }) => id).filter((id) => includesSite(scope, id));
@@ -171,6 +183,11 @@ export async function lockChangeable(tx: EntityManager, siteId: string): Promise
 
 /** Guards other changes to a site. Throws `site_archived`. */
 export function requireActive(site: Site): void {
+  if (site.deleteAt) {
+    throw errors.site_archived(`The site ${site.name} is being deleted and cannot be changed.`, {
+      nextAction: `Call POST /v1/sites/${site.id}/restore-site first.`,
+    });
+  }
   if (site.status === 'archived') {
     throw errors.site_archived(`The site ${site.name} is archived and cannot be changed.`, {
       nextAction: `Call POST /v1/sites/${site.id}/unarchive first.`,

@@ -78,6 +78,7 @@ import { overlayRoutes, requireReview } from './review-links/overlay.ts';
 import { reviewPages } from './review-links/pages.ts';
 import { reviewLinkRoutes } from './review-links/routes.ts';
 import { wideningPages } from './scopes/pages.ts';
+import { sitePages } from './sites/pages.ts';
 import { siteRoutes } from './sites/routes.ts';
 import { sketchRoutes } from './sketches/routes.ts';
 import { skillPages, skillRoutes } from './skill/routes.ts';
@@ -122,6 +123,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       requireSession(scope, deps);
       ownerPages(scope, deps);
       wideningPages(scope, deps);
+      sitePages(scope, deps);
       planPages(scope, deps);
       invitationPages(scope, deps);
       payoutOfferPages(scope, deps);

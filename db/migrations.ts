@@ -37,6 +37,7 @@ import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
 import { OwnerMails } from './migrations/2026-11-23-owner-mails.ts';
 import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-requests.ts';
 import { TokenScopes } from './migrations/2026-11-23-token-scopes.ts';
+import { SiteDeletions } from './migrations/2026-11-24-ends-sites.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -81,4 +82,5 @@ export const migrationsList = [
   { name: '2026-11-23-build-turns', class: BuildTurns },
   { name: '2026-11-23-owner-mails', class: OwnerMails },
   { name: '2026-11-23-history', class: History },
+  { name: '2026-11-24-ends-sites', class: SiteDeletions },
 ];

@@ -107,4 +107,10 @@ export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs
     workflowIds.grantAccess,
     `select id as "requestId" from access_request where status in ('pending', 'approved')`,
   ),
+  deleteSite: followsRow(
+    'siteId',
+    workflowIds.deleteSite,
+    `select id as "siteId" from site where delete_at is not null`,
+    { mayRestart: true },
+  ),
 };

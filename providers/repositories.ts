@@ -77,6 +77,8 @@ export type Repositories = {
   maintain(siteId: string, repository: Repository): Promise<boolean>;
   /** Removes both repositories of an unfinished site if they are a day old and unwritten since; else returns false. */
   removeUntouched(siteId: string): Promise<boolean>;
+  /** Removes both repositories of a deleted site. */
+  remove(siteId: string): Promise<void>;
 };
 
 const untouchedKeptMs = dayMs;
@@ -135,6 +137,9 @@ export function openRepositories(dir: string): Repositories {
       for (const target of places.flat()) if (!(await isUntouched(target, untouchedKeptMs))) return false;
       for (const target of places.flat()) await removeRepository(target);
       return true;
+    },
+    async remove(siteId) {
+      for (const repository of ['source', 'content'] as const) await removeRepository(place(siteId, repository));
     },
   };
 }

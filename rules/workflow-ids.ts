@@ -16,6 +16,7 @@ export const workflowIds = {
   scanContent: (id: string) => `scan:${id}`,
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
+  deleteSite: (siteId: string) => `site-deletion:${siteId}`,
   schedule: (name: string) => `schedule:${name}`,
 } as const;
 
@@ -35,6 +36,7 @@ export type WorkflowInputs = {
   scanContent: { id: string };
   notify: { mailId: string };
   grantAccess: { requestId: string };
+  deleteSite: { siteId: string };
 };
 export type WorkflowName = keyof WorkflowInputs;
 
@@ -50,6 +52,7 @@ export type WorkflowSignals = {
   settlePayment: 'moved';
   expireOffer: 'moved';
   grantAccess: 'moved';
+  deleteSite: 'moved';
 };
 
 /**

@@ -13,3 +13,4 @@ export * from './previews.ts';
 export * from './publishing.ts';
 export * from './reconciliation.ts';
 export * from './scanning.ts';
+export * from './site-deletion.ts';

@@ -92,6 +92,14 @@ export const housekeeping: ActivityOptions = {
   retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes', maximumAttempts: 3 },
 };
 
+/** Removes the parts of a deleted site. It heartbeats at each, and a retry removes what is left. */
+export const purge: ActivityOptions = {
+  taskQueue: queues.platform,
+  startToCloseTimeout: '6 hours',
+  heartbeatTimeout: '2 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+};
+
 /**
  * A build. It heartbeats each second, so a killed worker is noticed in ten. A cancelled build ends when its container has been removed.
  * The worker enforces the build's time limit (providers/sandbox/run.ts), so the container of a dead worker has none until it is removed.

@@ -12,6 +12,9 @@ import type { BuilderDeps } from './deps.ts';
 type Parts = Pick<BuilderDeps, 'em' | 'store'> & { sandbox: Pick<BuilderDeps['sandbox'], 'image'> };
 type Cached = Pick<Deployment, 'id' | 'noCache'> & { site: { id: string; cacheEpoch: number } };
 
+/** The name of a site's cache for one image of the sandbox. */
+export const cacheName = ({ site, image }: { site: string; image: string }) => `${site}.${image}.tar`;
+
 /** `executed` is the digest of the snapshot; without one, for a snapshot of an earlier release, there is no cache. */
 export async function siteCache(
   { em, store, sandbox }: Parts,
@@ -19,7 +22,7 @@ export async function siteCache(
   executed: string | undefined,
 ): Promise<Pick<BuildRequest, 'cache' | 'onCache'>> {
   if (executed === undefined) return {};
-  const name = `${site.id}.${sandbox.image}.tar`;
+  const name = cacheName({ site: site.id, image: sandbox.image });
   // The file begins with its key, so that a site has one file, and its key and bytes change together.
   const key = createHash('sha256').update(`${site.cacheEpoch} ${executed}`).digest();
   const cache = noCache ? undefined : await withoutKey(await store.caches.read(name), key);

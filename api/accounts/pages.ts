@@ -1,6 +1,6 @@
 /** The account page, and the page that confirms a new address. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { roleOf, sitesOf } from '#api/access.ts';
+import { deletingSitesOf, roleOf, sitesOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { answerRequest, openRequests } from '#api/auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '#api/auth/outcomes.ts';
@@ -74,7 +74,8 @@ export function ownerPages(app: Api, deps: Deps): void {
     const { em } = request;
     const { id, name, email } = owner(request);
     const now = deps.clock.now();
-    const sites = await em.find(Site, await sitesOf(em, request.actor), { orderBy: { id: 'desc' } });
+    const shown = { $or: [await sitesOf(em, request.actor), deletingSitesOf(request.actor)] };
+    const sites = await em.find(Site, shown, { orderBy: { id: 'desc' } });
     // An OAuth client renews its hourly access token, so that token's expiry is not the end of its access.
     const renewable = await renewableTokenIds(em, id, now);
     const tokens = await em.find(Token, await usableTokens(em, id, now), { orderBy: { id: 'desc' } });
@@ -114,6 +115,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       title,
       address,
       archived: status === 'archived',
+      deletion: site.deleteAt ? { at: site.deleteAt, restore: `/account/sites/${id}/restore` } : null,
       blocked: blockOf(site)?.reason ?? null,
       live: liveDeploymentId !== null,
       openComments,

@@ -11,6 +11,7 @@ import { buildSecondsUsage, type HourlyUsage, hourlyUsage } from '#db/deployment
 import { Domain } from '#db/domains/domain.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
+import { countedSites } from '#db/sites/transitions.ts';
 import type { HourlyLimit } from '#rules/hourly-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -94,8 +95,13 @@ export type Usage = {
 /** Counts everything of the account that has a limit or is metered. */
 export async function countUsage(em: EntityManager, clock: Deps['clock'], accountId: string): Promise<Usage> {
   const now = clock.now();
-  const sites = await em.count(Site, { account: accountId, status: 'active' });
-  const archivedSites = await em.count(Site, { account: accountId, status: 'archived' });
+  const sites = await em.count(Site, countedSites(accountId));
+  const archivedSites = await em.count(Site, {
+    account: accountId,
+    status: 'archived',
+    deleteAt: null,
+    purgedAt: null,
+  });
   const tokens = await em.count(Token, await usableTokens(em, accountId, now));
   const domains = await em.count(Domain, { account: accountId, removedAt: null });
   const usageOf = (name: HourlyLimit) => hourlyUsage(em, clock, accountId, name);

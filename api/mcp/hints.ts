@@ -57,6 +57,7 @@ export const posts: Readonly<Record<string, Effect>> = {
   'site.archive': 'ends',
   'site.create': 'adds',
   'site.publish': 'changes',
+  'site.restore': 'settles',
   'site.unarchive': 'settles',
   'sketch.create': 'adds',
   'source.commit': 'changes',
@@ -82,6 +83,7 @@ const outside = new Set([
   'payout.replace_key',
   'photo.search',
   'photo.place',
+  'site.delete',
 ]);
 
 export function hintsOf({ name, method }: Pick<Operation, 'name' | 'method'>): Hints {

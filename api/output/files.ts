@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
 import { type Actor, loadDeployment } from '#api/access.ts';
 import { passBytes } from '#api/plugins/file-body.ts';
+import { recordHeldFiles } from '#db/deployments/held-files.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isCompressible } from '#providers/media-types.ts';
 import { printable } from '#providers/paths.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { declaredTypeOf, validateContent } from './content.ts';
-import { recordKnownBlobs } from './known-blobs.ts';
 import { requireOpenUpload } from './rules.ts';
 
 export type ReceivedFile = { sha256: string; bytes: number };
@@ -43,7 +43,7 @@ export async function receiveFile(
   const paths = named.map(({ path }) => path);
   const checked = check(content, { sha256, bytes: Number(first.bytes), paths });
   const { bytes, encodings } = await deps.store.put(checked, { compress: paths.some(isCompressible) });
-  await recordKnownBlobs(em, deployment.site.id, [{ sha256, bytes, encodings }]);
+  await recordHeldFiles(em, deployment.site.id, [{ sha256, bytes, encodings }]);
   await em.execute(
     `update upload_file set missing = false, came = true where deployment_id = ? and sha256 = decode(?, 'hex') and missing`,
     [id, sha256],

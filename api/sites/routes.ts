@@ -1,16 +1,28 @@
 import type { FastifyRequest } from 'fastify';
-import { loadSite, sitesOf } from '#api/access.ts';
+import { type Actor, deletingSitesOf, loadSite, sitesOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { openCommentsOf } from '#api/comments/counts.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
+import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
+import type { EntityManager } from '#db/orm.ts';
 import { formerNamesOf } from '#db/sites/former-names.ts';
 import { Site } from '#db/sites/site.ts';
+import type { PublicSiteStatus } from '#rules/site-deletion.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { deleteSite, restoreSite } from './deletion.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
-import { siteChange, siteDetailSchema, siteDetailView, siteInput, siteSchema, siteView } from './schemas.ts';
+import {
+  siteChange,
+  siteDeletion,
+  siteDetailSchema,
+  siteDetailView,
+  siteInput,
+  siteList,
+  siteSchema,
+  siteView,
+} from './schemas.ts';
 
-/** Sites: create from a template, list, rename, archive. */
+/** Sites: create from a template, list, rename, archive, delete. */
 export function siteRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
   type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
@@ -25,6 +37,11 @@ export function siteRoutes(app: Api, deps: Deps): void {
     return siteDetailView(site, { changes, formerNames }, await contextOf(asked, site));
   };
   const replay = async (asked: Asked, id: string) => show(asked, await loadSite(asked.em, asked.actor, id));
+
+  async function listed(em: EntityManager, actor: Actor, status: PublicSiteStatus | undefined) {
+    if (status === 'deleting') return deletingSitesOf(actor);
+    return { ...(await sitesOf(em, actor)), ...(status ? { status } : {}) };
+  }
 
   app.post(
     '/v1/sites',
@@ -51,16 +68,16 @@ export function siteRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'List the sites',
         description: 'Includes the account’s own sites and the sites on which it is a collaborator.',
-        querystring: pageQuery,
+        querystring: siteList,
         response: { 200: listOf(siteSchema) },
       },
     },
-    async ({ em, actor, query }) => {
+    async ({ em, actor, query: { status, ...query } }) => {
       const { rows, next_cursor } = await page(
         config.secret,
-        ['sites', actor.accountId],
+        ['sites', actor.accountId, ...(status ? [status] : [])],
         query,
-        newestFirst(em, Site, await sitesOf(em, actor)),
+        newestFirst(em, Site, await listed(em, actor, status)),
         byId,
       );
       const open = await openCommentsOf(em, rows.map(byId));
@@ -119,5 +136,38 @@ export function siteRoutes(app: Api, deps: Deps): void {
       schema: { summary: 'Restore an archived site', params: idParams, response: { 200: siteSchema } },
     },
     async ({ em, actor, params }) => show({ em, actor }, await unarchiveSite(em, deps, actor, params.id)),
+  );
+
+  app.delete(
+    '/v1/sites/:id',
+    {
+      config: { operation: 'site.delete', needs: 'account' },
+      schema: {
+        summary: 'Delete an archived site',
+        description:
+          'For 30 days the site has the status `deleting` and can be restored; the owner is e-mailed how. Then it is deleted for good, with its repositories, versions, forms, submissions and comments; its domains stay in the account, and records of payments and bookings are kept. Its name stays reserved for 90 days more. Only the owner can delete a site.',
+        params: idParams,
+        querystring: siteDeletion,
+        response: { 200: siteSchema },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const wishes = { confirmed: query.confirm === 'true', discard: query.discard === 'true' };
+      return show({ em, actor }, await deleteSite(em, deps, actor, params.id, wishes));
+    },
+  );
+
+  app.post(
+    '/v1/sites/:id/restore-site',
+    {
+      config: { operation: 'site.restore', needs: 'account', replay },
+      schema: {
+        summary: 'Restore a site that is being deleted',
+        description: 'The site is archived again. A site that is not being deleted stays unchanged.',
+        params: idParams,
+        response: { 200: siteSchema },
+      },
+    },
+    async ({ em, actor, params }) => show({ em, actor }, await restoreSite(em, deps, actor, params.id)),
   );
 }

@@ -1,6 +1,14 @@
 /** Creating, changing and archiving a site. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { type Actor, loadSite, requireChangeable, requireNotBlocked, requireOwner } from '#api/access.ts';
+import {
+  type Actor,
+  loadSite,
+  type Person,
+  requireActive,
+  requireChangeable,
+  requireNotBlocked,
+  requireOwner,
+} from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { revokeReviewsOf } from '#api/review-links/links.ts';
@@ -12,7 +20,7 @@ import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
-import { liveDeploymentOf } from '#db/sites/transitions.ts';
+import { countedSites, liveDeploymentOf } from '#db/sites/transitions.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { newPublicId } from '#runtime/ids.ts';
@@ -119,11 +127,12 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
   });
 }
 
-/** Serves the last live version again. Throws `plan_limit` when the account already has its limit of active sites. */
+/** Serves the last live version again. Throws `site_archived` where the site is being deleted, `plan_limit` when the account already has its limit of active sites. */
 export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
     const site = await lockOwnSite(tx, actor, siteId, 'restore it');
     if (site.status === 'active') return site;
+    if (site.deleteAt) requireActive(site);
     await requireSiteLimit(tx, deps, site.account.id);
     site.status = 'active';
     site.archivedAt = null;
@@ -153,25 +162,28 @@ export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Si
 }
 
 /** The caller's own site, locked until the transaction ends. */
-async function lockOwnSite(tx: EntityManager, actor: Actor, siteId: string, what: string): Promise<Site> {
+export async function lockOwnSite(tx: EntityManager, actor: Person, siteId: string, what: string): Promise<Site> {
   requireOwner(await loadSite(tx, actor, siteId), actor, what);
   return await lockVisibleSite(tx, actor, siteId);
 }
 
 /** A site that the caller may act on, locked until the transaction ends. */
-async function lockVisibleSite(tx: EntityManager, actor: Actor, siteId: string): Promise<Site> {
+async function lockVisibleSite(tx: EntityManager, actor: Person, siteId: string): Promise<Site> {
   const site = await loadSite(tx, actor, siteId);
   await tx.lock(site, LockMode.PESSIMISTIC_WRITE);
   await tx.refresh(site);
   return site;
 }
 
-/** Archived sites keep their name and their bytes but do not count: otherwise an account could never make room. */
+/**
+ * Archived sites keep their name and their bytes but do not count: otherwise an account could never make room. Sites
+ * under deletion count, so that a deletion is no way to have more.
+ */
 async function requireSiteLimit(em: EntityManager, deps: Deps, accountId: string): Promise<void> {
   await countWithinLimit(em, deps, {
     limit: 'sites',
     accountId,
-    count: () => em.count(Site, { account: accountId, status: 'active' }),
+    count: () => em.count(Site, countedSites(accountId)),
     what: 'sites',
     nextAction: 'Archive an unused site with POST /v1/sites/{id}/archive.',
   });

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { type Actor, roleOf } from '#api/access.ts';
+import { pageQuery } from '#api/pagination.ts';
 import { moment } from '#api/schemas.ts';
 import { repositoryAddress } from '#api/source/schemas.ts';
 import { blockOf } from '#db/sites/blocks.ts';
 import type { FormerName } from '#db/sites/former-names.ts';
 import type { Site } from '#db/sites/site.ts';
+import { publicSiteStatus, publicSiteStatuses } from '#rules/site-deletion.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 
@@ -33,13 +35,31 @@ export const siteInput = z.strictObject({
 });
 export const siteChange = z.strictObject({ title: title.optional(), name: name.optional() });
 
+export const siteList = pageQuery.extend({
+  status: z
+    .enum(publicSiteStatuses)
+    .optional()
+    .describe('Only sites with this status. Sites that are being deleted are listed only with `deleting`.'),
+});
+
+/** What the deletion of a site asks for. */
+export const siteDeletion = z.strictObject({
+  confirm: z.enum(['true', 'false']).default('false'),
+  discard: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('Delete the site although payments or bookings are open. Open payments expire.'),
+});
+
 export const siteSchema = z
   .object({
     id: z.string(),
     name: z.string(),
     title: z.string(),
     template: z.string().nullable().describe('Null if the site was created without one.'),
-    status: z.enum(['active', 'archived']),
+    status: z
+      .enum(publicSiteStatuses)
+      .describe('`deleting`: its owner has deleted it, and can restore it until `delete_at`.'),
     address: z
       .string()
       .describe(
@@ -52,6 +72,7 @@ export const siteSchema = z
     role: z.enum(['owner', 'collaborator']),
     created_at: moment,
     archived_at: moment.nullable(),
+    delete_at: moment.nullable().describe('When the site is deleted for good; null unless its status is `deleting`.'),
     blocked: z
       .object({ at: moment, reason: z.string() })
       .nullable()
@@ -85,7 +106,7 @@ export function siteView(site: Site, { config, actor, openComments }: SiteContex
     name: site.name,
     title: site.title,
     template: site.template || null,
-    status: site.status,
+    status: publicSiteStatus(site),
     address: siteAddress(config, site.name),
     git: {
       source: repositoryAddress(config, site.id, 'source'),
@@ -97,6 +118,7 @@ export function siteView(site: Site, { config, actor, openComments }: SiteContex
     role: roleOf(site, actor),
     created_at: site.createdAt,
     archived_at: site.archivedAt ?? null,
+    delete_at: site.deleteAt ?? null,
     blocked: blockOf(site),
   };
 }

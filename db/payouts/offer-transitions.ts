@@ -34,7 +34,7 @@ type Parties = { payoutAccount: PayoutAccount; site: Site };
 /** Ends active agreements. Returns how many. */
 export async function endAgreements(
   tx: EntityManager,
-  where: { id: string } | { payoutAccount: string },
+  where: { id: string } | { site: string } | { payoutAccount: string },
   { by, now }: { by: PayoutParty; now: Date },
 ): Promise<number> {
   return await tx.nativeUpdate(PayoutAgreement, { ...where, endedAt: null }, { endedAt: now, endedBy: by });

@@ -28,6 +28,10 @@ export const Site = defineEntity({
     cacheEpoch: p.integer().default(0),
     createdAt: p.datetime(),
     archivedAt: p.datetime().nullable(),
+    /** When its purge begins; set from the owner's call until the purge has ended. */
+    deleteAt: p.datetime().nullable(),
+    /** When its purge began. From then on the row is only the subject of payments and bookings. */
+    purgedAt: p.datetime().nullable(),
     /** When an operator blocked the site, and the reason, which its owner can read. */
     blockedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),

@@ -12,6 +12,11 @@ export async function lockSite(tx: EntityManager, siteId: string): Promise<Site>
   return await tx.findOneOrFail(Site, { id: siteId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
+/** The condition of a query for the sites that count against the limit of the account's plan. */
+export function countedSites(accountId: string) {
+  return { account: accountId, purgedAt: null, $or: [{ status: 'active' as const }, { deleteAt: { $ne: null } }] };
+}
+
 /** Makes what earlier builds of the site left unusable, and also what builds leave that have started already. */
 export async function dropBuildCaches(em: EntityManager, siteId: string): Promise<void> {
   await em.execute('update site set cache_epoch = cache_epoch + 1 where id = ?', [siteId]);

@@ -42,6 +42,8 @@ export type SiteChanges = {
   /** Identifies the start of the database server: a mark is only valid for the same one. */
   server: string;
   sites: SiteRow[];
+  /** Ids of sites that were deleted for good. */
+  gone: string[];
 };
 
 /** A sketch's host: one direction, or the overview at position 0. */
@@ -71,7 +73,7 @@ export type EdgeDatabase = {
 // Transactions commit in another order than their numbers. Any row that was not visible to the last query was written by a transaction
 // not older than the oldest one running then: that one is the mark.
 const sitesSql = `
-  select mark.xid::text as mark, extract(epoch from pg_postmaster_start_time())::text as server, site.id, site.name,
+  select mark.xid::text as mark, extract(epoch from pg_postmaster_start_time())::text as server, site.id, site.purged_at is not null as gone, site.name,
     case when site.blocked_at is null and site.owner_blocked_at is null then site.status else 'blocked' end as status, deployment.manifest_sha256 as "manifestSha256",
     site.redirects_sha256 as "redirectsSha256",
     (select json_agg(json_build_object('label', preview.label, 'slot', preview.slot, 'manifestSha256', draft.manifest_sha256,
@@ -121,11 +123,13 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
       values,
       query_timeout: timeoutMs,
     } as pg.QueryConfig);
-    const sites = rows.filter((row) => row.id !== null);
+    const found = rows.filter((row) => row.id !== null);
+    const sites = found.filter((row) => !row.gone);
     return {
       mark: rows[0].mark,
       server: rows[0].server,
-      sites: sites.map(({ mark: _, server: __, previews, domains, formerNames, ...site }) => ({
+      gone: found.filter((row) => row.gone).map((row) => row.id),
+      sites: sites.map(({ mark: _, server: __, gone: ___, previews, domains, formerNames, ...site }) => ({
         ...site,
         ...(previews ? { previews } : {}),
         ...(domains ? { domains } : {}),
@@ -135,7 +139,7 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
   }
 
   return {
-    allSites: () => askSites('true', [], allSitesTimeoutMs),
+    allSites: () => askSites('site.purged_at is null', [], allSitesTimeoutMs),
     sitesChangedSince: (mark) => askSites('site.changed_xid >= $1::xid8', [mark], queryTimeoutMs),
     async manifestsSeenSince(siteId, since) {
       const question = { text: manifestsSql, values: [siteId, since], query_timeout: queryTimeoutMs } as pg.QueryConfig;

@@ -13,8 +13,8 @@ export type SiteTable = {
   byLabel(label: string): SitePreview | undefined;
   /** The site at an owner's domain. */
   byDomain(host: string): SiteDomain | undefined;
-  /** Applies rows that may have changed. Returns whether any had. */
-  apply(rows: SiteRow[]): boolean;
+  /** Applies rows that may have changed, and removes sites. Returns whether any had, or was there. */
+  apply(rows: SiteRow[], gone?: string[]): boolean;
   /** Replaces the whole table. */
   replace(rows: SiteRow[]): void;
   all(): Iterable<SiteRow>;
@@ -27,15 +27,21 @@ export function createSiteTable(): SiteTable {
   const byLabel = new Map<string, SitePreview>();
   const byDomain = new Map<string, SiteDomain>();
 
-  function put(row: SiteRow): void {
-    const before = byId.get(row.id);
+  function remove(id: string): boolean {
+    const before = byId.get(id);
+    if (!before) return false;
     // The old name may already belong to another site.
-    if (before && byName.get(before.name) === before) byName.delete(before.name);
-    for (const { name } of before?.formerNames ?? [])
-      if (byFormerName.get(name)?.site.id === row.id) byFormerName.delete(name);
-    for (const { label } of before?.previews ?? []) byLabel.delete(label);
+    if (byName.get(before.name) === before) byName.delete(before.name);
+    for (const { name } of before.formerNames ?? [])
+      if (byFormerName.get(name)?.site.id === id) byFormerName.delete(name);
+    for (const { label } of before.previews ?? []) byLabel.delete(label);
     // So may a domain.
-    for (const { name } of before?.domains ?? []) if (byDomain.get(name)?.site.id === row.id) byDomain.delete(name);
+    for (const { name } of before.domains ?? []) if (byDomain.get(name)?.site.id === id) byDomain.delete(name);
+    return byId.delete(id);
+  }
+
+  function put(row: SiteRow): void {
+    remove(row.id);
     byId.set(row.id, row);
     byName.set(row.name, row);
     for (const { name, until } of row.formerNames ?? []) byFormerName.set(name, { site: row, until });
@@ -51,10 +57,10 @@ export function createSiteTable(): SiteTable {
     },
     byLabel: (label) => byLabel.get(label),
     byDomain: (host) => byDomain.get(host),
-    apply(rows) {
+    apply(rows, gone = []) {
       const changed = rows.filter((row) => !isSame(byId.get(row.id), row));
       for (const row of changed) put(row);
-      return changed.length > 0;
+      return gone.map(remove).some(Boolean) || changed.length > 0;
     },
     replace(rows) {
       byId.clear();

@@ -34,7 +34,7 @@ export function openSites({ database, notifications, log, file }: Parts): Sites 
     if (isOther) answer = await database.allSites();
     const whole = !known || isOther;
     if (whole) table.replace(answer.sites);
-    if (whole || table.apply(answer.sites)) saver.soon();
+    if (whole || table.apply(answer.sites, answer.gone)) saver.soon();
     known = { mark: answer.mark, server: answer.server };
   }
 

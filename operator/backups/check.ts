@@ -67,7 +67,9 @@ async function checkLists(store: Store, manifest: Manifest): Promise<Checked> {
 
 async function sitesOf(store: Store, tables: readonly TablePart[]): Promise<string[]> {
   const sites = tables.find(({ name }) => name === 'site');
-  return sites ? (await collect(rowsOf(store, sites, ['id']))).map(([id]) => id as string) : [];
+  if (!sites) return [];
+  const rows = await collect(rowsOf(store, sites, ['id', 'purged_at']));
+  return rows.filter(([, purgedAt]) => !purgedAt).map(([id]) => id as string);
 }
 
 export async function* blobLines(store: Store, { blobs }: Manifest): AsyncGenerator<BlobLine> {

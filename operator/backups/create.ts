@@ -100,7 +100,7 @@ async function readSnapshot(databaseUrl: string, repository: BackupRepository): 
     if (migrations.length === 0) throw new BackupFault('The database is empty: there is nothing to back up.');
     const tables: TablePart[] = [];
     for (const table of await tablesOf(client)) tables.push(await dumpTable(client, repository.store, table));
-    const sites = await client.query<{ id: string }>('select id from site order by id');
+    const sites = await client.query<{ id: string }>('select id from site where purged_at is null order by id');
     const slots = await client.query<Slot>(
       `select d.site_id as "siteId", r.repository, 'refs/heads/preview/' || p.slot as ref, r.commit
        from preview p join deployment d on d.id = p.latest_id

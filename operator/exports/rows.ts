@@ -113,7 +113,8 @@ async function requireSiteLimit(
   );
   const planLimits = planLimitsOf(deps.config, accounts[0], deps.clock.now());
   const { rows: counted } = await client.query(
-    `select count(*)::int as sites from site where account_id = $1 and status = 'active'`,
+    `select count(*)::int as sites from site
+     where account_id = $1 and purged_at is null and (status = 'active' or delete_at is not null)`,
     [accountId],
   );
   if (counted[0].sites < planLimits.limits.sites) return;

@@ -5,17 +5,22 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import pLimit from 'p-limit';
+import { fileSystemTime } from '#providers/repositories/leftovers.ts';
 import { dayMs } from '#rules/time.ts';
 import { blobName, storageError, suffixes } from './blob-names.ts';
 import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
 import { createFsyncQueue, fileSyncsMax } from './fsync.ts';
 import { createNamedFiles, sweepFolder } from './named-files.ts';
+import { createStorageClock, recentMs, renewMs } from './removal.ts';
 import { readSizes } from './sizes.ts';
 import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
+
+const removalsMax = 16;
 
 /** The path of a blob. Throws unless `sha256` is a SHA-256 in hex. */
 export function blobPath(dir: string, sha256: string, encoding: Encoding = 'identity'): string {
@@ -68,6 +73,37 @@ export function createDiskStore(dir: string): Store {
     });
   }
 
+  const time = createStorageClock(async () => {
+    await folder(temporary);
+    return await fileSystemTime(temporary);
+  });
+
+  /** Whether the blob is there with this size, and will be for a while (`removal.ts`). */
+  async function isLasting(path: string, bytes: number): Promise<boolean> {
+    const found = await orMissing(stat(path));
+    // A file of another size is the result of a loss of power and is overwritten.
+    if (found?.size !== bytes) return false;
+    const now = await time();
+    if (now - found.mtimeMs < renewMs) return true;
+    return (await orMissing(utimes(path, now / 1000, now / 1000).then(() => true))) ?? false;
+  }
+
+  /** Whether the blob is gone. It is moved aside first: a put that has renewed it meanwhile gets it back. */
+  async function removeBlob(sha256: string): Promise<boolean> {
+    const path = blobPath(dir, sha256);
+    const found = await orMissing(stat(path));
+    if (found && (await time()) - found.mtimeMs < recentMs) return false;
+    for (const encoding of ['br', 'gzip'] as const) await rm(path + suffixes[encoding], { force: true });
+    const aside = join(temporary, randomUUID());
+    await folder(temporary);
+    if (!(await orMissing(rename(path, aside).then(() => true)))) return true;
+    const isRenewed = (await stat(aside)).mtimeMs !== found?.mtimeMs;
+    // Somebody who has put it since has a file of that name.
+    if (isRenewed) await link(aside, path).catch(() => {});
+    await rm(aside, { force: true });
+    return !isRenewed;
+  }
+
   async function writeAside(content: Readable | Buffer, through?: Transform): Promise<string> {
     await folder(temporary);
     const aside = join(temporary, randomUUID());
@@ -85,8 +121,7 @@ export function createDiskStore(dir: string): Store {
   async function putBuffer(content: Buffer, { compress: wantsVariants, overwrite }: PutOptions): Promise<StoredBlob> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const path = blobPath(dir, sha256);
-    // A file of another size is the result of a loss of power and is overwritten.
-    if (!overwrite && (await orMissing(stat(path)))?.size === content.length) {
+    if (!overwrite && (await isLasting(path, content.length))) {
       const encodings = await variantsOf(path);
       written.add(withVariants(path, encodings));
       return { sha256, bytes: content.length, encodings };
@@ -165,6 +200,19 @@ export function createDiskStore(dir: string): Store {
       await written.flush().catch((error) => {
         throw storageError(error);
       });
+    },
+
+    async remove(hashes) {
+      const kept = new Set<string>();
+      const limit = pLimit(removalsMax);
+      await limit
+        .map(hashes, async (sha256) => {
+          if (!(await removeBlob(sha256))) kept.add(sha256);
+        })
+        .catch((error) => {
+          throw storageError(error);
+        });
+      return kept;
     },
 
     async *audit() {

@@ -55,6 +55,7 @@ function openLater(opening: Promise<Store>): Store {
       yield* (await opening).list();
     },
     flush: async (hashes) => (await opening).flush(hashes),
+    remove: async (hashes) => (await opening).remove(hashes),
     async *audit() {
       yield* (await opening).audit();
     },

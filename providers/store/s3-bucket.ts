@@ -14,6 +14,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { describe, type Found, ifAbsent, type Metadata, orMissing } from './s3-responses.ts';
 
 export type BucketAddress = {
   bucket: string;
@@ -26,8 +27,6 @@ export type BucketAddress = {
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
 };
 
-export type Metadata = Record<string, string>;
-export type Found = { bytes: number; modifiedAt: Date; metadata: Metadata };
 export type Opened = Found & { body: Readable; etag: string };
 export type Range = { start: number; end?: number };
 export type PutOptions = { metadata?: Metadata; sha256?: string; onlyIfAbsent?: boolean };
@@ -198,42 +197,4 @@ export function openBucket(
   }
 
   return { head, get, put, putParts, remove, list, abandonBefore };
-}
-
-type Described = {
-  ContentLength?: number | undefined;
-  LastModified?: Date | undefined;
-  Metadata?: Metadata | undefined;
-};
-
-function describe(found: Described): Found {
-  return {
-    bytes: found.ContentLength ?? 0,
-    modifiedAt: found.LastModified ?? new Date(0),
-    metadata: found.Metadata ?? {},
-  };
-}
-
-const statusOf = (error: unknown) =>
-  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode ?? 0;
-
-async function orMissing<T>(asking: Promise<T>): Promise<T | undefined> {
-  return asking.catch((error) => {
-    const { name } = error as Error;
-    if (statusOf(error) === 404 && name !== 'NoSuchBucket') return undefined;
-    throw error;
-  });
-}
-
-/** 412: the name is taken. 409: another writer is creating it at this moment, so retry. */
-async function ifAbsent(putting: () => Promise<unknown>): Promise<boolean> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await putting();
-      return true;
-    } catch (error) {
-      if (statusOf(error) === 412) return false;
-      if (statusOf(error) !== 409 || attempt === 5) throw error;
-    }
-  }
 }

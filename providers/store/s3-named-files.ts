@@ -54,7 +54,8 @@ export async function sweepS3(bucket: Bucket): Promise<number> {
   );
 }
 
-async function serversNow(bucket: Bucket): Promise<Date> {
+/** The current time of the server. */
+export async function serversNow(bucket: Bucket): Promise<Date> {
   const probe = `scratch/probe.${randomUUID()}`;
   await bucket.put(probe, Buffer.alloc(0));
   try {

@@ -8,45 +8,65 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import pLimit from 'p-limit';
 import { blobName, storageError } from './blob-names.ts';
 import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
-import { type Bucket, type BucketAddress, type Found, openBucket, type Timeouts } from './s3-bucket.ts';
+import { type Bucket, type BucketAddress, openBucket, type Timeouts } from './s3-bucket.ts';
 import { accessMarkersFolder, createS3NamedFiles, sweepS3 } from './s3-named-files.ts';
 import { openObject } from './s3-reader.ts';
+import { createS3Removal } from './s3-removal.ts';
+import type { Found } from './s3-responses.ts';
 import { readSizes } from './sizes.ts';
 import { spoolFile } from './spool-file.ts';
 import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
 const looksAtOnce = 32;
 const auditsAtOnce = 16;
+const removalsMax = 16;
+
+/** Why a blob is written although the name may be taken. `old`: a removal may take it (`removal.ts`). */
+type Rewriting = { reason: 'absent' | 'different contents' | 'old' };
+const overwriting: Rewriting = { reason: 'different contents' };
 
 type Options = { spoolDir: string; timeouts?: Timeouts | undefined };
 
 /** `spoolDir` holds a large file on this machine until its hash is known. */
 export function createS3Store(address: BucketAddress, { spoolDir, timeouts }: Options): Store {
   const bucket = openBucket(address, timeouts);
+  const removal = createS3Removal(bucket);
 
-  /** The stored blob. An object of a different size counts as different contents and is overwritten. */
-  async function storedBlob(sha256: string, bytes: number): Promise<StoredBlob | 'absent' | 'different contents'> {
+  /** The stored blob, or how to write it. An object of a different size counts as different contents. */
+  async function storedBlob(sha256: string, bytes: number): Promise<StoredBlob | Rewriting> {
     const found = await bucket.head(blobName(sha256));
-    if (!found) return 'absent';
-    return found.bytes === bytes ? { sha256, bytes, encodings: variantsOf(found) } : 'different contents';
+    if (!found) return { reason: 'absent' };
+    if (found.bytes !== bytes) return { reason: 'different contents' };
+    if (await removal.isOld(found)) return { reason: 'old' };
+    return { sha256, bytes, encodings: variantsOf(found) };
   }
 
   async function putBuffer(content: Buffer, { compress: wantsVariants, overwrite }: PutOptions): Promise<StoredBlob> {
     const sha256 = hashOf(content);
-    const before = overwrite ? 'different contents' : await storedBlob(sha256, content.length);
-    if (typeof before === 'object') return before;
+    const before = overwrite ? overwriting : await storedBlob(sha256, content.length);
+    if ('sha256' in before) return before;
     const variants = Object.entries(wantsVariants ? await compress(content) : {}) as [Encoding, Buffer][];
-    await Promise.all(
-      variants.map(([encoding, bytes]) => {
-        const variant = hashOf(bytes);
-        return bucket.put(blobName(sha256, encoding), bytes, { sha256: variant, metadata: { sha256: variant } });
-      }),
-    );
+    const putVariants = () =>
+      Promise.all(
+        variants.map(([encoding, bytes]) => {
+          const variant = hashOf(bytes);
+          return bucket.put(blobName(sha256, encoding), bytes, { sha256: variant, metadata: { sha256: variant } });
+        }),
+      );
     const encodings = variants.map(([encoding]) => encoding);
-    const onlyIfAbsent = before === 'absent';
     const metadata = { encodings: encodings.join(',') };
+    if (before.reason === 'old') {
+      await removal.renew(sha256, async () => {
+        await putVariants();
+        await bucket.put(blobName(sha256), content, { sha256, metadata });
+      });
+      return { sha256, bytes: content.length, encodings };
+    }
+    await putVariants();
+    const onlyIfAbsent = before.reason === 'absent';
     const isNew = await bucket.put(blobName(sha256), content, { sha256, metadata, onlyIfAbsent });
     return isNew ? { sha256, bytes: content.length, encodings } : await afterAll(sha256, content.length);
   }
@@ -54,7 +74,7 @@ export function createS3Store(address: BucketAddress, { spoolDir, timeouts }: Op
   /** Another writer was faster; its variants are the ones that exist. */
   async function afterAll(sha256: string, bytes: number): Promise<StoredBlob> {
     const found = await storedBlob(sha256, bytes);
-    if (typeof found === 'object') return found;
+    if ('sha256' in found) return found;
     throw new Error('an object with the same name has different contents');
   }
 
@@ -62,9 +82,12 @@ export function createS3Store(address: BucketAddress, { spoolDir, timeouts }: Op
     const spool = await spoolFile(spoolDir, content);
     try {
       const { sha256, bytes } = spool;
-      const before = overwrite ? 'different contents' : await storedBlob(sha256, bytes);
-      if (typeof before === 'object') return before;
-      await bucket.putParts(blobName(sha256), spool.parts(), { onlyIfAbsent: before === 'absent' });
+      const before = overwrite ? overwriting : await storedBlob(sha256, bytes);
+      if ('sha256' in before) return before;
+      const onlyIfAbsent = before.reason === 'absent';
+      const write = () => bucket.putParts(blobName(sha256), spool.parts(), { onlyIfAbsent });
+      if (before.reason === 'old') await removal.renew(sha256, write);
+      else await write();
       return { sha256, bytes, encodings: [] };
     } finally {
       await spool.close();
@@ -114,6 +137,17 @@ export function createS3Store(address: BucketAddress, { spoolDir, timeouts }: Op
 
     sizes: (hashes) =>
       readSizes(hashes, looksAtOnce, async (sha256) => (await orFault(bucket.head(blobName(sha256))))?.bytes),
+
+    async remove(hashes) {
+      const kept = new Set<string>();
+      const limit = pLimit(removalsMax);
+      await orFault(
+        limit.map(hashes, async (sha256) => {
+          if (!(await removal.remove(sha256))) kept.add(sha256);
+        }),
+      );
+      return kept;
+    },
 
     list: () => listBlobs(bucket),
     flush: async () => {},

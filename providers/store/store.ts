@@ -1,4 +1,7 @@
-/** The store: immutable bytes under their SHA-256, kept for ever, so that a restore needs no upload. */
+/**
+ * The store: immutable bytes under their SHA-256, kept as long as a site names them, so that a restore of a version needs
+ * no upload.
+ */
 import type { Readable } from 'node:stream';
 
 /** `br` and `gzip` are the same content, compressed once when it was stored. */
@@ -37,6 +40,11 @@ export interface Store {
    * hashes, even if another process or an earlier one put them.
    */
   flush(hashes?: string[]): Promise<void>;
+  /**
+   * Removes blobs that nothing names. A blob that was put within two days is kept, because a row may be about to name
+   * it: put the row's transaction less than that after the put. Returns the hashes that were kept.
+   */
+  remove(hashes: string[]): Promise<Set<string>>;
   /** Re-hashes all stored blobs: `sound` is whether the bytes match their name. */
   audit(): AsyncIterable<{ sha256: string; sound: boolean }>;
   /** Bytes that live for the length of one task, at most a day. */

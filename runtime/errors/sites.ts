@@ -26,7 +26,13 @@ export const siteErrors = {
     retryable: false,
     when: 'The site is archived or blocked',
     remedy:
-      'Restore the site first: `POST /v1/sites/{id}/unarchive`. If its `blocked` field gives a reason, fix that problem and ask the operator to unblock the site.',
+      'Restore the site first: `POST /v1/sites/{id}/unarchive`, or `restore-site` if it is being deleted. If its `blocked` field gives a reason, fix that problem and ask the operator to unblock the site.',
+  },
+  site_not_archived: {
+    status: 409,
+    retryable: false,
+    when: 'The site is online, and only an archived site can be deleted',
+    remedy: 'If the owner agrees that the site goes offline, archive it first: `POST /v1/sites/{id}/archive`.',
   },
   no_repositories: {
     status: 503,

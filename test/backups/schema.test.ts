@@ -20,6 +20,7 @@ test('every column with a file’s hash is checked in the store, or explicitly e
   const others = {
     'asset.sha256': 'of a file in a repository',
     'flag.sha256': 'of a file of a version, which names it too',
+    'purge_blob.sha256': 'of a file that a deletion may have removed',
     'upload_file.sha256': 'named by an upload under way; what came is in held_file',
   };
   const named = blobColumns.map(({ table, column }) => `${table}.${column}`);

@@ -44,6 +44,7 @@ test.each(Object.keys(mails) as (keyof typeof mails)[])(
       reason: 'It asks for passwords.',
       link: 'https://example.com/l/x',
       days: 14,
+      deleteAt: '2026-12-20T10:00:00Z',
       agentName: 'Agent',
       askedFrom: '203.0.113.7',
       accountName: 'A',

@@ -29,6 +29,12 @@ describeKinds((kind) => {
     return content ? await buffer(content) : undefined;
   }
 
+  /** As if nobody had put it for a week. */
+  async function makeOld(sha256: string): Promise<void> {
+    const at = Date.now() / 1000 - 7 * 86_400;
+    await place.age(blobPath(place.dir, sha256), at, at);
+  }
+
   test('bytes are read back under their hash, streamed or whole', async () => {
     for (const content of [randomBytes(10), randomBytes(3_000_000), Buffer.alloc(0)]) {
       const whole = await store.put(content);
@@ -46,6 +52,37 @@ describeKinds((kind) => {
     expect(brotliDecompressSync((await read(first.sha256, 'br')) as Buffer)).toEqual(text);
     expect(gunzipSync((await read(first.sha256, 'gzip')) as Buffer)).toEqual(text);
     expect((await store.put(randomBytes(5000), { compress: true })).encodings).toEqual([]);
+  });
+
+  test('an old blob is removed with its variants; a recent one is kept', async () => {
+    const [old, recent] = [await store.put(text, { compress: true }), await store.put(randomBytes(100))];
+    const absent = sha(randomBytes(4));
+    await makeOld(old.sha256);
+    expect(await store.remove([old.sha256, recent.sha256, absent])).toEqual(new Set([recent.sha256]));
+    expect((await store.sizes([old.sha256, recent.sha256])).has(old.sha256)).toBe(false);
+    expect([await read(old.sha256), await read(old.sha256, 'br')]).toEqual([undefined, undefined]);
+    expect(await read(recent.sha256)).toBeDefined();
+    expect(await store.put(text, { compress: true })).toEqual(old);
+  });
+
+  test('putting an old blob again protects it from removal', async () => {
+    const { sha256 } = await store.put(text, { compress: true });
+    for (const again of [text, Readable.from([text])]) {
+      await makeOld(sha256);
+      expect((await place.openStore().put(again, { compress: true })).sha256).toBe(sha256);
+      expect(await store.remove([sha256])).toEqual(new Set([sha256]));
+      expect(await read(sha256)).toEqual(text);
+    }
+  });
+
+  test('a blob that is put while it is removed is there afterwards', async () => {
+    for (let round = 0; round < 20; round++) {
+      const content = randomBytes(2000);
+      const { sha256 } = await store.put(content);
+      await makeOld(sha256);
+      await Promise.all([store.remove([sha256]), ...Array.from({ length: 4 }, () => store.put(content))]);
+      expect(await read(sha256), `round ${round}`).toEqual(content);
+    }
   });
 
   test('a file too large to compress in memory is stored plain', async () => {

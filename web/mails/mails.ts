@@ -11,6 +11,7 @@ import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
 import { moneyReturned } from './money-returned.ts';
 import { signinLink } from './signin-link.ts';
+import { siteDeletion } from './site-deletion.ts';
 
 /** Available to every mail besides its own data. */
 export type MailContext = { baseUrl: string };
@@ -30,6 +31,7 @@ export const mails = {
   'booking-cancelled': bookingCancelled,
   'money-returned': moneyReturned,
   'domain-proof-missing': domainProofMissing,
+  'site-deletion': siteDeletion,
 } as const;
 
 export type MailKind = keyof typeof mails;

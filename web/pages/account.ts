@@ -16,6 +16,8 @@ export type SiteShown = {
   title: string;
   address: string;
   archived: boolean;
+  /** When it is deleted for good, and the page that restores it; null if it is not being deleted. */
+  deletion: { at: Date; restore: string } | null;
   /** Why the operator has blocked it. */
   blocked: string | null;
   live: boolean;
@@ -117,8 +119,10 @@ ${site.role === 'collaborator' ? form({ action: `/account/sites/${site.id}/leave
 </section>`;
 }
 
-function siteLine({ address, archived, live, role }: SiteShown): Html {
+function siteLine({ address, archived, deletion, live, role }: SiteShown): Html {
   const host = address.replace(/^https?:\/\//, '');
+  if (deletion)
+    return html`<small>${host} · deleted on ${day(deletion.at)} · <a href="${deletion.restore}">Restore</a></small>`;
   const state = archived ? ' · archived' : live ? '' : ' · not published yet';
   return html`<small><a href="${address}" rel="noopener noreferrer">${host}</a>${state}${role === 'collaborator' ? ' · collaborator' : ''}</small>`;
 }

@@ -69,6 +69,8 @@ export const table: Record<string, Entry> = {
   'POST /v1/sites/{id}/unarchive': { rule: 'owner', path: (fixture) => fixture.anotherSite() },
 
   'GET /v1/sites/{id}/history': members,
+  'DELETE /v1/sites/{id}': { rule: 'owner', refusal: 'site_not_archived' },
+  'POST /v1/sites/{id}/restore-site': { rule: 'owner' },
   'GET /v1/sites/{id}/export': { rule: 'owner' },
 
   'GET /v1/sites/{id}/collaborators': members,

@@ -135,7 +135,13 @@ export const scopeTable: Record<Need, readonly string[]> = {
     'POST /v1/sites/{id}/payout-account',
     'POST /v1/sites/{id}/payout-offers',
   ],
-  account: ['PATCH /v1/account', 'DELETE /v1/tokens/{id}', 'POST /v1/tokens/{id}/rotate'],
+  account: [
+    'PATCH /v1/account',
+    'DELETE /v1/sites/{id}',
+    'POST /v1/sites/{id}/restore-site',
+    'DELETE /v1/tokens/{id}',
+    'POST /v1/tokens/{id}/rotate',
+  ],
   new_token: ['POST /v1/tokens'],
   other_token: ['PATCH /v1/tokens/{id}'],
 };

@@ -1,0 +1,100 @@
+/** Deleting an archived site, and restoring it for 30 days. */
+import { type Actor, type Person, requireNotBlocked } from '#api/access.ts';
+import { Account } from '#db/accounts/account.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { cancelDeletion, startDeletion } from '#db/sites/deletion.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
+import { lockOwnSite } from './rules.ts';
+
+type Confirmed = { confirmed: boolean; discard: boolean };
+/** What visitors still wait for. */
+type Pending = { payments: number; refunds: number; bookings: number };
+
+/**
+ * Deletes the site after 30 days, until which its owner, who is e-mailed, can restore it. Deleting it again changes
+ * nothing. Throws `owner_only`, `site_not_archived`, `site_archived` where it is blocked, `confirm_required`.
+ */
+export async function deleteSite(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  siteId: string,
+  { confirmed, discard }: Confirmed,
+): Promise<Site> {
+  return await em.transactional(async (tx) => {
+    const site = await lockOwnSite(tx, actor, siteId, 'delete it');
+    if (site.deleteAt) return site;
+    if (site.status !== 'archived') {
+      throw errors.site_not_archived(`The site ${site.name} is online. Only an archived site can be deleted.`, {
+        nextAction: `Call POST /v1/sites/${site.id}/archive first.`,
+      });
+    }
+    requireNotBlocked(site, 'be deleted');
+    const pending = await pendingOf(tx, deps, site);
+    const isPending = Object.values(pending).some((count) => count > 0);
+    if (!confirmed || (isPending && !discard)) throw unconfirmed(site, isPending ? pending : undefined);
+    await startDeletion(tx, deps.clock, site);
+    await mailOwner(tx, deps, site);
+    return site;
+  });
+}
+
+/** Ends the deletion: the site is archived as before. Without one, nothing changes. Throws `owner_only`. */
+export async function restoreSite(em: EntityManager, { clock }: Deps, actor: Person, siteId: string): Promise<Site> {
+  return await em.transactional(async (tx) => {
+    const site = await lockOwnSite(tx, actor, siteId, 'restore it');
+    if (site.deleteAt && !site.purgedAt) cancelDeletion(tx, clock, site);
+    return site;
+  });
+}
+
+async function pendingOf(tx: EntityManager, { clock }: Deps, { id }: Site): Promise<Pending> {
+  const now = clock.now();
+  const [counts] = await tx.execute<[Pending]>(
+    `select
+       (select count(*)::int from payment where site_id = ? and status = 'open' and expires_at > ?) as payments,
+       (select count(*)::int from payment where site_id = ? and status = 'refunding') as refunds,
+       (select count(*)::int from booking where site_id = ? and ends_at > ? and (status = 'confirmed'
+          or (status = 'held' and (paying or hold_expires_at > ?)))) as bookings`,
+    [id, now, id, id, now, now],
+  );
+  return counts;
+}
+
+function unconfirmed({ id, name }: Site, pending: Pending | undefined) {
+  const confirm = `call DELETE /v1/sites/${id}?confirm=true`;
+  if (!pending) {
+    return errors.confirm_required(
+      `This deletes the site ${name} with its repositories, versions, forms, submissions and comments. It can be restored for 30 days.`,
+      { nextAction: `To confirm, ${confirm}. To keep a copy, call GET /v1/sites/${id}/export first.` },
+    );
+  }
+  const counts = [
+    counted(pending.payments, 'open payment'),
+    counted(pending.refunds, 'payment that is being refunded', 'payments that are being refunded'),
+    counted(pending.bookings, 'future booking'),
+  ].filter(Boolean);
+  return errors.confirm_required(
+    `The site ${name} still has ${counts.join(', ')}. Visitors are not told that the site is deleted.`,
+    {
+      nextAction: `Cancel the bookings and wait for the refunds, or ${confirm}&discard=true: open payments then expire, and bookings and refunds continue without the site.`,
+    },
+  );
+}
+
+function counted(count: number, one: string, many = `${one}s`): string | undefined {
+  return count === 0 ? undefined : `${count} ${count === 1 ? one : many}`;
+}
+
+async function mailOwner(tx: EntityManager, deps: Deps, { id, name, account, deleteAt }: Site): Promise<void> {
+  const { config } = deps;
+  if (!config.mail || !deleteAt) return;
+  const { email: to } = await tx.findOneOrFail(Account, { id: account.id });
+  const link = config.emailSignIn ? `${config.baseUrl}/account/sites/${id}/restore` : null;
+  const data = { hostname: siteHostname(config, name), deleteAt: deleteAt.toISOString(), link };
+  queueMail(tx, deps, { kind: 'site-deletion', to, data, account: account.id });
+}

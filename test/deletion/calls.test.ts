@@ -1,0 +1,181 @@
+/** Deleting a site: who may, what is asked first, what holds for the 30 days, and the way back. */
+import { afterAll, expect, test, vi } from 'vitest';
+import { blockSite } from '#db/sites/transitions.ts';
+import { type Caller, createSite, errorOf, limitsIn } from '#test/api/fixture.ts';
+import { createPeopleFixture } from '#test/people/fixture.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const fixture = await createPeopleFixture();
+afterAll(() => fixture.close());
+
+const dayMs = 24 * 3600_000;
+const path = (site: { id: string }, rest = '') => `/v1/sites/${site.id}${rest}`;
+
+async function archived(owner: Caller) {
+  const site = await createSite(owner);
+  expect((await owner.call('POST', path(site, '/archive'))).status).toBe(200);
+  return site;
+}
+
+async function deleting(owner: Caller) {
+  const site = await archived(owner);
+  const { status, body } = await owner.call('DELETE', path(site, '?confirm=true'));
+  expect([status, body.status]).toEqual([200, 'deleting']);
+  return body;
+}
+
+const listed = async (owner: Caller, query = ''): Promise<string[]> =>
+  (await owner.call('GET', `/v1/sites${query}`)).body.items.map(({ id }: { id: string }) => id);
+
+test('only an archived site can be deleted, by its owner, with a confirmation', async () => {
+  const [owner, stranger] = [await fixture.newCaller(), await fixture.newCaller()];
+  const site = await createSite(owner);
+  const online = errorOf(await owner.call('DELETE', path(site, '?confirm=true')));
+  expect([online.code, online.next_action]).toEqual([
+    'site_not_archived',
+    `Call POST /v1/sites/${site.id}/archive first.`,
+  ]);
+  expect(errorOf(await stranger.call('DELETE', path(site, '?confirm=true'))).code).toBe('not_found');
+  await owner.call('POST', path(site, '/archive'));
+  const asked = errorOf(await owner.call('DELETE', path(site)));
+  expect(asked.code).toBe('confirm_required');
+  expect(asked.next_action).toContain(`DELETE /v1/sites/${site.id}?confirm=true`);
+  expect(asked.next_action).toContain(`/v1/sites/${site.id}/export`);
+  const { body } = await owner.call('DELETE', path(site, '?confirm=true'));
+  expect(new Date(body.delete_at).getTime() - fixture.clock.now().getTime()).toBeGreaterThan(29.9 * dayMs);
+  expect((await owner.call('DELETE', path(site))).body.delete_at).toBe(body.delete_at);
+});
+
+test('a blocked site is not deleted', async () => {
+  const owner = await fixture.newCaller();
+  const site = await archived(owner);
+  await blockSite(fixture.deps.em(), fixture.clock, site.id, 'Phishing');
+  expect(errorOf(await owner.call('DELETE', path(site, '?confirm=true'))).code).toBe('site_archived');
+});
+
+test('open payments and future bookings are counted, and discarded only on demand', async () => {
+  const owner = await fixture.newCaller();
+  const site = await archived(owner);
+  const [em, now] = [fixture.deps.em(), fixture.clock.now()];
+  const later = new Date(now.getTime() + dayMs);
+  const payout = `pout_${site.id.slice(5)}`;
+  await em.execute(
+    `insert into payout_account (id, account_id, rail, name, status, created_at) values (?, ?, 'connect', 'Shop', 'pending', ?)`,
+    [payout, owner.accountId, now],
+  );
+  const pay = (id: string, status: string) =>
+    em.execute(
+      `insert into payment (id, site_id, payout_account_id, amount, currency, status, expires_at, paid_at, created_at)
+       values (?, ?, ?, 100, 'EUR', ?, ?, ?, ?)`,
+      [id, site.id, payout, status, later, status === 'open' ? null : now, now],
+    );
+  await pay(`pay_a${site.id.slice(6)}`, 'open');
+  await pay(`pay_b${site.id.slice(6)}`, 'refunding');
+  const calendar = `cal_${site.id.slice(5)}`;
+  await em.execute(
+    `insert into calendar (id, site_id, key, name, position, capacity, time_zone, hours, exceptions, created_at)
+     values (?, ?, 'a', 'A', 0, 9, 'UTC', '[]', '[]', ?)`,
+    [calendar, site.id, now],
+  );
+  for (const [index, start] of [now.getTime() - dayMs, later.getTime()].entries())
+    await em.execute(
+      `insert into booking (id, site_id, calendar_id, reference, status, service_key, service_name, starts_at, ends_at, busy_from, busy_until,
+         seats, visitor_name, visitor_hash, intake, cancel_hash, created_at)
+       values (?, ?, ?, ?, 'confirmed', 'talk', 'Talk', ?, ?, ?, ?, 1, 'Ada', '\\x01', '[]', ?, ?)`,
+      [
+        `book_${index}${site.id.slice(6)}`,
+        site.id,
+        calendar,
+        `REF${index}`,
+        new Date(start),
+        new Date(start + 3600_000),
+        new Date(start),
+        new Date(start + 3600_000),
+        Buffer.from(`${site.id}${index}`),
+        now,
+      ],
+    );
+  const refused = errorOf(await owner.call('DELETE', path(site, '?confirm=true')));
+  expect(refused.code).toBe('confirm_required');
+  expect(refused.message).toContain('1 open payment, 1 payment that is being refunded, 1 future booking');
+  expect(refused.next_action).toContain('?confirm=true&discard=true');
+  expect((await owner.call('DELETE', path(site, '?confirm=true&discard=true'))).body.status).toBe('deleting');
+  const [payment] = await em.execute<{ status: string }[]>('select status from payment where id like ?', ['pay_a%']);
+  expect(payment?.status).toBe('expired');
+});
+
+test('only the owner reads a site under deletion, and lists it on demand', async () => {
+  const [owner, member] = [await fixture.newCaller(), await fixture.newCaller()];
+  const site = await archived(owner);
+  await fixture.deps
+    .em()
+    .execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
+      site.id,
+      member.accountId,
+      fixture.clock.now(),
+    ]);
+  expect((await member.call('GET', path(site))).status).toBe(200);
+  expect((await member.call('DELETE', path(site, '?confirm=true'))).body.error.code).toBe('owner_only');
+  await owner.call('DELETE', path(site, '?confirm=true'));
+  expect((await owner.call('GET', path(site))).body).toMatchObject({ status: 'deleting', role: 'owner' });
+  expect(errorOf(await member.call('GET', path(site))).code).toBe('not_found');
+  expect(await listed(owner)).not.toContain(site.id);
+  expect(await listed(owner, '?status=archived')).not.toContain(site.id);
+  expect(await listed(owner, '?status=deleting')).toEqual([site.id]);
+  expect(await listed(member, '?status=deleting')).toEqual([]);
+  const kept = await createSite(owner);
+  expect(await listed(owner, '?status=active')).toEqual([kept.id]);
+  expect(errorOf(await owner.call('GET', '/v1/sites?status=gone')).code).toBe('invalid_status');
+  for (const [method, rest, body] of [
+    ['PATCH', '', { title: 'New' }],
+    ['POST', '/unarchive', undefined],
+    ['POST', '/publish', { scope: 'site' }],
+    ['POST', '/uploads', {}],
+  ] as const) {
+    const answer = errorOf(await owner.call(method, path(site, rest), { body }));
+    expect([answer.code, answer.next_action]).toEqual([
+      'site_archived',
+      `Call POST /v1/sites/${site.id}/restore-site first.`,
+    ]);
+  }
+});
+
+test('a site under deletion counts as a site, and keeps its name', async () => {
+  const owner = await fixture.newCaller();
+  const { sites: limit } = limitsIn(fixture.config);
+  const site = await deleting(owner);
+  const used = async () => (await owner.call('GET', '/v1/account')).body.limits.sites.used;
+  expect(await used()).toBe(1);
+  for (let count = 1; count < limit; count++) await createSite(owner);
+  const body = { name: 'one-too-many', title: 'T' };
+  expect(errorOf(await owner.call('POST', '/v1/sites', { body })).code).toBe('plan_limit');
+  const other = await fixture.newCaller();
+  const named = await other.call('POST', '/v1/sites', { body: { name: site.name, title: 'T' } });
+  expect(errorOf(named).code).toBe('invalid_name');
+  expect((await owner.call('POST', path(site, '/restore-site'))).body).toMatchObject({
+    status: 'archived',
+    delete_at: null,
+  });
+  expect(await used()).toBe(limit - 1);
+});
+
+test('the mailed link opens a page that restores the site with one press', async () => {
+  const owner = await fixture.newSignedIn();
+  const other = await fixture.newSignedIn();
+  const site = await deleting(owner);
+  const link = await fixture.linkTo(owner.email, 'site-deletion');
+  expect((await fixture.browser().open(link)).url).toContain('/signin');
+  expect((await other.browser.open(link)).status).toBe(404);
+  const account = await owner.browser.open('/account');
+  expect(account.text).toContain(link);
+  const page = await owner.browser.open(link);
+  expect(page.text).toContain(`Keep ${site.name}.`);
+  // Opening the page restores nothing.
+  expect((await owner.call('GET', path(site))).body.status).toBe('deleting');
+  await owner.browser.press(page, 'Restore');
+  expect((await owner.call('GET', path(site))).body).toMatchObject({ status: 'archived', delete_at: null });
+  expect((await owner.browser.open(link)).text).toContain('not being deleted');
+  expect((await owner.call('POST', path(site, '/restore-site'))).status).toBe(200);
+  expect((await owner.call('POST', path(site, '/unarchive'))).body.status).toBe('active');
+});
