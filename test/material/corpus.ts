@@ -130,6 +130,11 @@ const bombs: Hostile[] = [
   hostile('a PNG whose profile unfolds to 32 MiB', 'a.png', pngBomb('iCCP', 'icc\0\0')),
   hostile('a PNG whose other text unfolds to 32 MiB', 'a.png', pngBomb('iTXt', 'Comment\0\x01\0\0\0')),
   hostile(
+    'a PNG whose four texts unfold to 12 MiB',
+    'a.png',
+    sample.pngOf(1, 1, Buffer.concat(Array(4).fill(pngText(3)))),
+  ),
+  hostile(
     'a PNG with 2 MiB of text to unfold',
     'a.png',
     sample.pngOf(1, 1, sample.pngPart('zTXt', Buffer.alloc(2_097_152))),
@@ -142,6 +147,11 @@ const bombs: Hostile[] = [
   ),
   hostile('an SVG in gzip', 'a.svg', deflateSync(Buffer.from(sample.svg()))),
 ];
+
+function pngText(mebibytes: number): Buffer {
+  const text = deflateSync(Buffer.alloc(mebibytes * 1_048_576));
+  return sample.pngPart('zTXt', Buffer.concat([ascii('Comment\0\0'), text]));
+}
 
 function pngBomb(type: string, head: string): Buffer {
   return sample.pngOf(1, 1, sample.pngPart(type, Buffer.concat([ascii(head), deflateSync(Buffer.alloc(33_554_432))])));

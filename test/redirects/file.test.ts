@@ -35,3 +35,9 @@ test('a binary or oversized file is refused', () => {
     'is larger than 4 MiB',
   );
 });
+
+test('a line of a million comments is read at once', () => {
+  // A line separator ends a line only for regular expressions.
+  const file = `/a /b${' #'.repeat(1_000_000)}\u2028`;
+  expect(parseRedirectsFile(Buffer.from(file), origin)).toEqual([{ from: '/a', to: '/b', status: 301 }]);
+});
