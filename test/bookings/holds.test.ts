@@ -93,7 +93,7 @@ test('a priced service is held until it is paid, with an encrypted address', asy
   expect(await isOpen()).toBe(false);
   expect(await codeOf(hold(publicId, start, 'bob@example.org'))).toBe('slot_taken');
   const { visitorSealed } = await row(id);
-  expect(visitorSealed).toBeTruthy();
+  expect(visitorSealed).toBeInstanceOf(Uint8Array);
   expect(Buffer.from(visitorSealed ?? []).toString('latin1')).not.toContain('ada@example.org');
 });
 

@@ -1,5 +1,5 @@
 /** Advisory locks of a session: one holder at a time over all processes, and none outlives its connection. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type AdvisoryLocks, openAdvisoryLocks } from '#db/advisory-lock.ts';
 import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { openSilentProxy } from '#test/stack/silent-proxy.ts';
@@ -70,7 +70,9 @@ test('a killed process holds no lock, and a lost connection is replaced', async 
 
 test('a lock whose response was lost is released', async () => {
   const proxy = await openSilentProxy(fixture.database.url);
+  onTestFinished(() => proxy.close());
   const far = openAdvisoryLocks(proxy.url, fixture.deps.log);
+  onTestFinished(() => far.close());
   expect(await far.run('e', now)).toEqual({ busy: false, value: 'done' });
   proxy.silence('answers');
   await expect(far.run('f', now)).rejects.toThrow();
@@ -79,6 +81,4 @@ test('a lock whose response was lost is released', async () => {
     (tried) => !tried.busy,
   );
   expect(await far.run('f', now)).toEqual({ busy: false, value: 'done' });
-  await far.close();
-  await proxy.close();
 });

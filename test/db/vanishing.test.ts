@@ -1,5 +1,5 @@
 /** A database that disappears silently: running queries fail, and later ones use new connections. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { statementMs } from '#db/connections.ts';
 import { type EntityManager, type MikroORM, openOrm } from '#db/orm.ts';
 import { createFixture, type Fixture } from '#test/api/fixture.ts';
@@ -71,6 +71,6 @@ test('calls and activities have this time limit, and migrations have none', asyn
   const patience = async (of: MikroORM) => (await of.em.fork().execute('show statement_timeout'))[0]?.statement_timeout;
   expect(await patience(fixture.deps.orm)).toBe(`${(0.9 * statementMs) / 1000}s`);
   const migrating = openOrm(fixture.database.url, { poolMax: 1, lockTimeoutMs: 3_000 });
+  onTestFinished(() => migrating.close());
   expect(await patience(migrating)).toBe('0');
-  await migrating.close();
 });

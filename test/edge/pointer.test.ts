@@ -1,5 +1,5 @@
 /** What visitors see follows the site's pointer: at once, wholly, and without the database when it must. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { type Answer, ask, createFixture, deaf, type Fixture, until } from './fixture.ts';
@@ -138,13 +138,13 @@ test('after a failover to another server, everything is read again', async () =>
 
 test('an edge notices a restart of the server', async () => {
   const database = openEdgeDatabase(fixture.database.url);
+  onTestFinished(() => database.close());
   const [{ mark, server }, { rows }] = await Promise.all([
     database.allSites(),
     fixture.db.query('select extract(epoch from pg_postmaster_start_time())::text as started'),
   ]);
   expect(server).toBe(rows[0].started);
   expect((await database.sitesChangedSince(mark)).server).toBe(server);
-  await database.close();
 });
 
 test('during 100 pointer moves every response is complete and of one version', async () => {

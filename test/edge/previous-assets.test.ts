@@ -81,6 +81,7 @@ test('an asset is served even if its version went live after the last query', as
 
 test('requests for missing assets cause at most four queries a second', async () => {
   const database = openEdgeDatabase(fixture.database.url);
+  onTestFinished(() => database.close());
   let questions = 0;
   const counting: EdgeDatabase = {
     ...database,
@@ -100,12 +101,15 @@ test('requests for missing assets cause at most four queries a second', async ()
   }
   await Promise.all(Array.from({ length: 50 }, () => earlier.find('site_unknown', '_astro/x.AbCd1234.js')));
   expect(questions).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - began) / 250));
-  await database.close();
 });
 
 describe('previous assets of a site', () => {
   const log = pino({ level: 'silent' });
-  const parts = () => ({ database: openEdgeDatabase(fixture.database.url), log, clock: systemClock });
+  const parts = () => {
+    const database = openEdgeDatabase(fixture.database.url);
+    onTestFinished(() => database.close());
+    return { database, log, clock: systemClock };
+  };
   const many = (mark: string) =>
     Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`_astro/${mark}${n}.AbCd1234.js`, mark]));
 
@@ -129,7 +133,6 @@ describe('previous assets of a site', () => {
     expect((await Promise.all(none)).filter(Boolean)).toEqual([]);
     expect(reads).toBe(before);
     expect(await earlier.find(id, '_astro/v3-0.AbCd1234.js')).toBeUndefined();
-    await shared.database.close();
   });
 
   test('grow with each version, and expire 30 days after their last', async () => {
@@ -154,7 +157,6 @@ describe('previous assets of a site', () => {
       return !(await has('first'));
     });
     expect([await has('second'), await has('third')]).toEqual([true, true]);
-    await shared.database.close();
   });
 });
 

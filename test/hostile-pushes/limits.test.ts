@@ -75,7 +75,7 @@ test('a client that disconnects while its push is checked leaves no process', as
   const unpacking = async () => (await gitProcesses(platform, site.siteId)).some((line) => line.includes('index-pack'));
   await vi.waitFor(async () => expect(await unpacking()).toBe(true), { ...patient, interval: 10 });
   gone.abort();
-  await expect(sent).rejects.toThrow();
+  await expect(sent).rejects.toMatchObject({ name: 'AbortError' });
   await idle(site.siteId);
   expect(await stateOf(platform, site.siteId)).toEqual(site.before);
 }, 120_000);

@@ -29,7 +29,7 @@ test('every secret is a file, and every setting is one that exists', () => {
   const known = new Set<string>();
   // For each setting it asks whether there is a file.
   const asked = new Proxy({} as NodeJS.ProcessEnv, { get: (_all, name) => void known.add(String(name)) });
-  expect(() => readConfig(asked)).toThrow();
+  expect(() => readConfig(asked)).toThrow('FRONTAGE_SECRET: Invalid input');
   const unsecret = {
     FRONTAGE_SEALING_KEYS: 'none',
     FRONTAGE_BILLING_KEY: expect.stringMatching(/^(\$\{\w+:\+metered\})+$/),

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { protectDataFolder } from '#tools/local/data-folder.ts';
 
 const files = [
@@ -17,37 +17,44 @@ const files = [
   'later/added.txt',
 ];
 
-test('other users list and read nothing, and builds read their image', () => {
+/** A protected data folder. */
+function protectedFolder(): string {
   const root = mkdtempSync(join(tmpdir(), 'frontage-data-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   chmodSync(root, 0o755);
   const data = join(root, 'data');
-  try {
-    for (const file of files) {
-      mkdirSync(dirname(join(data, file)), { recursive: true, mode: 0o755 });
-      writeFileSync(join(data, file), 'x', { mode: 0o644 });
-    }
-    protectDataFolder(data);
-    const mode = (name: string) => (statSync(join(data, name)).mode & 0o777).toString(8);
-    expect(['', 'postgres', 'sandbox', 'store', 'repositories', 'later', 'secret'].map(mode)).toEqual([
-      '711',
-      '711',
-      '711',
-      '700',
-      '700',
-      '700',
-      '600',
-    ]);
-    if (process.getuid?.() !== 0) return;
-    const as = (user: string, script: string) =>
-      execFileSync('setpriv', ['--reuid', user, '--regid', user, '--clear-groups', 'sh', '-c', script], {
-        encoding: 'utf8',
-        cwd: '/',
-      });
-    const reads = files.map((file) => `cat '${join(data, file)}' 2>/dev/null && echo ' ${file}'`).join(';');
-    expect(as('65534', `find '${data}' -mindepth 1 2>/dev/null; true`)).toBe('');
-    expect(as('65534', `${reads}; true`).trim()).toBe('x sandbox/0123456789abcdef/opt/runner.mjs');
-    expect(as('10001', `cat '${join(data, 'sandbox/0123456789abcdef/opt/runner.mjs')}'`)).toBe('x');
-  } finally {
-    rmSync(root, { recursive: true, force: true });
+  for (const file of files) {
+    mkdirSync(dirname(join(data, file)), { recursive: true, mode: 0o755 });
+    writeFileSync(join(data, file), 'x', { mode: 0o644 });
   }
+  protectDataFolder(data);
+  return data;
+}
+
+test('other users can only pass through the folders of builds', () => {
+  const data = protectedFolder();
+  const mode = (name: string) => (statSync(join(data, name)).mode & 0o777).toString(8);
+  expect(['', 'postgres', 'sandbox', 'store', 'repositories', 'later', 'secret'].map(mode)).toEqual([
+    '711',
+    '711',
+    '711',
+    '700',
+    '700',
+    '700',
+    '600',
+  ]);
+});
+
+test('other users list and read nothing, and builds read their image', ({ skip }) => {
+  skip(process.getuid?.() !== 0, 'run the tests as root');
+  const data = protectedFolder();
+  const as = (user: string, script: string) =>
+    execFileSync('setpriv', ['--reuid', user, '--regid', user, '--clear-groups', 'sh', '-c', script], {
+      encoding: 'utf8',
+      cwd: '/',
+    });
+  const reads = files.map((file) => `cat '${join(data, file)}' 2>/dev/null && echo ' ${file}'`).join(';');
+  expect(as('65534', `find '${data}' -mindepth 1 2>/dev/null; true`)).toBe('');
+  expect(as('65534', `${reads}; true`).trim()).toBe('x sandbox/0123456789abcdef/opt/runner.mjs');
+  expect(as('10001', `cat '${join(data, 'sandbox/0123456789abcdef/opt/runner.mjs')}'`)).toBe('x');
 });

@@ -76,6 +76,16 @@ test('an address that sends another file is left for the next one', async () => 
   expect(execFileSync(await find([first.url, second.url]), { encoding: 'utf8' })).toBe('it runs\n');
 });
 
+test('an archive without the CLI is refused with what to do, and leaves nothing', async () => {
+  const other = await archiveOf({ LICENSE: 'free' });
+  await using server = await serve((_request, answer) => answer.end(other));
+  const digest = createHash('sha256').update(other).digest('hex');
+  await expect(find([server.url], { sha256: digest })).rejects.toThrow(
+    'The archive of the Temporal CLI does not contain it. Put `temporal` on PATH instead.',
+  );
+  expect(readdirSync(cache)).toEqual([]);
+});
+
 test('an address that sends nothing, or stops midway, is left for the next', async () => {
   await using silent = await serve(() => {});
   await using stops = await serve((_request, answer) => {
@@ -84,7 +94,8 @@ test('an address that sends nothing, or stops midway, is left for the next', asy
   });
   await using good = await sending();
   const log: string[] = [];
-  expect(execFileSync(await find([silent.url, stops.url, good.url], { log: (line) => log.push(line) }))).toBeTruthy();
+  const cli = await find([silent.url, stops.url, good.url], { log: (line) => log.push(line) });
+  expect(execFileSync(cli, { encoding: 'utf8' })).toBe('it runs\n');
   expect(log).toContainEqual(expect.stringMatching(/^downloading the Temporal CLI: \d+/));
 });
 

@@ -121,6 +121,7 @@ test('two processes agree: one code, one refresh token, one answer', async () =>
   ]);
   expect(await status(last.access_token)).toBe(401);
   if (renewed.status === 200) expect(await status(renewed.body.access_token ?? '')).toBe(401);
+  else expect([renewed.status, renewed.body.error]).toEqual([400, 'invalid_grant']);
 });
 
 test('a refresh token unused for a month expires, and expired rows are deleted', async () => {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type NewCheckoutSession, openPayments, type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
 import { toProvider } from '#rules/currencies.ts';
 import { setForTest } from '#test/stack/for-test.ts';
@@ -190,10 +190,10 @@ test('a restarted provider stub still knows the paid pages', async () => {
   await press(opened.url, 'pay');
   await first.close();
   const second = await startPaymentsStub({ clock, key, file });
+  onTestFinished(() => second.close());
   const after = openPayments({ key, url: second.url, webhookSecret: '' });
   const { charge } = await after.readSession(ada, opened.id);
   expect(await after.refund(ada, { charge: charge ?? '', idempotencyKey: 'later' })).toEqual({ status: 'done' });
-  await second.close();
   await rm(folder, { recursive: true });
 });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { build, openKind, site, siteThatRuns, siteThatWrites } from './fixture.ts';
 import { casesIn, describeKinds } from './kinds.ts';
@@ -137,6 +137,7 @@ describeKinds((kind) => {
 
   test('builds have no network, not even to this machine', async () => {
     const host = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1');
+    onTestFinished(() => void host.close());
     await once(host, 'listening');
     const { port } = host.address() as { port: number };
     const probe = siteThatWrites(`
@@ -145,7 +146,6 @@ describeKinds((kind) => {
       fs.writeFileSync(dist + 'net.json', JSON.stringify({ local: await connect('127.0.0.1', ${port}),
         far: await connect('192.0.2.1', 80), name: await connect('example.com', 80), faces: Object.keys(os.networkInterfaces()) }));`);
     const { outcome, files, log } = await build(sandbox, probe);
-    host.close();
     expect(outcome, log).toEqual({ status: 'built' });
     const found = JSON.parse(String(files.get('net.json')));
     expect(found).toEqual({
@@ -158,6 +158,7 @@ describeKinds((kind) => {
 
   test('builds read nothing of the host: environment, processes, files', async () => {
     process.env.FRONTAGE_SECRET_PROBE = `probe-${process.pid}-secret`;
+    onTestFinished(() => void delete process.env.FRONTAGE_SECRET_PROBE);
     const probe = siteThatWrites(`
       const see = (path) => { try { return fs.readFileSync(path, 'latin1'); } catch (e) { return e.code; } };
       const pids = fs.readdirSync('/proc').filter((n) => /^\\d+$/.test(n));
@@ -168,7 +169,6 @@ describeKinds((kind) => {
         caps: /CapEff:\\s*(\\w+)/.exec(see('/proc/self/status'))[1], noNew: /NoNewPrivs:\\s*(\\d)/.exec(see('/proc/self/status'))[1],
         write: ['/opt/frontage/x', '/usr/x', '/etc/x', '/x'].map((p) => { try { fs.writeFileSync(p, ''); return 'WRITTEN'; } catch (e) { return e.code; } }) }));`);
     const { outcome, files, log } = await build(sandbox, probe);
-    delete process.env.FRONTAGE_SECRET_PROBE;
     expect(outcome, log).toEqual({ status: 'built' });
     const text = String(files.get('seen.json'));
     expect(text).not.toContain('-secret');

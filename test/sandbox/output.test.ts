@@ -161,7 +161,7 @@ test('a truncated output is no output, and its last file is never complete', asy
     opened.resolve();
     came = await buffer(content).catch(() => 'broken');
   });
-  await expect(reading).rejects.toThrow();
+  await expect(reading).rejects.toThrow('Unexpected end of data');
   expect(came).toBe('broken');
 });
 

@@ -49,7 +49,10 @@ test('the first push brings any history, and later pushes obey the rules', async
   const tree = await git(work.path, ['rev-parse', 'main^{tree}']);
   const late = `tree ${tree}\nparent ${tip}\nauthor Bo <bo@example.com>1 +0000\ncommitter Bo <bo@example.com>1 +0000\n\nLate\n`;
   await git(work.path, ['update-ref', 'refs/heads/main', await writeObject(work.path, 'commit', late)]);
-  expect((await push(work.path, address)).status).not.toBe(0);
+  expect(await push(work.path, address)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('missingSpaceBeforeDate'),
+  });
   expect(await platform.repositories.head(id, 'source')).toBe(tip);
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { restoreBlobs } from '#operator/backups/blobs.ts';
 import { blobPath } from '#providers/store/disk.ts';
 import type { Store } from '#providers/store/store.ts';
@@ -135,6 +135,7 @@ describeKinds((kind) => {
   test('a restore rewrites corrupt bytes of the same length, with variants', async () => {
     const { sha256, bytes } = await store.put(text, { compress: true });
     const backup = await onDisk.open();
+    onTestFinished(() => backup.close());
     const from = backup.openStore();
     await from.put(text);
     for (const encoding of ['identity', 'br'] as const)
@@ -145,7 +146,6 @@ describeKinds((kind) => {
     await restoreBlobs(from, store, lines());
     expect(await read(sha256)).toEqual(text);
     expect(brotliDecompressSync((await read(sha256, 'br')) as Buffer)).toEqual(text);
-    await backup.close();
   });
 
   describe('the sweep', () => {

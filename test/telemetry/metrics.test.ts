@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { readMetrics } from '#db/metrics.ts';
 import { openOrm } from '#db/orm.ts';
@@ -83,8 +83,8 @@ test('alert rules and dashboard name only existing metrics, and operations.md li
   registerEdgeMetrics(createResponseMetrics(), durationBounds);
   const render = () => renderMetrics({ ...fromDatabase, certificateDaysLeft: 1 });
   const server = await startMetricsServer({ metrics, log: quiet, render });
+  onTestFinished(() => server.close());
   const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
-  await server.close();
   const all = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
   const ops = join(import.meta.dirname, '../../operator/monitoring');
   const rules = parse(await readFile(join(ops, 'alerts.yml'), 'utf8')).groups[0].rules as { expr: string }[];
@@ -124,13 +124,13 @@ test('a process reports its health, and metrics are 503 if the database is silen
   let isReady = true;
   const render = () => Promise.reject(new Error('no database'));
   const server = await startMetricsServer({ metrics, log: quiet, render, isReady: () => isReady });
+  onTestFinished(() => server.close());
   const ask = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).status;
   expect([await ask('/healthz'), await ask('/readyz'), await ask('/metrics'), await ask('/')]).toEqual([
     200, 200, 503, 404,
   ]);
   isReady = false;
   expect(await ask('/readyz')).toBe(503);
-  await server.close();
 });
 
 /** Two entries, a mail and a publish that wait, and two certificates. */

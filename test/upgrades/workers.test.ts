@@ -1,7 +1,7 @@
 /** Workers of two releases side by side, and the schedules that the last one leaves. */
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { bundleDir, temporalAddress } from '#test/stack/database.ts';
 import { until } from '#test/stack/until.ts';
 import { createNamespace } from '#test/stack/worker.ts';
@@ -23,6 +23,7 @@ afterAll(() => connection?.close());
 
 test('an unknown activity keeps its attempts for a worker that knows it', async () => {
   const native = await NativeConnection.connect({ address: temporalAddress() });
+  onTestFinished(() => native.close());
   const worker = await Worker.create({
     connection: native,
     namespace: temporal.options.namespace,
@@ -44,7 +45,6 @@ test('an unknown activity keeps its attempts for a worker that knows it', async 
   await handle.terminate();
   worker.shutdown();
   await running;
-  await native.close();
 });
 
 test('the last worker to start sets the schedules, and keeps foreign ones and pauses', async () => {

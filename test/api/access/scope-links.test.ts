@@ -1,5 +1,5 @@
 /** What a token's scope allows beyond single calls, and how an owner widens it. */
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { everything, type PartOfScope, type Scope, usualScope } from '#rules/scopes.ts';
 import { type Answer, type Caller, callWith, createSite, errorOf } from '#test/api/fixture.ts';
@@ -207,12 +207,12 @@ test('a token renames itself, and no other without the power', async () => {
 
 test('without sign-in a refusal names no link', async () => {
   const closed = await createPeopleFixture({ FRONTAGE_EMAIL_SIGNIN: 'off' });
+  onTestFinished(() => closed.close());
   const { accountId } = await closed.newCaller();
   const { secret } = await issueToken(closed.deps.em(), closed.clock, accountId, { name: 'T', scope: usualScope });
   const refused = await callWith(closed.url, secret)('PATCH', '/v1/account', named);
   expect(errorOf(refused)).toMatchObject({ code: 'out_of_scope' });
   expect(errorOf(refused).next_action).not.toContain('http');
-  await closed.close();
 });
 
 test('a token that made another does not get what an owner gave that one', async () => {
