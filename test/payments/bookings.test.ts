@@ -156,7 +156,7 @@ test('no money goes to a blocked account, on any site', async () => {
   const refused = await ask();
   expect([refused.status, errorOf(refused).code]).toEqual([409, 'payout_account_pending']);
   const unpaid = await bookAnother();
-  expect([unpaid.status, errorOf(unpaid).code]).toEqual([409, 'payout_account_pending']);
+  expect([unpaid.status, errorOf(unpaid).code]).toEqual([400, 'payments_unavailable']);
   await unblockAccount(fixture.deps.em(), fixture, other.accountId);
   const { status, body: anew } = await ask();
   expect([status, (await fixture.openLink(anew.pay_url)).status]).toEqual([200, 303]);
