@@ -1,6 +1,6 @@
 /** Bearer tokens of an account: creation, reading, revocation. */
 
-import { type Actor, loadSite, outOfScope } from '#api/access.ts';
+import { type Actor, loadSite, outOfScope, personOf } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { unauthorized } from '#api/plugins/bearer.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -80,10 +80,11 @@ export async function issueTokenWithinLimit(
  */
 export async function createToken(em: EntityManager, deps: Deps, actor: Actor, input: NewToken): Promise<Token> {
   const scope = input.scope ?? withoutPowers(actor.handsOn);
+  // Before the refusal, whose link names only sites of the account.
+  const named = input.scope?.sites ?? 'all';
+  for (const siteId of named === 'all' ? [] : named) await loadSite(em, personOf(actor.accountId), siteId);
   const missing = lackingIn(actor.handsOn, scope);
   if (missing) throw outOfScope(actor, missing, { handsOn: true });
-  const named = input.scope?.sites ?? 'all';
-  for (const siteId of named === 'all' ? [] : named) await loadSite(em, actor, siteId);
   return await madeWith(em, actor, async (tx) => {
     const expiresAt = (await expiryWithin(tx, actor, input.expiresAt)) ?? undefined;
     return await issueTokenWithinLimit(tx, deps, actor.accountId, {

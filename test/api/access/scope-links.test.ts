@@ -47,7 +47,11 @@ test('a new token has its maker’s scope without the powers, and never more', a
   const malformed = [{}, { ...everything, sites: [] }, { ...everything, sites: [site.id, site.id] }, 'all', null];
   for (const scope of malformed) expect(errorOf(await make(owner.call, scope)).code).toBe('invalid_json');
   const foreign = await createSite(await fixture.newSignedIn());
-  expect(errorOf(await make(owner.call, { ...everything, sites: [foreign.id] })).code).toBe('not_found');
+  for (const id of [foreign.id, 'site_x'])
+    for (const call of [owner.call, maker.call])
+      expect(errorOf(await make(call, { ...limited, sites: [id] })).code).toBe('not_found');
+  const { id: second } = await createSite(owner);
+  linkIn(await make(maker.call, { ...limited, sites: [site.id, second] }));
 });
 
 test('a token limited to a site lists nothing of other sites', async () => {
