@@ -19,7 +19,7 @@ export function siteDeletionActivities(deps: Deps) {
   };
 
   return {
-    settleSiteDeletion: (siteId: string) => settleDeletion(deps.em(), clock.now(), siteId),
+    settleSiteDeletion: (siteId: string) => settleDeletion(deps.em(), clock, siteId),
 
     detachSite: (siteId: string) => purge(siteId, () => detachSiteDomains(deps.em(), clock, siteId)),
 

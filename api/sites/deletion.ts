@@ -1,6 +1,7 @@
 /** Deleting an archived site, and restoring it for 30 days. */
-import { type Actor, type Person, requireNotBlocked } from '#api/access.ts';
+import { type Actor, requireNotBlocked } from '#api/access.ts';
 import { Account } from '#db/accounts/account.ts';
+import { recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { cancelDeletion, startDeletion } from '#db/sites/deletion.ts';
@@ -37,6 +38,7 @@ export async function deleteSite(
     const pending = await pendingOf(tx, deps, site);
     const isPending = Object.values(pending).some((count) => count > 0);
     if (!confirmed || (isPending && !discard)) throw unconfirmed(site, isPending ? pending : undefined);
+    recordAct(tx, deps.clock, actor, 'site.deleted', { site });
     await startDeletion(tx, deps.clock, site);
     await mailOwner(tx, deps, site);
     return site;
@@ -44,10 +46,12 @@ export async function deleteSite(
 }
 
 /** Ends the deletion: the site is archived as before. Without one, nothing changes. Throws `owner_only`. */
-export async function restoreSite(em: EntityManager, { clock }: Deps, actor: Person, siteId: string): Promise<Site> {
+export async function restoreSite(em: EntityManager, { clock }: Deps, actor: Actor, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
     const site = await lockOwnSite(tx, actor, siteId, 'restore it');
-    if (site.deleteAt && !site.purgedAt) cancelDeletion(tx, clock, site);
+    if (!site.deleteAt) return site;
+    cancelDeletion(tx, clock, site);
+    recordAct(tx, clock, actor, 'site.restored', { site });
     return site;
   });
 }

@@ -4,6 +4,7 @@
  */
 import { expireHoldsAndPayments } from '#db/bookings/holds.ts';
 import { type Settled, settledAt } from '#db/deadlines.ts';
+import { platformFor, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { deletionDelayMs, nameReservedMs } from '#rules/site-deletion.ts';
@@ -34,12 +35,14 @@ export function cancelDeletion(tx: EntityManager, clock: Clock, site: Site): voi
  * Begins the purge of a site that is due: from then on it is neither served nor readable. Returns `restored` where the
  * owner restored it, and `purging` until the purge has ended.
  */
-export async function settleDeletion(em: EntityManager, now: Date, siteId: string): Promise<Settled> {
+export async function settleDeletion(em: EntityManager, clock: Clock, siteId: string): Promise<Settled> {
+  const now = clock.now();
   return await em.transactional(async (tx) => {
     const site = await lockSite(tx, siteId);
     const { deleteAt, purgedAt } = site;
     if (!deleteAt) return settledAt(now, { status: purgedAt ? 'purged' : 'restored', endsAt: undefined });
     if (!purgedAt && deleteAt > now) return settledAt(now, { status: 'deleting', endsAt: deleteAt });
+    if (!purgedAt) recordAct(tx, clock, platformFor(site.account.id), 'site.purged', { site });
     // The pointer is named so that edges learn of the change.
     await tx.execute(
       'update site set purged_at = coalesce(purged_at, ?), live_deployment_id = live_deployment_id where id = ?',

@@ -45,6 +45,12 @@ test('only an archived site can be deleted, by its owner, with a confirmation', 
   const { body } = await owner.call('DELETE', path(site, '?confirm=true'));
   expect(new Date(body.delete_at).getTime() - fixture.clock.now().getTime()).toBeGreaterThan(29.9 * dayMs);
   expect((await owner.call('DELETE', path(site))).body.delete_at).toBe(body.delete_at);
+  expect((await owner.call('POST', path(site, '/restore-site'))).body.status).toBe('archived');
+  const { body: history } = await owner.call('GET', path(site, '/history'));
+  expect(history.items.map(({ action }: { action: string }) => action).slice(0, 2)).toEqual([
+    'site.restored',
+    'site.deleted',
+  ]);
 });
 
 test('a blocked site is not deleted', async () => {
