@@ -2,11 +2,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import type { Repositories } from '#providers/repositories.ts';
 import type { GitAccess, Repository, Role } from '#rules/states.ts';
 import { minuteMs } from '#rules/time.ts';
+import type { Clock } from '#runtime/clock.ts';
 import { isId } from '#runtime/ids.ts';
+import type { RefUpdate } from './push.ts';
 
 /** A refusal as git expects it: a status, and a line of plain text that git prints after `remote:`. */
 export class GitRefusal extends Error {
@@ -60,9 +64,11 @@ function passwordHash(password: string): Buffer {
   return createHash('sha256').update(password).digest();
 }
 
+export type Granted = { site: Site; by: Role; actor: ActedBy };
+
 /**
- * Throws a GitRefusal unless the header's credential grants this access to this repository now. Returns the site and
- * the caller's role.
+ * Throws a GitRefusal unless the header's credential grants this access to this repository now. Returns the site, the
+ * caller's role, and the caller for the history.
  */
 export async function requireAccess(
   em: EntityManager,
@@ -70,7 +76,7 @@ export async function requireAccess(
   authorization: string | undefined,
   { siteId, repository }: Address,
   wanted: GitAccess,
-): Promise<{ site: Site; by: Role }> {
+): Promise<Granted> {
   const { username, password } = parseBasic(authorization);
   const credential = await em.findOne(GitCredential, { username }, { populate: ['site'] });
   if (!credential || !timingSafeEqual(passwordHash(password), credential.hash)) {
@@ -89,6 +95,7 @@ export async function requireAccess(
   const granted = {
     site: site as Site,
     by: site.account.id === credential.account.id ? 'owner' : 'collaborator',
+    actor: { accountId: credential.account.id, via: { kind: 'git', name: credential.makerName ?? null } },
   } as const;
   if (wanted === 'read') return granted;
   if (credential.access !== 'write') {
@@ -113,25 +120,44 @@ export async function recordUse(em: EntityManager, now: Date, authorization: str
 
 /**
  * Resolves when the header's credential cannot be revoked any more before `over` settles: a revocation then waits for
- * it. Rejects with a GitRefusal if `access` does, or if the credential was revoked.
+ * it. Then `record` writes to the history. Rejects with a GitRefusal if `access` does, or if the credential was revoked.
  */
 export async function holdAccess(
   em: EntityManager,
   authorization: string | undefined,
-  access: (em: EntityManager) => Promise<unknown>,
-  over: Promise<unknown>,
+  access: (em: EntityManager) => Promise<Granted>,
+  { over, record }: { over: Promise<unknown>; record: (tx: EntityManager, granted: Granted) => Promise<void> },
 ): Promise<void> {
   const { username } = parseBasic(authorization);
   await new Promise<void>((held, failed) => {
     const holding = em.transactional(async (tx) => {
       // Only a deletion conflicts with this lock.
       await tx.execute('select 1 from git_credential where username = ? for key share', [username]);
-      await access(tx);
+      const granted = await access(tx);
       held();
       await over.catch(() => {});
+      await record(tx, granted);
     });
     holding.catch(failed);
   });
+}
+
+/** Records the branches that the push has moved. git may have refused some of them, or have been killed. */
+export async function recordPush(
+  tx: EntityManager,
+  { clock, repositories }: { clock: Clock; repositories: Repositories },
+  { site, actor }: Granted,
+  { repository, updates }: { repository: Repository; updates: readonly RefUpdate[] },
+): Promise<void> {
+  for (const { ref, from, to } of updates) {
+    const branch = ref.replace(/^refs\/heads\//, '');
+    if ((await repositories.head(site.id, repository, branch)) !== to) continue;
+    recordAct(tx, clock, actor, 'repository.pushed', {
+      site,
+      subject: { id: site.id, name: repository },
+      detail: { branch, from, to },
+    });
+  }
 }
 
 /** A password is valid only while the account that created it has access to the site. */

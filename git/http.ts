@@ -16,6 +16,7 @@ import {
   isStillGranted,
   noRepository,
   parseAddress,
+  recordPush,
   recordUse,
   refusalOrThrow,
   requireAccess,
@@ -123,7 +124,8 @@ type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access' | 
 
 /** The repository at this address. Throws a GitRefusal if the caller may not use the service on it. */
 async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Service): Promise<Opened> {
-  if (!deps.repositories) throw new GitRefusal(503, 'This installation has no git repositories.');
+  const { repositories, clock } = deps;
+  if (!repositories) throw new GitRefusal(503, 'This installation has no git repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
   const { authorization } = request.headers;
@@ -131,16 +133,20 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
   const access = () => accessIn(deps.em());
   const { site, by } = await access();
   await recordUse(deps.em(), deps.clock.now(), authorization);
-  if (!(await deps.repositories.exists(address.siteId, address.repository))) throw noRepository();
-  const place = deps.repositories.place(address.siteId, address.repository);
-  const isFirst = (await deps.repositories.head(address.siteId, address.repository)) === null;
+  if (!(await repositories.exists(address.siteId, address.repository))) throw noRepository();
+  const place = repositories.place(address.siteId, address.repository);
+  const isFirst = (await repositories.head(address.siteId, address.repository)) === null;
   return {
     place,
     isFirst,
     owner: site.account.id,
     address,
     access,
-    hold: (over) => holdAccess(deps.em(), authorization, accessIn, over),
+    hold: (over, updates) =>
+      holdAccess(deps.em(), authorization, accessIn, {
+        over,
+        record: (tx, granted) => recordPush(tx, { clock, repositories }, granted, { ...address, updates }),
+      }),
     planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by),
   };
 }

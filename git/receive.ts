@@ -6,7 +6,7 @@ import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type Address, GitRefusal, isStillGranted, refusalOrThrow } from './access.ts';
 import { answerHook, type Push, refusalLines } from './hook.ts';
-import { checkPush } from './push.ts';
+import { checkPush, type RefUpdate } from './push.ts';
 import type { Violation } from './rules.ts';
 import type { Exchange, GitWork, Work } from './serve.ts';
 import type { GitTimeouts } from './timers.ts';
@@ -18,8 +18,11 @@ export type GitRequest = Omit<Exchange, 'disconnect' | 'signal' | 'onExit'>;
 export type PushContext = {
   /** Checks the access again. Throws a GitRefusal. */
   access: () => Promise<unknown>;
-  /** Checks the access again, and keeps it from being revoked until `over` settles. Rejects with a GitRefusal. */
-  hold: (over: Promise<unknown>) => Promise<void>;
+  /**
+   * Checks the access again, and keeps it from being revoked until `over` settles. Then records the updates in the
+   * history. Rejects with a GitRefusal.
+   */
+  hold: (over: Promise<unknown>, updates: readonly RefUpdate[]) => Promise<void>;
   planLimits: PlanLimits;
   platform: ReadonlyMap<string, string>;
   /** Whether `main` does not exist yet: the push may bring any history. */
@@ -98,7 +101,7 @@ async function decide(
     const lines = refusalLines(await checkPush(rules, pushed, updates, main, limits.site_bytes));
     if (lines.length > 0) return lines;
     // The checks may have taken long, too. From here on a revocation waits until git has moved the branches.
-    const ended = await hold(left.exited).catch(refusalOrThrow);
+    const ended = await hold(left.exited, updates).catch(refusalOrThrow);
     if (ended instanceof GitRefusal) return refusedBy(ended);
     left.settle();
     return [];

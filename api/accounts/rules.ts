@@ -9,6 +9,7 @@ import { quotaUsage } from '#db/accounts/daily-quota.ts';
 import { Token } from '#db/auth/token.ts';
 import { buildSecondsUsage, type HourlyUsage, hourlyUsage } from '#db/deployments/hourly-limits.ts';
 import { Domain } from '#db/domains/domain.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { countedSites } from '#db/sites/transitions.ts';
@@ -62,6 +63,7 @@ export async function changeAccount(
     }
     if (!asks && address !== undefined && (await withdrawChange(tx, account.id)) > 0) changed.push('pending_email');
     if (changed.length === 0 && !asks) throw nothingToUpdate();
+    recordAct(tx, deps.clock, actor, 'account.updated', { subject: account, detail: { changed, asked: asks } });
     return { account, changed };
   });
   if (outcome === 'taken') throw taken();

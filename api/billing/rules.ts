@@ -15,6 +15,7 @@ import {
   recordCheckoutSession,
   recordCustomer,
 } from '#db/billing/transitions.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { digestOf } from '#providers/billing.ts';
 import { PaymentsFault, providerError } from '#providers/payments.ts';
@@ -32,11 +33,11 @@ const triesMax = 8;
  * Creates the checkout for a plan. Only one is open at a time: the same plan returns the same checkout, another plan
  * closes it first. Throws `invalid_plan`, `plan_unavailable`, `already_subscribed`, `provider_error`.
  */
-export async function startCheckout(deps: Deps, { accountId }: Person, name: string): Promise<Checkout> {
+export async function startCheckout(deps: Deps, person: Person, name: string): Promise<Checkout> {
   const plan = requireSold(deps, name);
-  const customer = await requireCustomer(deps, accountId);
+  const customer = await requireCustomer(deps, person.accountId);
   for (let tries = 0; tries < triesMax; tries++) {
-    const row = await ensureCheckout(deps, accountId, plan);
+    const row = await ensureCheckout(deps, person, plan);
     const url = row.plan === plan.name ? await urlOf(deps, row, customer, plan) : await close(deps, row);
     if (url) return { url, row };
   }
@@ -86,14 +87,18 @@ async function requireCustomer(deps: Deps, accountId: string): Promise<string> {
 }
 
 /** The open checkout, of any plan, or a new one. */
-async function ensureCheckout(deps: Deps, accountId: string, plan: Plan): Promise<BillingSubscription> {
+async function ensureCheckout(deps: Deps, person: Person, plan: Plan): Promise<BillingSubscription> {
+  const { accountId } = person;
   return await deps.em().transactional(async (tx) => {
     const current = await lockAccount(tx, accountId);
     const paid = await currentSubscription(tx, accountId);
     if (planOf(deps.config, current, deps.clock.now()).name === plan.name || paid?.plan === plan.name)
       throw hasIt(plan, paid !== null);
     const open = await openCheckoutOf(tx, accountId);
-    return open ?? addCheckout(tx, deps.clock, tx.getReference(Account, accountId), plan.name);
+    if (open) return open;
+    const added = addCheckout(tx, deps.clock, tx.getReference(Account, accountId), plan.name);
+    recordAct(tx, deps.clock, person, 'plan.checkout_started', { subject: { id: added.id, name: plan.name } });
+    return added;
   });
 }
 

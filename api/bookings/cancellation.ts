@@ -5,6 +5,7 @@ import { hashSecret } from '#api/secrets.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { queueCancellationMail } from '#db/bookings/mails.ts';
 import { lockCalendars, signalHoldBooking } from '#db/bookings/seats.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { refundCaptured } from '#db/payments/charges.ts';
 import { Payment } from '#db/payments/payment.ts';
@@ -58,11 +59,23 @@ export async function cancelBooking(
     }
     booking.status = 'cancelled';
     booking.cancelledAt = deps.clock.now();
+    if (by !== 'visitor') recordCancellation(tx, deps.clock, by, { booking, site, moneyBack });
     // Not the contact of a payment: a visitor who still pays in an open checkout session gets a mail about the refund.
     await deleteContact(tx, booking);
     await queueCancellationMail(tx, deps, { booking, site, by: by === 'visitor' ? by : 'site', moneyBack });
     return { booking, moneyBack };
   });
+}
+
+function recordCancellation(
+  tx: EntityManager,
+  clock: Deps['clock'],
+  by: Actor,
+  { booking: { id, reference, paymentId }, site, moneyBack }: Cancelled & { site: Site },
+): void {
+  recordAct(tx, clock, by, 'booking.cancelled', { site, subject: { id, name: reference } });
+  if (paymentId && moneyBack?.way === 'automatic')
+    recordAct(tx, clock, by, 'payment.refunded', { site, subject: { id: paymentId, name: null } });
 }
 
 /** Starts the refund if possible, and expires the payment. The calendar is locked. */

@@ -5,6 +5,7 @@ import { readNotifyTo } from '#api/notify-to.ts';
 import { Bookable, BookingCalendar } from '#db/bookings/bookable.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { liveBookings, lockCalendars } from '#db/bookings/seats.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { type BookedSpan, conflictingBookings } from '#rules/bookings/conflicts.ts';
@@ -49,6 +50,8 @@ export async function declareBookable(
     if (notify !== undefined) bookable.notifyCollaboratorId = notify;
     bookable.declaredAt = now;
     bookable.endedAt = null;
+    const detail = { calendars: timetable.calendars.length, services: timetable.services.length };
+    recordAct(tx, clock, actor, 'timetable.replaced', { site, detail });
     return { site, bookable, calendars: keepCalendars(tx, { site, known, timetable, now }) };
   });
 }
@@ -105,6 +108,7 @@ export async function endBookable(
     }
     declared.bookable.endedAt = clock.now();
     for (const calendar of declared.calendars) calendar.archivedAt = clock.now();
+    recordAct(tx, clock, actor, 'timetable.removed', { site: declared.site });
     return declared;
   });
 }

@@ -5,6 +5,7 @@ import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import { CommentMessage } from '#db/comments/comment-message.ts';
 import { CommentThread } from '#db/comments/comment-thread.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import type { AuthorKind, CommentPosition } from '#rules/states.ts';
@@ -100,6 +101,9 @@ export async function changeThreadStatus(
       thread.status = status;
       thread.resolvedAt = status === 'resolved' ? now : null;
       thread.changedAt = now;
+      const site = await tx.findOneOrFail(Site, thread.site.id);
+      const done = action === 'resolve' ? 'comment.resolved' : 'comment.reopened';
+      recordAct(tx, deps.clock, author, done, { site, subject: { id: thread.id, name: null } });
     }
     if (!note) return;
     await requireThreadLimit(tx, threadId);

@@ -4,6 +4,7 @@ import { loadSite, requireOwner } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { disconnectSignal, limitConcurrency } from '#api/concurrency.ts';
 import { idParams } from '#api/schemas.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { openSiteArchive } from './archive.ts';
 
@@ -42,6 +43,8 @@ export function exportRoutes(app: Api, deps: Deps): void {
           spoolDir: join(deps.config.dataDir, 'spool'),
           signal,
         };
+        recordAct(em, deps.clock, actor, 'site.exported', { site, detail: { visitors: asked.withVisitors } });
+        await em.flush();
         const { content } = await openSiteArchive(deps, asked);
         signal.addEventListener('abort', () => content.destroy());
         if (signal.aborted) content.destroy();

@@ -152,7 +152,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
       },
     },
     async (request) =>
-      await view(request, deps, await setStatus(request.em, request.actor, request.params.id, 'disabled')),
+      await view(request, deps, await setStatus(request.em, deps, request.actor, request.params.id, 'disabled')),
   );
   app.post(
     '/v1/forms/:id/enable',
@@ -161,7 +161,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
       schema: { summary: 'Accept submissions again', params: idParams, response: { 200: formSchema } },
     },
     async (request) =>
-      await view(request, deps, await setStatus(request.em, request.actor, request.params.id, 'enabled')),
+      await view(request, deps, await setStatus(request.em, deps, request.actor, request.params.id, 'enabled')),
   );
 }
 

@@ -5,6 +5,7 @@ import { notifyAddress, notifyOptions, readNotifyTo } from '#api/notify-to.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Form, type FormField } from '#db/forms/form.ts';
 import { countSubmissions, namesAnswered, removeForm } from '#db/forms/submissions.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { FormStatus } from '#rules/states.ts';
@@ -44,6 +45,7 @@ export async function createForm(
     });
     const notifyCollaboratorId = notify_to === undefined ? null : await readNotifyTo(tx, site, notify_to);
     const status: FormStatus = 'enabled';
+    recordAct(tx, deps.clock, actor, 'form.created', { site, subject: { id, name } });
     return tx.create(Form, { id, site, name, fields, status, notifyCollaboratorId, createdAt: deps.clock.now() });
   });
 }
@@ -85,15 +87,25 @@ export async function changeForm(
       form.fields = change.fields;
     }
     form.name = change.name ?? form.name;
+    const fields = Object.keys(change);
+    recordAct(tx, clock, actor, 'form.updated', { site: form.site as Site, subject: form, detail: { fields } });
     return form;
   });
 }
 
 /** Closes or reopens the form. The same status again changes nothing. */
-export async function setStatus(em: EntityManager, actor: Actor, formId: string, status: FormStatus): Promise<Form> {
+export async function setStatus(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  actor: Actor,
+  formId: string,
+  status: FormStatus,
+): Promise<Form> {
   return await em.transactional(async (tx) => {
     const form = await lockForm(tx, actor, formId);
+    if (form.status === status) return form;
     form.status = status;
+    recordAct(tx, clock, actor, `form.${status}`, { site: form.site as Site, subject: form });
     return form;
   });
 }
@@ -116,6 +128,9 @@ export async function deleteForm(
         nextAction: `To confirm, call DELETE /v1/forms/${form.id}?confirm=true. To keep the submissions, disable the form instead.`,
       });
     }
+    const { id, name } = form;
+    const detail = { submissions: context.submissions };
+    recordAct(tx, deps.clock, actor, 'form.deleted', { site: form.site as Site, subject: { id, name }, detail });
     await removeForm(tx, deps.clock, form.id);
     return { form, context };
   });

@@ -16,7 +16,13 @@ export const historyEntrySchema = z
     id: z.string(),
     at: moment,
     account: z
-      .object({ id: z.string(), name: z.string().nullable().describe('Null if the account has been deleted.') })
+      .object({
+        id: z.string(),
+        name: z
+          .string()
+          .nullable()
+          .describe('Null if the account has been deleted, and for the other party of a payout offer.'),
+      })
       .describe('The account that acted. Where the service or its operator acted, the account that it concerns.'),
     via,
     action: z.enum(actionNames).describe(['What was done:', ...sentences].join('\n')),
@@ -34,7 +40,8 @@ export function historyEntryView({ entry, actorName }: ReadEntry, viewer: Person
   return {
     id,
     at,
-    account: { id: actorId, name: actorName },
+    // Neither party of a payout offer learns the name of the other.
+    account: { id: actorId, name: actorId !== viewer.accountId && action.startsWith('payout_') ? null : actorName },
     via: viaFor(viewer, actorId, { kind: viaKind, name: viaName ?? null }),
     action,
     subject: { kind: subjectKindOf(action), id: subjectId, name: subjectName ?? null },

@@ -13,6 +13,7 @@ import { repeatsMs } from '#db/auth/oauth-expiry.ts';
 import { type GrantEndReason, OauthCode, OauthGrant, OauthRefresh } from '#db/auth/oauth-grant.ts';
 import { Token } from '#db/auth/token.ts';
 import { revokeWithAllMade } from '#db/auth/token-revocation.ts';
+import { platformFor, recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Scope } from '#rules/scopes.ts';
@@ -173,6 +174,8 @@ async function endGrant(tx: EntityManager, deps: Deps, grantId: string, reason: 
   if (token.revokedAt) return;
   await revokeWithAllMade(tx, token.id, deps.clock.now());
   grant.endReason = reason;
+  const by = platformFor(token.account.id);
+  recordAct(tx, deps.clock, by, 'token.revoked', { subject: { id: token.id, name: token.name }, detail: { reason } });
   if (reason === 'client') return;
   const { id: account, email: to } = await tx.findOneOrFail(Account, { id: token.account.id });
   queueMail(tx, deps, { kind: 'access-ended', to, data: { client: token.name, cause: reason }, account });

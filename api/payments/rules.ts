@@ -2,6 +2,7 @@
 
 import type { Loaded } from '@mikro-orm/core';
 import { type Actor, findSite, loadSite, requireActive, requireNotBlocked, requireOwner } from '#api/access.ts';
+import { recordAct } from '#db/history/recording.ts';
 import { loadUntil } from '#db/notifications.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { refundCaptured } from '#db/payments/charges.ts';
@@ -46,6 +47,7 @@ export async function createPayment(
     }
     const { amount, currency, reference = null } = input;
     const expiresAt = new Date(clock.now().getTime() + openForMs);
+    recordAct(tx, clock, actor, 'payment.created', { site, subject: { id, name: null }, detail: { amount, currency } });
     return startPayment(tx, clock, {
       id,
       siteId,
@@ -83,7 +85,11 @@ export async function refundPayment(em: EntityManager, deps: Deps, actor: Actor,
   }
   if (status === 'paid') {
     requireReachable(deps, payment);
-    await withPayment(deps.em(), id, (locked) => refundCaptured(locked, deps.clock, 'asked'));
+    await withPayment(deps.em(), id, async (locked) => {
+      if (locked.payment.status !== 'paid') return;
+      await refundCaptured(locked, deps.clock, 'asked');
+      recordAct(locked.tx, deps.clock, actor, 'payment.refunded', { site: payment.site, subject: { id, name: null } });
+    });
   }
 }
 

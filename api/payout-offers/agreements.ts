@@ -13,6 +13,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { requireThere } from './creation.ts';
+import { recordBetween } from './recording.ts';
 import { type WholeAgreement, whole } from './schemas.ts';
 
 /** The active agreement, for the owner of the site. Throws `owner_only`, `no_payout_account`. */
@@ -47,6 +48,7 @@ export async function attach(
     if (agreement) return await tx.populate(requireSame(agreement, payoutAccount), whole.populate);
     await withdrawOffers(tx, clock, { site: site.id });
     const begun = startAgreement(tx, { payoutAccount, site, offer: null, now: clock.now() });
+    recordBetween(tx, clock, actor, 'payout_agreement.started', { id: begun.id, site, payoutAccount });
     await tx.flush();
     return await tx.populate(begun, whole.populate);
   });
@@ -71,7 +73,11 @@ export async function endAgreement(
   if (!agreement || (!payoutOwner && !siteOwner)) throw await refusal(em, actor, siteId);
   if (site && !payoutOwner) requireActive(site);
   const by = siteOwner ? 'site' : 'payout_account';
-  await endAgreements(em, { id: agreement.id }, { by, now: clock.now() });
+  const { id, payoutAccount } = agreement;
+  await em.transactional(async (tx) => {
+    if ((await endAgreements(tx, { id }, { by, now: clock.now() })) === 0) return;
+    recordBetween(tx, clock, actor, 'payout_agreement.ended', { id, site: site as Site, payoutAccount });
+  });
   await expireOpenPayments(em, clock, { payoutAccount: agreement.payoutAccount.id, site: agreement.site.id });
   return await em.findOneOrFail(PayoutAgreement, { id: agreement.id }, { ...whole, refresh: true });
 }

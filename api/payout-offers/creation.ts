@@ -17,6 +17,7 @@ import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
+import { recordBetween } from './recording.ts';
 import { type WholeOffer, whole } from './schemas.ts';
 
 const offerLastsMs = 14 * dayMs;
@@ -101,6 +102,7 @@ async function open(
       createdAt,
       expiresAt,
     });
+    recordBetween(tx, clock, actor, 'payout_offer.created', { id, site: named, payoutAccount: account });
     startOffer(tx, clock, { id, site: named.id });
     await tx.flush();
     return await tx.populate(offer, whole.populate);

@@ -10,6 +10,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { requireServing, requireThere } from './creation.ts';
+import { recordBetween } from './recording.ts';
 import { answererOf, type WholeOffer, whole } from './schemas.ts';
 
 /** The condition for offers about sites that the token may reach; sites of others have no place in its scope. */
@@ -45,6 +46,7 @@ export async function acceptOffer(em: EntityManager, { clock }: Deps, person: Pe
     offer.answeredAt = now;
     startAgreement(tx, { payoutAccount, site, offer, now });
     signalPayoutOffer(tx, clock, offer.id);
+    recordBetween(tx, clock, person, 'payout_offer.accepted', { id, site, payoutAccount });
     return offer;
   });
 }
@@ -55,8 +57,9 @@ export async function acceptOffer(em: EntityManager, { clock }: Deps, person: Pe
  */
 export async function endOffer(em: EntityManager, { clock }: Deps, person: Person, id: string): Promise<WholeOffer> {
   return await em.transactional(async (tx) => {
-    const { offer } = await lockOffer(tx, person, id);
+    const { offer, ...parties } = await lockOffer(tx, person, id);
     if (offer.status === 'accepted') throw alreadyAccepted(offer);
+    if (offer.status === 'open') recordBetween(tx, clock, person, 'payout_offer.ended', { id, ...parties });
     await withdrawOffers(tx, clock, { id: offer.id });
     await tx.refresh(offer, whole);
     return offer;

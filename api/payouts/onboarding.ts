@@ -3,6 +3,7 @@
 import type { Person } from '#api/access.ts';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
 import { hashSecret } from '#api/secrets.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutOnboarding } from '#db/payouts/payout-onboarding.ts';
@@ -29,11 +30,10 @@ export async function openOnboarding(
   requireRail(deps, 'connect');
   const now = deps.clock.now();
   const expiresAt = new Date(now.getTime() + lastsMs);
-  return await em.upsert(PayoutOnboarding, {
-    payoutAccount: account,
-    hash: hashSecret(secret),
-    createdAt: now,
-    expiresAt,
+  const link = { payoutAccount: account, hash: hashSecret(secret), createdAt: now, expiresAt };
+  return await em.transactional(async (tx) => {
+    recordAct(tx, deps.clock, person, 'payout_account.onboarding_started', { subject: account });
+    return await tx.upsert(PayoutOnboarding, link);
   });
 }
 

@@ -1,6 +1,7 @@
 /** Removal of a payout account. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Person } from '#api/access.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockPayoutAccount } from '#db/payouts/credentials.ts';
 import { endAgreements, withdrawOffers } from '#db/payouts/offer-transitions.ts';
@@ -32,6 +33,7 @@ export async function removePayoutAccount(
     if (account.status === 'gone') return account;
     // Sessions created meanwhile.
     await endAll(tx, deps.clock, id);
+    recordAct(tx, deps.clock, person, 'payout_account.removed', { subject: account });
     return tx.assign(account, { status: 'gone', goneAt: deps.clock.now(), sealedKey: null, waitingFor: [] });
   });
   await expireOpenPayments(em, deps.clock, { payoutAccount: id });

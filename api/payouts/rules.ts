@@ -3,6 +3,7 @@
 import type { Person } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { encryptKey, lockPayoutAccount } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
@@ -67,7 +68,7 @@ export async function addPayoutAccount(
       what: 'payout accounts',
       nextAction: 'Remove an unused payout account with DELETE /v1/account/payout-accounts/{id}.',
     });
-    return tx.create(PayoutAccount, {
+    const account = tx.create(PayoutAccount, {
       id: input.id,
       account: tx.getReference(Account, person.accountId),
       name: input.name ?? (key === undefined ? 'Payout account' : `Payout account …${key.slice(-4)}`),
@@ -76,6 +77,9 @@ export async function addPayoutAccount(
         ? ownKeyColumns(config, input.id, { key, state, now: clock.now() })
         : connectColumns),
     });
+    const detail = { rail: account.rail };
+    recordAct(tx, clock, person, 'payout_account.added', { subject: account, detail });
+    return account;
   });
 }
 
@@ -130,12 +134,15 @@ export function requireUsable({ status, name, rail }: PayoutAccount, wanted: Pay
 /** Throws `payout_account_gone`. */
 export async function renamePayoutAccount(
   em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
   person: Person,
   id: string,
   name: string,
 ): Promise<PayoutAccount> {
   const account = await loadPayoutAccount(em, person, id);
   requireNotGone(account);
+  const detail = { name: { from: account.name, to: name } };
+  recordAct(em, clock, person, 'payout_account.renamed', { subject: { id, name }, detail });
   account.name = name;
   await em.flush();
   return account;
@@ -155,6 +162,7 @@ export async function replaceKey(
     const account = await lockPayoutAccount(tx, id);
     requireUsable(account, 'own_key');
     if (account.providerAccount !== state.providerAccount) throw keyOfAnotherAccount();
+    recordAct(tx, deps.clock, person, 'payout_account.key_replaced', { subject: account });
     return tx.assign(account, ownKeyColumns(deps.config, id, { key, state, now: deps.clock.now() }));
   });
 }

@@ -5,6 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { Token } from '#db/auth/token.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { type PartOfScope, widened } from '#rules/scopes.ts';
 import { dayMs } from '#rules/time.ts';
@@ -82,6 +83,8 @@ export async function widenToken(
     await tx.execute('select 1 from token where id = ? for no key update', [id]);
     const token = await tx.findOneOrFail(Token, { id }, { refresh: true });
     token.scope = widened(token.scope, refused.missing);
+    const detail = { added: refused.missing };
+    recordAct(tx, clock, { accountId }, 'token.widened', { subject: token, detail });
   });
 }
 

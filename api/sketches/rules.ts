@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Actor } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
+import { type ActedBy, platformFor, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startScan } from '#db/scanning/transitions.ts';
 import { Sketch, SketchHost } from '#db/sketches/sketch.ts';
@@ -48,6 +49,7 @@ export async function createSketch(
     }
     await tx.flush();
     startScan(tx, deps.clock, sketch);
+    recordAct(tx, deps.clock, actor, 'sketch.created', { subject: { id, name: title } });
     return await tx.refreshOrFail(sketch, { populate: ['hosts'] });
   });
 }
@@ -64,7 +66,7 @@ export async function loadSketch(em: EntityManager, actor: Actor, id: string): P
 
 /** From now on no edge serves it. Deleting a deleted sketch changes nothing. */
 export async function removeSketch(em: EntityManager, { clock }: Deps, actor: Actor, id: string): Promise<Sketch> {
-  return await removeFiles(em, clock, await loadSketch(em, actor, id));
+  return await removeFiles(em, clock, actor, await loadSketch(em, actor, id));
 }
 
 /** The same for an operator, who knows its id or the address of one of its pages. Throws `not_found`. */
@@ -73,13 +75,14 @@ export async function blockSketch(em: EntityManager, { clock }: Pick<Deps, 'cloc
   const where = isId('sketch', named) ? { id: named } : { hosts: { label } };
   const sketch = await em.findOne(Sketch, where);
   if (!sketch) throw errors.not_found('There is no sketch with this id or address.');
-  return await removeFiles(em, clock, sketch);
+  return await removeFiles(em, clock, platformFor(sketch.account.id), sketch);
 }
 
-async function removeFiles(em: EntityManager, clock: Deps['clock'], sketch: Sketch): Promise<Sketch> {
+async function removeFiles(em: EntityManager, clock: Deps['clock'], by: ActedBy, sketch: Sketch): Promise<Sketch> {
   if (sketch.status === 'removed') return sketch;
   sketch.status = 'removed';
   sketch.removedAt = clock.now();
+  recordAct(em, clock, by, 'sketch.removed', { subject: { id: sketch.id, name: sketch.title } });
   await em.flush();
   return sketch;
 }

@@ -5,6 +5,7 @@ import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { GitAccess, Repository } from '#rules/states.ts';
@@ -52,7 +53,11 @@ export async function createCredential(
     createdAt: now,
     expiresAt,
   };
-  await madeWith(em, actor, (tx) => tx.create(GitCredential, credential));
+  await madeWith(em, actor, (tx) => {
+    const detail = { repository, access, publish, expires_at: expiresAt };
+    recordAct(tx, clock, actor, 'git_credential.created', { site, subject: { id, name: credential.username }, detail });
+    return tx.create(GitCredential, credential);
+  });
   return await em.findOneOrFail(GitCredential, { id }, { refresh: true });
 }
 
@@ -92,6 +97,13 @@ export async function revokeCredential(
   id: string,
 ): Promise<GitCredential> {
   const credential = await loadCredential(em, deps, person, id);
-  await em.nativeDelete(GitCredential, { id });
+  const { username: name } = credential;
+  await em.transactional(async (tx) => {
+    if ((await tx.nativeDelete(GitCredential, { id })) === 0) return;
+    recordAct(tx, deps.clock, person, 'git_credential.revoked', {
+      site: credential.site as Site,
+      subject: { id, name },
+    });
+  });
   return credential;
 }

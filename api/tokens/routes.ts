@@ -69,7 +69,8 @@ export function tokenRoutes(app: Api, deps: Deps): void {
       config: { operation: 'token.rename', needs: 'other_token' },
       schema: { summary: 'Rename a token', params: idParams, body: tokenChange, response: { 200: tokenSchema } },
     },
-    async ({ em, actor, params, body }) => tokenView(await renameToken(em, actor, params.id, body.name), actor),
+    async ({ em, actor, params, body }) =>
+      tokenView(await renameToken(em, deps.clock, actor, params.id, body.name), actor),
   );
 
   app.post(
@@ -95,7 +96,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const secret = request.newSecret('fro');
       const secrets = { current: bearerSecret(request) ?? '', secret };
-      const token = await rotateToken(request.em, request.actor, request.params.id, secrets);
+      const token = await rotateToken(request.em, deps.clock, request.actor, request.params.id, secrets);
       return { ...tokenView(token, request.actor), access_token: secret };
     },
   );

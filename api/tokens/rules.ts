@@ -8,6 +8,7 @@ import { Account } from '#db/accounts/account.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
 import { Token } from '#db/auth/token.ts';
 import { isOrMade, revokeWithAllMade } from '#db/auth/token-revocation.ts';
+import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { everything, lackingIn, type Scope, withoutPowers } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -56,12 +57,15 @@ export async function issueToken(
   return { token, secret };
 }
 
-/** Issues a token within the account's limit, in the caller's transaction. Throws `plan_limit`, `invalid_expiry`. */
+/**
+ * Issues a token within the account's limit, in the caller's transaction. `by` is the person who approved it, unless
+ * given. Throws `plan_limit`, `invalid_expiry`.
+ */
 export async function issueTokenWithinLimit(
   tx: EntityManager,
   deps: Deps,
   accountId: string,
-  input: NewToken & { scope: Scope },
+  { by = { accountId }, ...input }: NewToken & { scope: Scope; by?: ActedBy },
 ): Promise<Token> {
   const { clock } = deps;
   await countWithinLimit(tx, deps, {
@@ -71,7 +75,13 @@ export async function issueTokenWithinLimit(
     what: 'tokens',
     nextAction: 'Revoke an unused token with DELETE /v1/tokens/{id}.',
   });
-  return (await issueToken(tx, clock, accountId, input)).token;
+  const { token } = await issueToken(tx, clock, accountId, input);
+  const { id, name, scope, expiresAt } = token;
+  recordAct(tx, clock, by, 'token.created', {
+    subject: { id, name },
+    detail: { scope, expires_at: expiresAt ?? null },
+  });
+  return token;
 }
 
 /**
@@ -92,6 +102,7 @@ export async function createToken(em: EntityManager, deps: Deps, actor: Actor, i
       scope,
       expiresAt,
       madeBy: actor.tokenId,
+      by: actor,
     });
   });
 }
@@ -116,8 +127,15 @@ function noSuchToken() {
   });
 }
 
-export async function renameToken(em: EntityManager, actor: Actor, id: string, name: string): Promise<Token> {
+export async function renameToken(
+  em: EntityManager,
+  clock: Clock,
+  actor: Actor,
+  id: string,
+  name: string,
+): Promise<Token> {
   const token = await loadToken(em, actor, id);
+  recordAct(em, clock, actor, 'token.renamed', { subject: token, detail: { name: { from: token.name, to: name } } });
   token.name = name;
   await em.flush();
   return token;
@@ -129,6 +147,7 @@ export async function renameToken(em: EntityManager, actor: Actor, id: string, n
  */
 export async function rotateToken(
   em: EntityManager,
+  clock: Clock,
   actor: Actor,
   id: string,
   { current, secret }: { current: string; secret: string },
@@ -145,7 +164,10 @@ export async function rotateToken(
   // Of two calls with one secret, the second is refused. A revocation of the caller reaches the token by its row.
   const own = token.id === actor.tokenId ? { hash: hashSecret(current) } : {};
   const changed = { hash: hashSecret(secret), lastFour: secret.slice(-4) };
-  if ((await em.nativeUpdate(Token, { id, revokedAt: null, ...own }, changed)) === 0) throw unauthorized();
+  await em.transactional(async (tx) => {
+    if ((await tx.nativeUpdate(Token, { id, revokedAt: null, ...own }, changed)) === 0) throw unauthorized();
+    recordAct(tx, clock, actor, 'token.rotated', { subject: token });
+  });
   return await em.refreshOrFail(token);
 }
 
@@ -161,7 +183,10 @@ export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor,
       nextAction: `Use a different token from the same account to call DELETE /v1/tokens/${id}.`,
     });
   }
-  await em.transactional((tx) => revokeWithAllMade(tx, token.id, clock.now()));
+  await em.transactional(async (tx) => {
+    await revokeWithAllMade(tx, token.id, clock.now());
+    recordAct(tx, clock, actor, 'token.revoked', { subject: { id, name: token.name } });
+  });
   return await em.refreshOrFail(token);
 }
 

@@ -8,6 +8,7 @@ import { expireHoldsAndPayments } from '#db/bookings/holds.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { type DomainSignal, signalOnboardDomain } from '#db/domains/transitions.ts';
+import { platformFor, recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
@@ -32,6 +33,7 @@ export async function blockAccount(em: EntityManager, deps: Deps, id: string, re
     Object.assign(account, { blockedAt: account.blockedAt ?? deps.clock.now(), blockReason: reason });
     await tx.flush();
     notifyOwner(tx, deps, account, reason);
+    recordAct(tx, deps.clock, platformFor(id), 'account.blocked', { subject: account, detail: { reason } });
     if (!isNew) return account;
     for (const site of sites) await cancelUnfinished(tx, deps.clock, site);
     await signalDomains(tx, deps.clock, id, 'block');
@@ -49,6 +51,7 @@ export async function unblockAccount(em: EntityManager, deps: Deps, id: string):
     Object.assign(account, { blockedAt: null, blockReason: null });
     await tx.flush();
     notifyOwner(tx, deps, account, null);
+    recordAct(tx, deps.clock, platformFor(id), 'account.unblocked', { subject: account });
     await signalDomains(tx, deps.clock, id, 'unblock');
     return account;
   });

@@ -6,6 +6,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { Certificate } from '#db/certificates/certificate.ts';
+import { platformFor, recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -180,6 +181,7 @@ export async function blockDomain(em: EntityManager, clock: Clock, id: string, r
     await tx.flush();
     if (domain.site) await rescanSite(tx, clock, domain.site.id);
     if (!domain.removedAt) signalOnboardDomain(tx, clock, id, 'block');
+    recordAct(tx, clock, platformFor(domain.account.id), 'domain.blocked', { subject: domain, detail: { reason } });
     return domain;
   });
 }
@@ -195,6 +197,7 @@ export async function unblockDomain(em: EntityManager, clock: Clock, id: string)
     const nextCheckAt = domain.removedAt ? null : now;
     Object.assign(domain, { ...counts, status, statusSince: now, blockReason: null, nextCheckAt });
     if (!domain.removedAt) signalOnboardDomain(tx, clock, id, 'unblock');
+    recordAct(tx, clock, platformFor(domain.account.id), 'domain.unblocked', { subject: domain });
     return domain;
   });
 }

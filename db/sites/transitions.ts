@@ -2,6 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { expireHoldsAndPayments } from '#db/bookings/holds.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
+import { platformFor, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
@@ -39,14 +40,17 @@ export async function blockSite(em: EntityManager, clock: Clock, siteId: string,
     const site = await lockNamed(tx, siteId);
     const isNew = !site.blockedAt;
     if (isNew) await expireHoldsAndPayments(tx, clock, { site: site.id });
+    recordAct(tx, clock, platformFor(site.account.id), 'site.blocked', { site, detail: { reason } });
     return Object.assign(site, { blockedAt: site.blockedAt ?? clock.now(), blockReason: reason });
   });
 }
 
 /** Unblocks the site. Throws `not_found`. */
-export async function unblockSite(em: EntityManager, siteId: string): Promise<Site> {
+export async function unblockSite(em: EntityManager, clock: Clock, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
-    return Object.assign(await lockNamed(tx, siteId), { blockedAt: null, blockReason: null });
+    const site = await lockNamed(tx, siteId);
+    if (site.blockedAt) recordAct(tx, clock, platformFor(site.account.id), 'site.unblocked', { site });
+    return Object.assign(site, { blockedAt: null, blockReason: null });
   });
 }
 

@@ -7,6 +7,7 @@ import { Account } from '#db/accounts/account.ts';
 import { Token } from '#db/auth/token.ts';
 import { PlanGrant } from '#db/billing/subscription.ts';
 import { Domain } from '#db/domains/domain.ts';
+import { platformFor, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { planOf, planStatusOf } from '#rules/plan-limits.ts';
@@ -21,7 +22,11 @@ export const accountCommands = {
     needs: ['email', 'name'],
     async run({ em, clock }, { email, name }) {
       const account = await openAccount(em, clock, { email, name });
-      const { secret } = await issueToken(em, clock, account.id, { name: 'operator' });
+      const secret = await em.transactional(async (tx) => {
+        const issued = await issueToken(tx, clock, account.id, { name: 'operator' });
+        recordAct(tx, clock, platformFor(account.id), 'token.created', { subject: issued.token });
+        return issued.secret;
+      });
       return { account_id: account.id, access_token: secret };
     },
   }),

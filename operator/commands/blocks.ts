@@ -39,8 +39,8 @@ export const blockCommands = {
   'site unblock': command({
     about: 'Unblocks a site.',
     needs: ['site'],
-    async run({ em }, { site }) {
-      const { id, name } = await unblockSite(em, site);
+    async run({ em, clock }, { site }) {
+      const { id, name } = await unblockSite(em, clock, site);
       return { site_id: id, name, blocked_at: null };
     },
   }),

@@ -133,6 +133,6 @@ test('a link opens nothing while the site is blocked', async () => {
   await blockSite(fixture.deps.em(), fixture.clock, owner.site.id, 'It was reported for phishing.');
   expect((await fixture.open(secret)).status).toBe(409);
   expect(errorOf(await fixture.asFrame(secret).comment({})).code).toBe('site_archived');
-  await unblockSite(fixture.deps.em(), owner.site.id);
+  await unblockSite(fixture.deps.em(), fixture.deps.clock, owner.site.id);
   expect((await fixture.open(secret)).status).toBe(303);
 });

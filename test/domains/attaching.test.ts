@@ -167,7 +167,7 @@ test('a blocked site keeps its name and domains until it is unblocked', async ()
   // What does not move it is the owner's as before.
   const titled = await owner.call('PATCH', `/v1/sites/${site.id}`, { body: { name: site.name, title: 'Mended' } });
   expect(titled.body).toMatchObject({ name: site.name, title: 'Mended', blocked: { reason: expect.any(String) } });
-  await unblockSite(fixture.deps.em(), site.id);
+  await unblockSite(fixture.deps.em(), fixture.deps.clock, site.id);
   for (const [method, path, input] of leaving) expect((await owner.call(method, path, input)).status, path).toBe(200);
 });
 

@@ -50,7 +50,7 @@ test('archived and blocked sites are imported as such, with the reason', async (
     ],
     blocked: [
       () => blockSite(deps.em(), clock, site.id, reason),
-      () => unblockSite(deps.em(), site.id),
+      () => unblockSite(deps.em(), deps.clock, site.id),
       { status: 'active', blocked: { at: expect.any(Date), reason } },
     ],
     'of a blocked account': [

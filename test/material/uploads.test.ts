@@ -165,7 +165,7 @@ describe('an upload link', () => {
     const link = await material.link(owner, owner.siteId);
     await blockSite(material.deps.em(), material.clock, owner.siteId, 'It shows what is not its own.');
     expect(errorOf(await material.send(link, 'a.png', sample.png)).code).toBe('site_archived');
-    await unblockSite(material.deps.em(), owner.siteId);
+    await unblockSite(material.deps.em(), material.deps.clock, owner.siteId);
     expect((await material.send(link, 'a.png', sample.png)).status).toBe(200);
     await owner.call('POST', `/v1/sites/${owner.siteId}/archive`);
     expect(errorOf(await material.send(link, 'a.png', sample.png)).code).toBe('site_archived');

@@ -89,7 +89,7 @@ test('concurrent blocks of accounts and sites that pay each other do not deadloc
     expect(await Promise.all(both.map(({ paymentId }) => statusOf(paymentId)))).toEqual(['expired', 'expired']);
     for (const { owner, site, id, paymentId } of both) {
       await unblockAccount(em(), fixture, owner.accountId);
-      await unblockSite(em(), site.id);
+      await unblockSite(em(), fixture.clock, site.id);
       await em().execute(`update booking set status = 'held', hold_expires_at = ? where id = ?`, [later, id]);
       await em().execute(`update payment set status = 'open', expires_at = ? where id = ?`, [later, paymentId]);
     }

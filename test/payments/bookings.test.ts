@@ -112,7 +112,7 @@ test('a blocked site takes no money: links expire, holds end, late charges are r
   await fixture.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
   await expect.poll(payment.statusOf, soon).toBe('refunded');
   expect([fixture.heldFor(paymentId), (await row(id)).status]).toEqual([0, 'expired']);
-  await unblockSite(fixture.deps.em(), site.id);
+  await unblockSite(fixture.deps.em(), fixture.deps.clock, site.id);
   const { status, body: anew } = await ask();
   expect([status, (await fixture.openLink(anew.pay_url)).status]).toEqual([200, 303]);
   // What was open at the block has ended with it.
