@@ -35,21 +35,25 @@ export function historyOfAccount({ accountId, scope: { sites } }: Person): Condi
 /** The position of an entry in the list. */
 export const positionOf = ({ entry: { at, id } }: ReadEntry): string => `${at.toISOString()} ${id}`;
 
-/** Reads entries that meet one of the conditions. Each condition reads its own index, up to the limit. */
+/** Reads entries that meet one of the conditions, newest first. */
 export async function readHistory(
   em: EntityManager,
   conditions: readonly Condition[],
-  { since, after, limit }: Range,
+  range: Range,
 ): Promise<ReadEntry[]> {
+  const { sql, values } = queryOf(conditions, range);
+  const rows = await em.execute<(Record<string, unknown> & { actor_name: string | null })[]>(sql, values);
+  return rows.map(({ actor_name: actorName, ...row }) => ({ entry: em.map(HistoryEntry, row), actorName }));
+}
+
+/** Each condition reads its own index, up to the limit. */
+export function queryOf(conditions: readonly Condition[], { since, after, limit }: Range) {
   const range = rangeOf({ since, after });
   const order = 'order by at desc, id desc limit ?';
   const parts = conditions.map(({ where }) => `(select * from history_entry where ${where}${range.where} ${order})`);
-  const rows = await em.execute<(Record<string, unknown> & { actor_name: string | null })[]>(
-    `select entry.*, account.name as actor_name from (${parts.join(' union all ')}) as entry
-       left join account on account.id = entry.actor_id order by entry.at desc, entry.id desc limit ?`,
-    [...conditions.flatMap(({ values }) => [...values, ...range.values, limit]), limit],
-  );
-  return rows.map(({ actor_name: actorName, ...row }) => ({ entry: em.map(HistoryEntry, row), actorName }));
+  const sql = `select entry.*, account.name as actor_name from (${parts.join(' union all ')}) as entry
+     left join account on account.id = entry.actor_id order by entry.at desc, entry.id desc limit ?`;
+  return { sql, values: [...conditions.flatMap(({ values }) => [...values, ...range.values, limit]), limit] };
 }
 
 function rangeOf({ since, after }: Pick<Range, 'since' | 'after'>): Condition {

@@ -1,7 +1,7 @@
 /** Commands that block abusive accounts, sites, domains and sketches. */
 import { blockSketch } from '#api/sketches/rules.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
-import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
+import { blockDomain, unblockDomain } from '#db/domains/blocks.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { namedAccount } from './accounts.ts';
 import { command } from './command.ts';

@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { originsOf } from '#api/visitors/origins.ts';
+import { blockDomain, unblockDomain } from '#db/domains/blocks.ts';
 import { Domain, DomainTombstone } from '#db/domains/domain.ts';
 import { siteServedOn } from '#db/domains/hostnames.ts';
-import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { type Answer, createSite } from '#test/api/fixture.ts';

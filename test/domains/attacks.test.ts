@@ -3,8 +3,8 @@
  * @module-tag powerdns
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { blockDomain, unblockDomain } from '#db/domains/blocks.ts';
 import { Domain } from '#db/domains/domain.ts';
-import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
 import { observeDns } from '#providers/dns/observation.ts';
 import type { Caller } from '#test/api/fixture.ts';
 import { codeOf, createDomainFixture, type DomainFixture, freeDomain, type Shown } from './fixture.ts';

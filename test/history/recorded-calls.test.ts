@@ -20,7 +20,7 @@ test('each changing call records an action, or has a reason not to', async () =>
   expect(Object.keys(recordedCalls).sort()).toEqual(routes.filter(isChanging).sort());
 });
 
-test('each action is recorded by a call, by git, by a page or by the operator', () => {
+test('each action is recorded by some act', () => {
   const byCalls = Object.values(recordedCalls).flatMap((actions) => (typeof actions === 'string' ? [] : actions));
   const others = [
     ...['site.exported', 'repository.pushed', 'token.widened', 'comment.resolved', 'comment.reopened'],

@@ -1,8 +1,8 @@
 /** A site's own hosts at the time of a scan, and redirects away from it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deployment } from '#db/deployments/deployment.ts';
+import { blockDomain } from '#db/domains/blocks.ts';
 import { Domain } from '#db/domains/domain.ts';
-import { blockDomain } from '#db/domains/transitions.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Caller, createSite } from '#test/api/fixture.ts';
