@@ -18,7 +18,7 @@ export function historyOfSite(site: Site, person: Person): Condition[] {
 
 /** Acts on the account and on its sites, and what the account did on sites of others. A token limited to some sites sees those of its sites. */
 export function historyOfAccount({ accountId, scope: { sites } }: Person): Condition[] {
-  const elsewhere = 'actor_id = ? and actor_id <> owner_id and not owners_only';
+  const elsewhere = 'elsewhere_id is not null and elsewhere_id = ?';
   if (sites === 'all') {
     return [
       { where: 'owner_id = ?', values: [accountId] },

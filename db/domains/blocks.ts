@@ -1,10 +1,10 @@
 /** Blocks of domains by an operator. */
 import { platformFor, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { rescanSite } from '#db/scanning/transitions.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import { Domain } from './domain.ts';
+import { rescanSite } from './site-hosts.ts';
 import { detachDomain, lockDomainWithSite, lockName, signalOnboardDomain } from './transitions.ts';
 
 async function lockWithName(tx: EntityManager, id: string): Promise<Domain> {

@@ -18,7 +18,6 @@ import { ownsName, servedStatuses } from '#rules/states.ts';
 import { hourMs, minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { errors } from '#runtime/errors.ts';
 import { Domain, DomainTombstone } from './domain.ts';
 import { isOwnedByAnother, lostTo } from './ownership.ts';
 import { rescanSite } from './site-hosts.ts';

@@ -9,7 +9,7 @@ const batch = 10_000;
 /** Deletes entries that are older than a year. Returns how many. */
 export async function sweepHistory(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - keptMs);
-  const old = 'select id from history_entry where at < ? order by at limit ?';
+  const old = 'select id from history_entry where at < ? limit ?';
   for (let deleted = 0; ; ) {
     const rows = await em.execute<unknown[]>(`delete from history_entry where id in (${old}) returning 1`, [
       before,

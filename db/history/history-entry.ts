@@ -14,6 +14,8 @@ export const HistoryEntry = defineEntity({
     siteId: p.text().nullable(),
     /** The account that acted; where the platform did, the owner. */
     actorId: p.text(),
+    /** The same, if that is another account, whose history then has the entry too. */
+    elsewhereId: p.text().nullable(),
     viaKind: p.text().$type<Via['kind']>(),
     /** The name that the token had. */
     viaName: p.text().nullable(),

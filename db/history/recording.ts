@@ -35,16 +35,19 @@ export function recordAct(
   { site, ownerId, subject = site, detail = {} }: Act,
 ): void {
   if (!subject) throw new Error(`${action} has no subject`);
+  const owner = site?.account.id ?? ownerId ?? accountId;
+  const ownersOnly = actions[action].ownersOnly ?? false;
   tx.create(HistoryEntry, {
     id: newId('hist'),
     at: clock.now(),
-    ownerId: site?.account.id ?? ownerId ?? accountId,
+    ownerId: owner,
     siteId: site?.id ?? null,
     actorId: accountId,
+    elsewhereId: owner === accountId || ownersOnly ? null : accountId,
     viaKind: via.kind,
     viaName: via.name,
     action,
-    ownersOnly: actions[action].ownersOnly ?? false,
+    ownersOnly,
     subjectId: subject.id,
     subjectName: subject.name,
     detail,

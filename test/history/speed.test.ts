@@ -21,11 +21,11 @@ let site: { id: string };
 /** A million entries of one account: nine of ten on one site, half of them only for the owner, ten by another account. */
 async function fill(): Promise<void> {
   await fixture.deps.em().execute(
-    `insert into history_entry (id, at, owner_id, site_id, actor_id, via_kind, via_name, action, owners_only, subject_id, detail)
+    `insert into history_entry (id, at, owner_id, site_id, actor_id, elsewhere_id, via_kind, via_name, action, owners_only, subject_id, detail)
      select 'hist_' || lpad(n::text, 26, '0'), now() - n * interval '1 second', ?, case when n % 10 = 0 then null else ? end,
-       case when n % 100000 = 50001 then ? else ? end, 'token', 'Agent', 'site.updated', n % 2 = 0, 'site_x', '{"title": "A"}'
+       case when n % 100000 = 50001 then ? else ? end, case when n % 100000 = 50001 then ? end, 'token', 'Agent', 'site.updated', n % 2 = 0, 'site_x', '{"title": "A"}'
      from generate_series(1, ?::int) as n`,
-    [owner.accountId, site.id, other.accountId, owner.accountId, entries],
+    [owner.accountId, site.id, other.accountId, owner.accountId, other.accountId, entries],
   );
   await fixture.deps.em().execute('analyze history_entry');
 }
@@ -51,11 +51,11 @@ async function p95(path: string, caller = owner): Promise<number> {
 
 test('a page of a million entries takes 20 ms (p95)', async () => {
   const since = encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString());
-  const middle = await owner.call('GET', `/v1/account/history?limit=200`);
+  const middle = await owner.call('GET', `/v1/account/history`);
   const pages = {
     'a site’s history': `/v1/sites/${site.id}/history`,
     'an account’s history': '/v1/account/history',
-    'the second page': `/v1/account/history?limit=200&cursor=${encodeURIComponent(middle.body.next_cursor)}`,
+    'the second page': `/v1/account/history?cursor=${encodeURIComponent(middle.body.next_cursor)}`,
     'a history since an hour ago': `/v1/sites/${site.id}/history?since=${since}`,
   };
   for (const [what, path] of Object.entries(pages)) {
