@@ -182,6 +182,7 @@ describe('an account', () => {
 
 test('a restarted provider stub still knows the paid pages', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'frontage-payments-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, 'payments.json');
   const first = await startPaymentsStub({ clock, key, file });
   const before = openPayments({ key, url: first.url, webhookSecret: '' });
@@ -194,7 +195,6 @@ test('a restarted provider stub still knows the paid pages', async () => {
   const after = openPayments({ key, url: second.url, webhookSecret: '' });
   const { charge } = await after.readSession(ada, opened.id);
   expect(await after.refund(ada, { charge: charge ?? '', idempotencyKey: 'later' })).toEqual({ status: 'done' });
-  await rm(folder, { recursive: true });
 });
 
 test('amounts are sent in the provider’s units', () => {
