@@ -1,5 +1,6 @@
 /** A file's bytes on their way into a repository: in memory, or already written as a git blob. */
 import { createHash } from 'node:crypto';
+import { applyPlan, planPhoto } from '#git/rules/photos.ts';
 import { blobId } from '#git/rules.ts';
 import type { Change, TreeEntry } from '#providers/repositories.ts';
 
@@ -9,6 +10,10 @@ export type Content = {
   bytes: number;
   /** Absent if the repository already has the blob and it was validated. */
   buffer?: Buffer;
+  /** A photo as it was sent, with its metadata. */
+  sent?: Buffer;
+  /** Whether its metadata could not be found, so that it must not be stored. */
+  isUnreadable?: boolean;
 };
 
 /** One file to write, or to delete if `content` is null. */
@@ -31,4 +36,20 @@ export function editOf(path: string, content: Content | null, file: TreeEntry | 
 export function contentOf(buffer: Buffer): Content {
   const sha256 = createHash('sha256').update(buffer).digest('hex');
   return { oid: blobId(buffer), sha256, bytes: buffer.length, buffer };
+}
+
+/** The same for bytes that a client sent: a photo loses its metadata. */
+export async function receivedContent(sent: Buffer): Promise<Content> {
+  const read = () => inOnePiece(sent);
+  const plan = await planPhoto(read);
+  if (plan === undefined) return contentOf(sent);
+  if (plan === 'unreadable') return { ...contentOf(sent), isUnreadable: true };
+  const stored: Buffer[] = [];
+  for await (const chunk of applyPlan(read, plan)) stored.push(chunk);
+  return { ...contentOf(Buffer.concat(stored)), sent };
+}
+
+/** The bytes as a stream of one chunk. */
+export async function* inOnePiece(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
 }

@@ -7,7 +7,7 @@ import type { Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { type Written, writeChanges } from './commits.ts';
-import { contentOf, type PlannedChange } from './content.ts';
+import { type PlannedChange, receivedContent } from './content.ts';
 import type { ChangeInput } from './schemas.ts';
 
 export type CommitRequest = { message: string; changes: ChangeInput[]; expected_head?: string | undefined };
@@ -25,7 +25,7 @@ export async function commitChanges(
 ): Promise<Written> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  const { repository, changes } = route(input);
+  const { repository, changes } = await route(input);
   return await writeChanges(em, deps, {
     site,
     repository,
@@ -38,7 +38,7 @@ export async function commitChanges(
 }
 
 /** Assigns each path to its repository. Throws `crosses_repositories`, and `invalid_path` for a path named twice. */
-function route(input: readonly ChangeInput[]): { repository: Repository; changes: PlannedChange[] } {
+async function route(input: readonly ChangeInput[]): Promise<{ repository: Repository; changes: PlannedChange[] }> {
   const inContent = input.filter(({ path }) => path.startsWith(contentFolder)).length;
   if (inContent > 0 && inContent < input.length) {
     throw errors.crosses_repositories('The changes affect both the source and content repositories.', {
@@ -46,7 +46,9 @@ function route(input: readonly ChangeInput[]): { repository: Repository; changes
     });
   }
   const prefix = inContent > 0 ? contentFolder : '';
-  const changes = input.map((change) => ({ path: change.path.slice(prefix.length), content: readContent(change) }));
+  const changes: PlannedChange[] = [];
+  for (const change of input)
+    changes.push({ path: change.path.slice(prefix.length), content: await readContent(change) });
   const seen = new Set<string>();
   for (const { path } of changes) {
     if (seen.has(path)) throw errors.invalid_path(`${printable(path)} appears more than once in the commit.`);
@@ -55,7 +57,7 @@ function route(input: readonly ChangeInput[]): { repository: Repository; changes
   return { repository: prefix ? 'content' : 'source', changes };
 }
 
-function readContent({ text, base64 }: ChangeInput): PlannedChange['content'] {
-  if (text !== undefined) return contentOf(Buffer.from(text));
-  return base64 === undefined ? null : contentOf(Buffer.from(base64, 'base64'));
+async function readContent({ text, base64 }: ChangeInput): Promise<PlannedChange['content']> {
+  if (text !== undefined) return await receivedContent(Buffer.from(text));
+  return base64 === undefined ? null : await receivedContent(Buffer.from(base64, 'base64'));
 }

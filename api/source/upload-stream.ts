@@ -8,13 +8,14 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { applyPlan, planPhoto } from '#git/rules/photos.ts';
 import { blobHash } from '#git/rules.ts';
 import type { Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { requireRepositories, requireSiteSize } from './commits.ts';
 import type { Content } from './content.ts';
-import { requireContent } from './validation.ts';
+import { refusalError, requireContent, unreadablePhoto } from './validation.ts';
 
 export type UploadStream = {
   bytes: number;
@@ -60,15 +61,16 @@ export async function receiveUpload(
 
 /**
  * Validates the file for a path of the source and writes its bytes as a blob that a commit can name. Throws the codes of the rules of a
- * push; and, since written bytes stay, the limits that would refuse the commit.
+ * push; and, since written bytes stay, the limits that would refuse the commit. A photo is stored without its metadata.
  */
 export async function storeBlob(
   em: EntityManager,
   deps: Deps,
   { site, by, path }: { site: Site; by: Role; path: string },
-  file: UploadStream,
+  sent: UploadStream,
 ): Promise<Content> {
-  await requireContent('source', path, file.read());
+  await requireContent('source', path, sent.read());
+  const file = await withoutMetadata(path, sent);
   const repositories = requireRepositories(deps);
   const known = await repositories.hasBlob(site.id, 'source', await blobIdOf(file));
   if (!known) await requireSiteSize(em, deps, site, { path, bytes: file.bytes, by });
@@ -76,7 +78,23 @@ export async function storeBlob(
   return { oid, sha256: file.sha256, bytes: file.bytes };
 }
 
-async function blobIdOf(file: UploadStream): Promise<string> {
+type Stored = Pick<UploadStream, 'bytes' | 'sha256' | 'read'>;
+
+async function withoutMetadata(path: string, sent: UploadStream): Promise<Stored> {
+  const plan = await planPhoto(sent.read);
+  if (plan === undefined) return sent;
+  if (plan === 'unreadable') throw refusalError('source', [unreadablePhoto(path)]);
+  const read = () => applyPlan(sent.read, plan);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of read()) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex'), read };
+}
+
+async function blobIdOf(file: Stored): Promise<string> {
   const hash = blobHash(file.bytes);
   for await (const chunk of file.read()) hash.update(chunk);
   return hash.digest('hex');

@@ -5,7 +5,7 @@ import { contentFolder } from '#providers/paths.ts';
 import type { TreeEntry } from '#providers/repositories.ts';
 import type { Repository } from '#rules/states.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
-import type { Edit, Files } from './content.ts';
+import { type Edit, type Files, inOnePiece } from './content.ts';
 
 /** Throws if the tree after these edits breaks a rule. Bytes that were validated when they arrived are not read again. */
 export async function requireAllowed(rules: Rules, files: Files, edits: readonly Edit[]): Promise<void> {
@@ -68,15 +68,23 @@ function parents(path: string): string[] {
 async function validateBuffers(repository: Repository, edits: readonly Edit[]): Promise<Violation[]> {
   const verdicts: Violation[] = [];
   for (const { path, content } of edits) {
-    if (!content?.buffer || !needsBytes(repository, path)) continue;
-    const verdict = await checkContent(repository, path, chunks(content.buffer));
+    if (!content?.buffer) continue;
+    const read = () => inOnePiece(content.sent ?? content.buffer ?? Buffer.alloc(0));
+    const verdict = needsBytes(repository, path) ? await checkContent(repository, path, read()) : undefined;
     if (verdict) verdicts.push(verdict);
+    else if (content.isUnreadable) verdicts.push(unreadablePhoto(path));
   }
   return verdicts;
 }
 
-async function* chunks(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
+/** Why a photo is refused whose metadata cannot be removed. */
+export function unreadablePhoto(path: string): Violation {
+  return {
+    code: 'invalid_file',
+    path,
+    what: 'contains metadata that cannot be removed safely',
+    remedy: 'Open the file in an editor and export it again.',
+  };
 }
 
 /** The cause of an error for verdicts: the first of them. */

@@ -34,17 +34,17 @@ export async function receiveFile(
   await using file = await receiveUpload(deps, body, { bytesMax, tooLarge });
   if (file.bytes === 0) throw errors.invalid_file('This file is empty.');
   const extension = await extensionFor(file, name);
-  const path = await inPlainWords(async () => {
+  const { path, bytes } = await inPlainWords(async () => {
     const content = await storeBlob(
       em,
       deps,
       { site: opened.site, by: 'owner', path: `${folder}photo.${extension}` },
       file,
     );
-    return await commitInPlace(em, deps, opened, { name, extension, content });
+    return { path: await commitInPlace(em, deps, opened, { name, extension, content }), bytes: content.bytes };
   });
   await em.refresh(opened.link);
-  return { name, path, bytes: file.bytes, filesLeft: opened.link.maxFiles - opened.link.filesTaken };
+  return { name, path, bytes, filesLeft: opened.link.maxFiles - opened.link.filesTaken };
 }
 
 /** Rules of a push address the site's developer; here the code stays and the words change. */

@@ -37,6 +37,12 @@ export class ByteReader {
     }
   }
 
+  /** The next bytes as they arrive, at most `count`. */
+  async upTo(count: number): Promise<Buffer> {
+    if (!(await this.#more())) throw new UnexpectedEnd();
+    return this.#cut(count);
+  }
+
   /** Skips everything up to and including the next byte of this value. */
   async skipPast(byte: number): Promise<void> {
     for (;;) {

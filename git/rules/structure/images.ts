@@ -77,7 +77,8 @@ export async function walkJpeg(reader: ByteReader): Promise<Walked> {
   return { ...size, frames: 1, ...(await behindJpeg(reader)) };
 }
 
-async function nextMarker(reader: ByteReader): Promise<number | undefined> {
+/** The marker that has to follow; undefined if there is another byte. */
+export async function nextMarker(reader: ByteReader): Promise<number | undefined> {
   if ((await reader.byte()) !== 0xff) return undefined;
   for (;;) {
     const byte = await reader.byte();
@@ -85,7 +86,8 @@ async function nextMarker(reader: ByteReader): Promise<number | undefined> {
   }
 }
 
-async function behindScan(reader: ByteReader): Promise<number> {
+/** The first marker behind the data of a scan. */
+export async function behindScan(reader: ByteReader): Promise<number> {
   for (;;) {
     await reader.skipPast(0xff);
     let byte = 0xff;
