@@ -9,6 +9,7 @@ export const words = 'Pexels-internal-words api_key=abc images.pexels.com stack 
 
 export async function startLibrary() {
   let failure: Failure = 'none';
+  let photo: Buffer = sample.jpgOf(1600, 900);
   const searches: { query: string; key: string | undefined }[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', base);
@@ -18,7 +19,7 @@ export async function startLibrary() {
         return void response.write(sample.jpg, () => response.destroy());
       }
       if (failure === 'down') return void response.writeHead(500).end(words);
-      return void response.writeHead(200, { 'content-type': 'text/html' }).end(sample.jpgOf(1600, 900));
+      return void response.writeHead(200, { 'content-type': 'text/html' }).end(photo);
     }
     searches.push({ query: url.searchParams.get('query') ?? '', key: request.headers.authorization });
     if (failure === 'busy') return void response.writeHead(429, { 'x-reason': words }).end(words);
@@ -55,6 +56,10 @@ export async function startLibrary() {
     searches,
     fail: (how: Failure) => {
       failure = how;
+    },
+    /** What the library sends from now on. */
+    serve: (bytes: Buffer) => {
+      photo = bytes;
     },
     close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   };
