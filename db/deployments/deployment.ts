@@ -12,6 +12,7 @@ export const warningKinds = [
   'image_without_alt',
   'page_without_title',
   'large_file',
+  'photo_location',
 ] as const;
 export type WarningKind = (typeof warningKinds)[number];
 export type Warning = { kind: WarningKind; path: string; target?: string; message: string };
@@ -28,6 +29,8 @@ export type FoundWarnings = Omit<Warnings, 'counts'> & {
   counts: Partial<Record<WarningKind, number>>;
   /** Pages with the forms that they submit to. */
   forms?: { path: string; form: string }[];
+  /** Whether time ran out before all photos were read. */
+  photosUnread?: boolean;
 };
 
 /** The output of a build: its manifest in the store, with the number and size of its files. */

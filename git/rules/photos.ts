@@ -1,6 +1,7 @@
 /** Photos without the place where they were taken, and without other metadata. Pixels are never decoded. */
 import { planAvif } from './photos/avif.ts';
 import { planJpeg } from './photos/jpeg.ts';
+import { namesLocation } from './photos/location.ts';
 import { type Piece, Pieces, UnreadablePhoto } from './photos/pieces.ts';
 import { planPng } from './photos/png.ts';
 import { planWebp } from './photos/webp.ts';
@@ -20,12 +21,15 @@ export async function planPhoto(read: Read): Promise<Plan | undefined> {
   const format = formatOf(await headOf(read()));
   if (!format) return undefined;
   const pieces = new Pieces();
+  const reader = new ByteReader(read());
   try {
-    await plans[format](new ByteReader(read()), pieces);
+    await plans[format](reader, pieces);
     return pieces.list;
   } catch (error) {
     if (error instanceof UnreadablePhoto || error instanceof UnexpectedEnd) return 'unreadable';
     throw error;
+  } finally {
+    await reader.close();
   }
 }
 
@@ -36,15 +40,37 @@ export async function* applyPlan(
   removed: (bytes: Buffer) => void = () => {},
 ): AsyncGenerator<Buffer> {
   const reader = new ByteReader(read());
-  for (const piece of plan) {
-    if ('bytes' in piece) yield piece.bytes;
-    else if ('zeros' in piece) yield* zeros(piece.zeros);
-    else {
-      await reader.each(piece.from - reader.position(), removed);
-      while (reader.position() < piece.to) yield await reader.upTo(piece.to - reader.position());
+  try {
+    for (const piece of plan) {
+      if ('bytes' in piece) yield piece.bytes;
+      else if ('zeros' in piece) yield* zeros(piece.zeros);
+      else {
+        await reader.each(piece.from - reader.position(), removed);
+        while (reader.position() < piece.to) yield await reader.upTo(piece.to - reader.position());
+      }
     }
+    while (!(await reader.atEnd())) removed(await reader.chunk());
+  } finally {
+    await reader.close();
   }
-  while (!(await reader.atEnd())) removed(await reader.chunk());
+}
+
+// Metadata of photos has some ten thousand bytes; a film of a phone has megabytes, and says its place at an end.
+const searchedBytesMax = 4_194_304;
+
+/** Whether a file is a photo that says where it was taken. Reads to the end of a photo, and no more than the head of others. */
+export async function isLocated(read: Read): Promise<boolean> {
+  const plan = await planPhoto(read);
+  if (plan === undefined || plan === 'unreadable') return false;
+  const found: Buffer[] = [];
+  let bytes = 0;
+  const collect = (chunk: Buffer) => {
+    found.push(chunk);
+    bytes += chunk.length;
+    while (bytes > searchedBytesMax && found.length > 2) bytes -= found.splice(1, 1)[0]?.length ?? 0;
+  };
+  for await (const _kept of applyPlan(read, plan, collect));
+  return namesLocation(Buffer.concat(found));
 }
 
 const zerosMax = 65_536;

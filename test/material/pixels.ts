@@ -11,10 +11,7 @@ export async function openDecoder() {
   const page = await browser.newPage();
   return {
     decode: (photos: readonly Buffer[]): Promise<Shown[]> =>
-      page.evaluate(
-        decode,
-        photos.map((bytes) => bytes.toString('base64')),
-      ) as Promise<Shown[]>,
+      page.evaluate(`(${decode})(${JSON.stringify(photos.map((bytes) => bytes.toString('base64')))})`),
     close: () => browser.close(),
   };
 }

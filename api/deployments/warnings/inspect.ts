@@ -7,6 +7,7 @@ import { createRedirectTable, findRedirect, type RedirectRule, type RedirectTabl
 import type { Store } from '#providers/store/store.ts';
 import { formAt } from './forms.ts';
 import { type PageFacts, readPage } from './page.ts';
+import { findLocated, locatedMessage } from './photos.ts';
 
 export const itemsMax = 100;
 const formsMax = 1_000;
@@ -31,6 +32,7 @@ export async function inspect(
   store: Pick<Store, 'read' | 'readAll'>,
   { manifestSha256, origins, baseUrl, rules, timeoutMs }: Inspected,
 ): Promise<FoundWarnings | undefined> {
+  const until = performance.now() + timeoutMs;
   const manifest = await store.readAll(manifestSha256);
   if (!manifest) return undefined;
   const files = parseManifest(manifest);
@@ -47,7 +49,11 @@ export async function inspect(
   const read = await readPages(store, pages, timeoutMs, (path, page) =>
     inspectPage(found, path, page, { origins, baseUrl, leads }),
   );
-  return { ...found.warnings, pages: { read, all: pages.length } };
+  const located = await findLocated(store, files, until);
+  const [first] = located.paths;
+  if (first !== undefined) found.add('photo_location', first, locatedMessage(located.paths), located.paths.length);
+  const photos = located.isComplete ? {} : { photosUnread: true };
+  return { ...found.warnings, ...photos, pages: { read, all: pages.length } };
 }
 
 /** Most often the folder above or below the intended one. */

@@ -58,6 +58,11 @@ export class ByteReader {
     return (await this.#more()) ? this.#cut(this.#rest.length) : Buffer.alloc(0);
   }
 
+  /** Ends the stream, which may not have been read completely. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
+
   async atEnd(): Promise<boolean> {
     return !(await this.#more());
   }
