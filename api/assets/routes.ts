@@ -76,7 +76,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
         schema: {
           summary: 'Write a file',
           description:
-            'The body is the file; its type is detected from its contents. Creates one commit. To avoid overwriting another change, set `If-Match` to the SHA-256 hash of the file to replace: if the file has changed since, the call returns `stale_hash`. An account can write 16 files at a time.',
+            'The body is the file; its type is detected from its contents. A JPEG, PNG, WebP or AVIF is stored without location and camera data; its pixels and orientation do not change. Creates one commit. To avoid overwriting another change, set `If-Match` to the SHA-256 hash of the file to replace: if the file has changed since, the call returns `stale_hash`. An account can write 16 files at a time.',
           params: assetParams,
           response: { 200: assetSchema },
         },

@@ -8,7 +8,7 @@ export const assetSchema = z
     path: z.string(),
     bytes: z.number().int(),
     content_type: z.string(),
-    sha256: z.string(),
+    sha256: z.string().describe('The hash of the stored bytes. A photo is stored without location and camera data.'),
     source: z.enum(['api', 'photo', 'upload_link']).describe('How the file was added.'),
     created_at: moment,
   })

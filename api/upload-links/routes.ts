@@ -35,7 +35,7 @@ export function uploadRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Create an upload link',
         description:
-          'Creates a page where anyone who has its address can upload photos for this site. The address is shown only once.',
+          'Creates a page where anyone who has its address can upload photos for this site. Photos are stored without location and camera data. The address is shown only once.',
         params: idParams,
         body: uploadInput,
         response: { 200: newUploadSchema },

@@ -64,14 +64,12 @@ type Owner = Awaited<ReturnType<Material['owner']>>;
 async function byCommits(material: Material, owner: Owner, photos: readonly Photograph[]): Promise<Arrived[]> {
   for (let at = 0; at < photos.length; at += together) {
     // In any folder: also where the build takes files of every kind.
-    const changes = photos
-      .slice(at, at + together)
-      .flatMap(({ name, bytes }) =>
-        [`src/assets/commit-${name}`, `src/pages/commit-${name}`].map((path) => ({
-          path,
-          base64: bytes.toString('base64'),
-        })),
-      );
+    const changes = photos.slice(at, at + together).flatMap(({ name, bytes }) =>
+      [`src/assets/commit-${name}`, `src/pages/commit-${name}`].map((path) => ({
+        path,
+        base64: bytes.toString('base64'),
+      })),
+    );
     const { status, text } = await owner.call('POST', `/v1/sites/${owner.siteId}/commits`, {
       body: { message: 'Add photos', changes },
     });

@@ -72,7 +72,7 @@ test('photos that say where they were taken are one warning, and are published a
   expect(items[0].message).toContain(`${paths.slice(0, 5).join(', ')} and 9 more.`);
   expect(items[0].message).not.toContain('plain.jpg');
   const [path, bytes] = photos[0] as (typeof photos)[0];
-  expect((await fixture.visit(site.name, `/${path}`)).bytes).toEqual(bytes);
+  expect((await fixture.visit(site.name, `/${path}`)).body).toEqual(bytes);
 });
 
 test('a version without a home page is published, with that warning first', async () => {

@@ -19,7 +19,8 @@ export type UploadPage = {
 export type UploadResult = { name: string; refused?: string };
 
 const script = bundled(new URL('./upload-page.js', import.meta.url), inlineScript);
-const takes = 'image/jpeg,image/png,image/webp,image/avif,image/gif,image/svg+xml,image/heic,image/heif,.heic,.heif';
+// Without HEIC, so that a phone converts its photos.
+const takes = 'image/jpeg,image/png,image/webp,image/avif,image/gif,image/svg+xml';
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone: 'UTC' });
 
 /** The page of an open link. */
@@ -39,10 +40,11 @@ export function uploadPage(page: UploadPage): WrittenPage {
 <span class="hint" id="dropping">JPG, PNG or WebP, up to ${fileSizeMax} each.</span>
 <input id="files" name="file" type="file" multiple accept="${takes}">
 </label>
-<label class="button quiet camera" id="camera" hidden>Take a photo<input type="file" accept="image/*" capture="environment"></label>
+<label class="button quiet camera" id="camera" hidden>Take a photo<input type="file" accept="image/jpeg" capture="environment"></label>
 <button id="send">Send</button>
 </form>
 <ul class="rows sent" id="sent" aria-live="polite">${results.map(resultRow)}</ul>
+<p class="hint">We remove the place where a photo was taken, and the details of the camera, before the photo is stored.</p>
 <p class="hint">This link expires on <time datetime="${expiresAt.toISOString()}">${day.format(expiresAt)} UTC</time>. Anyone with this link can send photos to the website.</p>`,
   });
 }

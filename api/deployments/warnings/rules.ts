@@ -76,7 +76,10 @@ async function findWarnings(
       timeoutMs,
     });
     // An inspection that was aborted to make room restarts for the next reader.
-    if (found && ((found.pages.read === found.pages.all && !found.photosUnread) || timeoutMs === inspectionTimeoutMs.asked))
+    if (
+      found &&
+      ((found.pages.read === found.pages.all && !found.photosUnread) || timeoutMs === inspectionTimeoutMs.asked)
+    )
       await saveWarnings(em, id, found);
     return found;
   } catch (err) {

@@ -7,19 +7,27 @@ const tiffsMax = 32;
 const textsMax = 16;
 const textBytesMax = 1_048_576;
 
-/** XMP, films of phones (QuickTime, 3GPP) and IPTC. */
+/** XMP, and films of phones (QuickTime, 3GPP). */
 const words =
-  /gps(latitude|longitude|coordinates)|location\.iso6709|\xa9xyz|loci\0{4}|photoshop:city|iptc4xmp(core|ext):location|photoshop 3\.0[^]{0,200}\x1c\x02[\x5a\x5c]/i;
+  /gps(latitude|longitude|coordinates)|location\.iso6709|\xa9xyz|loci\0{4}|photoshop:city|iptc4xmp(core|ext):location/i;
+/** City and sublocation (IPTC IIM 4.2, section 6). */
+const iptc = ['\x1c\x02\x5a', '\x1c\x02\x5c'];
 
 /** Searches bytes that were removed from a photo, in whatever order. Bounded in time; never throws. */
 export function namesLocation(metadata: Buffer): boolean {
   const text = metadata.toString('latin1');
-  return words.test(text) || hasGps(metadata) || packedTexts(metadata).some(isLocated);
+  const isInIptc = text.includes('Photoshop 3.0') && iptc.some((field) => text.includes(field));
+  return words.test(text) || isInIptc || hasGps(metadata) || packedTexts(metadata).some(isLocated);
 }
 
 function isLocated(text: Buffer): boolean {
-  const profile = /^Raw profile type [^\0]{1,60}\0{1,5}\n\w{1,20}\n *\d{1,10}\n([0-9a-f\n]+)/i.exec(text.toString('latin1'))?.[1];
-  return words.test(text.toString('latin1')) || (profile !== undefined && hasGps(Buffer.from(profile.replaceAll('\n', ''), 'hex')));
+  const profile = /^Raw profile type [^\0]{1,60}\0{1,5}\n\w{1,20}\n *\d{1,10}\n([0-9a-f\n]+)/i.exec(
+    text.toString('latin1'),
+  )?.[1];
+  return (
+    words.test(text.toString('latin1')) ||
+    (profile !== undefined && hasGps(Buffer.from(profile.replaceAll('\n', ''), 'hex')))
+  );
 }
 
 /** EXIF data with a latitude or longitude. */
