@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { printable } from '#providers/paths.ts';
 import { hooksDir } from '#providers/repositories/git.ts';
 import type { RefUpdate } from './push.ts';
 import { sentence, type Violation } from './rules.ts';
@@ -12,6 +13,9 @@ import { sentence, type Violation } from './rules.ts';
  */
 export type Push = { quarantine: string | undefined; updates: RefUpdate[] };
 
+/** The decision on a push, with the lines for the pusher's terminal. */
+export type Decision = { accepted: boolean; lines: string[] };
+
 const linesMax = 20;
 const requestBytesMax = 1_048_576;
 
@@ -21,11 +25,11 @@ export function assertHookRuns(): void {
 }
 
 /** Waits for the request of the hook and responds. Returns silently if the push ends before its hook. */
-export async function answerHook(channel: Duplex, decide: (push: Push) => Promise<string[]>): Promise<void> {
+export async function answerHook(channel: Duplex, decide: (push: Push) => Promise<Decision>): Promise<void> {
   const request = await readRequest(channel);
   if (request === undefined) return;
-  const lines = await decide(parsePush(request));
-  channel.end(lines.length === 0 ? 'accepted\n' : `refused\n${lines.join('\n')}\n`);
+  const { accepted, lines } = await decide(parsePush(request));
+  channel.end([accepted ? 'accepted' : 'refused', ...lines, ''].join('\n'));
 }
 
 async function readRequest(channel: Duplex): Promise<string | undefined> {
@@ -58,4 +62,20 @@ export function refusalLines(verdicts: readonly Violation[]): string[] {
   const shown = verdicts.slice(0, linesMax).flatMap((verdict) => [`  ${sentence(verdict)}`, `    ${verdict.remedy}`]);
   const more = verdicts.length - linesMax;
   return ['', 'Refused. Nothing has changed.', ...shown, ...(more > 0 ? [`  … and ${more} more.`] : []), ''];
+}
+
+const photosMax = 5;
+
+/** What the pusher should know about photos that say where they were taken; nothing if there are none. */
+export function photoLines(paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const more = paths.length - photosMax;
+  return [
+    '',
+    `Warning (photo_location): photos that name the place where they were taken: ${paths.length}`,
+    ...paths.slice(0, photosMax).map((path) => `  ${printable(path)}`),
+    ...(more > 0 ? [`  … and ${more} more.`] : []),
+    'Remove the location in an image editor, or send the photos with PUT, which removes it.',
+    '',
+  ];
 }

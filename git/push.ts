@@ -6,6 +6,7 @@ import { findName, isAncestor, listNewObjects, locate } from '#providers/reposit
 import { compareTrees, type Difference } from '#providers/repositories/tree-differences.ts';
 import { listFiles, readCommit, readTree } from '#providers/repositories/trees.ts';
 import { sliced } from '#runtime/slices.ts';
+import { isLocated } from './rules/photos.ts';
 import {
   checkContent,
   checkDifferences,
@@ -26,7 +27,8 @@ type Tip = { ref: string; from: string | null; to: string };
 
 /**
  * All violations of a push; empty if it is accepted. `main` is the tip that a new branch is compared with. The objects
- * in the quarantine, if there is one, may decompress to at most `inflatedBytesMax` bytes.
+ * in the quarantine, if there is one, may decompress to at most `inflatedBytesMax` bytes. Paths of photos that say where
+ * they were taken are added to `located`.
  */
 export async function checkPush(
   rules: Rules,
@@ -34,6 +36,7 @@ export async function checkPush(
   updates: readonly RefUpdate[],
   main: string | null,
   inflatedBytesMax = Number.POSITIVE_INFINITY,
+  located: string[] = [],
 ): Promise<Violation[]> {
   const refs = updates.map((update) => checkRef(rules, update)).filter((verdict) => verdict !== undefined);
   if (refs.length > 0) return refs;
@@ -55,7 +58,7 @@ export async function checkPush(
   if (added && added.inflatedBytes > inflatedBytesMax) return [...verdicts, refuseInflation(rules)];
   if (added && added.commitBytes > commitBytesMax) verdicts.push(refuseCommit(commitBytesMax));
   if (added) verdicts.push(...(await checkNewTrees(rules, place, reader, tips, added.trees)));
-  return verdicts.length > 0 ? verdicts : await checkContents(rules, reader, differences);
+  return verdicts.length > 0 ? verdicts : await checkContents(rules, reader, differences, located);
 }
 
 // With 20,000 parents, or a very long message. Each read of a tree begins at its commit.
@@ -140,6 +143,7 @@ async function checkContents(
   rules: Rules,
   reader: ObjectReader,
   differences: readonly Difference[],
+  located: string[],
 ): Promise<Violation[]> {
   const { repository } = rules;
   const written = new Map<string, { path: string; oid: string }>();
@@ -153,10 +157,37 @@ async function checkContents(
   const paths = files.values();
   for await (const { content } of reader.contents(files.map(({ oid }) => oid))) {
     const path = paths.next().value?.path ?? '';
-    const verdict = await checkContent(repository, path, content);
+    const copy = new Copy(content);
+    const verdict = await checkContent(repository, path, copy.content());
     if (verdict) verdicts.push(verdict);
+    else if (await isLocated(() => copy.read())) located.push(path);
   }
   return verdicts;
+}
+
+const copyBytesMax = 16_777_216;
+
+/** Keeps the first bytes of a file that is read once, so that they can be read again. */
+class Copy {
+  readonly #content: AsyncIterable<Buffer>;
+  readonly #kept: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(content: AsyncIterable<Buffer>) {
+    this.#content = content;
+  }
+
+  async *content(): AsyncGenerator<Buffer> {
+    for await (const chunk of this.#content) {
+      if (this.#bytes < copyBytesMax) this.#kept.push(chunk);
+      this.#bytes += chunk.length;
+      yield chunk;
+    }
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    yield* this.#kept;
+  }
 }
 
 function refuse(ref: string, what: string, remedy: string): Violation {

@@ -5,7 +5,7 @@ import { GitLimitReached, historicFaults, type Place } from '#providers/reposito
 import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type Address, GitRefusal, isStillGranted, refusalOrThrow } from './access.ts';
-import { answerHook, type Push, refusalLines } from './hook.ts';
+import { answerHook, type Decision, type Push, photoLines, refusalLines } from './hook.ts';
 import { checkPush, type RefUpdate } from './push.ts';
 import type { Violation } from './rules.ts';
 import type { Exchange, GitWork, Work } from './serve.ts';
@@ -74,7 +74,7 @@ const tooSlowLines = [
   'Push fewer commits at a time, or repack your clone first: git repack -a -d -f --depth=50',
 ];
 
-/** The lines of a refusal; none if the push is accepted. */
+/** Whether the push is accepted, with the lines for the pusher's terminal. */
 async function decide(
   deps: GitDeps,
   {
@@ -88,26 +88,27 @@ async function decide(
   }: PushContext,
   { quarantine, updates }: Push,
   left: Work,
-): Promise<string[]> {
+): Promise<Decision> {
   // The upload may have taken minutes, and the access may have been revoked meanwhile.
   const lost = await access().catch(refusalOrThrow);
   if (lost instanceof GitRefusal) return refusedBy(lost);
   const main = (await deps.repositories?.head(siteId, repository)) ?? null;
-  if (isFirst && main !== null) return refusalLines([notFirst]);
+  if (isFirst && main !== null) return refuse(refusalLines([notFirst]));
   const within = { ...place, limits: await left.limits(), watch: left.watch };
   const pushed = quarantine === undefined ? within : { ...within, quarantine: join(place.dir, 'objects', quarantine) };
   try {
     const rules = { repository, limits, lift, platform };
-    const lines = refusalLines(await checkPush(rules, pushed, updates, main, limits.site_bytes));
-    if (lines.length > 0) return lines;
+    const located: string[] = [];
+    const verdicts = await checkPush(rules, pushed, updates, main, limits.site_bytes, located);
+    if (verdicts.length > 0) return refuse(refusalLines(verdicts));
     // The checks may have taken long, too. From here on a revocation waits until git has moved the branches.
     const ended = await hold(left.exited, updates).catch(refusalOrThrow);
     if (ended instanceof GitRefusal) return refusedBy(ended);
     left.settle();
-    return [];
+    return { accepted: true, lines: photoLines(located) };
   } catch (error) {
     if (!(error instanceof GitLimitReached)) throw error;
-    return ['', 'Refused. Nothing has changed.', ...tooSlowLines.map((line) => `  ${line}`), ''];
+    return refuse(['', 'Refused. Nothing has changed.', ...tooSlowLines.map((line) => `  ${line}`), '']);
   }
 }
 
@@ -118,6 +119,8 @@ const notFirst: Violation = {
   remedy: 'Rebase onto the site’s commits (git pull --rebase), then push again.',
 };
 
-function refusedBy({ message }: GitRefusal): string[] {
-  return ['', 'Refused. Nothing has changed.', `  ${message}`, ''];
+const refuse = (lines: string[]): Decision => ({ accepted: false, lines });
+
+function refusedBy({ message }: GitRefusal): Decision {
+  return refuse(['', 'Refused. Nothing has changed.', `  ${message}`, '']);
 }

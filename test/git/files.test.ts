@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '#db/accounts/account.ts';
 import { Site } from '#db/sites/site.ts';
 import { newId } from '#runtime/ids.ts';
+import { photographs, pictures } from '#test/material/photographs.ts';
 import { commitFiles, commitTree, folder, git, tryGit, writeRawTree, writeTree } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { type File, sourceOf, write } from './source.ts';
@@ -14,6 +15,22 @@ afterAll(() => platform.close());
 
 type Credential = { id: string; username: string; password: string; url: string; expires_at: string };
 const { commit, files } = sourceOf(() => platform);
+
+test('a push is stored as sent, and its answer names photos that say their place', async () => {
+  await using work = await folder();
+  const siteId = await platform.site({ 'a.txt': 'a' });
+  await git(work.path, ['clone', '--quiet', await platform.address(siteId), '.']);
+  const photos = photographs(7).map(({ name, bytes }) => ({ path: `src/assets/${name}`, bytes }));
+  const files = [...photos, { path: 'src/assets/plain.jpg', bytes: pictures.jpg }];
+  const head = (await platform.repositories.head(siteId, 'source')) ?? '';
+  const pushed = await commitTree(work.path, await writeTree(work.path, files), [head]);
+  const { status, stderr } = await tryGit(work.path, ['push', 'origin', `${pushed}:refs/heads/main`]);
+  expect([status, await platform.repositories.head(siteId, 'source')]).toEqual([0, pushed]);
+  expect(stderr).toContain('Warning (photo_location): photos that name the place where they were taken: 7');
+  expect(stderr.match(/remote: +src\/assets\/.+/g)).toHaveLength(5);
+  expect(stderr).toContain('… and 2 more.');
+  expect(stderr).not.toContain('plain.jpg');
+});
 
 describe('git credentials', () => {
   test('open their own repository at their own address', async () => {

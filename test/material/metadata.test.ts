@@ -51,7 +51,7 @@ test('a browser shows the same pixels, turned in the same way', { tags: 'chromiu
     const before = await decoder.decode(photos.map(({ bytes }) => bytes));
     const after = await decoder.decode(await Promise.all(photos.map(storedPhoto)));
     for (const [index, photo] of photos.entries()) expect(after[index], photo.name).toEqual(before[index]);
-    expect(new Set(before.map(({ width, pixels }) => `${width} ${pixels}`)).size).toBeGreaterThan(20);
+    expect(new Set(before.map(({ width, pixels }) => `${width} ${pixels}`)).size).toBeGreaterThan(10);
   } finally {
     await decoder.close();
   }
@@ -60,7 +60,7 @@ test('a browser shows the same pixels, turned in the same way', { tags: 'chromiu
 test('photos lose their metadata on each way in', async () => {
   const ways = await openWays();
   try {
-    const some = photos.filter((_photo, index) => index % 17 === 0);
+    const some = photos.filter((_photo, index) => index % 29 === 0);
     expect(new Set(some.map(({ format }) => format)).size).toBe(formats.length);
     for (const { photo, way, bytes } of await ways.send(some)) {
       expect(bytes, `${photo.name} by ${way}`).toEqual(await storedPhoto(photo));
