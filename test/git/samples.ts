@@ -60,7 +60,15 @@ const box = (type: string, ...parts: (string | number[] | Buffer)[]) => {
 export const avifOf = (width = 1, height = 1) =>
   joined(
     box('ftyp', 'avif', u32(0), 'avifmif1miaf'),
-    box('meta', u32(0), box('iprp', box('ipco', box('ispe', u32(0), u32(width), u32(height))))),
+    box(
+      'meta',
+      u32(0),
+      box('hdlr', u32(0), u32(0), 'pict', Buffer.alloc(13)),
+      box('pitm', u32(0), u16(1)),
+      box('iloc', u32(0), u16(0x4400), u16(1), u16(1), u16(0), u16(1), u32(196), u32(3)),
+      box('iinf', u32(0), u16(1), box('infe', [2, 0, 0, 0], u16(1), u16(0), 'av01\0')),
+      box('iprp', box('ipco', box('ispe', u32(0), u32(width), u32(height)))),
+    ),
     box('mdat', [1, 2, 3]),
   );
 export const avif = avifOf();
