@@ -16,7 +16,7 @@ afterAll(() => platform.close());
 type Credential = { id: string; username: string; password: string; url: string; expires_at: string };
 const { commit, files } = sourceOf(() => platform);
 
-test('a push is stored as sent, and its answer names photos that say their place', async () => {
+test('a push is stored as sent, and names photos with a place', async () => {
   await using work = await folder();
   const siteId = await platform.site({ 'a.txt': 'a' });
   await git(work.path, ['clone', '--quiet', await platform.address(siteId), '.']);

@@ -118,7 +118,7 @@ test.each([
   expect((await stored(bytes)) === undefined).toBe(true);
 });
 
-test('a photo in a folder that takes any file is refused if its metadata cannot be found', async () => {
+test('a photo is refused in any folder if its metadata cannot be found', async () => {
   const ways = await openWays();
   try {
     const { owner } = ways;

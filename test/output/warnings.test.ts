@@ -3,7 +3,6 @@ import { afterAll, expect, test } from 'vitest';
 import { inspect, isServed } from '#api/deployments/warnings/inspect.ts';
 import { readPage } from '#api/deployments/warnings/page.ts';
 import { renderManifest } from '#providers/manifest.ts';
-import { photographs, pictures } from '#test/material/photographs.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { createFixture, createSite, sha256, until } from './fixture.ts';
 import { sender } from './sending.ts';
@@ -54,25 +53,6 @@ test('faults in the output are warnings, and do not stop the publish', async () 
   expect((await read(live.id)).warnings).toEqual(warnings);
   const { items } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
   expect(items[0].warnings).toBeUndefined();
-});
-
-test('photos that say where they were taken are one warning, and are published as sent', async () => {
-  const photos = photographs(14).map(({ name, bytes }) => [`photos/${name}`, bytes] as const);
-  const site = await createSite(owner);
-  const live = await publish(site, {
-    'index.html': page(''),
-    'plain.jpg': pictures.jpg,
-    ...Object.fromEntries(photos),
-  });
-  await until(async () => (await read(live.id)).warnings.counts.photo_location === photos.length);
-  const { items } = (await read(live.id)).warnings;
-  const paths = photos.map(([path]) => path).sort();
-  expect(kinds({ items })).toEqual([['photo_location', paths[0], undefined]]);
-  expect(items[0].message).toContain(`14 photos say where they were taken`);
-  expect(items[0].message).toContain(`${paths.slice(0, 5).join(', ')} and 9 more.`);
-  expect(items[0].message).not.toContain('plain.jpg');
-  const [path, bytes] = photos[0] as (typeof photos)[0];
-  expect((await fixture.visit(site.name, `/${path}`)).body).toEqual(bytes);
 });
 
 test('a version without a home page is published, with that warning first', async () => {

@@ -2,7 +2,7 @@
  * AVIF: positions inside the file refer to its bytes, so nothing moves. Metadata is replaced by zeros and its boxes by
  * free space. The orientation is a property of the picture (`irot`, `imir`), which stays.
  */
-import type { ByteReader } from '../structure/byte-reader.ts';
+import type { ByteReader } from '#git/rules/structure/byte-reader.ts';
 import { type Box, boxesIn, free, theBox } from './boxes.ts';
 import { exifWith } from './exif.ts';
 import { type Extents, type Items, itemsOf, type Range } from './items.ts';

@@ -1,5 +1,5 @@
-import type { ByteReader } from '../structure/byte-reader.ts';
-import { behindScan, nextMarker } from '../structure/images.ts';
+import type { ByteReader } from '#git/rules/structure/byte-reader.ts';
+import { behindScan, nextMarker } from '#git/rules/structure/images.ts';
 import { exifWith, orientationOf, withoutPrefix } from './exif.ts';
 import { type Pieces, UnreadablePhoto } from './pieces.ts';
 

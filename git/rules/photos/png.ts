@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ByteReader } from '../structure/byte-reader.ts';
+import type { ByteReader } from '#git/rules/structure/byte-reader.ts';
 import { exifWith, orientationOf } from './exif.ts';
 import { type Pieces, UnreadablePhoto } from './pieces.ts';
 

@@ -1,4 +1,4 @@
-import type { ByteReader } from '../structure/byte-reader.ts';
+import type { ByteReader } from '#git/rules/structure/byte-reader.ts';
 import { exifWith, orientationOf, withoutPrefix } from './exif.ts';
 import { type Pieces, UnreadablePhoto } from './pieces.ts';
 
