@@ -42,7 +42,8 @@ export function photoRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Add a stock photo to a site',
-        description: 'Creates one commit with the photo, without location and camera data, and a JSON file that contains its credit.',
+        description:
+          'Creates one commit with the photo, without location and camera data, and a JSON file that contains its credit.',
         params: idParams,
         body: placeInput,
         response: { 200: placedSchema },

@@ -179,7 +179,8 @@ function commitRoute(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Commit files without git',
-        description: 'Adds, changes and removes files in one commit on `main`. The same rules apply as for pushes. Photos (JPEG, PNG, WebP, AVIF) are stored without location and camera data.',
+        description:
+          'Adds, changes and removes files in one commit on `main`. The same rules apply as for pushes. Photos (JPEG, PNG, WebP, AVIF) are stored without location and camera data.',
         params: idParams,
         body: commitInput,
         response: { 200: commitSchema },
