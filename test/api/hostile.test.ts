@@ -37,13 +37,16 @@ async function ask(route: Route, path: string, sent: Sent = {}): Promise<Answer>
   return answer;
 }
 
+/** An account has two of these at a time. */
+const long = 'GET /v1/sites/{id}/export';
+
 /** Sends these, eight at a time. */
 async function askAll(route: Route, all: readonly (readonly [path: string, sent?: Sent])[]): Promise<void> {
   const left = all.values();
   const sender = async () => {
     for (const [path, sent] of left) await ask(route, path, sent);
   };
-  await Promise.all(Array.from({ length: 8 }, sender));
+  await Promise.all(Array.from({ length: nameOf(route) === long ? 2 : 8 }, sender));
 }
 
 test('the table holds every /v1 route of the app', () => {

@@ -5,13 +5,13 @@
 
 export type CampaignSize = 'one' | 'short' | 'long';
 
-const chosen = (process.env.FRONTAGE_CAMPAIGN ?? 'one') as CampaignSize;
+export const size = (process.env.FRONTAGE_CAMPAIGN ?? 'one') as CampaignSize;
 
-export const isLong = chosen === 'long';
+export const isLong = size === 'long';
 
 /** The number for the form that runs. Files of `test/campaigns` are not in `npm test`, so they have two forms. */
 export function sized(numbers: { one?: number; short: number; long: number }): number {
-  return numbers[chosen] ?? numbers.short;
+  return numbers[size] ?? numbers.short;
 }
 
 /** The seed of a random sequence: `FRONTAGE_SEED`, or the one that this campaign usually has. */
