@@ -12,7 +12,7 @@ afterAll(() => platform.close());
 const { commit, files } = sourceOf(() => platform);
 
 describe('a commit by the API', () => {
-  test('is in git under the account’s name, and clones see it', async () => {
+  test('names the agent as author and the account as committer, and clones see it', async () => {
     await using work = await folder();
     const siteId = await platform.site({ 'a.txt': 'a', 'old/b.txt': 'b' });
     const changes = [
@@ -26,11 +26,13 @@ describe('a commit by the API', () => {
       branch: 'main',
       files_changed: 3,
       subject: 'Rework',
-      author: 'Ada',
+      author: 'test',
     });
     await git(work.path, ['clone', '--quiet', await platform.address(siteId), '.']);
     expect(await git(work.path, ['rev-parse', 'HEAD'])).toBe(body.commit);
-    expect(await git(work.path, ['log', '-1', '--format=%an <%ae> %b'])).toBe('Ada <ada@example.com> All of it.');
+    expect(await git(work.path, ['log', '-1', '--format=%an <%ae> %cn <%ce> %b'])).toBe(
+      'test <ada@example.com> Ada <ada@example.com> All of it.',
+    );
     expect(await git(work.path, ['-c', 'core.quotePath=false', 'ls-files'])).toBe('a.txt\nsrc/n\u00e9w.bin');
   });
 
