@@ -38,6 +38,7 @@ import { OwnerMails } from './migrations/2026-11-23-owner-mails.ts';
 import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-requests.ts';
 import { TokenScopes } from './migrations/2026-11-23-token-scopes.ts';
 import { SiteDeletions } from './migrations/2026-11-24-ends-sites.ts';
+import { AddressChanges } from './migrations/2026-11-24-address-changes.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -83,4 +84,5 @@ export const migrationsList = [
   { name: '2026-11-23-owner-mails', class: OwnerMails },
   { name: '2026-11-23-history', class: History },
   { name: '2026-11-24-ends-sites', class: SiteDeletions },
+  { name: '2026-11-24-address-changes', class: AddressChanges },
 ];

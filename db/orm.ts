@@ -2,6 +2,7 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { Account } from './accounts/account.ts';
+import { AddressLink } from './accounts/address-link.ts';
 import { EmailChange } from './accounts/email-change.ts';
 import { Asset } from './assets/asset.ts';
 import { Photo } from './assets/photo.ts';
@@ -66,6 +67,7 @@ export function openOrm(
         SigninLink,
         BrowserSession,
         EmailChange,
+        AddressLink,
         Site,
         Sketch,
         SketchHost,

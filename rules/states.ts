@@ -101,7 +101,7 @@ export function accessRequestStatusAt(
   return (status === 'pending' || status === 'approved') && expiresAt <= now ? 'expired' : status;
 }
 
-/** `ended`: withdrawn, replaced by a later one, or no longer possible when it was confirmed. */
+/** `ended`: withdrawn, stopped, undone, replaced by a later one, or no longer possible when it was confirmed. */
 export type EmailChangeStatus = 'pending' | 'confirmed' | 'ended';
 
 export type FormStatus = 'enabled' | 'disabled';

@@ -1,4 +1,4 @@
-/** The account page, and the page that confirms a new address. */
+/** The account page. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { deletingSitesOf, roleOf, sitesOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
@@ -11,7 +11,7 @@ import { openCommentsOf } from '#api/comments/counts.ts';
 import { domainsShown } from '#api/domains/pages.ts';
 import { invitationsShown } from '#api/invitations/pages.ts';
 import { payoutsShown } from '#api/payout-offers/pages.ts';
-import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { endSession, sessionSecret } from '#api/plugins/session.ts';
 import { gitPasswordsShown } from '#api/source/pages.ts';
 import { revokeToken, usableTokens } from '#api/tokens/rules.ts';
@@ -21,17 +21,16 @@ import { presentSandboxes } from '#db/deployments/builder-capacity.ts';
 import { blockOf } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { errors } from '#runtime/errors.ts';
+import { AppError, type ErrorCode, errors } from '#runtime/errors.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
 import { accountPage, type SiteShown } from '#web/pages/account.ts';
-import { confirmPage } from '#web/pages/address.ts';
 import { wrongCode } from '#web/pages/form.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { noSiteChosen } from '#web/pages/scope.ts';
-import { confirmChange, pendingChange, readChange } from './address.ts';
+import { pendingChange, waitingFor } from './address-change.ts';
+import { changeAccount } from './rules.ts';
 
 type Named = { Params: { id: string } };
-type Linked = { Params: { link: string } };
 
 /** `/account` and its buttons. All routes require a session. */
 export function ownerPages(app: Api, deps: Deps): void {
@@ -65,6 +64,19 @@ export function ownerPages(app: Api, deps: Deps): void {
     },
   );
 
+  app.post('/account/address', pageOptions('address.ask_on_page', 'email_signin'), async (request, reply) => {
+    const { field } = readForm(request);
+    const isWithdrawn = field('answer') === 'withdraw';
+    const email = isWithdrawn ? owner(request).email : (field('email') ?? '');
+    try {
+      await changeAccount(request.em, deps, request.actor, { email });
+    } catch (error) {
+      if (!(error instanceof AppError && faultsOfAddress.includes(error.code))) throw error;
+      return show(request, reply, error.message);
+    }
+    return reply.redirect('/account', 303);
+  });
+
   async function show(request: FastifyRequest, reply: FastifyReply, fault?: string) {
     const page = accountPage({ ...(await readAll(request)), form: formsFor(request, reply, deps), fault });
     return sendPage(reply, page, fault ? 400 : 200);
@@ -89,7 +101,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       now,
       name,
       email,
-      pendingEmail: pending?.email ?? null,
+      pending: pending && { email: pending.email, waitingFor: waitingFor(pending), expiresAt: pending.expiresAt },
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
       siteChoices: requests.length > 0 ? await siteChoices(em, deps.config, id) : [],
       invitations: await invitationsShown(em, deps, request.actor),
@@ -124,38 +136,18 @@ export function ownerPages(app: Api, deps: Deps): void {
   }
 }
 
+/** Shown on the page, where the owner can try another address. */
+const faultsOfAddress: readonly ErrorCode[] = [
+  'invalid_email',
+  'email_taken',
+  'nothing_to_update',
+  'rate_limited',
+  'address_change_pending',
+];
+
 /** The account of the session, which is loaded with it. */
 function owner(request: FastifyRequest): { id: string; name: string; email: string } {
   const account = request.session?.account;
   if (!account) throw errors.not_found('Sign in first.');
   return account;
-}
-
-/** `/address/{link}`: the owner of the new address confirms it with a button. */
-export function addressPages(app: Api, deps: Deps): void {
-  app.get<Linked>('/address/:link', pageOptions('address.show'), async (request, reply) => {
-    const { status, ...change } = await readChange(request.em, deps.clock.now(), request.params.link);
-    if (status === 'over') return sendPage(reply, addressLinkExpired, 410);
-    const form = formsFor(request, reply, deps);
-    return sendPage(reply, confirmPage({ ...change, form }));
-  });
-
-  app.post<Linked>('/address/:link', pageOptions('address.confirm'), async (request, reply) => {
-    const { email } = await confirmChange(request.em, deps, request.params.link);
-    return sendPage(reply, confirmed(email));
-  });
-}
-
-const addressLinkExpired = noticePage({
-  title: 'This link has expired',
-  text: 'A confirmation link works once and expires after one day. To change your address, request the change again.',
-});
-
-function confirmed(email: string) {
-  return noticePage({
-    title: 'Your e-mail address has changed',
-    text: `Your account now uses ${email}. Sign in with this address from now on.`,
-    lit: true,
-    link: { href: '/signin', text: 'Sign in' },
-  });
 }

@@ -5,9 +5,9 @@ import { Account } from '#db/accounts/account.ts';
 import { hasBuilder, presentSandboxes } from '#db/deployments/builder-capacity.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { pendingChange } from './address.ts';
+import { pendingChange } from './address-change.ts';
 import { changeAccount, countUsage } from './rules.ts';
-import { accountChange, accountChangedSchema, accountSchema, accountView } from './schemas.ts';
+import { accountChange, accountChangedSchema, accountSchema, accountView, pendingView } from './schemas.ts';
 
 /** The account behind the token. */
 export function accountRoutes(app: Api, deps: Deps): void {
@@ -38,8 +38,9 @@ export function accountRoutes(app: Api, deps: Deps): void {
       config: { operation: 'account.change', needs: 'account' },
       schema: {
         summary: 'Change the account’s name or e-mail address',
-        description: `We e-mail a confirmation link to the new address, which replaces the current one once it is confirmed. The current address
-is notified. Sending the current address cancels a pending change.`,
+        description: `Both addresses confirm a change with an e-mailed link and code, the current one first; \`pending.waiting_for\` says which is next.
+The e-mails name the token that asked. Sending the current address cancels a pending change. For 72 hours the old address can undo a change, which also
+revokes every token; until then, another change, changes of payout accounts and the power \`payouts\` for a token answer \`address_change_pending\`.`,
         body: accountChange,
         response: { 200: accountChangedSchema },
       },
@@ -49,17 +50,21 @@ is notified. Sending the current address cancels a pending change.`,
       const { pending, view } = await read(em, account);
       return {
         changed,
-        pending: pending && { email: pending.email, expires_at: pending.expiresAt },
+        pending: pending && pendingView(pending),
         account: view,
-        ...(pending ? waiting(pending.email) : {}),
+        ...(pending ? waiting(pendingView(pending), account.email) : {}),
       };
     },
   );
 }
 
-function waiting(email: string) {
+function waiting({ email, waiting_for }: ReturnType<typeof pendingView>, current: string) {
+  const first =
+    waiting_for === 'old'
+      ? `confirm the change from ${current} first, and then from ${email}`
+      : `confirm the change from ${email}`;
   return {
     status: 'pending' as const,
-    next_action: `Tell the owner to open the link that we e-mailed to ${email}. After that, GET /v1/account returns the new address as email.`,
+    next_action: `Tell the owner to ${first}: we e-mail a link and a code to each. Do not ask for the codes. After that, GET /v1/account returns the new address as email.`,
   };
 }

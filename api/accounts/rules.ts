@@ -10,6 +10,7 @@ import { Token } from '#db/auth/token.ts';
 import { buildSecondsUsage, type HourlyUsage, hourlyUsage } from '#db/deployments/hourly-limits.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { recordAct } from '#db/history/recording.ts';
+import { lockAddress } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { countedSites } from '#db/sites/transitions.ts';
@@ -17,21 +18,54 @@ import type { HourlyLimit } from '#rules/hourly-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
-import { askForChange, taken, withdrawChange } from './address.ts';
+import { taken } from './address.ts';
+import { askForChange, withdrawChange } from './address-change.ts';
+import { isReserved } from './address-hold.ts';
 
-/** Creates an account, or returns the existing one of the address. Throws `invalid_email`. */
+/**
+ * Creates an account, or returns the existing one of the address. Throws `invalid_email`, and `email_taken` for an
+ * address that another account may get back.
+ */
 export async function openAccount(
   em: EntityManager,
   clock: Deps['clock'],
   { email, name }: { email: string; name: string },
 ): Promise<Account> {
   const address = readEmail(email);
-  // Concurrent calls create one account.
-  await em.execute(
-    `insert into account (id, name, email, created_at) values (?, ?, ?, ?) on conflict (email) do nothing`,
-    [newId('acct'), name, address, clock.now()],
-  );
+  const isOpen = await em.transactional((tx) => createAccount(tx, clock, { email: address, name }));
+  if (!isOpen) throw taken();
   return await em.findOneOrFail(Account, { email: address });
+}
+
+/**
+ * The account of the address, which keeps it until the transaction ends. Without one it is created, where the platform
+ * allows that; null otherwise.
+ */
+export async function accountOfAddress(
+  tx: EntityManager,
+  { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  { email, name = email.slice(0, email.lastIndexOf('@')) }: { email: string; name?: string | undefined },
+): Promise<Account | null> {
+  if (config.signUp === 'open') await createAccount(tx, clock, { email, name });
+  // A change of address that commits while this waits is seen: the row is compared again.
+  const [row] = await tx.execute<{ id: string }[]>('select id from account where email = ? for key share', [email]);
+  return row ? await tx.findOneOrFail(Account, { id: row.id }, { refresh: true }) : null;
+}
+
+/** Creates the account unless it exists. False if the address is reserved. */
+async function createAccount(
+  tx: EntityManager,
+  clock: Deps['clock'],
+  { email, name }: { email: string; name: string },
+): Promise<boolean> {
+  // A change of address holds this lock too, so the address is not reserved meanwhile.
+  await lockAddress(tx, email);
+  if (await isReserved(tx, clock.now(), email)) return false;
+  await tx.execute(
+    'insert into account (id, name, email, created_at) values (?, ?, ?, ?) on conflict (email) do nothing',
+    [newId('acct'), name, email, clock.now()],
+  );
+  return true;
 }
 
 export type Change = 'name' | 'pending_email';
@@ -39,7 +73,8 @@ export type AccountChange = { name?: string | undefined; email?: string | undefi
 
 /**
  * Changes the name at once, and the address after confirmation. Sending the present address withdraws a pending change.
- * Returns what changed. Throws `nothing_to_update`, `invalid_email`, `email_taken`, `auth_disabled`, `rate_limited`.
+ * Returns what changed. Throws `nothing_to_update`, `invalid_email`, `email_taken`, `auth_disabled`, `rate_limited`,
+ * `address_change_pending`.
  */
 export async function changeAccount(
   em: EntityManager,
@@ -50,13 +85,15 @@ export async function changeAccount(
   const address = email === undefined ? undefined : readEmail(email);
   if (address !== undefined && !deps.config.mail) throw noConfirmation();
   const outcome = await em.transactional(async (tx) => {
+    // Before the account: a confirmation locks both addresses, and then the account.
+    if (address !== undefined) await lockAddress(tx, address);
     const account = await tx.findOneOrFail(Account, actor.accountId, {
       lockMode: LockMode.PESSIMISTIC_WRITE,
       refresh: true,
     });
     const changed: Change[] = [];
     const asks = address !== undefined && address !== account.email;
-    if (asks && (await askForChange(tx, deps, account, address)) === 'taken') return 'taken';
+    if (asks && (await askForChange(tx, deps, { account, email: address, actor })) === 'taken') return 'taken';
     if (name !== undefined && name !== account.name) {
       account.name = name;
       changed.push('name');

@@ -8,6 +8,7 @@ import { sandboxKinds } from '#providers/sandbox/sandbox.ts';
 import { type LimitName, type Limits, limitNames } from '#rules/limit-names.ts';
 import { limitsOf, planOf, planStatusOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { waitingFor } from './address-change.ts';
 import type { Usage } from './rules.ts';
 
 const limitSchema = z.object({
@@ -16,12 +17,25 @@ const limitSchema = z.object({
   resets_at: moment.optional(),
 });
 
+const pendingSchema = z.object({
+  email: z.string(),
+  waiting_for: z.enum(['old', 'new']).describe('The address that has to confirm next.'),
+  expires_at: moment,
+});
+
+export const pendingView = (change: EmailChange): z.output<typeof pendingSchema> => ({
+  email: change.email,
+  waiting_for: waitingFor(change),
+  expires_at: change.expiresAt,
+});
+
 export const accountSchema = z
   .object({
     id: z.string(),
     name: z.string(),
     email: z.string(),
     pending_email: z.string().nullable(),
+    pending: pendingSchema.nullable().describe('A change of the address that awaits confirmation; otherwise null.'),
     created_at: moment,
     counts: z.object({ sites: z.number().int(), archived_sites: z.number().int(), domains: z.number().int() }),
     limits: z.record(z.enum(limitNames), limitSchema).describe('All of the account’s limits.'),
@@ -49,15 +63,12 @@ export const accountChange = z.strictObject({
   email: z
     .string()
     .optional()
-    .describe('The new address, which replaces the current one once it is confirmed with an e-mailed link.'),
+    .describe('The new address, which replaces the current one once both have confirmed with an e-mailed code.'),
 });
 
 export const accountChangedSchema = z.object({
   changed: z.array(z.enum(['name', 'pending_email'])).describe('The fields that changed.'),
-  pending: z
-    .object({ email: z.string(), expires_at: moment })
-    .nullable()
-    .describe('The new address while it awaits confirmation; otherwise null.'),
+  pending: pendingSchema.nullable().describe('The new address while it awaits confirmation; otherwise null.'),
   account: accountSchema,
   status: z.literal('pending').optional(),
   next_action: z.string().optional(),
@@ -85,6 +96,7 @@ export function accountView(
     name: account.name,
     email: account.email,
     pending_email: pending?.email ?? null,
+    pending: pending && pendingView(pending),
     created_at: account.createdAt,
     counts: { sites: usage.sites, archived_sites: usage.archivedSites, domains: usage.domains },
     limits: limitsView(limitsOf(deps.config, account, deps.clock.now()), {

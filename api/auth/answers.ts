@@ -1,9 +1,9 @@
 /** The owner's side of an access request: reading it, approving it with the agent's code, denying it. */
 import { LockMode } from '@mikro-orm/core';
+import { payoutsPower, requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
-import { openAccount } from '#api/accounts/rules.ts';
+import { accountOfAddress } from '#api/accounts/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
-import { Account } from '#db/accounts/account.ts';
 import { AccessRequest } from '#db/auth/access-request.ts';
 import { endOf, type RequestEnd, signalAccessRequest } from '#db/auth/access-request-expiry.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -46,7 +46,7 @@ export type Answered =
 
 /**
  * Answers the request, once. The first approval for an address creates its account where the platform allows that.
- * Throws `not_found`, and `access_denied` where the account is blocked.
+ * Throws `not_found`, `address_change_pending`, and `access_denied` where the account is blocked.
  */
 export async function answerRequest(em: EntityManager, deps: Deps, which: Which, answer: Answer): Promise<Answered> {
   return await em.transactional(async (tx) => {
@@ -68,8 +68,11 @@ async function decide(tx: EntityManager, deps: Deps, request: AccessRequest, ans
     request.status = 'denied';
     return { outcome: 'denied' };
   }
-  request.account = await accountFor(tx, deps, request);
-  if (request.account) requireNotStopped(request.account);
+  const { email, accountName } = request;
+  const account = await accountOfAddress(tx, deps, { email, name: accountName ?? undefined });
+  if (account) requireNotStopped(account);
+  if (account && answer.choice.payouts) await requireSettledAddress(tx, deps.clock, account.id, payoutsPower);
+  request.account = account;
   request.scope = request.account ? await scopeChosen(tx, request.account.id, answer.choice) : null;
   request.status = 'approved';
   request.expiresAt = new Date(now.getTime() + answerMs);
@@ -83,12 +86,6 @@ function countWrongCode(request: AccessRequest): Answered {
   request.status = 'expired';
   request.endReason = 'wrong_codes';
   return { outcome: 'over', status: 'expired', end: endOf(request) };
-}
-
-async function accountFor(tx: EntityManager, { clock, config }: Deps, request: AccessRequest): Promise<Account | null> {
-  const { email, accountName } = request;
-  if (config.signUp === 'closed') return await tx.findOne(Account, { email });
-  return await openAccount(tx, clock, { email, name: accountName ?? email.slice(0, email.lastIndexOf('@')) });
 }
 
 function conditionOf(which: Which) {

@@ -20,6 +20,12 @@ export function hashCode(secret: string, recordId: string, code: string): Buffer
 
 /** Whether the typed code is the record's. Case, spaces and hyphens are ignored. */
 export function isCode(secret: string, record: { id: string; codeHash: Uint8Array }, typed: string): boolean {
-  const code = typed.replace(/[\s\p{Pd}]/gu, '').toUpperCase();
-  return timingSafeEqual(hashCode(secret, record.id, code), record.codeHash);
+  return timingSafeEqual(hashCode(secret, record.id, plainCode(typed)), record.codeHash);
 }
+
+/** Whether somebody may have typed a code, right or wrong. */
+export function isCodeShaped(typed: string): boolean {
+  return new RegExp(`^[${alphabet}]{8}$`).test(plainCode(typed));
+}
+
+const plainCode = (typed: string): string => typed.replace(/[\s\p{Pd}]/gu, '').toUpperCase();

@@ -6,6 +6,7 @@ import { networkKey } from '#api/plugins/rate-limit.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { issueTokenWithinLimit } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import { AccessRequest } from '#db/auth/access-request.ts';
 import { endOf, type RequestEnd, signalAccessRequest } from '#db/auth/access-request-expiry.ts';
 import type { Token } from '#db/auth/token.ts';
@@ -142,9 +143,13 @@ async function issueFor(
       },
     );
   }
-  requireNotStopped(await tx.findOneOrFail(Account, { id: request.account.id }, { refresh: true }));
+  // Under the lock, so that an undone change of address leaves no token.
+  await lockAccount(tx, request.account.id);
+  const account = await tx.findOneOrFail(Account, { id: request.account.id }, { refresh: true });
+  requireNotStopped(account);
+  if (account.email !== request.email) throw errors.expired(ends.address_changed, askAgain);
   const accessToken = newSecret('fro');
-  const token = await issueTokenWithinLimit(tx, deps, request.account.id, {
+  const token = await issueTokenWithinLimit(tx, deps, account.id, {
     secret: accessToken,
     name: request.agentName,
     scope: request.scope ?? usualScope,

@@ -1,8 +1,9 @@
 /** Signing in with an e-mailed link. */
 
 import { LockMode } from '@mikro-orm/core';
+import { isReserved } from '#api/accounts/address-hold.ts';
 import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
-import { openAccount } from '#api/accounts/rules.ts';
+import { accountOfAddress } from '#api/accounts/rules.ts';
 import { networkKey } from '#api/plugins/rate-limit.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -50,7 +51,8 @@ export async function mailLink(
       createdAt: now,
       expiresAt,
     });
-    const known = config.signUp === 'open' || (await tx.count(Account, { email })) > 0;
+    const canOpen = config.signUp === 'open' && !(await isReserved(tx, now, email));
+    const known = canOpen || (await tx.count(Account, { email })) > 0;
     const link = known ? `${config.baseUrl}/signin/${secret}` : null;
     const reason = await blockOfAddress(tx, email);
     // Only the reader of the e-mail learns that the account is blocked.
@@ -98,7 +100,7 @@ export async function useLink(
       link.wrongCodes += 1;
       return { outcome: 'wrong_code', triesLeft: wrongCodesMax - link.wrongCodes };
     }
-    const account = await accountOf(tx, deps, link.email);
+    const account = await accountOfAddress(tx, deps, { email: link.email });
     // The address had an account when the link was sent, and no longer has one.
     if (!account) return { outcome: 'over' };
     requireNotStopped(account);
@@ -130,11 +132,6 @@ function openSession(tx: EntityManager, { clock }: Deps, account: Account): Sign
   const expiresAt = new Date(now.getTime() + sessionMs);
   tx.create(BrowserSession, { id: newId('sess'), account, hash: hashSecret(session), createdAt: now, expiresAt });
   return { outcome: 'signed_in', session, expiresAt };
-}
-
-async function accountOf(tx: EntityManager, { clock, config }: Deps, email: string): Promise<Account | null> {
-  if (config.signUp === 'closed') return await tx.findOne(Account, { email });
-  return await openAccount(tx, clock, { email, name: email.slice(0, email.lastIndexOf('@')) });
 }
 
 function isUsable(link: SigninLink, now: Date): boolean {

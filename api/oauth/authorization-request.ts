@@ -3,8 +3,10 @@
  * creates the code after the owner's approval.
  */
 
+import { payoutsPower, requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
+import { BrowserSession } from '#db/auth/browser-session.ts';
 import { OauthCode } from '#db/auth/oauth-grant.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Scope } from '#rules/scopes.ts';
@@ -66,26 +68,36 @@ export function resourceFault(config: Config, resource: string | undefined): Oau
   return new OauthFault('invalid_target', `The resource must be ${resourceOf(config)}.`);
 }
 
-/** Creates the authorization code after the account's approval of this scope. */
+/**
+ * Creates the authorization code after the approval of this scope in this session. Throws `address_change_pending`, and
+ * `expired` if the session has ended meanwhile.
+ */
 export async function newCode(
   em: EntityManager,
   { clock }: Deps,
-  { accountId, authorization, scope }: { accountId: string; authorization: AuthorizationRequest; scope: Scope },
+  { session, authorization, scope }: { session: BrowserSession; authorization: AuthorizationRequest; scope: Scope },
 ): Promise<string> {
   const code = newSecret('frc');
-  const now = clock.now();
-  em.create(OauthCode, {
-    hash: hashSecret(code),
-    account: em.getReference(Account, accountId),
-    clientHash: authorization.client.hash,
-    clientName: authorization.client.name,
-    redirectUri: authorization.redirectUri,
-    challenge: authorization.challenge,
-    scope,
-    createdAt: now,
-    expiresAt: new Date(now.getTime() + codeMs),
+  const accountId = session.account.id;
+  await em.transactional(async (tx) => {
+    // Waits for a change of address that ends all sessions and codes of the account.
+    await tx.execute('select 1 from account where id = ? for key share', [accountId]);
+    if ((await tx.count(BrowserSession, { id: session.id })) === 0)
+      throw errors.expired('You have been signed out. Sign in, then connect the app again.');
+    if (scope.payouts) await requireSettledAddress(tx, clock, accountId, payoutsPower);
+    const now = clock.now();
+    tx.create(OauthCode, {
+      hash: hashSecret(code),
+      account: tx.getReference(Account, accountId),
+      clientHash: authorization.client.hash,
+      clientName: authorization.client.name,
+      redirectUri: authorization.redirectUri,
+      challenge: authorization.challenge,
+      scope,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + codeMs),
+    });
   });
-  await em.flush();
   return code;
 }
 

@@ -44,7 +44,7 @@ export function consentPages(app: Api, deps: Deps): void {
       if (isEmptyChoice(choice))
         return show(request, reply, { authorization, session, chosen: choice, fault: noSiteChosen });
       const scope = await scopeChosen(request.em, session.account.id, choice);
-      const code = await newCode(request.em, deps, { accountId: session.account.id, authorization, scope });
+      const code = await newCode(request.em, deps, { session, authorization, scope });
       return reply.redirect(answerAddress(config, authorization, { code }), 303);
     }),
   );

@@ -9,6 +9,7 @@ import { LockMode } from '@mikro-orm/core';
 import { hashSecret } from '#api/secrets.ts';
 import { issueTokenWithinLimit } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import { repeatsMs } from '#db/auth/oauth-expiry.ts';
 import { type GrantEndReason, OauthCode, OauthGrant, OauthRefresh } from '#db/auth/oauth-grant.ts';
 import { Token } from '#db/auth/token.ts';
@@ -36,11 +37,11 @@ type Given = { client: Client; code: string; verifier: string; redirectUri: stri
 /** Throws `OauthFault`, and `plan_limit` where the account has reached its limit of tokens. */
 export async function exchangeCode(em: EntityManager, deps: Deps, given: Given): Promise<Issued> {
   return await settled(em, async (tx) => {
-    const code = await tx.findOne(
-      OauthCode,
-      { hash: hashSecret(given.code) },
-      { lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
+    const which = { hash: hashSecret(given.code) };
+    // The account first, as where all its access is revoked.
+    const found = await tx.findOne(OauthCode, which);
+    if (found) await lockAccount(tx, found.account.id);
+    const code = await tx.findOne(OauthCode, which, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     if (!code || !given.client.hash.equals(code.clientHash)) return badGrant('The code was not issued to this client.');
     if ((await tx.findOneOrFail(Account, { id: code.account.id }, { refresh: true })).blockedAt)
       return badGrant('The account has been blocked by the operator.');

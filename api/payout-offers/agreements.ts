@@ -1,7 +1,7 @@
 /** Agreements between sites and payout accounts: created by an owner of both, ended by either side. */
 
 import { type Actor, loadSite, requireActive, requireOwner, requireScope } from '#api/access.ts';
-import { findPayoutAccount } from '#api/payouts/rules.ts';
+import { findPayoutAccount, requireSettledPayouts } from '#api/payouts/rules.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { agreementOf } from '#db/payouts/credentials.ts';
 import { endAgreements, lockParties, startAgreement, withdrawOffers } from '#db/payouts/offer-transitions.ts';
@@ -27,11 +27,11 @@ export async function readAgreement(em: EntityManager, actor: Actor, siteId: str
 
 /**
  * Connects the site to a payout account of the same owner; open offers of the site are withdrawn. Idempotent. Throws
- * `owner_only`, `site_archived`, `invalid_payout_account`, `payout_account_gone`.
+ * `owner_only`, `site_archived`, `invalid_payout_account`, `payout_account_gone`, `address_change_pending`.
  */
 export async function attach(
   em: EntityManager,
-  { clock }: Deps,
+  deps: Deps,
   actor: Actor,
   { siteId, payoutAccountId }: { siteId: string; payoutAccountId: string },
 ): Promise<WholeAgreement> {
@@ -40,6 +40,8 @@ export async function attach(
   requireActive(named);
   const own = await findPayoutAccount(em, actor, payoutAccountId);
   if (!own) throw notYourOwn();
+  await requireSettledPayouts(em, deps, actor);
+  const { clock } = deps;
   return await em.transactional(async (tx) => {
     const { payoutAccount, site } = await lockParties(tx, { payoutAccountId: own.id, siteId: named.id });
     requireThere(payoutAccount);
@@ -56,15 +58,16 @@ export async function attach(
 
 /**
  * Ends the agreement, for the owner of the site or of the payout account, who need not have access to the site. Open
- * payments expire. Throws `no_payout_account`, `owner_only`, `site_archived` to people of the site, `not_found` to all
- * others.
+ * payments expire. Throws `address_change_pending`, `no_payout_account`, `owner_only`, `site_archived` to people of the
+ * site, `not_found` to all others.
  */
 export async function endAgreement(
   em: EntityManager,
-  { clock }: Deps,
+  deps: Deps,
   actor: Actor,
   siteId: string,
 ): Promise<WholeAgreement> {
+  const { clock } = deps;
   const site = isId('site', siteId) ? await em.findOne(Site, { id: siteId }) : null;
   const agreement = site && (await agreementOf(em, site));
   const payoutOwner = agreement?.payoutAccount.account.id === actor.accountId;
@@ -72,6 +75,7 @@ export async function endAgreement(
   if (site && siteOwner) requireScope(actor, { sites: [site.id] });
   if (!agreement || (!payoutOwner && !siteOwner)) throw await refusal(em, actor, siteId);
   if (site && !payoutOwner) requireActive(site);
+  await requireSettledPayouts(em, deps, actor);
   const by = siteOwner ? 'site' : 'payout_account';
   const { id, payoutAccount } = agreement;
   await em.transactional(async (tx) => {

@@ -1,7 +1,7 @@
 /** Creation of offers, by the owner of a site or of a payout account. */
 
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
-import { loadPayoutAccount } from '#api/payouts/rules.ts';
+import { loadPayoutAccount, requireSettledPayouts } from '#api/payouts/rules.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { siteServedOn } from '#db/domains/hostnames.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -81,6 +81,7 @@ async function open(
   { id, openedBy, account, site: named }: Opening,
 ): Promise<WholeOffer> {
   const { clock } = deps;
+  await requireSettledPayouts(em, deps, actor);
   return await em.transactional(async (tx) => {
     await lockPartiesForOffer(tx, { account, site: named });
     await countWithinLimit(tx, deps, {

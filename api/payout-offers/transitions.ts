@@ -1,6 +1,7 @@
 /** Reading, accepting, withdrawing and declining offers. */
 
 import { type Person, requireScope } from '#api/access.ts';
+import { requireSettledPayouts } from '#api/payouts/rules.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockParties, signalPayoutOffer, startAgreement, withdrawOffers } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
@@ -33,14 +34,17 @@ export async function loadOffer(em: EntityManager, person: Person, id: string): 
 
 /**
  * Creates the agreement. Throws `not_found`, `not_yours_to_answer`, `offer_already_accepted`, `offer_expired`,
- * `invalid_payout_offer` for a withdrawn offer, `payout_account_gone`, `site_archived`.
+ * `invalid_payout_offer` for a withdrawn offer, `payout_account_gone`, `site_archived`, `address_change_pending`.
  */
-export async function acceptOffer(em: EntityManager, { clock }: Deps, person: Person, id: string): Promise<WholeOffer> {
+export async function acceptOffer(em: EntityManager, deps: Deps, person: Person, id: string): Promise<WholeOffer> {
   return await em.transactional(async (tx) => {
     const { offer, payoutAccount, site } = await lockOffer(tx, person, id);
+    const { clock } = deps;
     requireAnswerable(offer, person, clock.now());
     requireThere(payoutAccount);
     requireServing(site);
+    // Also for the other party: whoever stole its account may have made the offer.
+    for (const { account } of [site, payoutAccount]) await requireSettledPayouts(tx, deps, { accountId: account.id });
     const now = clock.now();
     offer.status = 'accepted';
     offer.answeredAt = now;

@@ -13,12 +13,15 @@ import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { paymentsOf } from './keys.ts';
-import { loadPayoutAccount, requireRail, requireUsable } from './rules.ts';
+import { loadPayoutAccount, requireRail, requireSettledPayouts, requireUsable } from './rules.ts';
 
 export const secretPrefix = 'frc';
 const lastsMs = dayMs;
 
-/** Creates the account's link, which replaces an earlier one. Throws `invalid_payout_account`, `payout_account_gone`. */
+/**
+ * Creates the account's link, which replaces an earlier one. Throws `invalid_payout_account`, `payout_account_gone`,
+ * `address_change_pending`.
+ */
 export async function openOnboarding(
   em: EntityManager,
   deps: Deps,
@@ -28,6 +31,7 @@ export async function openOnboarding(
   const account = await loadPayoutAccount(em, person, id);
   requireUsable(account, 'connect');
   requireRail(deps, 'connect');
+  await requireSettledPayouts(em, deps, person);
   const now = deps.clock.now();
   const expiresAt = new Date(now.getTime() + lastsMs);
   const link = { payoutAccount: account, hash: hashSecret(secret), createdAt: now, expiresAt };

@@ -9,7 +9,7 @@ import { expireOpenPayments, hasOpenSessions } from '#db/payouts/open-payments.t
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutOnboarding } from '#db/payouts/payout-onboarding.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { loadPayoutAccount } from './rules.ts';
+import { loadPayoutAccount, requireSettledPayouts } from './rules.ts';
 
 const closingMsMax = 10_000;
 const stepMs = 200;
@@ -17,7 +17,7 @@ const stepMs = 200;
 /**
  * Ends the account's agreements, offers and links, waits until open checkout sessions are closed, deletes its key, and
  * marks the row as `gone`. Closing needs the key, so it waits for a limited time; then the key is deleted anyway.
- * Idempotent. Captured money stays at the provider: the account's owner refunds it in the provider's dashboard.
+ * Idempotent. Throws `not_found`, `address_change_pending`. Captured money stays at the provider: the account's owner refunds it in the provider's dashboard.
  */
 export async function removePayoutAccount(
   em: EntityManager,
@@ -27,7 +27,10 @@ export async function removePayoutAccount(
   timeoutMs = closingMsMax,
 ): Promise<PayoutAccount> {
   const { status } = await loadPayoutAccount(em, person, id);
-  if (status !== 'gone') await closeAll(deps, id, timeoutMs);
+  if (status !== 'gone') {
+    await requireSettledPayouts(em, deps, person);
+    await closeAll(deps, id, timeoutMs);
+  }
   const removed = await em.transactional(async (tx) => {
     const account = await lockPayoutAccount(tx, id);
     if (account.status === 'gone') return account;

@@ -99,7 +99,8 @@ function accountRoutes(app: Api, deps: Deps): void {
         response: { 200: payoutAccountSchema },
       },
     },
-    async ({ em, actor, params, body }) => show(em, await renamePayoutAccount(em, deps, actor, params.id, body.name)),
+    async ({ em, actor, params, body }) =>
+      show(em, await renamePayoutAccount(em, deps, actor, { id: params.id, name: body.name })),
   );
 
   app.delete(

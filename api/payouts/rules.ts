@@ -1,6 +1,7 @@
 /** Payout accounts of their owner. Keys are encrypted before they are stored, and no response contains one. */
 
 import type { Person } from '#api/access.ts';
+import { requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import { recordAct } from '#db/history/recording.ts';
@@ -43,7 +44,7 @@ export type NewPayoutAccount = {
 
 /**
  * Adds a payout account, with the owner's key or to be connected by a link. Throws `invalid_payout_account`,
- * `payout_rail_unavailable`, `provider_error`, `plan_limit`.
+ * `payout_rail_unavailable`, `provider_error`, `plan_limit`, `address_change_pending`.
  */
 export async function addPayoutAccount(
   em: EntityManager,
@@ -58,6 +59,7 @@ export async function addPayoutAccount(
     });
   }
   requireRail(deps, key === undefined ? 'connect' : 'own_key');
+  await requireSettledPayouts(em, deps, person);
   const state = key === undefined ? null : await checkKey(deps, key);
   const { clock, config } = deps;
   return await em.transactional(async (tx) => {
@@ -131,24 +133,36 @@ export function requireUsable({ status, name, rail }: PayoutAccount, wanted: Pay
       );
 }
 
-/** Throws `payout_account_gone`. */
-export async function renamePayoutAccount(
+/** Guards each change of where money goes. Throws `address_change_pending`. */
+export async function requireSettledPayouts(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
+  { accountId }: Pick<Person, 'accountId'>,
+) {
+  await requireSettledAddress(em, clock, accountId, 'change its payout accounts');
+}
+
+/** Throws `payout_account_gone`, `address_change_pending`. */
+export async function renamePayoutAccount(
+  em: EntityManager,
+  deps: Pick<Deps, 'clock'>,
   person: Person,
-  id: string,
-  name: string,
+  { id, name }: { id: string; name: string },
 ): Promise<PayoutAccount> {
   const account = await loadPayoutAccount(em, person, id);
   requireNotGone(account);
+  await requireSettledPayouts(em, deps, person);
   const detail = { name: { from: account.name, to: name } };
-  recordAct(em, clock, person, 'payout_account.renamed', { subject: { id, name }, detail });
+  recordAct(em, deps.clock, person, 'payout_account.renamed', { subject: { id, name }, detail });
   account.name = name;
   await em.flush();
   return account;
 }
 
-/** Replaces the key with another from the same provider account. Throws `invalid_payout_account`, `payout_account_gone`, `provider_error`. */
+/**
+ * Replaces the key with another from the same provider account. Throws `invalid_payout_account`, `payout_account_gone`,
+ * `provider_error`, `address_change_pending`.
+ */
 export async function replaceKey(
   em: EntityManager,
   deps: Deps,
@@ -157,6 +171,7 @@ export async function replaceKey(
 ): Promise<PayoutAccount> {
   requireUsable(await loadPayoutAccount(em, person, id), 'own_key');
   requireRail(deps, 'own_key');
+  await requireSettledPayouts(em, deps, person);
   const state = await checkKey(deps, key);
   return await em.transactional(async (tx) => {
     const account = await lockPayoutAccount(tx, id);

@@ -133,6 +133,7 @@ const titles: Partial<Record<AppError['code'], string>> = {
   invalid_origin: 'Please open the page again',
   expired: 'This link has expired',
   email_taken: 'This e-mail address is already in use',
+  address_change_pending: 'Your e-mail address changed recently',
   internal: 'Back in a moment',
 };
 

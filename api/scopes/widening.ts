@@ -4,6 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { payoutsPower, requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { Token } from '#db/auth/token.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -67,7 +68,7 @@ export async function refusedToken(em: EntityManager, accountId: string, refused
 
 /**
  * The owner's answer: `once` allows the named call for ten minutes, until it succeeds; `always` adds what is missing to
- * the token. Throws `not_found`.
+ * the token. Throws `not_found`, `address_change_pending`.
  */
 export async function widenToken(
   em: EntityManager,
@@ -78,6 +79,7 @@ export async function widenToken(
 ): Promise<void> {
   await em.transactional(async (tx) => {
     const { id } = await refusedToken(tx, accountId, refused);
+    if (refused.missing.payouts) await requireSettledAddress(tx, clock, accountId, payoutsPower);
     if (answer === 'once') return await allowOnce(tx, clock.now(), refused);
     // Under the lock of its row: two links may widen the token at the same time.
     await tx.execute('select 1 from token where id = ? for no key update', [id]);

@@ -1,6 +1,7 @@
 /** Bearer tokens of an account: creation, reading, revocation. */
 
 import { type Actor, loadSite, outOfScope, personOf } from '#api/access.ts';
+import { payoutsPower, requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { unauthorized } from '#api/plugins/bearer.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -59,7 +60,7 @@ export async function issueToken(
 
 /**
  * Issues a token within the account's limit, in the caller's transaction. `by` is the person who approved it, unless
- * given. Throws `plan_limit`, `invalid_expiry`.
+ * given. Throws `plan_limit`, `invalid_expiry`, `address_change_pending`.
  */
 export async function issueTokenWithinLimit(
   tx: EntityManager,
@@ -68,6 +69,7 @@ export async function issueTokenWithinLimit(
   { by = { accountId }, ...input }: NewToken & { scope: Scope; by?: ActedBy },
 ): Promise<Token> {
   const { clock } = deps;
+  if (input.scope.payouts) await requireSettledAddress(tx, clock, accountId, payoutsPower);
   await countWithinLimit(tx, deps, {
     limit: 'tokens',
     accountId,

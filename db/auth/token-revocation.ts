@@ -4,7 +4,10 @@ import { textArray } from '#db/arrays.ts';
 import { UploadLink } from '#db/assets/upload-link.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { ReviewLink } from '#db/review-links/review-link.ts';
+import { BrowserSession } from './browser-session.ts';
 import { GitCredential } from './git-credential.ts';
+import { OauthCode } from './oauth-grant.ts';
+import { Token } from './token.ts';
 
 /** Whether the token is this one or was made by it, directly or through others. */
 export async function isOrMade(em: EntityManager, maker: string, id: string): Promise<boolean> {
@@ -26,6 +29,27 @@ export async function revokeWithAllMade(tx: EntityManager, id: string, now: Date
   await tx.nativeDelete(GitCredential, madeBy);
   await tx.nativeUpdate(UploadLink, { ...madeBy, endedAt: null }, { endedAt: now });
   await tx.nativeUpdate(ReviewLink, { ...madeBy, endedAt: null }, { endedAt: now });
+}
+
+/**
+ * Ends all access to the account: its tokens with everything made with them, its git credentials and sessions, and what
+ * could still become a token. Call it in a transaction that holds the account's lock for update.
+ */
+export async function revokeAllAccess(tx: EntityManager, accountId: string, now: Date): Promise<void> {
+  await tx.nativeDelete(BrowserSession, { account: accountId });
+  await tx.nativeDelete(OauthCode, { account: accountId, usedAt: null });
+  const usable = { account: accountId, revokedAt: null };
+  for (let left = await tokenIds(tx, usable); left.length > 0; left = await tokenIds(tx, usable)) {
+    for (const id of left) await revokeWithAllMade(tx, id, now);
+  }
+  await tx.nativeDelete(GitCredential, { account: accountId });
+  await tx.nativeUpdate(UploadLink, { account: accountId, endedAt: null }, { endedAt: now });
+  await tx.nativeUpdate(ReviewLink, { account: accountId, endedAt: null }, { endedAt: now });
+}
+
+async function tokenIds(tx: EntityManager, where: { account: string; revokedAt: null }): Promise<string[]> {
+  const tokens = await tx.find(Token, where, { fields: ['id'], disableIdentityMap: true });
+  return tokens.map(({ id }) => id);
 }
 
 /** Locks the token until the transaction ends, so that it is not revoked meanwhile. False if it was. */

@@ -65,6 +65,12 @@ export const siteErrors = {
     when: 'Another account uses this e-mail address',
     remedy: 'Use a different address, or sign in to the account that uses this address.',
   },
+  address_change_pending: {
+    status: 409,
+    retryable: false,
+    when: 'The account’s address changed less than 72 hours ago and can still be changed back from the old address',
+    remedy: 'Wait until the time that the message names, then send the same request again.',
+  },
   // Source, publishing and deployments
   publish_disabled: {
     status: 503,

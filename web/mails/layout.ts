@@ -19,6 +19,8 @@ export type Block =
   | string
   | { button: { label: string; url: string } }
   | { facts: readonly (readonly [label: string, value: string])[] }
+  /** To be typed on the page that the button opens. */
+  | { code: string }
   /** Text by somebody else, marked so that it cannot be mistaken for ours. */
   | { quote: string };
 
@@ -61,6 +63,7 @@ function writeText({ heading, blocks, footer }: Content): string {
 function blockText(block: Block): string {
   if (typeof block === 'string') return visible(block);
   if ('button' in block) return `${block.button.label}:\n${block.button.url}`;
+  if ('code' in block) return `Code: ${block.code}`;
   if ('quote' in block) {
     return visible(block.quote)
       .split('\n')
@@ -119,6 +122,7 @@ function blockHtml(block: Block): Html {
   if (typeof block === 'string')
     return html`<p class="ink" style="${paragraph};overflow-wrap:anywhere">${visible(block)}</p>\n`;
   if ('button' in block) return button(block.button);
+  if ('code' in block) return code(block.code);
   if ('quote' in block) {
     const quoted = `margin:0 0 16px;padding:2px 0 2px 14px;border-left:3px solid #e2dac9`;
     return html`<blockquote class="rule" style="${quoted}"><p class="ink" style="${paragraph};margin:0;white-space:pre-line;overflow-wrap:anywhere">${visible(block.quote)}</p></blockquote>\n`;
@@ -134,6 +138,12 @@ function button({ label, url }: { label: string; url: string }): Html {
   return html`<table role="presentation" cellpadding="0" cellspacing="0" style="margin:4px 0 12px"><tr><td style="${cell}"><a href="${url}" style="${anchor}">${label}</a></td></tr></table>
 <p class="quiet" style="${plain}">or open <a class="link" href="${url}" style="color:#8b3320">${url}</a></p>
 `;
+}
+
+function code(text: string): Html {
+  const label = `margin:0 0 4px;${font};font-size:15px;color:#5f5a50`;
+  const letters = `margin:0 0 20px;font-family:ui-monospace,'SF Mono',Menlo,Consolas,monospace;font-size:24px;line-height:1.4;font-weight:600;letter-spacing:0.18em;color:#23211d`;
+  return html`<p class="quiet" style="${label}">Code</p><p class="ink" style="${letters}">${text}</p>\n`;
 }
 
 function facts(rows: readonly (readonly [string, string])[]): Html {

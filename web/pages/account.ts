@@ -41,7 +41,8 @@ export type AccountPage = {
   now: Date;
   name: string;
   email: string;
-  pendingEmail: string | null;
+  /** A change of the address that awaits confirmation. */
+  pending: { email: string; waitingFor: 'old' | 'new'; expiresAt: Date } | null;
   requests: (RequestShown & { id: string })[];
   /** The sites that an agent can be given access to. */
   siteChoices: SiteChoice[];
@@ -59,10 +60,10 @@ export type AccountPage = {
 };
 
 export function accountPage(page: AccountPage): WrittenPage {
-  const { form, name, email, pendingEmail } = page;
+  const { form, name, email } = page;
   const main = html`<div class="head">
 <h1>Your account</h1>
-<p class="lead">${name} · ${email}${pendingEmail ? html` · <strong>${pendingEmail}</strong> (confirmation pending)` : null}</p>
+<p class="lead">${name} · ${email}</p>
 </div>
 ${fault(page.fault)}
 ${page.requests.map((request) => requestPanel(request, page))}
@@ -73,6 +74,7 @@ ${payoutSections(page.payouts, page)}
 ${page.plan ? planSection(page.plan, form) : null}
 ${tokenList(page)}
 ${page.gitPasswords.passwords.length > 0 ? gitPasswordList(page.gitPasswords, page) : null}
+${addressSection(page)}
 ${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
   return writePage({ title: 'Your account – Frontage', main, layout: 'dashboard', bar, form: true });
@@ -138,6 +140,27 @@ ${form({ action: `/account/tokens/${id}/revoke`, inline: true }, html`<button cl
 <h2>Connected agents and tokens</h2>
 <p class="hint">Each entry gives an agent or a program access to your account. Revoking takes effect immediately.</p>
 ${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">No agents have access.</p>`}
+</section>`;
+}
+
+function addressSection({ form, email, pending, now }: AccountPage): Html {
+  const action = '/account/address';
+  if (pending) {
+    const from = pending.waitingFor === 'old' ? email : pending.email;
+    return html`<section>
+<h2>E-mail address</h2>
+<div class="panel">
+<p>The change from ${email} to <strong>${pending.email}</strong> waits for a confirmation. Open the e-mail that we sent to ${from}. The request expires ${relative(pending.expiresAt, now)}.</p>
+${form({ action }, html`<button class="quiet" name="answer" value="withdraw">Cancel the change</button>`)}
+</div>
+</section>`;
+  }
+  return html`<section>
+<h2>E-mail address</h2>
+<div class="panel">
+<p class="hint">Sign-in links and access requests go to ${email}. A change needs a confirmation from this address first, and then from the new one.</p>
+${form({ action }, html`<label>New e-mail address<input type="email" name="email" required maxlength="254" autocomplete="email"></label><button class="quiet">Change my address</button>`)}
+</div>
 </section>`;
 }
 

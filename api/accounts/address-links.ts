@@ -1,0 +1,186 @@
+/**
+ * The e-mailed links about a change of address, and what their pages do once the code of the e-mail is typed. Mail
+ * scanners open links and submit forms, so nothing happens without the code.
+ */
+
+import { LockMode } from '@mikro-orm/core';
+import { hashCode, isCode, isCodeShaped, newUserCode, wrongCodesMax } from '#api/auth/codes.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
+import { AddressLink, type AddressLinkSide } from '#db/accounts/address-link.ts';
+import { EmailChange } from '#db/accounts/email-change.ts';
+import { revokeAllAccess } from '#db/auth/token-revocation.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { dayMs } from '#rules/time.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { newId, newSecret } from '#runtime/ids.ts';
+import { moveAddress } from './address.ts';
+import { undoMs } from './address-hold.ts';
+import { requireNotStopped } from './blocked.ts';
+
+/** Each address has this long to confirm. */
+export const confirmMs = dayMs;
+
+/** `stop` ends a pending change; `undo` reverts one that has taken effect. */
+export type AddressAct = 'confirm' | 'stop' | 'undo';
+
+export type AddressAnswer =
+  | { outcome: 'confirmed_by_old' | 'changed' | 'stopped' | 'undone'; email: string }
+  | { outcome: 'wrong_code'; triesLeft: number }
+  /** This was the last wrong code. A pending change has ended. */
+  | { outcome: 'too_many_codes'; side: AddressLinkSide }
+  | { outcome: 'taken' }
+  | { outcome: 'over' };
+
+/** The first e-mail of a change, to the present address. */
+export function mailOldAddress(tx: EntityManager, deps: Deps, change: EmailChange): void {
+  const { email: newAddress, askedBy = null, account, expiresAt: until } = change;
+  queueMail(tx, deps, {
+    kind: 'address-change',
+    to: oldAddressOf(change),
+    data: { stage: 'asked', newAddress, askedBy, ...newLink(tx, deps, change, 'old') },
+    until,
+    account: account.id,
+  });
+}
+
+/** The change of the link, and what the link can do now. Throws `not_found`. */
+export async function readLink(em: EntityManager, { clock }: Pick<Deps, 'clock'>, secret: string) {
+  const hash = hashSecret(secret);
+  const link = await em.findOne(AddressLink, { hash }, { populate: ['change.account'] });
+  if (!link) return noSuchLink();
+  const { change, side } = link;
+  const { email, askedBy = null, account, expiresAt } = change;
+  const shown = { accountName: account.name, newAddress: email, oldAddress: oldAddressOf(change), askedBy, expiresAt };
+  return { ...shown, side, acts: actsOf(link, change, clock.now()) };
+}
+
+/** Does what the reader of the e-mail wants, once. Throws `not_found`, `expired`, and `access_denied` for a blocked account. */
+export async function answerLink(
+  em: EntityManager,
+  deps: Deps,
+  secret: string,
+  { act, typed }: { act: AddressAct; typed: string },
+): Promise<AddressAnswer> {
+  return await em.transactional(async (tx) => {
+    // Locked, so that concurrent wrong codes are counted one after the other.
+    const link = await tx.findOne(
+      AddressLink,
+      { hash: hashSecret(secret) },
+      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+    );
+    if (!link) return noSuchLink();
+    const change = await tx.findOneOrFail(EmailChange, { id: link.change.id }, { refresh: true });
+    if (!actsOf(link, change, deps.clock.now()).includes(act)) return { outcome: 'over' };
+    if (!isCode(deps.config.secret, link, typed)) return await countWrongCode(tx, link, typed);
+    if (act === 'stop') return await stop(tx, change);
+    if (act === 'undo') return await undo(tx, deps, change);
+    requireNotStopped(await tx.findOneOrFail(Account, { id: change.account.id }, { refresh: true }));
+    return link.side === 'old' ? await confirmByOld(tx, deps, change) : await confirmByNew(tx, deps, change);
+  });
+}
+
+function actsOf({ side, wrongCodes }: AddressLink, change: EmailChange, now: Date): AddressAct[] {
+  const { status, oldConfirmedAt, expiresAt } = change;
+  if (expiresAt <= now || wrongCodes >= wrongCodesMax) return [];
+  if (status === 'confirmed') return side === 'undo' ? ['undo'] : [];
+  if (status !== 'pending') return [];
+  if (side === 'old') return oldConfirmedAt ? ['stop'] : ['confirm', 'stop'];
+  return side === 'new' ? ['confirm'] : [];
+}
+
+async function countWrongCode(tx: EntityManager, link: AddressLink, typed: string): Promise<AddressAnswer> {
+  // A mail scanner that fills in the form uses no attempt up.
+  if (isCodeShaped(typed)) link.wrongCodes += 1;
+  const triesLeft = wrongCodesMax - link.wrongCodes;
+  if (triesLeft > 0) return { outcome: 'wrong_code', triesLeft };
+  await tx.nativeUpdate(EmailChange, { id: link.change.id, status: 'pending' }, { status: 'ended' });
+  return { outcome: 'too_many_codes', side: link.side };
+}
+
+async function stop(tx: EntityManager, change: EmailChange): Promise<AddressAnswer> {
+  const stopped = await tx.nativeUpdate(EmailChange, { id: change.id, status: 'pending' }, { status: 'ended' });
+  return stopped > 0 ? { outcome: 'stopped', email: oldAddressOf(change) } : { outcome: 'over' };
+}
+
+async function confirmByOld(tx: EntityManager, deps: Deps, change: EmailChange): Promise<AddressAnswer> {
+  const now = deps.clock.now();
+  const expiresAt = new Date(now.getTime() + confirmMs);
+  const open = { id: change.id, status: 'pending', oldConfirmedAt: null } as const;
+  if ((await tx.nativeUpdate(EmailChange, open, { oldConfirmedAt: now, expiresAt })) === 0) return { outcome: 'over' };
+  const { account, email, askedBy = null } = change;
+  const { name: accountName } = await tx.findOneOrFail(Account, { id: account.id });
+  queueMail(tx, deps, {
+    kind: 'address-confirmation',
+    to: email,
+    data: { accountName, askedBy, ...newLink(tx, deps, change, 'new') },
+    until: expiresAt,
+    account: account.id,
+  });
+  return { outcome: 'confirmed_by_old', email };
+}
+
+async function confirmByNew(tx: EntityManager, deps: Deps, change: EmailChange): Promise<AddressAnswer> {
+  const { id, account, email, askedBy = null } = change;
+  const moved = await moveAddress(tx, deps, account.id, email);
+  if (!moved) {
+    await tx.nativeUpdate(EmailChange, { id, status: 'pending' }, { status: 'ended' });
+    return { outcome: 'taken' };
+  }
+  const until = new Date(deps.clock.now().getTime() + undoMs);
+  await settle(tx, change, 'pending', { status: 'confirmed', expiresAt: until });
+  queueMail(tx, deps, {
+    kind: 'address-change',
+    to: moved.old,
+    data: { stage: 'done', newAddress: email, askedBy, ...newLink(tx, deps, change, 'undo') },
+    until,
+    account: account.id,
+  });
+  return { outcome: 'changed', email };
+}
+
+/** Restores the address. What has come to the account meanwhile may be a thief's: every token and session ends. */
+async function undo(tx: EntityManager, deps: Deps, change: EmailChange): Promise<AddressAnswer> {
+  const { account, email: newAddress } = change;
+  const oldAddress = oldAddressOf(change);
+  if (!(await moveAddress(tx, deps, account.id, oldAddress))) return { outcome: 'taken' };
+  await settle(tx, change, 'confirmed', { status: 'ended' });
+  await revokeAllAccess(tx, account.id, deps.clock.now());
+  const data = { stage: 'undone', oldAddress } as const;
+  queueMail(tx, deps, { kind: 'address-change', to: newAddress, data, account: account.id });
+  return { outcome: 'undone', email: oldAddress };
+}
+
+/** Under the account's lock, so that nothing else settles the change in between. Throws `expired`. */
+async function settle(
+  tx: EntityManager,
+  { id }: EmailChange,
+  status: EmailChange['status'],
+  settled: Partial<Pick<EmailChange, 'status' | 'expiresAt'>>,
+): Promise<void> {
+  if ((await tx.nativeUpdate(EmailChange, { id, status }, settled)) > 0) return;
+  throw errors.expired('This change was replaced by a newer one, stopped, or already made.');
+}
+
+/** A new link, as its e-mail needs it: only hashes of its secret and code are stored. */
+function newLink(tx: EntityManager, { clock, config }: Deps, change: EmailChange, side: AddressLinkSide) {
+  const [id, secret, code] = [newId('link'), newSecret('fre'), newUserCode()];
+  tx.create(AddressLink, {
+    id,
+    change,
+    side,
+    hash: hashSecret(secret),
+    codeHash: hashCode(config.secret, id, code),
+    createdAt: clock.now(),
+  });
+  return { link: `${config.baseUrl}/address/${secret}`, code };
+}
+
+/** Every change with a link has one. */
+const oldAddressOf = ({ oldEmail }: EmailChange): string => oldEmail ?? '';
+
+function noSuchLink(): never {
+  throw errors.not_found('This link is not valid or has expired.');
+}
