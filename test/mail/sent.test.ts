@@ -24,6 +24,11 @@ afterAll(async () => {
   await catcher?.close();
 });
 
+const linkIn = (text: string) => ({
+  link: /https?:\/\/\S+\/address\/\S+/.exec(text)?.[0],
+  code: /^Code: (\w+)$/m.exec(text)?.[1],
+});
+
 /** The e-mail with this subject, when it has arrived. */
 async function received(to: string, subject: string | RegExp) {
   const matching = () => catcher.messages(to).filter((mail) => mail.subject.match(subject));
@@ -31,13 +36,18 @@ async function received(to: string, subject: string | RegExp) {
   return mail;
 }
 
-test('a new address receives the link that confirms it, the old address a notice', async () => {
+test('both addresses receive links that confirm a new address', async () => {
   const { call } = await fixture.newCaller();
   const { email } = (await call('GET', '/v1/account')).body;
   const next = 'bakery@example.com';
   expect((await call('PATCH', '/v1/account', { body: { email: next } })).status).toBe(200);
-  expect((await received(next, 'Confirm your new address'))?.text).toContain(`${fixture.config.baseUrl}/address/`);
-  expect((await received(email, 'Request to change your e-mail address'))?.text).toContain(next);
+  const first = await received(email, 'Do you want to change your e-mail address?');
+  expect(first?.text).toContain(next);
+  const { link = '', code = '' } = linkIn(first?.text ?? '');
+  const browser = newBrowser(fixture.url);
+  await browser.press(await browser.open(new URL(link).pathname), 'Confirm the change', { code });
+  const second = await received(next, 'Confirm your new address');
+  expect(linkIn(second?.text ?? '').link).toContain(`${fixture.config.baseUrl}/address/`);
 });
 
 test('the owner receives why access ended, and which DNS record is missing', async () => {

@@ -16,10 +16,9 @@ async function newCaller() {
 const change = (call: Call, body: unknown) => call('PATCH', '/v1/account', { body });
 const read = async (call: Call) => (await call('GET', '/v1/account')).body;
 
-async function confirm(email: string) {
-  const browser = fixture.browser();
-  return browser.press(await browser.open(await fixture.linkTo(email, 'address-confirmation')), 'Use this address');
-}
+const hoursUntil = (moment: string) => Math.round((Date.parse(moment) - fixture.clock.now().getTime()) / 3600_000);
+const confirmOld = (old: string) => fixture.answerMail(old, 'address-change', 'Confirm the change');
+const confirmNew = (next: string) => fixture.answerMail(next, 'address-confirmation', 'Use this address');
 
 test('the name changes at once, and the response lists the changes', async () => {
   const { call } = await newCaller();
@@ -29,29 +28,82 @@ test('the name changes at once, and the response lists the changes', async () =>
   expect((await read(call)).name).toBe('The bakery');
 });
 
-test('a new address needs confirmation, and the old one is notified twice', async () => {
+test('the old address confirms a change first, then the new one', async () => {
   const { call, email } = await newCaller();
   const next = fixture.newAddress();
   const { body } = await change(call, { name: 'Renamed', email: next.toUpperCase() });
-  expect(body).toMatchObject({ changed: ['name'], pending: { email: next }, status: 'pending' });
-  expect(body.next_action).toContain(next);
-  expect(body.account).toMatchObject({ email, pending_email: next, name: 'Renamed' });
-  const [notice] = await fixture.lettersTo(email);
-  expect([notice?.kind, notice?.text, notice?.link]).toEqual(['address-change', expect.stringContaining(next), '']);
-  expect(await read(call)).toMatchObject({ email, pending_email: next });
-  expect((await confirm(next)).text).toContain('Your e-mail address has changed');
-  expect(await read(call)).toMatchObject({ email: next, pending_email: null });
-  expect((await fixture.lettersTo(email))[0]?.subject).toBe('Your account has a new e-mail address');
+  const pending = { email: next, waiting_for: 'old', expires_at: expect.any(String) };
+  expect(body).toMatchObject({ changed: ['name'], pending, status: 'pending' });
+  expect(body.next_action).toMatch(new RegExp(`${email} first.*${next}.*Do not ask for the codes`));
+  expect(body.account).toMatchObject({ email, pending_email: next, pending, name: 'Renamed' });
+  expect(await fixture.lettersTo(next)).toEqual([]);
+  const [first] = await fixture.lettersTo(email);
+  expect(first?.text).toMatch(new RegExp(`New address: ${next}\\nAsked by: an agent or program named “first”`));
+  expect(hoursUntil(body.pending.expires_at)).toBe(24);
+  fixture.skip(day / 2);
+  expect((await confirmOld(email)).text).toContain('Now confirm it from the new address');
+  const { pending: later } = await read(call);
+  expect(later).toMatchObject({ email: next, waiting_for: 'new' });
+  expect(hoursUntil(later.expires_at)).toBe(24);
+  expect((await fixture.lettersTo(next))[0]?.text).toMatch(
+    /Account: Renamed\nAsked by: an agent or program named “first”/,
+  );
+  expect((await confirmNew(next)).text).toContain('Your e-mail address has changed');
+  expect(await read(call)).toMatchObject({ email: next, pending_email: null, pending: null });
+  expect((await fixture.lettersTo(email))[0]).toMatchObject({
+    subject: 'Your account has a new e-mail address',
+    text: expect.stringMatching(new RegExp(`${next}[^]*named “first”[^]*undo it for 72 hours`)),
+  });
 });
 
-test('no scanner that opens the link confirms the address', async () => {
+test('no scanner that opens a link or submits its form does anything', async () => {
   const { call, email } = await newCaller();
   const next = fixture.newAddress();
+  const scan = async (address: string, kind: 'address-change' | 'address-confirmation', button: string) => {
+    const link = await fixture.linkTo(address, kind);
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT'])
+      await fixture.browser().go(method, link, method === 'POST' ? { answer: 'confirm' } : undefined);
+    const browser = fixture.browser();
+    const page = await browser.open(link);
+    for (const code of ['', ' ', 'test', 'x'.repeat(20), '********', 'http://x/', '12345678'])
+      expect((await browser.press(page, button, { code })).text).toContain('5 attempts left');
+  };
   await change(call, { email: next });
-  const link = await fixture.linkTo(next, 'address-confirmation');
-  for (const method of ['GET', 'HEAD', 'POST', 'PUT'])
-    await fixture.browser().go(method, link, method === 'POST' ? {} : undefined);
-  expect(await read(call)).toMatchObject({ email, pending_email: next });
+  await scan(email, 'address-change', 'Stop the change');
+  await scan(email, 'address-change', 'Confirm the change');
+  expect((await read(call)).pending.waiting_for).toBe('old');
+  await confirmOld(email);
+  await scan(next, 'address-confirmation', 'Use this address');
+  expect(await read(call)).toMatchObject({ email, pending: { waiting_for: 'new' } });
+  await confirmNew(next);
+  await scan(email, 'address-change', 'Undo the change');
+  expect((await read(call)).email).toBe(next);
+});
+
+test('five wrong codes end the link, and a pending change with it', async () => {
+  const { call, email } = await newCaller();
+  const next = fixture.newAddress();
+  const tryFive = async (address: string, kind: 'address-change' | 'address-confirmation', button: string) => {
+    const letter = (await fixture.lettersTo(address)).find((one) => one.kind === kind);
+    const code = letter?.code === 'BBBBBBBB' ? 'CCCCCCCC' : 'BBBBBBBB';
+    const browser = fixture.browser();
+    const page = await browser.open(letter?.link ?? '');
+    const guess = async () => (await browser.press(page, button, { code })).status;
+    for (let tries = 4; tries > 0; tries--) expect(await guess()).toBe(400);
+    expect(await Promise.all([guess(), guess(), guess()])).toEqual([410, 410, 410]);
+    expect((await browser.press(page, button, { code: letter?.code ?? '' })).status).toBe(410);
+  };
+  await change(call, { email: next });
+  await tryFive(email, 'address-change', 'Confirm the change');
+  expect(await read(call)).toMatchObject({ email, pending: null });
+  await change(call, { email: next });
+  await confirmOld(email);
+  await tryFive(next, 'address-confirmation', 'Use this address');
+  expect(await read(call)).toMatchObject({ email, pending: null });
+  await change(call, { email: next });
+  await fixture.confirmChange(email, next);
+  await tryFive(email, 'address-change', 'Undo the change');
+  expect((await read(call)).email).toBe(next);
 });
 
 test('an empty change is nothing_to_update', async () => {
@@ -111,6 +163,8 @@ test('many accounts together mail one new address no more often than one', async
     const callers = await Promise.all(Array.from({ length: 7 }, () => strict.newCaller()));
     const answers = await Promise.all(callers.map(({ call }) => change(call, { email: 'flooded@example.com' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    for (const { call } of callers)
+      await strict.answerMail((await read(call)).email, 'address-change', 'Confirm the change');
     expect(await strict.lettersTo('flooded@example.com')).toHaveLength(5);
   } finally {
     await strict.close();
@@ -120,16 +174,16 @@ test('many accounts together mail one new address no more often than one', async
 test('of two accounts that want one address, the first to confirm gets it', async () => {
   const [one, two] = [await newCaller(), await newCaller()];
   const next = fixture.newAddress();
-  await change(one.call, { email: next });
-  const first = await fixture.linkTo(next, 'address-confirmation');
-  await change(two.call, { email: next });
-  const second = await fixture.linkTo(next, 'address-confirmation');
-  const answers = await Promise.all(
-    [first, second].map(async (link) => {
-      const browser = fixture.browser();
-      return browser.press(await browser.open(link), 'Use this address');
-    }),
-  );
+  const pages = [];
+  for (const { call, email } of [one, two]) {
+    await change(call, { email: next });
+    await confirmOld(email);
+    const [letter] = await fixture.lettersTo(next);
+    const browser = fixture.browser();
+    const page = await browser.open(letter?.link ?? '');
+    pages.push(() => browser.press(page, 'Use this address', { code: letter?.code ?? '' }));
+  }
+  const answers = await Promise.all(pages.map((press) => press()));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   expect(answers.find(({ status }) => status === 409)?.text).toContain('This e-mail address is already in use');
   const accounts = await Promise.all([one, two].map(({ call }) => read(call)));
@@ -141,30 +195,54 @@ test('a later change replaces a pending one, and the present address cancels it'
   const { call, email } = await newCaller();
   const [first, second] = [fixture.newAddress(), fixture.newAddress()];
   await change(call, { email: first });
+  const earlier = await fixture.linkTo(email, 'address-change');
   await change(call, { email: second });
-  expect((await fixture.browser().open(await fixture.linkTo(first, 'address-confirmation'))).status).toBe(410);
+  expect((await fixture.browser().open(earlier)).status).toBe(410);
   expect((await read(call)).pending_email).toBe(second);
   expect((await change(call, { email })).body).toMatchObject({ changed: ['pending_email'], pending: null });
-  expect((await fixture.browser().open(await fixture.linkTo(second, 'address-confirmation'))).status).toBe(410);
+  expect((await confirmOld(email)).status).toBe(410);
   expect(await read(call)).toMatchObject({ email, pending_email: null });
 });
 
-test('a link confirms once, and for a day', async () => {
-  const { call, email } = await newCaller();
-  const [first, second] = [fixture.newAddress(), fixture.newAddress()];
-  await change(call, { email: first });
-  await confirm(first);
-  const browser = fixture.browser();
-  expect((await browser.open(await fixture.linkTo(first, 'address-confirmation'))).text).toContain(
-    'This link has expired',
+test('a person changes the address on the account page, and cancels that', async () => {
+  const { browser, call, email } = await fixture.newSignedIn();
+  const next = fixture.newAddress();
+  const ask = async (to: string) => browser.press(await browser.open('/account'), 'Change my address', { email: to });
+  expect(await ask('nobody')).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('not a valid e-mail address'),
+  });
+  expect((await ask((await fixture.newOwner()).email)).text).toContain('Another account uses this e-mail address');
+  expect((await ask(next)).text).toMatch(
+    new RegExp(`<strong>${next}</strong> waits for a confirmation[^]*sent to ${email}`),
   );
-  await change(call, { email: second });
-  const page = await browser.open(await fixture.linkTo(second, 'address-confirmation'));
+  expect((await fixture.lettersTo(email))[0]?.text).toContain(
+    'Asked by: somebody who is signed in on the account page',
+  );
+  const cancelled = await browser.press(await browser.open('/account'), 'Cancel the change');
+  expect(cancelled.text).toContain('Change my address');
+  expect((await read(call)).pending).toBe(null);
+  await ask(next);
+  expect((await fixture.confirmChange(email, next)).status).toBe(200);
+  expect((await browser.open('/account')).url).toBe('/signin');
+});
+
+test('each link confirms once, and for a day', async () => {
+  const { call, email } = await newCaller();
+  const next = fixture.newAddress();
+  await change(call, { email: next });
+  await confirmOld(email);
+  expect((await fixture.browser().open(await fixture.linkTo(email, 'address-change'))).text).not.toContain(
+    'Confirm the',
+  );
   fixture.skip(day);
-  expect((await read(call)).pending_email).toBe(null);
-  expect((await browser.press(page, 'Use this address')).status).toBe(410);
-  expect((await read(call)).email).toBe(first);
-  expect(first).not.toBe(email);
+  expect(await read(call)).toMatchObject({ pending: null, pending_email: null });
+  expect([(await confirmNew(next)).status, (await read(call)).email]).toEqual([410, email]);
+  await change(call, { email: next });
+  const link = await fixture.linkTo(email, 'address-change');
+  await fixture.confirmChange(email, next);
+  expect((await confirmNew(next)).text).toContain('This link has expired');
+  expect((await fixture.browser().open(link)).status).toBe(410);
 });
 
 test('mails to the old address are invalid once it has changed', async () => {
@@ -179,7 +257,7 @@ test('mails to the old address are invalid once it has changed', async () => {
   const asked = await fixture.ask(email);
   const next = fixture.newAddress();
   await change(call, { email: next });
-  await confirm(next);
+  await fixture.confirmChange(email, next);
   expect((await browser.open(unused)).status).toBe(410);
   expect((await browser.open('/account')).url).toBe('/signin');
   expect((await browser.open(await fixture.linkTo(email, 'access-request'))).status).toBe(410);
@@ -208,22 +286,21 @@ test('concurrent changes, confirmations, sign-ins and approvals of an account do
     const { email: now } = await read(call);
     const next = round % 2 ? email : fixture.newAddress();
     await change(call, { email: next });
+    await confirmOld(now);
     const asked = await fixture.ask(now);
     await browser.press(await browser.open('/signin'), 'Send me a link', { email: now });
-    const pages = await Promise.all(
-      (['address-confirmation', 'access-request', 'signin-link'] as const).map(async (kind) =>
-        browser.open(await fixture.linkTo(kind === 'address-confirmation' ? next : now, kind)),
-      ),
+    const [request, link] = await Promise.all(
+      (['access-request', 'signin-link'] as const).map(async (kind) => browser.open(await fixture.linkTo(now, kind))),
     );
-    const [confirmation, request, link] = pages as [Shown, Shown, Shown];
     const answers = await Promise.all([
-      browser.press(confirmation, 'Use this address'),
-      browser.press(confirmation, 'Use this address'),
-      browser.press(request, 'Give access', { code: asked.body.user_code }),
-      browser.press(link, 'Sign in'),
+      confirmNew(next),
+      confirmNew(next),
+      browser.press(request as Shown, 'Give access', { code: asked.body.user_code }),
+      browser.press(link as Shown, 'Sign in'),
+      change(call, { email: next }),
     ]);
     await Promise.all([change(call, { email: fixture.newAddress() }), change(call, { name: `Round ${round}` })]);
     expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
-    expect((await read(call)).email).toBe(next);
+    fixture.skip(3 * day);
   }
 }, 60_000);

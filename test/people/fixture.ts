@@ -7,7 +7,15 @@ import { callWith, createFixture } from '#test/api/fixture.ts';
 import { type MailData, type MailKind, writeMail } from '#web/mails/mails.ts';
 import { type Browser, newBrowser, type Shown } from './browser.ts';
 
-export type Letter = { kind: MailKind; to: string; subject: string; text: string; html: string; link: string };
+export type Letter = {
+  kind: MailKind;
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  link: string;
+  code: string;
+};
 
 export async function createPeopleFixture(env: Record<string, string> = {}) {
   const fixture = await createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1', ...env });
@@ -22,7 +30,8 @@ export async function createPeopleFixture(env: Record<string, string> = {}) {
       if (to !== address) return [];
       const written = writeMail(kind, data as MailData<typeof kind>, { baseUrl: fixture.config.baseUrl });
       const link = /https?:\/\/\S+/.exec(written.text)?.[0];
-      return [{ kind, to, ...written, link: link ? new URL(link).pathname : '' }];
+      const code = /^Code: ([A-Z]{8})$/m.exec(written.text)?.[1] ?? '';
+      return [{ kind, to, ...written, link: link ? new URL(link).pathname : '', code }];
     });
   }
 
@@ -31,6 +40,14 @@ export async function createPeopleFixture(env: Record<string, string> = {}) {
     const letter = (await lettersTo(address)).find((one) => one.kind === kind);
     if (!letter?.link) throw new Error(`no ${kind} with a link went to ${address}`);
     return letter.link;
+  }
+
+  /** Opens the newest link of this kind that the address got, and presses a button of its page with the mailed code. */
+  async function answerMail(address: string, kind: MailKind, button: string, typed?: string): Promise<Shown> {
+    const letter = (await lettersTo(address)).find((one) => one.kind === kind && one.link !== '');
+    const browser = newBrowser(fixture.url);
+    const page = await browser.open(letter?.link ?? '/');
+    return page.status === 200 ? browser.press(page, button, { code: typed ?? letter?.code ?? '' }) : page;
   }
 
   /** An address with an account. */
@@ -52,6 +69,12 @@ export async function createPeopleFixture(env: Record<string, string> = {}) {
     signIn,
     lettersTo,
     linkTo,
+    answerMail,
+    /** Both addresses confirm the pending change. Returns the last page. */
+    async confirmChange(old: string, next: string) {
+      await answerMail(old, 'address-change', 'Confirm the change');
+      return answerMail(next, 'address-confirmation', 'Use this address');
+    },
     newAddress: () => `person${++people}@example.com`,
     browser: () => newBrowser(fixture.url),
     newOwner,

@@ -32,7 +32,7 @@ function requested({ newAddress, askedBy, link, code }: Asked): WrittenMail {
           ['Asked by', askerName(askedBy)],
         ],
       },
-      'Whoever reads e-mail at the new address controls your account and your websites. If this is not your own address, stop the change.',
+      'A person who reads e-mail at the new address controls your account and your websites. If it is not your own address, stop the change.',
       { button: { label: 'Confirm or stop the change', url: link } },
       { code },
       'Type this code on the page. Do not give it to anybody, not even to your agent. If you do nothing, the request expires after one day.',

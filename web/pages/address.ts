@@ -70,7 +70,7 @@ function wordsFor({ side, acts, newAddress }: AddressPage): { title: string; lea
   }
   return {
     title: 'Change your e-mail address?',
-    lead: 'Whoever reads e-mail at the new address controls your account and your websites.',
+    lead: 'A person who reads e-mail at the new address controls your account and your websites.',
     hint: 'Is this not your own address, or did you not ask for this? Stop the change.',
   };
 }
