@@ -3,25 +3,28 @@
  * scanners open links and submit forms, so nothing happens without the code.
  */
 
-import { LockMode } from '@mikro-orm/core';
+import { DeadlockException, LockMode } from '@mikro-orm/core';
 import { hashCode, isCode, isCodeShaped, newUserCode, wrongCodesMax } from '#api/auth/codes.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { AddressLink, type AddressLinkSide } from '#db/accounts/address-link.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
-import { revokeAllAccess } from '#db/auth/token-revocation.ts';
+import { revokeAllAccess, revokeTokensOf } from '#db/auth/token-revocation.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
-import { moveAddress } from './address.ts';
+import { moveAddress, taken } from './address.ts';
 import { undoMs } from './address-hold.ts';
 import { requireNotStopped } from './blocked.ts';
 
 /** Each address has this long to confirm. */
 export const confirmMs = dayMs;
+
+/** Calls of a thief may lock rows of the account in another order, and must not prevent that its owner undoes a change. */
+const deadlocksMax = 5;
 
 /** `stop` ends a pending change; `undo` reverts one that has taken effect. */
 export type AddressAct = 'confirm' | 'stop' | 'undo';
@@ -59,6 +62,21 @@ export async function readLink(em: EntityManager, { clock }: Pick<Deps, 'clock'>
 
 /** Does what the reader of the e-mail wants, once. Throws `not_found`, `expired`, and `access_denied` for a blocked account. */
 export async function answerLink(
+  em: EntityManager,
+  deps: Deps,
+  secret: string,
+  answer: { act: AddressAct; typed: string },
+): Promise<AddressAnswer> {
+  for (let triesLeft = deadlocksMax; ; triesLeft--) {
+    try {
+      return await answerOnce(em.fork(), deps, secret, answer);
+    } catch (error) {
+      if (!(error instanceof DeadlockException) || triesLeft === 0) throw error;
+    }
+  }
+}
+
+async function answerOnce(
   em: EntityManager,
   deps: Deps,
   secret: string,
@@ -145,7 +163,9 @@ async function confirmByNew(tx: EntityManager, deps: Deps, change: EmailChange):
 async function undo(tx: EntityManager, deps: Deps, change: EmailChange): Promise<AddressAnswer> {
   const { account, email: newAddress } = change;
   const oldAddress = oldAddressOf(change);
-  if (!(await moveAddress(tx, deps, account.id, oldAddress))) return { outcome: 'taken' };
+  // Before the account is locked, too: calls that make something lock their token first.
+  await revokeTokensOf(tx, account.id, deps.clock.now());
+  if (!(await moveAddress(tx, deps, account.id, oldAddress))) throw taken();
   await settle(tx, change, 'confirmed', { status: 'ended' });
   await revokeAllAccess(tx, account.id, deps.clock.now());
   const data = { stage: 'undone', oldAddress } as const;

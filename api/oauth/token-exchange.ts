@@ -40,7 +40,7 @@ export async function exchangeCode(em: EntityManager, deps: Deps, given: Given):
     const which = { hash: hashSecret(given.code) };
     // The account first, as where all its access is revoked.
     const found = await tx.findOne(OauthCode, which);
-    if (found) await lockAccount(tx, found.account.id);
+    if (found && !found.usedAt) await lockAccount(tx, found.account.id);
     const code = await tx.findOne(OauthCode, which, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     if (!code || !given.client.hash.equals(code.clientHash)) return badGrant('The code was not issued to this client.');
     if ((await tx.findOneOrFail(Account, { id: code.account.id }, { refresh: true })).blockedAt)

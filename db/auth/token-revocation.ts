@@ -38,18 +38,16 @@ export async function revokeWithAllMade(tx: EntityManager, id: string, now: Date
 export async function revokeAllAccess(tx: EntityManager, accountId: string, now: Date): Promise<void> {
   await tx.nativeDelete(BrowserSession, { account: accountId });
   await tx.nativeDelete(OauthCode, { account: accountId, usedAt: null });
-  const usable = { account: accountId, revokedAt: null };
-  for (let left = await tokenIds(tx, usable); left.length > 0; left = await tokenIds(tx, usable)) {
-    for (const id of left) await revokeWithAllMade(tx, id, now);
-  }
+  await revokeTokensOf(tx, accountId, now);
   await tx.nativeDelete(GitCredential, { account: accountId });
   await tx.nativeUpdate(UploadLink, { account: accountId, endedAt: null }, { endedAt: now });
   await tx.nativeUpdate(ReviewLink, { account: accountId, endedAt: null }, { endedAt: now });
 }
 
-async function tokenIds(tx: EntityManager, where: { account: string; revokedAt: null }): Promise<string[]> {
-  const tokens = await tx.find(Token, where, { fields: ['id'], disableIdentityMap: true });
-  return tokens.map(({ id }) => id);
+/** Revokes all tokens of the account, with everything made with them. Call it in a transaction. */
+export async function revokeTokensOf(tx: EntityManager, accountId: string, now: Date): Promise<void> {
+  const next = () => tx.findOne(Token, { account: accountId, revokedAt: null }, { disableIdentityMap: true });
+  for (let token = await next(); token; token = await next()) await revokeWithAllMade(tx, token.id, now);
 }
 
 /** Locks the token until the transaction ends, so that it is not revoked meanwhile. False if it was. */

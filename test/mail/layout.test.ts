@@ -52,6 +52,8 @@ test.each(Object.keys(mails) as (keyof typeof mails)[])(
       oldAddress: 'old@example.com',
       email: 'new@example.com',
       stage: 'asked',
+      askedBy: 'Claude',
+      code: 'BCDFGHJK',
       formName: 'Contact',
       answers: [{ label: 'Name', text: 'Ada' }],
       page: '/contact',

@@ -5,6 +5,7 @@ import { queueMail } from '#db/mail/queue.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { createPayingFixture, type PayingFixture } from '#test/payments/fixture.ts';
 import { atRest, heldIn } from '#test/payments/held.ts';
+import { newBrowser } from '#test/people/browser.ts';
 import { setForTest } from '#test/stack/for-test.ts';
 import { until } from '#test/stack/until.ts';
 import { startWorker } from '#test/stack/worker.ts';

@@ -51,14 +51,14 @@ test('mails, links, requests and address changes are deleted after a month, unle
   const [waiting, ...others] = await fixture.deps.em().find(Mail, {}, { orderBy: { id: 'desc' } });
   for (const { id } of others) await settleMail(fixture.deps.em(), fixture.clock, id, { status: 'sent' });
 
-  const tables = ['mail', 'signin_link', 'access_request', 'email_change'];
+  const tables = ['mail', 'signin_link', 'access_request', 'email_change', 'address_link'];
   const before = await Promise.all(tables.map(count));
-  expect(before).toEqual([5, 1, 1, 1]);
+  expect(before).toEqual([4, 1, 1, 1, 1]);
   await sweep();
   expect(await Promise.all(tables.map(count))).toEqual(before);
   fixture.skip(monthMs);
   await sweep();
-  expect(await Promise.all(tables.map(count))).toEqual([2, 0, 0, 0]);
+  expect(await Promise.all(tables.map(count))).toEqual([2, 0, 0, 0, 0]);
   // One waits to be sent, whatever its age; the other is the invitation's, which names its state.
   expect(await fixture.deps.em().count(Mail, { id: waiting?.id ?? '' })).toBe(1);
   const { body } = await callWith(fixture.url, owner.token)('GET', `/v1/sites/${site.id}/invitations`);
