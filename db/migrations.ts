@@ -37,8 +37,8 @@ import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
 import { OwnerMails } from './migrations/2026-11-23-owner-mails.ts';
 import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-requests.ts';
 import { TokenScopes } from './migrations/2026-11-23-token-scopes.ts';
-import { SiteDeletions } from './migrations/2026-11-24-ends-sites.ts';
 import { AddressChanges } from './migrations/2026-11-24-address-changes.ts';
+import { SiteDeletions } from './migrations/2026-11-24-ends-sites.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by

@@ -5,7 +5,6 @@ import { limitAddressChanges } from '#api/auth/rate-limits.ts';
 import { hashSecret } from '#api/secrets.ts';
 import type { Account } from '#db/accounts/account.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
-import { Token } from '#db/auth/token.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
@@ -39,14 +38,12 @@ export async function askForChange(
   await limitAddressChanges(tx, deps, { email });
   const taken = await isTaken(tx, now, { email, accountId: account.id });
   if (!taken) await withdrawChange(tx, account.id);
-  // A session has no token: a person asks.
-  const token = await tx.findOne(Token, { id: actor.tokenId, account: account.id });
   const change = tx.create(EmailChange, {
     id: newId('addr'),
     account,
     email,
     oldEmail: account.email,
-    askedBy: token?.name ?? null,
+    askedBy: actor.via?.name ?? null,
     hash: hashSecret(newSecret('fre')),
     status: taken ? 'ended' : 'pending',
     createdAt: now,

@@ -1,5 +1,6 @@
 /** Deleting an archived site, and restoring it for 30 days. */
-import { type Actor, requireNotBlocked } from '#api/access.ts';
+import { type Actor, type Person, requireNotBlocked } from '#api/access.ts';
+import { requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { Account } from '#db/accounts/account.ts';
 import { recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
@@ -35,6 +36,7 @@ export async function deleteSite(
       });
     }
     requireNotBlocked(site, 'be deleted');
+    await requireSettledAddress(tx, deps.clock, actor.accountId, 'delete its sites');
     const pending = await pendingOf(tx, deps, site);
     const isPending = Object.values(pending).some((count) => count > 0);
     if (!confirmed || (isPending && !discard)) throw unconfirmed(site, isPending ? pending : undefined);

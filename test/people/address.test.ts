@@ -56,56 +56,6 @@ test('the old address confirms a change first, then the new one', async () => {
   });
 });
 
-test('no scanner that opens a link or submits its form does anything', async () => {
-  const { call, email } = await newCaller();
-  const next = fixture.newAddress();
-  const scan = async (address: string, kind: 'address-change' | 'address-confirmation', button: string) => {
-    const link = await fixture.linkTo(address, kind);
-    for (const method of ['GET', 'HEAD', 'POST', 'PUT'])
-      await fixture.browser().go(method, link, method === 'POST' ? { answer: 'confirm' } : undefined);
-    const browser = fixture.browser();
-    const page = await browser.open(link);
-    for (const code of ['', ' ', 'test', 'x'.repeat(20), '********', 'http://x/', '12345678'])
-      expect((await browser.press(page, button, { code })).text).toContain('5 attempts left');
-  };
-  await change(call, { email: next });
-  await scan(email, 'address-change', 'Stop the change');
-  await scan(email, 'address-change', 'Confirm the change');
-  expect((await read(call)).pending.waiting_for).toBe('old');
-  await confirmOld(email);
-  await scan(next, 'address-confirmation', 'Use this address');
-  expect(await read(call)).toMatchObject({ email, pending: { waiting_for: 'new' } });
-  await confirmNew(next);
-  await scan(email, 'address-change', 'Undo the change');
-  expect((await read(call)).email).toBe(next);
-});
-
-test('five wrong codes end the link, and a pending change with it', async () => {
-  const { call, email } = await newCaller();
-  const next = fixture.newAddress();
-  const tryFive = async (address: string, kind: 'address-change' | 'address-confirmation', button: string) => {
-    const letter = (await fixture.lettersTo(address)).find((one) => one.kind === kind);
-    const code = letter?.code === 'BBBBBBBB' ? 'CCCCCCCC' : 'BBBBBBBB';
-    const browser = fixture.browser();
-    const page = await browser.open(letter?.link ?? '');
-    const guess = async () => (await browser.press(page, button, { code })).status;
-    for (let tries = 4; tries > 0; tries--) expect(await guess()).toBe(400);
-    expect(await Promise.all([guess(), guess(), guess()])).toEqual([410, 410, 410]);
-    expect((await browser.press(page, button, { code: letter?.code ?? '' })).status).toBe(410);
-  };
-  await change(call, { email: next });
-  await tryFive(email, 'address-change', 'Confirm the change');
-  expect(await read(call)).toMatchObject({ email, pending: null });
-  await change(call, { email: next });
-  await confirmOld(email);
-  await tryFive(next, 'address-confirmation', 'Use this address');
-  expect(await read(call)).toMatchObject({ email, pending: null });
-  await change(call, { email: next });
-  await fixture.confirmChange(email, next);
-  await tryFive(email, 'address-change', 'Undo the change');
-  expect((await read(call)).email).toBe(next);
-});
-
 test('an empty change is nothing_to_update', async () => {
   const { call, email } = await newCaller();
   const { name } = await read(call);
@@ -169,26 +119,6 @@ test('many accounts together mail one new address no more often than one', async
   } finally {
     await strict.close();
   }
-});
-
-test('of two accounts that want one address, the first to confirm gets it', async () => {
-  const [one, two] = [await newCaller(), await newCaller()];
-  const next = fixture.newAddress();
-  const pages = [];
-  for (const { call, email } of [one, two]) {
-    await change(call, { email: next });
-    await confirmOld(email);
-    const [letter] = await fixture.lettersTo(next);
-    const browser = fixture.browser();
-    const page = await browser.open(letter?.link ?? '');
-    pages.push(() => browser.press(page, 'Use this address', { code: letter?.code ?? '' }));
-  }
-  const answers = await Promise.all(pages.map((press) => press()));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-  expect(answers.find(({ status }) => status === 409)?.text).toContain('This e-mail address is already in use');
-  const accounts = await Promise.all([one, two].map(({ call }) => read(call)));
-  expect(accounts.filter(({ email }) => email === next)).toHaveLength(1);
-  expect(accounts.map(({ pending_email }) => pending_email)).toEqual([null, null]);
 });
 
 test('a later change replaces a pending one, and the present address cancels it', async () => {

@@ -1,0 +1,60 @@
+/** For 72 hours after a change of an account's address, nothing of it is deleted and its money goes nowhere else. */
+import { afterAll, expect, test } from 'vitest';
+import { type Answer, createSite, errorOf } from '#test/api/fixture.ts';
+import { answered, createPayoutFixture, newKey } from './fixture.ts';
+
+const fixture = await createPayoutFixture();
+afterAll(() => fixture.close());
+const hourMs = 3600_000;
+
+/** As if both mailboxes had just confirmed a change. */
+async function changeAddress(accountId: string) {
+  const now = fixture.clock.now();
+  await fixture.deps.em().execute(
+    `insert into email_change (id, account_id, email, old_email, hash, status, old_confirmed_at, created_at, expires_at)
+     values (?, ?, 'new@example.com', 'old@example.com', ?, 'confirmed', ?, ?, ?)`,
+    [`addr_${accountId}`, accountId, Buffer.from(accountId), now, now, new Date(now.getTime() + 72 * hourMs)],
+  );
+}
+const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
+const pending = [409, 'address_change_pending'];
+
+test('payout accounts and sites stay as they are for 72 hours', async () => {
+  const owner = await fixture.newCaller();
+  const [site, old] = [await createSite(owner), await createSite(owner)];
+  const account = await fixture.newAccount(owner);
+  const spare = await fixture.newAccount(owner);
+  const connected = answered<{ id: string }>(await fixture.add(owner, { rail: 'connect' }));
+  await fixture.attach(owner, site.id, account.id);
+  await owner.call('POST', `/v1/sites/${old.id}/archive`);
+  await changeAddress(owner.accountId);
+  const path = `/v1/account/payout-accounts/${account.id}`;
+  const acts = [
+    () => fixture.add(owner),
+    () => owner.call('PATCH', path, { body: { name: 'Mine' } }),
+    () => owner.call('POST', `${path}/key`, { body: { secret_key: newKey() } }),
+    () => owner.call('DELETE', path),
+    () => owner.call('POST', `/v1/account/payout-accounts/${connected.id}/onboarding`),
+    () => fixture.attach(owner, old.id, spare.id),
+    () => fixture.end(owner, site.id),
+    () => owner.call('DELETE', `/v1/sites/${old.id}?confirm=true`),
+    () => owner.call('PATCH', '/v1/account', { body: { email: 'third@example.com' } }),
+  ];
+  const codes = [];
+  for (const act of acts) codes.push(codeOf(await act()));
+  expect(codes.filter(([, code]) => code !== 'site_archived')).toEqual(Array(acts.length - 1).fill(pending));
+  fixture.skip(72 * hourMs);
+  expect((await owner.call('PATCH', path, { body: { name: 'Mine' } })).status).toBe(200);
+  expect((await owner.call('DELETE', `/v1/sites/${old.id}?confirm=true`)).status).toBe(200);
+});
+
+test('an offer that a thief made cannot be accepted by their own account', async () => {
+  const [owner, thief] = [await fixture.newCaller(), await fixture.newCaller()];
+  const [site, second] = [await createSite(owner), await createSite(owner)];
+  const account = await fixture.newAccount(thief);
+  const offer = answered<{ id: string }>(await fixture.offerFromSite(owner, site.id, account.id));
+  await changeAddress(owner.accountId);
+  expect(codeOf(await fixture.accept(thief, offer.id))).toEqual(pending);
+  expect(codeOf(await fixture.offerFromSite(owner, second.id, account.id))).toEqual(pending);
+  expect((await fixture.endOffer(owner, offer.id)).status).toBe(200);
+});
