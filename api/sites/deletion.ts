@@ -18,7 +18,8 @@ type Pending = { payments: number; refunds: number; bookings: number };
 
 /**
  * Deletes the site after 30 days, until which its owner, who is e-mailed, can restore it. Deleting it again changes
- * nothing. Throws `owner_only`, `site_not_archived`, `site_archived` where it is blocked, `confirm_required`.
+ * nothing. Throws `owner_only`, `site_not_archived`, `site_archived` where it is blocked, `confirm_required`,
+ * `address_change_pending`.
  */
 export async function deleteSite(
   em: EntityManager,

@@ -24,7 +24,7 @@ test('payout accounts and sites stay as they are for 72 hours', async () => {
   const [site, old] = [await createSite(owner), await createSite(owner)];
   const account = await fixture.newAccount(owner);
   const spare = await fixture.newAccount(owner);
-  const connected = answered<{ id: string }>(await fixture.add(owner, { rail: 'connect' }));
+  const connected = answered(await fixture.add(owner, { rail: 'connect' }));
   await fixture.attach(owner, site.id, account.id);
   await owner.call('POST', `/v1/sites/${old.id}/archive`);
   await changeAddress(owner.accountId);
@@ -52,7 +52,7 @@ test('an offer that a thief made cannot be accepted by their own account', async
   const [owner, thief] = [await fixture.newCaller(), await fixture.newCaller()];
   const [site, second] = [await createSite(owner), await createSite(owner)];
   const account = await fixture.newAccount(thief);
-  const offer = answered<{ id: string }>(await fixture.offerFromSite(owner, site.id, account.id));
+  const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
   await changeAddress(owner.accountId);
   expect(codeOf(await fixture.accept(thief, offer.id))).toEqual(pending);
   expect(codeOf(await fixture.offerFromSite(owner, second.id, account.id))).toEqual(pending);
