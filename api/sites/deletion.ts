@@ -1,5 +1,5 @@
 /** Deleting an archived site, and restoring it for 30 days. */
-import { type Actor, type Person, requireNotBlocked } from '#api/access.ts';
+import { type Actor, requireNotBlocked } from '#api/access.ts';
 import { requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { Account } from '#db/accounts/account.ts';
 import { recordAct } from '#db/history/recording.ts';
