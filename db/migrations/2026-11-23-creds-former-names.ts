@@ -5,7 +5,7 @@ export class FormerNames extends Migration {
   override up(): void {
     this.addSql(`
       create table former_name (
-        id bigint generated always as identity primary key,
+        id uuid primary key default gen_random_uuid(),
         site_id text not null references site,
         name text not null,
         renamed_at timestamptz not null,
