@@ -6,9 +6,10 @@ import { sweepHistory } from '#db/history/expiry.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { dayMs } from '#rules/time.ts';
 import { type Caller, createFixture, createSite } from '#test/api/fixture.ts';
+import { challengeEnv } from '#test/forms/fixture.ts';
 import { commitFiles, folder, git } from '#test/git/git.ts';
 
-const fixture = await createFixture();
+const fixture = await createFixture(challengeEnv);
 afterAll(() => fixture.close());
 
 type Entry = { action: string; via: unknown; subject: unknown; detail: unknown; account: { id: string } };
@@ -86,6 +87,16 @@ test('a site that is archived and active again says so once', async () => {
     await owner.call('POST', `/v1/sites/${site.id}/${act}`);
   }
   const expected = ['site.unarchived', 'site.archived', 'site.created'];
+  expect(await actionsOf(owner, `/v1/sites/${site.id}/history`)).toEqual(expected);
+});
+
+test('a form that is closed and reopened says so once', async () => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  const body = { name: 'Enquiry', fields: [{ name: 'a', label: 'A', kind: 'text' }] };
+  const { id } = (await owner.call('POST', `/v1/sites/${site.id}/forms`, { body })).body;
+  for (const act of ['disable', 'disable', 'enable', 'enable']) await owner.call('POST', `/v1/forms/${id}/${act}`);
+  const expected = ['form.enabled', 'form.disabled', 'form.created', 'site.created'];
   expect(await actionsOf(owner, `/v1/sites/${site.id}/history`)).toEqual(expected);
 });
 
