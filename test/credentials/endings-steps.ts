@@ -1,0 +1,191 @@
+/** What can happen to access: each step calls the product, tells the model, and compares their verdicts. */
+import { expect } from 'vitest';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { sweepOauth } from '#db/auth/oauth-expiry.ts';
+import { sweepSignIns } from '#db/auth/signin-expiry.ts';
+import { sweepTokens } from '#db/auth/token-expiry.ts';
+import { blockSite, unblockSite } from '#db/sites/transitions.ts';
+import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
+import { callerFrom, type Drawn, one, type Run, type Step, siteFrom } from './endings-draws.ts';
+import { connect, makeForSite, makeToken, signIn, type Tokens } from './endings-making.ts';
+import { endOf, identifies, isBlocked, lives, type Model, reaches, works } from './endings-model.ts';
+
+/** None is a lifetime, nor a sum of some. */
+const pauses = [20_000, 11 * minuteMs, 61 * minuteMs, 25 * hourMs, 8 * dayMs + hourMs, 32 * dayMs];
+
+async function rotate({ world, model }: Run, { by, what }: Drawn): Promise<string> {
+  const caller = callerFrom({ world, model }, by);
+  const thing = what % 2 === 0 ? caller : callerFrom({ world, model }, what);
+  const now = world.now();
+  const { status, body } = await world.call(caller.secret, 'POST', `/v1/tokens/${thing.id}/rotate`);
+  const said = `${caller.label} rotates ${thing.label}: ${status}`;
+  if (status !== 200) return said;
+  expect(identifies(model, caller, now) && caller.account === thing.account, said).toBe(true);
+  model.replaced.push(thing.secret);
+  thing.secret = body.access_token;
+  return said;
+}
+
+const endPaths = {
+  token: 'tokens',
+  client: 'tokens',
+  git: 'git-credentials',
+  upload: 'uploads',
+  review: 'review-links',
+};
+
+/** Ends something by the call for it. */
+async function revoke({ world, model }: Run, { by, what }: Drawn): Promise<string> {
+  const caller = callerFrom({ world, model }, by);
+  const thing = one(
+    model.things.filter(({ kind }) => kind !== 'session'),
+    what,
+  );
+  const path = endPaths[thing.kind as keyof typeof endPaths];
+  const now = world.now();
+  const { status } = await world.call(caller.secret, 'DELETE', `/v1/${path}/${thing.id}`);
+  const said = `${caller.label} ends ${thing.label}: ${status}`;
+  if (status !== 200) return said;
+  expect(identifies(model, caller, now), said).toBe(true);
+  thing.ended = true;
+  return said;
+}
+
+/** A signed-in person presses a button of their page: Sign out, or Revoke. */
+async function press(run: Run, { by, what, how }: Drawn): Promise<string> {
+  const { world, model } = run;
+  const sessions = model.things.filter(({ kind }) => kind === 'session');
+  if (sessions.length === 0) return await signIn(run, { by, what, how });
+  const session = one(sessions, by);
+  const thing =
+    how % 3 === 0
+      ? session
+      : one(
+          model.things.filter(({ kind }) => kind !== 'session'),
+          what,
+        );
+  const path = thing.kind === 'git' ? 'git-credentials' : 'tokens';
+  const worked = works(model, session, world.now());
+  const pressed = await world.press(session, thing === session ? '/signout' : `/account/${path}/${thing.id}/revoke`);
+  const said = `${session.label} ends ${thing.label}: ${pressed}`;
+  expect(pressed && !worked, said).toBe(false);
+  if (pressed) thing.ended = true;
+  return said;
+}
+
+/** A client renews its access, repeats that, or gives it back. */
+async function renew(run: Run, drawn: Drawn): Promise<string> {
+  const { world, model } = run;
+  const clients = model.things.filter(({ kind }) => kind === 'client');
+  if (clients.length === 0) return await connect(run, drawn);
+  const thing = one(clients, drawn.what);
+  const { client_id, refresh, refreshed } = { client_id: world.client, ...thing };
+  const now = world.now();
+  if (drawn.how % 5 === 0) {
+    const { status } = await world.form('/oauth/revoke', { client_id, token: refresh?.secret ?? '' });
+    // A refresh token that was swept names nothing, and had expired.
+    if (status === 200 && endOf(thing) > now) thing.ended = true;
+    return `${thing.label} gives its access back: ${status}`;
+  }
+  const isRepeat = drawn.how % 5 === 1 && refreshed !== undefined;
+  const used = isRepeat ? refreshed : refresh;
+  const { status, text } = await world.form('/oauth/token', {
+    client_id,
+    grant_type: 'refresh_token',
+    refresh_token: used?.secret ?? '',
+  });
+  const said = `${thing.label} ${isRepeat ? 'repeats a renewal' : 'renews its access'}: ${status}`;
+  const inTime = isRepeat ? now - refreshed.usedAt <= minuteMs : (refresh?.expiresAt ?? 0) > now;
+  const isOpen = lives(thing, now) && !isBlocked(model, thing.account);
+  expect(status === 200, `${said} ${text}`).toBe(isOpen && inTime);
+  if (isRepeat) {
+    if (isOpen && !inTime) thing.ended = true;
+  } else if (status === 200) {
+    const renewed: Tokens = JSON.parse(text);
+    model.replaced.push(thing.secret);
+    thing.refreshed = { secret: used?.secret ?? '', expiresAt: used?.expiresAt ?? 0, usedAt: now };
+    thing.secret = renewed.access_token;
+    thing.refresh = { secret: renewed.refresh_token, expiresAt: world.now() + 29 * dayMs };
+    thing.expiresAt = world.now() + hourMs;
+  }
+  return said;
+}
+
+/** The guest leaves, is removed, or comes back with an empty hand. */
+async function changeMembership({ world, model }: Run, { by, how }: Drawn): Promise<string> {
+  const [site, guest] = [world.sites[0], world.accounts[1]?.id];
+  if (!model.joined) {
+    const row = 'insert into collaborator (site_id, account_id, since) values (?, ?, ?)';
+    await world.deps.em().execute(row, [site, guest, world.clock.now()]);
+    model.joined = true;
+    return 'account 1 joins site 0 again';
+  }
+  const caller = callerFrom({ world, model }, by);
+  const path = how % 2 === 0 ? 'me' : guest;
+  const may = reaches(model, caller, 0, world.now(), 'write') && caller.account === (path === 'me' ? 1 : 0);
+  const { status, body } = await world.call(caller.secret, 'DELETE', `/v1/sites/${site}/collaborators/${path}`);
+  const said = `${caller.label} ends the stay of ${path}: ${status}`;
+  expect(status === 200, `${said} ${JSON.stringify(body)}`).toBe(may);
+  if (may) Object.assign(model, { joined: false, departures: model.departures + 1 });
+  return said;
+}
+
+async function archive({ world, model }: Run, drawn: Drawn): Promise<string> {
+  const caller = callerFrom({ world, model }, drawn.by);
+  const at = siteFrom(drawn);
+  const site = model.sites[at];
+  const verb = site?.archived ? 'unarchive' : 'archive';
+  const { status } = await world.call(caller.secret, 'POST', `/v1/sites/${world.sites[at]}/${verb}`);
+  const said = `${caller.label} would ${verb} site ${at}: ${status}`;
+  if (status !== 200 || !site) return said;
+  expect(reaches(model, caller, at, world.now(), 'write') && caller.account === site.owner, said).toBe(true);
+  site.archived = !site.archived;
+  for (const thing of model.things) if (thing.kind === 'review' && thing.site === at) thing.ended = true;
+  return said;
+}
+
+async function operate({ world, model }: Run, { what, how }: Drawn): Promise<string> {
+  const em = world.deps.em();
+  if (how % 2 === 0) {
+    const at = what % 2;
+    const account = model.accounts[at] as Model['accounts'][number];
+    const id = world.accounts[at]?.id ?? '';
+    await (account.blocked ? unblockAccount(em, world.deps, id) : blockAccount(em, world.deps, id, 'Abuse.'));
+    account.blocked = !account.blocked;
+    return `the operator ${account.blocked ? 'blocks' : 'unblocks'} account ${at}`;
+  }
+  const at = what % 3;
+  const site = model.sites[at] as Model['sites'][number];
+  const id = world.sites[at] ?? '';
+  await (site.blocked ? unblockSite(em, id) : blockSite(em, world.clock, id, 'Abuse.'));
+  site.blocked = !site.blocked;
+  return `the operator ${site.blocked ? 'blocks' : 'unblocks'} site ${at}`;
+}
+
+async function pass({ world, model }: Run, { what, how }: Drawn): Promise<string> {
+  const ms = one(pauses, what);
+  world.skip(ms);
+  if (how % 2 === 0) return `${ms / 1000} s pass`;
+  for (const sweep of [sweepTokens, sweepOauth, sweepSignIns]) await sweep(world.deps.em(), world.clock.now());
+  for (const thing of model.things) {
+    if (thing.refreshed && thing.refreshed.expiresAt < world.now()) delete thing.refreshed;
+  }
+  return `${ms / 1000} s pass, and old rows are deleted`;
+}
+
+export const steps = {
+  makeToken,
+  makeGit: makeForSite('git'),
+  makeUpload: makeForSite('upload'),
+  makeReview: makeForSite('review'),
+  rotate,
+  revoke,
+  signIn,
+  press,
+  connect,
+  renew,
+  changeMembership,
+  archive,
+  operate,
+  pass,
+} satisfies Record<string, Step>;
