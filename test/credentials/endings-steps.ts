@@ -157,7 +157,7 @@ async function operate({ world, model }: Run, { what, how }: Drawn): Promise<str
   const at = what % 3;
   const site = model.sites[at] as Model['sites'][number];
   const id = world.sites[at] ?? '';
-  await (site.blocked ? unblockSite(em, id) : blockSite(em, world.clock, id, 'Abuse.'));
+  await (site.blocked ? unblockSite(em, world.clock, id) : blockSite(em, world.clock, id, 'Abuse.'));
   site.blocked = !site.blocked;
   return `the operator ${site.blocked ? 'blocks' : 'unblocks'} site ${at}`;
 }
