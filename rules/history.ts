@@ -66,6 +66,12 @@ const described = {
   'domain.blocked': { says: 'The operator blocked a domain.' },
   'domain.unblocked': { says: 'The operator unblocked a domain.' },
   'account.updated': { says: 'Changed the name or the address of the account, or asked to.' },
+  'account.address_confirmed': { says: 'The old mailbox confirmed a change of the address.' },
+  'account.address_changed': { says: 'Both mailboxes confirmed a new address, which the account has now.' },
+  'account.address_change_stopped': { says: 'The old mailbox stopped a change of the address.' },
+  'account.address_change_undone': {
+    says: 'The old mailbox undid a change of the address, which revoked every token and session.',
+  },
   'account.blocked': { says: 'The operator blocked the account.' },
   'account.unblocked': { says: 'The operator unblocked the account.' },
   'plan.checkout_started': owners('Opened the checkout of a plan.'),

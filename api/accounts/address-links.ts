@@ -10,8 +10,10 @@ import { Account } from '#db/accounts/account.ts';
 import { AddressLink, type AddressLinkSide } from '#db/accounts/address-link.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
 import { revokeAllAccess, revokeTokensOf } from '#db/auth/token-revocation.ts';
+import { recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
+import type { Action } from '#rules/history.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -93,7 +95,7 @@ async function answerOnce(
     const change = await tx.findOneOrFail(EmailChange, { id: link.change.id }, { refresh: true });
     if (!actsOf(link, change, deps.clock.now()).includes(act)) return { outcome: 'over' };
     if (!isCode(deps.config.secret, link, typed)) return await countWrongCode(tx, link, typed);
-    if (act === 'stop') return await stop(tx, change);
+    if (act === 'stop') return await stop(tx, deps, change);
     if (act === 'undo') return await undo(tx, deps, change);
     requireNotStopped(await tx.findOneOrFail(Account, { id: change.account.id }, { refresh: true }));
     return link.side === 'old' ? await confirmByOld(tx, deps, change) : await confirmByNew(tx, deps, change);
@@ -118,9 +120,11 @@ async function countWrongCode(tx: EntityManager, link: AddressLink, typed: strin
   return { outcome: 'too_many_codes', side: link.side };
 }
 
-async function stop(tx: EntityManager, change: EmailChange): Promise<AddressAnswer> {
+async function stop(tx: EntityManager, deps: Deps, change: EmailChange): Promise<AddressAnswer> {
   const stopped = await tx.nativeUpdate(EmailChange, { id: change.id, status: 'pending' }, { status: 'ended' });
-  return stopped > 0 ? { outcome: 'stopped', email: oldAddressOf(change) } : { outcome: 'over' };
+  if (stopped === 0) return { outcome: 'over' };
+  recordStep(tx, deps, change, 'account.address_change_stopped');
+  return { outcome: 'stopped', email: oldAddressOf(change) };
 }
 
 async function confirmByOld(tx: EntityManager, deps: Deps, change: EmailChange): Promise<AddressAnswer> {
@@ -128,6 +132,7 @@ async function confirmByOld(tx: EntityManager, deps: Deps, change: EmailChange):
   const expiresAt = new Date(now.getTime() + confirmMs);
   const open = { id: change.id, status: 'pending', oldConfirmedAt: null } as const;
   if ((await tx.nativeUpdate(EmailChange, open, { oldConfirmedAt: now, expiresAt })) === 0) return { outcome: 'over' };
+  recordStep(tx, deps, change, 'account.address_confirmed');
   const { account, email, askedBy = null } = change;
   const { name: accountName } = await tx.findOneOrFail(Account, { id: account.id });
   queueMail(tx, deps, {
@@ -149,6 +154,7 @@ async function confirmByNew(tx: EntityManager, deps: Deps, change: EmailChange):
   }
   const until = new Date(deps.clock.now().getTime() + undoMs);
   await settle(tx, change, 'pending', { status: 'confirmed', expiresAt: until });
+  recordStep(tx, deps, change, 'account.address_changed');
   queueMail(tx, deps, {
     kind: 'address-change',
     to: moved.old,
@@ -167,10 +173,18 @@ async function undo(tx: EntityManager, deps: Deps, change: EmailChange): Promise
   await revokeTokensOf(tx, account.id, deps.clock.now());
   if (!(await moveAddress(tx, deps, account.id, oldAddress))) throw taken();
   await settle(tx, change, 'confirmed', { status: 'ended' });
+  recordStep(tx, deps, change, 'account.address_change_undone');
   await revokeAllAccess(tx, account.id, deps.clock.now());
   const data = { stage: 'undone', oldAddress } as const;
   queueMail(tx, deps, { kind: 'address-change', to: newAddress, data, account: account.id });
   return { outcome: 'undone', email: oldAddress };
+}
+
+/** A person acts here, with a code from a mailbox. */
+function recordStep(tx: EntityManager, { clock }: Deps, change: EmailChange, action: Action): void {
+  const { account, email: to } = change;
+  const detail = { from: oldAddressOf(change), to };
+  recordAct(tx, clock, { accountId: account.id }, action, { subject: { id: account.id, name: null }, detail });
 }
 
 /** Under the account's lock, so that nothing else settles the change in between. Throws `expired`. */

@@ -1,6 +1,7 @@
 /** The codes that the e-mails about a change of address show: nothing happens without them. */
 import { afterAll, expect, test } from 'vitest';
-import type { Call } from '#test/api/fixture.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { type Call, callWith } from '#test/api/fixture.ts';
 import { createPeopleFixture } from './fixture.ts';
 
 const fixture = await createPeopleFixture();
@@ -79,4 +80,24 @@ test('of two accounts that want one address, the first to confirm gets it', asyn
   const accounts = await Promise.all([one, two].map(({ call }) => read(call)));
   expect(accounts.filter(({ email }) => email === next)).toHaveLength(1);
   expect(accounts.map(({ pending_email }) => pending_email)).toEqual([null, null]);
+});
+
+test('the history lists each step of a change of address', async () => {
+  const { call, email, accountId } = await fixture.newSignedIn();
+  const next = fixture.newAddress();
+  await change(call, { email: next });
+  await fixture.answerMail(email, 'address-change', 'Stop the change');
+  await change(call, { email: next });
+  await fixture.confirmChange(email, next);
+  await fixture.answerMail(email, 'address-change', 'Undo the change');
+  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, accountId, { name: 'later' });
+  const { body } = await callWith(fixture.url, secret)('GET', '/v1/account/history');
+  const steps = body.items.filter(({ via }: { via: { kind: string } }) => via.kind === 'person');
+  expect(steps.map(({ action }: { action: string }) => action)).toEqual([
+    'account.address_change_undone',
+    'account.address_changed',
+    'account.address_confirmed',
+    'account.address_change_stopped',
+  ]);
+  expect(steps[0].detail).toEqual({ from: email, to: next });
 });
