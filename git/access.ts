@@ -160,9 +160,16 @@ export async function recordPush(
   }
 }
 
-/** A password is valid only while the account that created it has access to the site. */
-async function isStillMember(em: EntityManager, { site, account }: GitCredential): Promise<boolean> {
-  return site.account.id === account.id || (await em.count(Collaborator, { site: site.id, account: account.id })) > 0;
+/**
+ * A password is valid only while the account that created it has access to the site: a site under deletion is its
+ * owner's alone, and a purged one is nobody's.
+ */
+async function isStillMember(em: EntityManager, credential: GitCredential): Promise<boolean> {
+  const { account } = credential;
+  const site = credential.site as Site;
+  if (site.purgedAt) return false;
+  if (site.account.id === account.id) return true;
+  return !site.deleteAt && (await em.count(Collaborator, { site: site.id, account: account.id })) > 0;
 }
 
 function parseBasic(authorization: string | undefined): { username: string; password: string } {

@@ -28,7 +28,8 @@ export type Thing = {
 
 export type Model = {
   accounts: { blocked: boolean }[];
-  sites: { owner: number; archived: boolean; blocked: boolean }[];
+  /** Once deleted, a site is its owner's alone, who can restore it until it is purged. */
+  sites: { owner: number; archived: boolean; blocked: boolean; deleteAt?: number | undefined; purged: boolean }[];
   /** Account 1 on site 0. */
   joined: boolean;
   departures: number;
@@ -39,15 +40,18 @@ export type Model = {
 
 export const newModel = (): Model => ({
   accounts: [{ blocked: false }, { blocked: false }],
-  sites: [0, 0, 1].map((owner) => ({ owner, archived: false, blocked: false })),
+  sites: [0, 0, 1].map((owner) => ({ owner, archived: false, blocked: false, purged: false })),
   joined: true,
   departures: 0,
   things: [],
   replaced: [],
 });
 
-export const isMember = (model: Model, account: number, site: number): boolean =>
-  model.sites[site]?.owner === account || (site === 0 && model.joined);
+export function isMember(model: Model, account: number, site: number): boolean {
+  const { owner, deleteAt, purged } = model.sites[site] ?? {};
+  if (purged) return false;
+  return owner === account || (site === 0 && model.joined && deleteAt === undefined);
+}
 
 export const isBlocked = (model: Model, account: number): boolean => model.accounts[account]?.blocked === true;
 
@@ -85,7 +89,8 @@ export function reaches(model: Model, thing: Thing, site: number, now: number, a
 
 /** Whether the account that made it has had access to the site ever since. */
 function stayed(model: Model, { account, site = 0, stay }: Thing): boolean {
-  return model.sites[site]?.owner === account || (isMember(model, account, site) && stay === model.departures);
+  if (!isMember(model, account, site)) return false;
+  return model.sites[site]?.owner === account || stay === model.departures;
 }
 
 /** Whether its holder gets what it is for; `write`: whether a git credential may push. */

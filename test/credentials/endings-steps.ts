@@ -4,6 +4,8 @@ import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { sweepOauth } from '#db/auth/oauth-expiry.ts';
 import { sweepSignIns } from '#db/auth/signin-expiry.ts';
 import { sweepTokens } from '#db/auth/token-expiry.ts';
+import { revokeAllAccess } from '#db/auth/token-revocation.ts';
+import { settleDeletion } from '#db/sites/deletion.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 import { callerFrom, type Drawn, one, type Run, type Step, siteFrom } from './endings-draws.ts';
@@ -130,18 +132,34 @@ async function changeMembership({ world, model }: Run, { by, how }: Drawn): Prom
   return said;
 }
 
-async function archive({ world, model }: Run, drawn: Drawn): Promise<string> {
-  const caller = callerFrom({ world, model }, drawn.by);
+/** The owner archives or deletes a site, or takes that back. */
+async function closeSite({ world, model }: Run, drawn: Drawn): Promise<string> {
   const at = siteFrom(drawn);
-  const site = model.sites[at];
-  const verb = site?.archived ? 'unarchive' : 'archive';
-  const { status } = await world.call(caller.secret, 'POST', `/v1/sites/${world.sites[at]}/${verb}`);
-  const said = `${caller.label} would ${verb} site ${at}: ${status}`;
-  if (status !== 200 || !site) return said;
-  expect(reaches(model, caller, at, world.now(), 'write') && caller.account === site.owner, said).toBe(true);
-  site.archived = !site.archived;
+  const site = model.sites[at] as Model['sites'][number];
+  const caller = callerFrom({ world, model }, drawn.by, drawn.how % 8 < 6 ? site.owner : undefined);
+  const deletes = site.archived && !site.deleteAt && drawn.how % 4 > 0;
+  const verb = site.archived ? 'unarchive' : 'archive';
+  const [method, path] = deletes ? ['DELETE', '?confirm=true'] : ['POST', `/${site.deleteAt ? 'restore-site' : verb}`];
+  const now = world.now();
+  const { status, body } = await world.call(caller.secret, method, `/v1/sites/${world.sites[at]}${path}`);
+  const said = `${caller.label} sends ${method} ${path} to site ${at}: ${status}`;
+  if (status !== 200) return said;
+  expect(reaches(model, caller, at, now, 'write') && caller.account === site.owner, said).toBe(true);
+  if (deletes) site.deleteAt = Date.parse(body.delete_at);
+  else if (site.deleteAt) site.deleteAt = undefined;
+  else site.archived = !site.archived;
   for (const thing of model.things) if (thing.kind === 'review' && thing.site === at) thing.ended = true;
   return said;
+}
+
+/** The owner of an account undoes a change of its address, which ends all access. */
+async function endAll({ world, model }: Run, { by }: Drawn): Promise<string> {
+  const account = by % 2;
+  await world.deps.em().transactional(async (tx) => {
+    await revokeAllAccess(tx, world.accounts[account]?.id ?? '', world.clock.now());
+  });
+  for (const thing of model.things) if (thing.account === account) thing.ended = true;
+  return `all access to account ${account} ends`;
 }
 
 async function operate({ world, model }: Run, { what, how }: Drawn): Promise<string> {
@@ -167,6 +185,10 @@ async function pass({ world, model }: Run, { what, how }: Drawn): Promise<string
   world.skip(ms);
   if (how % 2 === 0) return `${ms / 1000} s pass`;
   for (const sweep of [sweepTokens, sweepOauth, sweepSignIns]) await sweep(world.deps.em(), world.clock.now());
+  for (const [at, site] of model.sites.entries()) {
+    if ((await settleDeletion(world.deps.em(), world.clock, world.sites[at] ?? '')).status === 'purging')
+      site.purged = true;
+  }
   for (const thing of model.things) {
     if (thing.refreshed && thing.refreshed.expiresAt < world.now()) delete thing.refreshed;
   }
@@ -185,7 +207,8 @@ export const steps = {
   connect,
   renew,
   changeMembership,
-  archive,
+  closeSite,
+  endAll,
   operate,
   pass,
 } satisfies Record<string, Step>;

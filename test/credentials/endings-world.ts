@@ -87,7 +87,8 @@ export async function createWorld() {
       delete from oauth_code; delete from oauth_grant; delete from git_credential; delete from upload_link;
       delete from review_link; delete from browser_session; delete from signin_link; delete from token;
       delete from history_entry; delete from mail; delete from outbox; delete from collaborator; delete from rate_limit;
-      update site set status = 'active', archived_at = null, blocked_at = null, block_reason = null;
+      update site set status = 'active', archived_at = null, blocked_at = null, block_reason = null,
+        delete_at = null, purged_at = null;
       update account set blocked_at = null, block_reason = null;
       insert into collaborator (site_id, account_id, since) values ('${sites[0]}', '${guest?.id}', now());`);
     for (const [account, { id }] of accounts.entries()) {

@@ -147,6 +147,37 @@ test('only the owner reads a site under deletion, and lists it on demand', async
   }
 });
 
+test('only the owner fetches the source of a site under deletion, until its purge', async () => {
+  const [owner, friend] = [await fixture.newCaller(), await fixture.newCaller()];
+  const site = await createSite(owner);
+  const joined = 'insert into collaborator (site_id, account_id, since) values (?, ?, ?)';
+  await fixture.deps.em().execute(joined, [site.id, friend.accountId, fixture.clock.now()]);
+  const passwords = await Promise.all(
+    [owner, friend].map(async ({ call }) => {
+      const { body } = await call('POST', path(site, '/git-credentials'), {
+        body: { repository: 'source', access: 'read', expires_in_seconds: 80 * 86_400 },
+      });
+      return `Basic ${Buffer.from(`${body.username}:${body.password}`).toString('base64')}`;
+    }),
+  );
+  const fetched = () =>
+    Promise.all(
+      passwords.map(async (authorization) => {
+        const url = `${fixture.url}/git/${site.id}.git/info/refs?service=git-upload-pack`;
+        return (await fetch(url, { headers: { authorization } })).status;
+      }),
+    );
+  expect(await fetched()).toEqual([200, 200]);
+  await owner.call('POST', path(site, '/archive'));
+  await owner.call('DELETE', path(site, '?confirm=true'));
+  expect(await fetched()).toEqual([200, 401]);
+  await owner.call('POST', path(site, '/restore-site'));
+  expect(await fetched()).toEqual([200, 200]);
+  await owner.call('DELETE', path(site, '?confirm=true'));
+  await fixture.deps.em().execute('update site set purged_at = now() where id = ?', [site.id]);
+  expect(await fetched()).toEqual([401, 401]);
+});
+
 test('a site under deletion counts as a site, and keeps its name', async () => {
   const owner = await fixture.newCaller();
   const { sites: limit } = limitsIn(fixture.config);
