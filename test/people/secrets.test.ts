@@ -4,6 +4,7 @@ import { openAccount } from '#api/accounts/rules.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { callWith, errorOf } from '#test/api/fixture.ts';
 import { createMailFixture } from '#test/mail/fixture.ts';
+import { until } from '#test/stack/until.ts';
 import { newBrowser } from './browser.ts';
 
 const fixture = await createMailFixture();
@@ -21,18 +22,21 @@ const keep = (...texts: string[]) => {
 
 const lastPart = (path: string) => path.split('/').at(-1) ?? '';
 
-/** The path of the link that a mail to the address brought and nobody opened yet, as the mail server got it. */
-async function newLink(address: string): Promise<string> {
+/** The path of the link that a mail to the address brought and nobody opened yet, as the mail server got it, and its code if it has one. */
+async function newLetter(address: string, kind: 'access' | 'signin' | 'address') {
   const unread = () =>
     fixture
       .mailsTo(address)
-      .flatMap(({ text }) => text.match(/https?:\/\/\S+/)?.map((link) => new URL(link).pathname) ?? [])
-      .find((path) => /^\/(access|signin|address)\/./.test(path) && !secrets.has(lastPart(path)));
-  await expect.poll(unread, { timeout: 20_000, interval: 50 }).toBeDefined();
-  const path = unread() as string;
-  keep(lastPart(path));
-  return path;
+      .map(({ text }) => ({
+        path: new URL(/https?:\/\/\S+/.exec(text)?.[0] ?? fixture.url).pathname,
+        code: /^Code: ([A-Z]{8})$/m.exec(text)?.[1] ?? '',
+      }))
+      .find(({ path }) => path.startsWith(`/${kind}/`) && !secrets.has(lastPart(path)));
+  const { path, code } = (await until(unread, (letter) => letter !== undefined)) as Letter;
+  keep(lastPart(path), ...(code ? [code] : []));
+  return { path, code };
 }
+type Letter = { path: string; code: string };
 
 async function ask() {
   const { body } = await anyone('POST', '/v1/auth/requests', { body: { email, agent_name: 'Claude' } });
@@ -49,7 +53,7 @@ async function redeem({ id, secret }: { id: string; secret: string }) {
 async function grantAccess() {
   const browser = newBrowser(fixture.url);
   const request = await ask();
-  const page = await browser.open(await newLink(email));
+  const page = await browser.open((await newLetter(email, 'access')).path);
   const wrong = await browser.press(page, 'Give access', { code: 'BBBBBBBB' });
   refusals.push(wrong.text);
   await browser.press(wrong, 'Give access', { code: request.user_code, account: 'yes' });
@@ -61,7 +65,7 @@ async function signIn() {
   const browser = newBrowser(fixture.url);
   const sent = await browser.press(await browser.open('/signin'), 'Send me a link', { email });
   keep(/<p class="code">([A-Z]{8})</.exec(sent.text)?.[1] ?? '');
-  const link = await newLink(email);
+  const { path: link } = await newLetter(email, 'signin');
   const page = await browser.open(link);
   keep(/name="form" value="([^"]+)"/.exec(page.text)?.[1] ?? '');
   return { browser, page, link };
@@ -102,8 +106,10 @@ test('tokens, links, codes and cookies are in no log, history, error or row', as
   keep(...browser.cookies.values());
   const me = callWith(fixture.url, body.access_token);
   await me('PATCH', '/v1/account', { body: { email: 'new@example.com' } });
-  const link = await newLink('new@example.com');
-  await browser.press(await browser.open(link), 'Use this address');
+  const old = await newLetter(email, 'address');
+  await browser.press(await browser.open(old.path), 'Confirm the change', { code: old.code });
+  const { path: link, code } = await newLetter('new@example.com', 'address');
+  await browser.press(await browser.open(link), 'Use this address', { code });
   refusals.push(
     (await browser.open(link)).text,
     (await anyone('POST', `/v1/auth/requests?x=${body.access_token}`)).text,
@@ -111,7 +117,7 @@ test('tokens, links, codes and cookies are in no log, history, error or row', as
   const mails = fixture.mailsTo(email);
   expect(mails.length).toBeGreaterThan(0);
   for (const { html, subject } of mails) expect(`${html}${subject}`).not.toContain(request.user_code);
-  // 3 requests for mail to the owner, 1 to the new address, 1 notice each way, and the request's own.
+  // 3 requests for mail to the owner, 1 to the new address, a notice, and the request's own.
   const kept = await histories();
   expect(kept.length).toBeGreaterThanOrEqual(6);
   expect(secrets.size).toBeGreaterThanOrEqual(11);
