@@ -71,7 +71,7 @@ export function makeForSite(kind: keyof typeof offers): Step {
     const life = one(lifetimes, drawn.how >> 1);
     const now = world.now();
     const isOpen = access === 'read' || model.sites[site]?.archived === false;
-    const may = reaches(model, maker, site, now, access) && isOpen && (!life || now + life <= endOf(maker));
+    const may = reaches(model, maker, site, now, { access }) && isOpen && (!life || now + life <= endOf(maker));
     const sent = { ...usual, ...(kind === 'git' ? { access } : {}), ...withLife(life) };
     const { status, body } = await world.call(maker.secret, 'POST', `/v1/sites/${world.sites[site]}/${path}`, sent);
     const label = `${kind} ${model.things.length}`;

@@ -80,11 +80,11 @@ export function includes(scope: Scope, other: Scope): boolean {
   return sites && (scope.access === 'write' || other.access === 'read') && (scope.account || !other.account);
 }
 
-/** Whether the token or client may read the site, or change it. */
-export function reaches(model: Model, thing: Thing, site: number, now: number, access: Scope['access'] = 'read') {
+/** Whether the token or client may read the site, or do more with it. */
+export function reaches(model: Model, thing: Thing, site: number, now: number, more: Partial<Scope> = {}): boolean {
   const { scope, account } = thing;
   if (!scope || !identifies(model, thing, now)) return false;
-  return includes(scope, { sites: [site], access, account: false }) && isMember(model, account, site);
+  return includes(scope, { sites: [site], access: 'read', account: false, ...more }) && isMember(model, account, site);
 }
 
 /** Whether the account that made it has had access to the site ever since. */
