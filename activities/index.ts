@@ -1,6 +1,7 @@
 /** The activities of each task queue. */
 import type { Deps } from '#runtime/deps.ts';
 import { accessRequestActivities } from './access-requests.ts';
+import { accountDeletionActivities } from './account-deletion.ts';
 import { analyticsActivities } from './analytics.ts';
 import { billingActivities } from './billing.ts';
 import { bookingActivities } from './bookings.ts';
@@ -39,6 +40,7 @@ export function createPlatformActivities(deps: Deps) {
     ...reconciliationActivities(deps),
     ...maintenanceActivities(deps),
     ...scanningActivities(deps),
+    ...accountDeletionActivities(deps),
     ...siteDeletionActivities(deps),
   };
 }

@@ -1,5 +1,11 @@
 /** Reconciliation and sweeping: restarts or fails rows whose workflow is lost, and deletes expired data. */
 
+import {
+  freeAddresses,
+  overdueAccountDeletions,
+  restartAccountDeletions,
+  sweepDeletionCodes,
+} from '#db/accounts/deletion.ts';
 import { textArray } from '#db/arrays.ts';
 import { sweepAccessRequests } from '#db/auth/access-request-expiry.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
@@ -61,6 +67,8 @@ const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] =
   sweepPreviews,
   sweepTicketKeys,
   freeNames,
+  freeAddresses,
+  sweepDeletionCodes,
   sweepFormerNames,
   sweepHistory,
 ];
@@ -79,16 +87,19 @@ export function reconciliationActivities(deps: Deps) {
   async function restartLost(): Promise<void> {
     const [domains, scans] = [await overdueDomains(deps.em(), clock), await overdueScans(deps.em(), clock)];
     const deletions = await overdueDeletions(deps.em(), clock);
+    const leaving = await overdueAccountDeletions(deps.em(), clock);
     // Workflows of removed domains have usually ended.
     const due = domains.filter(({ removedAt }) => !removedAt).map(({ id }) => workflowIds.onboardDomain(id));
     const lost: string[] = [];
     const scanned = scans.map(({ id }) => workflowIds.scanContent(id));
     const deleted = deletions.map(({ id }) => workflowIds.deleteSite(id));
-    for (const workflowId of [...due, ...scanned, ...deleted])
+    const left = leaving.map(({ id }) => workflowIds.deleteAccount(id));
+    for (const workflowId of [...due, ...scanned, ...deleted, ...left])
       if ((await workflowState(deps.temporal, workflowId)) !== 'running') lost.push(workflowId);
     await restartDomains(deps.em(), clock, domains);
     await restartScans(deps.em(), clock, scans);
     await restartDeletions(deps.em(), clock, deletions);
+    await restartAccountDeletions(deps.em(), clock, leaving);
     for (const workflowId of lost) await logRepair('restarted', workflowId, 'restarted a missing workflow');
   }
 

@@ -41,6 +41,6 @@ export function siteDeletionActivities(deps: Deps) {
       return await removePurgeBlobs(deps.em(), store, siteId, heartbeat);
     },
 
-    finishSitePurge: (siteId: string) => finishPurge(deps.em(), siteId),
+    finishSitePurge: (siteId: string) => finishPurge(deps.em(), clock, siteId),
   };
 }

@@ -6,6 +6,7 @@ import { gitRoutes } from '#git/http.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { requestLogger } from '#runtime/log.ts';
 import { addressPages } from './accounts/address-pages.ts';
+import { accountDeletionPages } from './accounts/deletion-pages.ts';
 import { ownerPages } from './accounts/pages.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
@@ -123,6 +124,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
       ownerPages(scope, deps);
+      accountDeletionPages(scope, deps);
       wideningPages(scope, deps);
       sitePages(scope, deps);
       planPages(scope, deps);

@@ -39,6 +39,7 @@ import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-re
 import { TokenScopes } from './migrations/2026-11-23-token-scopes.ts';
 import { AddressChanges } from './migrations/2026-11-24-address-changes.ts';
 import { SiteDeletions } from './migrations/2026-11-24-ends-sites.ts';
+import { AccountDeletions } from './migrations/2026-11-24-goodbye-accounts.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -85,4 +86,5 @@ export const migrationsList = [
   { name: '2026-11-23-history', class: History },
   { name: '2026-11-24-ends-sites', class: SiteDeletions },
   { name: '2026-11-24-address-changes', class: AddressChanges },
+  { name: '2026-11-24-goodbye-accounts', class: AccountDeletions },
 ];

@@ -3,6 +3,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { Account } from './accounts/account.ts';
 import { AddressLink } from './accounts/address-link.ts';
+import { AccountDeletionCode } from './accounts/deletion-code.ts';
 import { EmailChange } from './accounts/email-change.ts';
 import { Asset } from './assets/asset.ts';
 import { Photo } from './assets/photo.ts';
@@ -68,6 +69,7 @@ export function openOrm(
         BrowserSession,
         EmailChange,
         AddressLink,
+        AccountDeletionCode,
         Site,
         Sketch,
         SketchHost,

@@ -113,4 +113,10 @@ export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs
     `select id as "siteId" from site where delete_at is not null`,
     { mayRestart: true },
   ),
+  deleteAccount: followsRow(
+    'accountId',
+    workflowIds.deleteAccount,
+    `select id as "accountId" from account where delete_at is not null`,
+    { mayRestart: true },
+  ),
 };

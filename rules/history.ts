@@ -72,6 +72,8 @@ const described = {
   'account.address_change_undone': {
     says: 'The old mailbox undid a change of the address, which revoked every token and session.',
   },
+  'account.deleted': { says: 'Deleted the account.' },
+  'account.restored': { says: 'Restored the deleted account.' },
   'account.blocked': { says: 'The operator blocked the account.' },
   'account.unblocked': { says: 'The operator unblocked the account.' },
   'plan.checkout_started': owners('Opened the checkout of a plan.'),

@@ -17,6 +17,7 @@ export const workflowIds = {
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
   deleteSite: (siteId: string) => `site-deletion:${siteId}`,
+  deleteAccount: (accountId: string) => `account-deletion:${accountId}`,
   schedule: (name: string) => `schedule:${name}`,
 } as const;
 
@@ -37,6 +38,7 @@ export type WorkflowInputs = {
   notify: { mailId: string };
   grantAccess: { requestId: string };
   deleteSite: { siteId: string };
+  deleteAccount: { accountId: string };
 };
 export type WorkflowName = keyof WorkflowInputs;
 
@@ -53,6 +55,7 @@ export type WorkflowSignals = {
   expireOffer: 'moved';
   grantAccess: 'moved';
   deleteSite: 'moved';
+  deleteAccount: 'moved';
 };
 
 /**

@@ -1,4 +1,5 @@
 export * from './access-requests.ts';
+export * from './account-deletion.ts';
 export * from './analytics.ts';
 export * from './billing.ts';
 export * from './bookings.ts';

@@ -1,4 +1,5 @@
 /** For 72 hours after a change of address, the old address can undo it and is reserved. */
+import { Account } from '#db/accounts/account.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
@@ -15,9 +16,13 @@ async function undoableUntil(em: EntityManager, now: Date, accountId: string): P
   return change?.expiresAt ?? null;
 }
 
-/** Whether the address belongs to an account, other than `accountId`, that may get it back. Call it under `lockAddress`. */
+/**
+ * Whether the address belongs to an account, other than `accountId`, that may get it back, or to a deleted one, whose
+ * address is free 90 days later. Call it under `lockAddress`.
+ */
 export async function isReserved(em: EntityManager, now: Date, email: string, accountId?: string): Promise<boolean> {
   const others = accountId === undefined ? {} : { account: { $ne: accountId } };
+  if ((await em.count(Account, { email, purgedAt: { $ne: null } })) > 0) return true;
   return (await em.count(EmailChange, { ...undoable(now), oldEmail: email, ...others })) > 0;
 }
 

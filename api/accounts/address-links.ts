@@ -3,13 +3,14 @@
  * scanners open links and submit forms, so nothing happens without the code.
  */
 
-import { DeadlockException, LockMode } from '@mikro-orm/core';
+import { LockMode } from '@mikro-orm/core';
 import { hashCode, isCode, isCodeShaped, newUserCode, wrongCodesMax } from '#api/auth/codes.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { AddressLink, type AddressLinkSide } from '#db/accounts/address-link.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
 import { revokeAllAccess, revokeTokensOf } from '#db/auth/token-revocation.ts';
+import { repeatDeadlocked } from '#db/deadlocks.ts';
 import { recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -24,9 +25,6 @@ import { requireNotStopped } from './blocked.ts';
 
 /** Each address has this long to confirm. */
 export const confirmMs = dayMs;
-
-/** Calls of a thief may lock rows of the account in another order, and must not prevent that its owner undoes a change. */
-const deadlocksMax = 5;
 
 /** `stop` ends a pending change; `undo` reverts one that has taken effect. */
 export type AddressAct = 'confirm' | 'stop' | 'undo';
@@ -69,13 +67,8 @@ export async function answerLink(
   secret: string,
   answer: { act: AddressAct; typed: string },
 ): Promise<AddressAnswer> {
-  for (let triesLeft = deadlocksMax; ; triesLeft--) {
-    try {
-      return await answerOnce(em.fork(), deps, secret, answer);
-    } catch (error) {
-      if (!(error instanceof DeadlockException) || triesLeft === 0) throw error;
-    }
-  }
+  // Calls of a thief may lock rows of the account in another order, and must not prevent that its owner undoes a change.
+  return await repeatDeadlocked(() => answerOnce(em.fork(), deps, secret, answer));
 }
 
 async function answerOnce(

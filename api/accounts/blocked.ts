@@ -1,4 +1,4 @@
-/** The error for accounts that the operator has blocked. */
+/** The errors for accounts that the operator has blocked, and for those that their owner deletes. */
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -12,8 +12,17 @@ export function accountBlocked(reason: string): AppError {
 }
 
 /** Throws `access_denied` where the account is blocked. */
-export function requireNotStopped({ blockReason }: Pick<Account, 'blockReason'>): void {
+export function requireNotBlocked({ blockReason }: Pick<Account, 'blockReason'>): void {
   if (blockReason != null) throw accountBlocked(blockReason);
+}
+
+/** The same, and where the account is being deleted: until its owner restores it, nobody gets access to it. */
+export function requireNotStopped(account: Pick<Account, 'blockReason' | 'deleteAt' | 'purgedAt'>): void {
+  requireNotBlocked(account);
+  if (!account.deleteAt && !account.purgedAt) return;
+  throw errors.access_denied('This account is being deleted.', {
+    nextAction: 'Ask the owner to sign in and restore it.',
+  });
 }
 
 /** Why the account with this address is blocked; null if it is not, or does not exist. */

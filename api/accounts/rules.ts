@@ -48,7 +48,10 @@ export async function accountOfAddress(
 ): Promise<Account | null> {
   if (config.signUp === 'open') await createAccount(tx, clock, { email, name });
   // A change of address that commits while this waits is seen: the row is compared again.
-  const [row] = await tx.execute<{ id: string }[]>('select id from account where email = ? for key share', [email]);
+  const [row] = await tx.execute<{ id: string }[]>(
+    'select id from account where email = ? and purged_at is null for key share',
+    [email],
+  );
   return row ? await tx.findOneOrFail(Account, { id: row.id }, { refresh: true }) : null;
 }
 

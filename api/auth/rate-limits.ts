@@ -13,6 +13,8 @@ const perHour = {
   address: 20,
   /** Changes of address, for one account and for one new address. */
   changes: 5,
+  /** Codes that confirm the deletion of one account. */
+  deletions: 5,
 } as const;
 type LimitName = keyof typeof perHour;
 
@@ -43,6 +45,12 @@ export async function limitAddressChanges(
 ) {
   const holder = 'email' in columns ? 'e-mail address' : 'account';
   await limit(tx, deps, { table: 'email_change', columns, limit: 'changes' }, `address changes for this ${holder}`);
+}
+
+/** Limits the codes that confirm the deletion of an account. Throws `rate_limited`. */
+export async function limitDeletionCodes(tx: EntityManager, deps: DepsOfLimits, accountId: string) {
+  const counted = { table: 'account_deletion_code', columns: { account_id: accountId }, limit: 'deletions' } as const;
+  await limit(tx, deps, counted, 'codes to delete this account');
 }
 
 /** Whether the address has received so many e-mails about access requests within the last hour that it gets no more. */

@@ -2,7 +2,7 @@
 
 import { LockMode } from '@mikro-orm/core';
 import { isReserved } from '#api/accounts/address-hold.ts';
-import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
+import { blockOfAddress, requireNotBlocked } from '#api/accounts/blocked.ts';
 import { accountOfAddress } from '#api/accounts/rules.ts';
 import { networkKey } from '#api/plugins/rate-limit.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -52,7 +52,7 @@ export async function mailLink(
       expiresAt,
     });
     const canOpen = config.signUp === 'open' && !(await isReserved(tx, now, email));
-    const known = canOpen || (await tx.count(Account, { email })) > 0;
+    const known = canOpen || (await tx.count(Account, { email, purgedAt: null })) > 0;
     const link = known ? `${config.baseUrl}/signin/${secret}` : null;
     const reason = await blockOfAddress(tx, email);
     // Only the reader of the e-mail learns that the account is blocked.
@@ -103,7 +103,8 @@ export async function useLink(
     const account = await accountOfAddress(tx, deps, { email: link.email });
     // The address had an account when the link was sent, and no longer has one.
     if (!account) return { outcome: 'over' };
-    requireNotStopped(account);
+    // An account under deletion too: its owner signs in to restore it.
+    requireNotBlocked(account);
     link.endedAt = deps.clock.now();
     return openSession(tx, deps, account);
   });

@@ -1,7 +1,7 @@
 /** Onboarding at the provider: our link, the provider's link behind it, and the return. */
 
 import type { Person } from '#api/access.ts';
-import { requireNotStopped } from '#api/accounts/blocked.ts';
+import { requireNotBlocked } from '#api/accounts/blocked.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -50,7 +50,7 @@ export async function onboardingOf(
   const link = await em.findOne(PayoutOnboarding, { hash: hashSecret(secret) }, { populate: ['payoutAccount'] });
   if (!link || link.payoutAccount.status === 'gone')
     throw errors.not_found('This link is not valid. Ask for a new one.');
-  requireNotStopped(link.payoutAccount);
+  requireNotBlocked(link.payoutAccount);
   if (link.expiresAt <= clock.now()) throw errors.expired('This link has expired. Ask for a new one.');
   return link.payoutAccount;
 }

@@ -1,7 +1,7 @@
 /** Pages for signed-in owners, identified by the session cookie. Other browsers are redirected to sign in. */
 import type { FastifyReply } from 'fastify';
 import { actorOf } from '#api/access.ts';
-import { requireNotStopped } from '#api/accounts/blocked.ts';
+import { requireNotBlocked } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
 import { readSession } from '#api/auth/signin.ts';
 import { savePendingRequest } from '#api/oauth/pending-request.ts';
@@ -16,6 +16,9 @@ declare module 'fastify' {
   }
 }
 
+/** While the account is being deleted, its owner sees this page only. */
+export const restorePath = '/account/restore';
+
 const sessionCookie = '__Host-frontage_session';
 
 /** Sets `request.session` and `request.actor`. */
@@ -28,9 +31,11 @@ export function requireSession(scope: Api, { clock }: Deps): void {
       if (isWidening(request.url)) savePendingRequest(reply, request, clock.now());
       return reply.redirect(signinFor(request.url), 303);
     }
-    if (request.url !== '/signout') requireNotStopped(request.session.account);
     // A session uses no token of the account, so the owner may revoke every token.
     request.actor = actorOf(request.session.account.id, request.session.id);
+    if (request.url === '/signout') return;
+    requireNotBlocked(request.session.account);
+    if (request.session.account.deleteAt && request.url !== restorePath) return reply.redirect(restorePath, 303);
   });
 }
 

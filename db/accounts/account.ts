@@ -12,6 +12,9 @@ export const Account = defineEntity({
     /** When an operator blocked the account, and the reason, which its owner can read. */
     blockedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
+    /** When it is deleted for good, from the owner's confirmation until that has ended; and when the purge began. */
+    deleteAt: p.datetime().nullable(),
+    purgedAt: p.datetime().nullable(),
     /** Its plans, for `limitsOf` and `planOf`. */
     subscriptions: p
       .text()

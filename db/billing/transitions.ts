@@ -90,7 +90,8 @@ export async function applyReport(
     const row = await tx.findOneOrFail(BillingSubscription, { id }, { refresh: true });
     if (row.asked !== asked || isSubscriptionSettled(row.status)) return row;
     const now = clock.now();
-    if (isSubscriptionInForce(report.status) && row.status === 'open') await endReplaced(tx, clock, row);
+    if (isSubscriptionInForce(report.status) && row.status === 'open')
+      await endSubscriptions(tx, clock, { account: row.account.id, except: row.id });
     applyStatus(row, report, { now, graceMs });
     row.asked += 1;
     row.askAt = isSubscriptionSettled(row.status) ? null : nextQueryAt(row, now);
@@ -111,9 +112,13 @@ function applyStatus(row: BillingSubscription, report: Report, { now, graceMs }:
   if (isSubscriptionSettled(row.status)) row.settledAt = now;
 }
 
-/** Ends the account's previous subscriptions: here at once, and at the provider after the commit. */
-async function endReplaced(tx: EntityManager, clock: Clock, { id, account }: BillingSubscription): Promise<void> {
-  const others = { account: account.id, ...inForce, id: { $ne: id } };
+/** Ends the locked account's subscriptions: here at once, and at the provider after the commit. */
+export async function endSubscriptions(
+  tx: EntityManager,
+  clock: Clock,
+  { account, except = '' }: { account: string; except?: string },
+): Promise<void> {
+  const others = { account, ...inForce, id: { $ne: except } };
   for (const other of await tx.find(BillingSubscription, others, { refresh: true })) {
     other.status = 'ending';
     other.overdueSince = null;

@@ -14,8 +14,13 @@ import { Site } from './site.ts';
 import { lockSite } from './transitions.ts';
 
 /** Starts the deletion of an archived site, which the caller has locked. Its holds and open payments expire. */
-export async function startDeletion(tx: EntityManager, clock: Clock, site: Site): Promise<void> {
-  site.deleteAt = new Date(clock.now().getTime() + deletionDelayMs);
+export async function startDeletion(
+  tx: EntityManager,
+  clock: Clock,
+  site: Site,
+  deleteAt = new Date(clock.now().getTime() + deletionDelayMs),
+): Promise<void> {
+  site.deleteAt = deleteAt;
   startDeleteSite(tx, clock, site);
   await expireHoldsAndPayments(tx, clock, { site: site.id });
 }
@@ -52,9 +57,13 @@ export async function settleDeletion(em: EntityManager, clock: Clock, siteId: st
   });
 }
 
-/** Records that nothing is left to remove. */
-export async function finishPurge(em: EntityManager, siteId: string): Promise<void> {
-  await em.execute('update site set delete_at = null where id = ? and purged_at is not null', [siteId]);
+/** Records that nothing is left to remove. A deletion of the account waits for this. */
+export async function finishPurge(em: EntityManager, clock: Clock, siteId: string): Promise<void> {
+  await em.transactional(async (tx) => {
+    const { account } = await tx.findOneOrFail(Site, { id: siteId }, { populate: ['account'] });
+    await tx.execute('update site set delete_at = null where id = ? and purged_at is not null', [siteId]);
+    if (account.deleteAt) signalWorkflow(tx, clock, 'deleteAccount', { accountId: account.id }, 'moved');
+  });
 }
 
 /** Sites whose purge should have ended: their workflow may be lost. */

@@ -2,6 +2,7 @@
 import { accessEnded } from './access-ended.ts';
 import { accessRequest } from './access-request.ts';
 import { accountBlocked } from './account-blocked.ts';
+import { accountDeletion } from './account-deletion.ts';
 import { addressChange } from './address-change.ts';
 import { addressConfirmation } from './address-confirmation.ts';
 import { bookingCancelled, bookingConfirmed, bookingTaken } from './booking.ts';
@@ -32,6 +33,7 @@ export const mails = {
   'money-returned': moneyReturned,
   'domain-proof-missing': domainProofMissing,
   'site-deletion': siteDeletion,
+  'account-deletion': accountDeletion,
 } as const;
 
 export type MailKind = keyof typeof mails;

@@ -75,6 +75,7 @@ ${page.plan ? planSection(page.plan, form) : null}
 ${tokenList(page)}
 ${page.gitPasswords.passwords.length > 0 ? gitPasswordList(page.gitPasswords, page) : null}
 ${addressSection(page)}
+<p class="hint"><a href="/account/delete">Delete this account</a></p>
 ${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
   return writePage({ title: 'Your account – Frontage', main, layout: 'dashboard', bar, form: true });
