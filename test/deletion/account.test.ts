@@ -1,7 +1,7 @@
 /** An owner deletes the account in a browser, restores it within 30 days, or lets it be purged. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { Account } from '#db/accounts/account.ts';
-import { freeAddresses, restartAccountDeletions, sweepDeletionCodes } from '#db/accounts/deletion.ts';
+import { freeAddresses, restartAccountDeletions } from '#db/accounts/deletion.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
@@ -220,70 +220,6 @@ test('the address of a purged account is reserved for 90 days, then free', async
   expect(next.page.text).toContain('No sites yet');
   const [now] = await em().execute<{ id: string }[]>('select id from account where email = ?', [owner.email]);
   expect(now?.id).not.toBe(owner.accountId);
-});
-
-test('five wrong codes end a code, and only a page of this browser is heard', async () => {
-  const owner = await fixture.newSignedIn();
-  const { page, code } = await askForCode(owner);
-  const forged = await owner.browser.go(
-    'POST',
-    '/account/delete/confirm',
-    { code },
-    { 'sec-fetch-site': 'cross-site' },
-  );
-  expect([forged.status, forged.text]).toEqual([400, expect.stringContaining('did not come from a page')]);
-  expect((await owner.browser.go('POST', '/account/delete/confirm', { code })).status).toBe(400);
-  // A token is no session: it is sent to sign in.
-  expect((await owner.call('POST', '/account/delete/confirm', { body: { code } })).status).toBe(303);
-  for (let left = 4; left >= 0; left--) {
-    const shown = await owner.browser.press(page, 'Delete my account', { code: 'BBBBBBBB' });
-    expect([shown.status, shown.text]).toEqual([
-      400,
-      expect.stringMatching(left > 0 ? `${left} attempt` : 'last attempt'),
-    ]);
-  }
-  const late = await owner.browser.press(page, 'Delete my account', { code });
-  expect(late.text).toContain('This code has expired');
-  const second = await askForCode(owner);
-  fixture.skip(16 * 60_000);
-  expect((await owner.browser.press(second.page, 'Delete my account', { code: second.code })).text).toContain(
-    'expired',
-  );
-  expect((await accountOf(owner.accountId)).deleteAt).toBeNull();
-  expect((await owner.call('GET', '/v1/account')).status).toBe(200);
-  fixture.skip(3600_000);
-  expect(await sweepDeletionCodes(em(), fixture.clock.now())).toBeGreaterThanOrEqual(2);
-});
-
-test('a newer code replaces an older one, and codes are limited', async () => {
-  const owner = await fixture.newSignedIn();
-  const first = await askForCode(owner);
-  await askForCode(owner);
-  expect((await owner.browser.press(first.page, 'Delete my account', { code: first.code })).status).toBe(400);
-  const pages = [];
-  for (let asked = 0; asked < 50; asked++) pages.push((await askForCode(owner)).page.status);
-  expect([pages[0], pages.at(-1)]).toEqual([200, 429]);
-});
-
-test('a change of address and a blocked site hold the account', async () => {
-  const owner = await fixture.newSignedIn();
-  const next = fixture.newAddress();
-  expect((await owner.call('PATCH', '/v1/account', { body: { email: next } })).status).toBe(200);
-  await fixture.confirmChange(owner.email, next);
-  const browser = fixture.browser();
-  await fixture.signIn(browser, next);
-  const held = await askForCode({ browser, email: next });
-  expect([held.page.status, held.page.text]).toEqual([409, expect.stringContaining('can undo that until')]);
-  fixture.skip(4 * dayMs);
-  const free = await askForCode({ browser, email: next });
-  const site = await createSite(owner);
-  await em().execute(`update site set blocked_at = ?, block_reason = 'Phishing' where id = ?`, [
-    fixture.clock.now(),
-    site.id,
-  ]);
-  const refused = await browser.press(free.page, 'Delete my account', { code: free.code });
-  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('blocked by the operator')]);
-  expect((await accountOf(owner.accountId)).deleteAt).toBeNull();
 });
 
 test('nobody gets access to an account while it is being deleted', async () => {
