@@ -16,10 +16,15 @@ export function requireNotBlocked({ blockReason }: Pick<Account, 'blockReason'>)
   if (blockReason != null) throw accountBlocked(blockReason);
 }
 
-/** The same, and where the account is being deleted: until its owner restores it, nobody gets access to it. */
+/** Throws `access_denied` where the account is blocked or being deleted. */
 export function requireNotStopped(account: Pick<Account, 'blockReason' | 'deleteAt' | 'purgedAt'>): void {
   requireNotBlocked(account);
-  if (!account.deleteAt && !account.purgedAt) return;
+  requireNotDeleting(account);
+}
+
+/** Until its owner restores it, nobody gets access to an account that is being deleted. Throws `access_denied`. */
+export function requireNotDeleting({ deleteAt, purgedAt }: Pick<Account, 'deleteAt' | 'purgedAt'>): void {
+  if (!deleteAt && !purgedAt) return;
   throw errors.access_denied('This account is being deleted.', {
     nextAction: 'Ask the owner to sign in and restore it.',
   });

@@ -43,8 +43,9 @@ export async function exchangeCode(em: EntityManager, deps: Deps, given: Given):
     if (found && !found.usedAt) await lockAccount(tx, found.account.id);
     const code = await tx.findOne(OauthCode, which, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     if (!code || !given.client.hash.equals(code.clientHash)) return badGrant('The code was not issued to this client.');
-    if ((await tx.findOneOrFail(Account, { id: code.account.id }, { refresh: true })).blockedAt)
-      return badGrant('The account has been blocked by the operator.');
+    const account = await tx.findOneOrFail(Account, { id: code.account.id }, { refresh: true });
+    if (account.blockedAt) return badGrant('The account has been blocked by the operator.');
+    if (account.deleteAt || account.purgedAt) return badGrant('The account is being deleted.');
     if (code.usedAt) {
       if (code.grant) await endGrant(tx, deps, code.grant.id, 'code_reused');
       return badGrant('The code has already been used, so the access it granted has been revoked.');

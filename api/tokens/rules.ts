@@ -2,6 +2,7 @@
 
 import { type Actor, loadSite, outOfScope, personOf } from '#api/access.ts';
 import { payoutsPower, requireSettledAddress } from '#api/accounts/address-hold.ts';
+import { requireNotDeleting } from '#api/accounts/blocked.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { unauthorized } from '#api/plugins/bearer.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -43,6 +44,7 @@ export async function issueToken(
       nextAction: 'Send a later expires_at, or omit it for a token that does not expire.',
     });
   }
+  requireNotDeleting(await em.findOneOrFail(Account, { id: accountId }, { refresh: true }));
   const token = em.create(Token, {
     id,
     account: em.getReference(Account, accountId),

@@ -1,5 +1,6 @@
 /** An owner deletes the account in a browser, restores it within 30 days, or lets it be purged. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { issueToken } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
 import { freeAddresses, restartAccountDeletions } from '#db/accounts/deletion.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
@@ -235,4 +236,5 @@ test('nobody gets access to an account while it is being deleted', async () => {
   await purge(owner);
   const { browser: late } = await signInAgain(owner).catch(() => ({ browser: fixture.browser() }));
   expect((await late.open('/account')).text).toContain('Send me a link');
+  await expect(issueToken(em(), fixture.clock, owner.accountId, { name: 'late' })).rejects.toThrow('is being deleted');
 });
