@@ -128,3 +128,29 @@ export const neverSucceeding: readonly string[] = [
 
 /** Calls that succeed without a change: the domain has no site, the site is not deleted. */
 export const unchanging: readonly string[] = ['POST /v1/domains/{id}/detach', 'POST /v1/sites/{id}/restore-site'];
+
+/** Acts that no call alone makes, with the test that shows what they record. */
+export const shownByTest: Partial<Record<Action, string>> = {
+  'repository.pushed': 'test/history/acts.test.ts',
+  'site.blocked': 'test/history/acts.test.ts',
+  'site.unblocked': 'test/history/acts.test.ts',
+  'account.blocked': 'test/history/acts.test.ts',
+  'account.unblocked': 'test/history/acts.test.ts',
+  'account.address_confirmed': 'test/people/address-codes.test.ts',
+  'account.address_changed': 'test/people/address-codes.test.ts',
+  'account.address_change_stopped': 'test/people/address-codes.test.ts',
+  'account.address_change_undone': 'test/people/address-codes.test.ts',
+  'account.deleted': 'test/deletion/account.test.ts',
+  'account.restored': 'test/deletion/account.test.ts',
+};
+
+/** Recorded by the code, and by no test yet. */
+export const notShown: readonly Action[] = [
+  'site.exported',
+  'site.purged',
+  'domain.blocked',
+  'domain.unblocked',
+  'token.widened',
+  'comment.resolved',
+  'comment.reopened',
+];
