@@ -101,7 +101,7 @@ export async function findSite(em: EntityManager, actor: Person, siteId: string)
   return site && (await mayAct(em, actor, site)) ? site : null;
 }
 
-function noSuchSite(): AppError {
+export function noSuchSite(): AppError {
   return errors.not_found('No site with this id is accessible with this token.', {
     nextAction: 'Call GET /v1/sites to list the accessible sites.',
   });

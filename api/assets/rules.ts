@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
+import { recheckAuthorization } from '#api/plugins/bearer.ts';
 import { requireRepositories, rulesFor, writeChanges, writeRows } from '#api/source/commits.ts';
 import { receiveUpload, storeBlob } from '#api/source/upload-stream.ts';
 import { requireName } from '#api/source/validation.ts';
@@ -47,6 +48,10 @@ export async function putAsset(
   const planLimits = planLimitsOf(deps.config, site, deps.clock.now(), by);
   const tooLarge = () => exceedsFileLimit(path, planLimits);
   await using file = await receiveUpload(deps, body, { bytesMax: planLimits.limits.file_bytes, tooLarge });
+  // The upload may have taken minutes.
+  const current = deps.em();
+  await recheckAuthorization(current, deps, actor);
+  requireActive(await loadSite(current, actor, siteId));
   return await storeAsset(em, deps, site, {
     actor,
     path,

@@ -16,7 +16,7 @@ export function historyOfSite(site: Site, person: Person): Condition[] {
   return [{ where: `site_id is not null and site_id = ?${shared}`, values: [site.id] }];
 }
 
-/** Acts on the account and on its sites, and what the account did on sites of others. A token limited to some sites sees those of its sites. */
+/** Acts on the account and on its sites, and what the account did on sites of others. A token limited to some sites sees only those of its sites. */
 export function historyOfAccount({ accountId, scope: { sites } }: Person): Condition[] {
   const elsewhere = 'elsewhere_id is not null and elsewhere_id = ?';
   if (sites === 'all') {
@@ -26,7 +26,6 @@ export function historyOfAccount({ accountId, scope: { sites } }: Person): Condi
     ];
   }
   return [
-    { where: 'owner_id = ? and site_id is null', values: [accountId] },
     ...sites.map((id) => ({ where: 'site_id is not null and site_id = ? and owner_id = ?', values: [id, accountId] })),
     { where: `${elsewhere} and site_id = any(?)`, values: [accountId, textArray(sites)] },
   ];

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { requireScope } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
-import { type NamedCall, returnAllowance, useAllowance } from '#api/scopes/allowances.ts';
+import { type Claim, type NamedCall, returnAllowance, useAllowance } from '#api/scopes/allowances.ts';
 import { needOf } from '#api/scopes/needs.ts';
 import { wideningLink } from '#api/scopes/widening.ts';
 import { lackingIn, type PartOfScope, widened } from '#rules/scopes.ts';
@@ -18,7 +18,7 @@ const subjectMax = 200;
 declare module 'fastify' {
   interface FastifyRequest {
     /** The call as an owner allowed it once, if this request was the first to use that. */
-    allowedCall: NamedCall | null;
+    allowedCall: { call: NamedCall; claim: Claim } | null;
   }
 }
 
@@ -42,7 +42,7 @@ export function requireScopes(scope: Api, deps: Deps): void {
 
   scope.addHook('onSend', async (request, reply) => {
     const { allowedCall } = request;
-    if (allowedCall && reply.statusCode >= 400) await returnAllowance(request.em, allowedCall);
+    if (allowedCall && reply.statusCode >= 400) await returnAllowance(request.em, allowedCall.call, allowedCall.claim);
   });
 }
 
@@ -51,24 +51,35 @@ async function applyAllowance({ clock }: Deps, request: FastifyRequest, most: Pa
   const { actor } = request;
   if (actor.scope.sites === 'all' && !lackingIn(actor.scope, most)) return;
   const call = callOf(request);
-  const allowance = await useAllowance(request.em, clock.now(), call, keyOf(request));
+  const claim = { at: clock.now(), key: keyOf(request) };
+  const allowance = await useAllowance(request.em, claim.at, call, claim.key);
   if (!allowance) return;
-  if (allowance.claimed) request.allowedCall = call;
+  if (allowance.claimed) request.allowedCall = { call, claim };
   actor.scope = widened(actor.scope, allowance.missing);
   actor.handsOn = widened(actor.handsOn, allowance.handsOn);
 }
 
-/** Only a repeated POST returns its first response. */
-function keyOf({ method, headers }: FastifyRequest): string | undefined {
+/** Only a repeated POST of the very same address returns its first response, and only where the route can repeat it. */
+function keyOf({ method, url, headers, routeOptions }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'];
-  return method === 'POST' && typeof key === 'string' ? key : undefined;
+  if (method !== 'POST' || typeof key !== 'string' || !routeOptions.config.replay) return undefined;
+  return createHash('sha256').update(`${url}\0${key}`).digest('base64url');
 }
 
 function callOf({ actor, url, routeOptions }: FastifyRequest): NamedCall {
-  const path = url.split('?', 1)[0] ?? '';
+  const path = decoded(url.split('?', 1)[0] ?? '');
   const hash = () => createHash('sha256').update(path).digest('base64url');
   const subject = path.length <= subjectMax ? path : `${path.slice(0, subjectMax)}…${hash()}`;
   return { tokenId: actor.tokenId, operation: routeOptions.config.operation ?? '', subject };
+}
+
+/** As the router reads it: an encoded id names the same site. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 function linkFor({ config, clock }: Deps, request: FastifyRequest) {

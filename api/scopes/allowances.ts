@@ -8,6 +8,8 @@ const allowedMs = 10 * minuteMs;
 
 /** A call of a token: its operation, and its path. */
 export type NamedCall = { tokenId: string; operation: string; subject: string };
+/** When a call used the allowance, and its idempotency key. */
+export type Claim = { at: Date; key: string | undefined };
 export type Allowance = { missing: PartOfScope; handsOn: PartOfScope };
 
 type Row = { missing: PartOfScope; hands_on: PartOfScope };
@@ -37,7 +39,7 @@ export async function allowOnce(tx: EntityManager, now: Date, refused: Refusal):
 
 /**
  * Uses the allowance for a call. `claimed` is true if no call used it before; the call then gives it back if it fails.
- * A call with the same idempotency key may use it again, because it only repeats the response.
+ * One more call with the same idempotency key may use it, because that returns the same response; then nothing is given back.
  */
 export async function useAllowance(
   em: EntityManager,
@@ -53,13 +55,17 @@ export async function useAllowance(
   if (claimed) return { missing: claimed.missing, handsOn: claimed.hands_on, claimed: true };
   if (key === undefined) return null;
   const [repeated] = await em.execute<Row[]>(
-    `select ${columns} from scope_allowance where ${which} and used_with = ? and expires_at > ?`,
+    `update scope_allowance set used_with = null where ${which} and used_with = ? and expires_at > ? returning ${columns}`,
     [...valuesOf(call), key, now],
   );
   return repeated ? { missing: repeated.missing, handsOn: repeated.hands_on, claimed: false } : null;
 }
 
-/** The call failed, so it may be made again. */
-export async function returnAllowance(em: EntityManager, call: NamedCall): Promise<void> {
-  await em.execute(`update scope_allowance set used_at = null, used_with = null where ${which}`, valuesOf(call));
+/** The call that claimed the allowance then, with this key, failed, so it may be made again. */
+export async function returnAllowance(em: EntityManager, call: NamedCall, { at, key }: Claim): Promise<void> {
+  await em.execute(
+    `update scope_allowance set used_at = null, used_with = null
+     where ${which} and used_at = ? and used_with is not distinct from ?`,
+    [...valuesOf(call), at, key ?? null],
+  );
 }

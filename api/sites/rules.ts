@@ -3,6 +3,7 @@ import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import {
   type Actor,
   loadSite,
+  noSuchSite,
   type Person,
   requireActive,
   requireChangeable,
@@ -172,6 +173,8 @@ async function lockVisibleSite(tx: EntityManager, actor: Person, siteId: string)
   const site = await loadSite(tx, actor, siteId);
   await tx.lock(site, LockMode.PESSIMISTIC_WRITE);
   await tx.refresh(site);
+  // Its purge began while the lock was held elsewhere.
+  if (site.purgedAt) throw noSuchSite();
   return site;
 }
 

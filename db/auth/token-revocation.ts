@@ -38,6 +38,10 @@ export async function revokeWithAllMade(tx: EntityManager, id: string, now: Date
 export async function revokeAllAccess(tx: EntityManager, accountId: string, now: Date): Promise<void> {
   await tx.nativeDelete(BrowserSession, { account: accountId });
   await tx.nativeDelete(OauthCode, { account: accountId, usedAt: null });
+  await tx.execute(
+    `update access_request set status = 'expired' where status = 'approved' and email = (select email from account where id = ?)`,
+    [accountId],
+  );
   await revokeTokensOf(tx, accountId, now);
   await tx.nativeDelete(GitCredential, { account: accountId });
   await tx.nativeUpdate(UploadLink, { account: accountId, endedAt: null }, { endedAt: now });

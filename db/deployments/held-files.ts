@@ -37,17 +37,19 @@ export async function unlistedDeployments(
   );
 }
 
-/** Records the files of one deployment. */
+/** Records the files of one deployment. False if the store lacks a manifest: then the list is not complete. */
 export async function listDeploymentFiles(
   em: EntityManager,
   store: Pick<Store, 'readAll'>,
   { id, site, manifests }: Unlisted,
-): Promise<void> {
+): Promise<boolean> {
   for (const manifest of manifests) {
     const content = await store.readAll(manifest);
-    if (content) await recordHeldFiles(em, site, parseManifest(content).map(withEncodings));
+    if (!content) return false;
+    await recordHeldFiles(em, site, parseManifest(content).map(withEncodings));
   }
   await em.execute('update deployment set files_listed = true where id = ?', [id]);
+  return true;
 }
 
 function withEncodings({ sha256, bytes, encodings = [] }: ManifestFile): HeldFile {

@@ -55,7 +55,7 @@ async function addPurgeBlobs(em: EntityManager, siteId: string, hashes: string[]
   );
 }
 
-/** Lists the files of all other sites, so that each is named by a row. */
+/** Lists the files of all other sites, so that each is named by a row. Throws while the store lacks a manifest. */
 export async function listAllFiles(em: EntityManager, store: Reading, heartbeat: () => void): Promise<void> {
   for (;;) {
     const asked = { condition: 'site.purged_at is null', values: [], limit: deploymentsAtOnce };
@@ -63,7 +63,8 @@ export async function listAllFiles(em: EntityManager, store: Reading, heartbeat:
     if (unlisted.length === 0) return;
     for (const deployment of unlisted) {
       heartbeat();
-      await listDeploymentFiles(em, store, deployment);
+      if (!(await listDeploymentFiles(em, store, deployment)))
+        throw new Error(`The store lacks a manifest of ${deployment.id}, so it is not known which files it needs.`);
     }
   }
 }
