@@ -178,6 +178,24 @@ test('only the owner fetches the source of a site under deletion, until its purg
   expect(await fetched()).toEqual([401, 401]);
 });
 
+test('a restore that waits while the purge begins brings nothing back', async () => {
+  const owner = await fixture.newCaller();
+  const site = await deleting(owner);
+  const em = fixture.deps.em();
+  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const { answer } = await em.transactional(async (tx) => {
+    await tx.execute('update site set purged_at = now() where id = ?', [site.id]);
+    const restoring = owner.call('POST', path(site, '/restore-site'));
+    await expect.poll(async () => (await fixture.deps.em().execute<unknown[]>(waiting)).length).toBeGreaterThan(0);
+    return { answer: restoring };
+  });
+  expect(errorOf(await answer).code).toBe('not_found');
+  const [row] = await em.execute<[{ kept: boolean }]>('select delete_at is not null as kept from site where id = ?', [
+    site.id,
+  ]);
+  expect(row.kept).toBe(true);
+});
+
 test('a site under deletion counts as a site, and keeps its name', async () => {
   const owner = await fixture.newCaller();
   const { sites: limit } = limitsIn(fixture.config);

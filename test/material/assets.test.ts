@@ -120,6 +120,17 @@ describe('a file', () => {
     expect(errorOf(await stranger.call('GET', `/v1/sites/${owner.siteId}/assets`)).code).toBe('not_found');
   });
 
+  test('that ends after its token was revoked is not written', async () => {
+    const owner = await material.owner();
+    const before = await material.objects(owner.siteId);
+    const slow = openPut(owner.token, `${material.url}/v1/sites/${owner.siteId}/assets/src/assets/a.png`);
+    await slow.write(sample.png.subarray(0, 20));
+    await slow.begun();
+    await material.deps.em().execute('update token set revoked_at = now() where account_id = ?', [owner.accountId]);
+    expect((await slow.end(sample.png.subarray(20))).status).toBe(401);
+    expect(await material.objects(owner.siteId)).toEqual(before);
+  });
+
   test('that is interrupted leaves nothing', async () => {
     const owner = await material.owner();
     const before = await material.objects(owner.siteId);

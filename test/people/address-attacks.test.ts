@@ -222,6 +222,16 @@ test('10: the thief prepares access that would begin after the change is undone'
   await expectControl(theft);
 });
 
+test('12: the thief redeems after the undo what was approved before the change', async () => {
+  const theft = await newTheft();
+  const request = (await fixture.ask(theft.email)).body;
+  await theft.browser.press(await theft.browser.open('/account'), 'Give access', { code: request.user_code });
+  await takeOver(theft);
+  expect((await askOld(theft.email, 'Undo the change')).status).toBe(200);
+  expect(errorOf(await fixture.redeem(request)).code).toBe('expired');
+  await expectControl(theft);
+});
+
 test('11: the thief also reads the old mailbox, and the operator moves the account', async () => {
   const theft = await newTheft();
   await takeOver(theft);

@@ -109,12 +109,25 @@ test('of concurrent calls that an owner allowed once, one succeeds', async () =>
 test('a call that an owner allowed once may be repeated with its key', async () => {
   const owner = await fixture.newSignedIn();
   const { call } = await tokenWith(owner, usualScope);
-  const make = (key: string) =>
-    call('POST', '/v1/tokens', { body: { name: 'T' }, headers: { 'idempotency-key': key } });
+  const make = (key: string, path = '/v1/tokens', name = 'T') =>
+    call('POST', path, { body: { name }, headers: { 'idempotency-key': key } });
   await press(owner, linkIn(await make('one')), 'Allow once');
   const first = await make('one');
+  for (const path of ['/v1/tokens?', '/v1/tokens?&', '/v1/%74okens']) linkIn(await make('one', path, 'More'));
   expect((await make('one')).body).toEqual(first.body);
   linkIn(await make('two'));
+});
+
+test('a failing call gives back only what it used itself', async () => {
+  const owner = await fixture.newSignedIn();
+  const { call } = await tokenWith(owner, usualScope);
+  const make = (body: unknown) => call('POST', '/v1/tokens', { body, headers: { 'idempotency-key': 'one' } });
+  await press(owner, linkIn(await make({ name: 'T' })), 'Allow once');
+  const answers = await Promise.all([{ name: 'T' }, { name: '' }, { name: 'T' }, { name: '' }].map(make));
+  await make({ name: 'T' });
+  await make({ name: 'T' });
+  const made = (await owner.call('GET', '/v1/tokens')).body.items.filter((one: { name: string }) => one.name === 'T');
+  expect([made.length, answers.filter(({ status }) => status === 500)]).toEqual([1, []]);
 });
 
 test('a permission for one call ends after ten minutes, its link after a day', async () => {
