@@ -64,7 +64,7 @@ export async function openSiteArchive(deps: Deps, asked: Asked): Promise<SiteArc
   const tar = pack();
   const written = writeEntries(tar, store, { blobs, packs, document });
   // Ends also when `content` is destroyed.
-  void written.catch((error) => tar.destroy(error)).finally(() => closeAll(packs));
+  void written.catch((error) => tar.destroy(error)).then(() => closeAll(packs));
   const rows = Object.entries(document.rows).map(([name, all]) => [name, all.length]);
   // A stream that is destroyed before its first read does not end its source.
   const content = Readable.from(tar, { objectMode: false }).once('close', () => tar.destroy());

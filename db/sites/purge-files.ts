@@ -10,7 +10,8 @@ import { parseManifest } from '#providers/manifest.ts';
 import type { Store } from '#providers/store/store.ts';
 
 const lockKey = 'held-files';
-const batchSize = 500;
+const removalKey = 'removal of files';
+const batchSize = 100;
 const deploymentsAtOnce = 50;
 
 /** Until the transaction ends, no purge decides which files are named. */
@@ -102,7 +103,11 @@ export async function removePurgeBlobs(
       return rows;
     });
     const unnamed = batch.filter(({ named }) => !named).map(({ hash }) => hash);
-    const kept = await store.remove(unnamed);
+    // One removal at a time: between two of the same file, a publish may put it back.
+    const kept = await em.transactional(async (tx) => {
+      await lockInTransaction(tx, removalKey);
+      return await store.remove(unnamed);
+    });
     left += kept.size;
     const done = batch.map(({ hash }) => hash).filter((hash) => !kept.has(hash));
     await em.execute(
