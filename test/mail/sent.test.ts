@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blockAccount } from '#db/accounts/blocks.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import { systemClock } from '#runtime/clock.ts';
+import { createSite } from '#test/api/fixture.ts';
 import { createPayingFixture, type PayingFixture } from '#test/payments/fixture.ts';
 import { atRest, heldIn } from '#test/payments/held.ts';
 import { newBrowser } from '#test/people/browser.ts';
@@ -61,6 +62,21 @@ test('the owner receives why access ended, and which DNS record is missing', asy
   });
   expect((await received(to, 'We disconnected an app'))?.text).toContain('used a second time');
   expect((await received(to, 'A DNS record of bakery.example is missing'))?.text).toContain('proof-of-bakery');
+});
+
+test('the owner receives how to restore a deleted site, and the code that deletes the account', async () => {
+  const { deps } = fixture;
+  const caller = await fixture.newCaller();
+  const { call } = caller;
+  const { email } = (await call('GET', '/v1/account')).body;
+  const site = await createSite(caller);
+  await call('POST', `/v1/sites/${site.id}/archive`);
+  expect((await call('DELETE', `/v1/sites/${site.id}?confirm=true`)).status).toBe(200);
+  expect((await received(email, 'Your website will be deleted'))?.text).toContain(`/sites/${site.id}/restore`);
+  await deps.em().transactional(async (em) => {
+    queueMail(em, deps, { kind: 'account-deletion', to: email, data: { stage: 'asked', code: 'ABCDEFGH' } });
+  });
+  expect((await received(email, 'Do you want to delete your account?'))?.text).toContain('Code: ABCDEFGH');
 });
 
 test('the visitor and the site receive an e-mail about a refunded booking', async () => {
