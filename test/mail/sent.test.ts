@@ -64,7 +64,7 @@ test('the owner receives why access ended, and which DNS record is missing', asy
   expect((await received(to, 'A DNS record of bakery.example is missing'))?.text).toContain('proof-of-bakery');
 });
 
-test('the owner receives how to restore a deleted site, and the code that deletes the account', async () => {
+test('the owner receives a link that restores a site, and an account’s code', async () => {
   const { deps } = fixture;
   const caller = await fixture.newCaller();
   const { call } = caller;
