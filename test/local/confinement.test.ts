@@ -17,6 +17,7 @@ type Service = {
   environment?: Record<string, string | null>;
   env_file?: unknown;
   secrets?: string[];
+  volumes?: string[];
   cap_add?: string[];
 };
 
@@ -48,18 +49,62 @@ test('a process gets only the secrets that it needs', () => {
   const stored = ['database_url', 's3_key_id', 's3_secret'];
   const signing = [...stored, 'frontage_secret', 'sealing_keys'];
   expect(Object.fromEntries(ours.map(([name, { secrets = [] }]) => [name, secrets.toSorted()]))).toEqual({
-    migrate: ['database_url', 'unused_secret'],
+    migrate: ['builds_database_url', 'database_url', 'unused_secret'],
     api: [...signing, 'challenge_key', 'zones_key'].sort(),
     edge: signing.toSorted(),
     worker: [...signing, 'zones_key'].sort(),
-    builds: [...stored, 'unused_secret'].sort(),
+    builds: ['builds_database_url', 's3_key_id', 's3_secret', 'unused_secret'],
   });
   // The file .env may contain the keys of the payment provider, of e-mail and of backups.
   expect(ours.filter(([, { env_file }]) => env_file).map(([name]) => name)).toEqual(['api', 'worker']);
 });
 
+test('SECURITY.md says what each process holds', async () => {
+  const text = await readFile(join(root, 'SECURITY.md'), 'utf8');
+  const [, section = ''] = text.split('### What each process holds\n');
+  const listed = section
+    .slice(0, section.indexOf('\n\n`unused_secret`'))
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+  const named = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name).sort();
+  const told = listed.map((line) => {
+    const [, name, secrets, env, mounted, networks] = line.split('|');
+    return [
+      named(name)[0],
+      { secrets: named(secrets), env: env?.trim() === 'all', mounted: named(mounted), networks: named(networks) },
+    ];
+  });
+  const held = services.map(([name, { secrets = [], env_file, volumes = [] }]) => {
+    const mounted = volumes.map((volume) => volume.slice(0, volume.indexOf(':'))).sort();
+    return [name, { secrets: secrets.toSorted(), env: env_file !== undefined, mounted, networks: networksOf(name) }];
+  });
+  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(held));
+});
+
+test('the builds worker shares no network with the mailbox, and the engine has none', () => {
+  expect(networksOf('builds').filter((name) => networksOf('mail').includes(name))).toEqual([]);
+  for (const sender of ['api', 'worker'])
+    expect(networksOf(sender)).toEqual(expect.arrayContaining(networksOf('mail')));
+  expect(compose.services.engine.network_mode).toBe('none');
+});
+
+function networksOf(service: string): string[] {
+  const { networks = [] } = compose.services[service];
+  return (Array.isArray(networks) ? networks : Object.keys(networks)).sort();
+}
+
+test('the builds worker connects to the database by a role of its own', () => {
+  const { migrate, builds, worker } = compose.services;
+  expect(builds.environment.DATABASE_URL_FILE).toBe(migrate.environment.FRONTAGE_BUILDS_DATABASE_URL_FILE);
+  expect(builds.environment.DATABASE_URL_FILE).not.toBe(worker.environment.DATABASE_URL_FILE);
+});
+
 test('the settings of each process are complete without those of other processes', () => {
-  const values = { database_url: 'postgres://a:b@db/c', sealing_keys: `v1:${'0'.repeat(64)}` };
+  const values = {
+    database_url: 'postgres://a:b@db/c',
+    builds_database_url: 'postgres://d:e@db/c',
+    sealing_keys: `v1:${'0'.repeat(64)}`,
+  };
   for (const [, { environment = {} }] of ours) {
     const given = Object.entries(environment).flatMap(([name, value]) => {
       if (value === null) return [];

@@ -101,13 +101,16 @@ describe('secrets', () => {
     await writeFile(join(dir, '.env'), 'COMPOSE_PROFILES=core\n');
     expect(await read()).toEqual(made);
     expect(await readFile(join(dir, '.env'), 'utf8')).toBe('COMPOSE_PROFILES=core\n');
-    const { encryptionKeys, databaseUrl } = readConfig({
+    const { encryptionKeys, databaseUrl, buildsDatabaseUrl } = readConfig({
       FRONTAGE_SECRET: made.frontage_secret,
       FRONTAGE_SEALING_KEYS: made.sealing_keys,
       DATABASE_URL: made.database_url,
+      FRONTAGE_BUILDS_DATABASE_URL: made.builds_database_url,
     });
     expect(encryptionKeys).toBeDefined();
     expect(databaseUrl).toContain(made.postgres_password);
+    expect(buildsDatabaseUrl).toMatch(/^postgres:\/\/frontage_builds:[0-9a-f]{64}@postgres:5432\/frontage$/);
+    expect(buildsDatabaseUrl).not.toContain(made.postgres_password);
   });
 });
 
