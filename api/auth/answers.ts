@@ -11,7 +11,7 @@ import { type AccessRequestStatus, accessRequestStatusAt } from '#rules/states.t
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
-import { isCode, wrongCodesMax } from './codes.ts';
+import { checkCode } from './codes.ts';
 import { answerMs } from './requests.ts';
 import { type ScopeChoice, scopeChosen } from './scope-choice.ts';
 
@@ -46,7 +46,7 @@ export type Answered =
 
 /**
  * Answers the request, once. The first approval for an address creates its account where the platform allows that.
- * Throws `not_found`, `address_change_pending`, and `access_denied` where the account is blocked.
+ * Throws `not_found`, `address_change_pending`, `account_deleting`, and `access_denied` where the account is blocked.
  */
 export async function answerRequest(em: EntityManager, deps: Deps, which: Which, answer: Answer): Promise<Answered> {
   return await em.transactional(async (tx) => {
@@ -62,7 +62,10 @@ export async function answerRequest(em: EntityManager, deps: Deps, which: Which,
 
 async function decide(tx: EntityManager, deps: Deps, request: AccessRequest, answer: Answer): Promise<Answered> {
   const now = deps.clock.now();
-  if (answer.approve && !isCode(deps.config.secret, request, answer.code)) return countWrongCode(request);
+  if (answer.approve) {
+    const checked = checkCode(deps.config.secret, request, answer.code);
+    if (!checked.isRight) return afterWrongCode(request, checked.triesLeft);
+  }
   request.answeredAt = now;
   if (!answer.approve) {
     request.status = 'denied';
@@ -79,9 +82,7 @@ async function decide(tx: EntityManager, deps: Deps, request: AccessRequest, ans
   return { outcome: 'approved', hasAccount: request.account !== null };
 }
 
-function countWrongCode(request: AccessRequest): Answered {
-  request.wrongCodes += 1;
-  const triesLeft = wrongCodesMax - request.wrongCodes;
+function afterWrongCode(request: AccessRequest, triesLeft: number): Answered {
   if (triesLeft > 0) return { outcome: 'wrong_code', triesLeft };
   request.status = 'expired';
   request.endReason = 'wrong_codes';

@@ -1,7 +1,7 @@
 /** An agent's side of an access request: creating it, and redeeming it after the owner's approval. */
 
 import { LockMode } from '@mikro-orm/core';
-import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
+import { blockOfAddress, requireNotDeleting, requireNotStopped } from '#api/accounts/blocked.ts';
 import { networkKey } from '#api/plugins/rate-limit.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { issueTokenWithinLimit } from '#api/tokens/rules.ts';
@@ -35,14 +35,14 @@ export type AccessRequestInput = {
   /** The client's network address. */
   askedFrom: string;
 };
-export type Asked = { request: AccessRequest; secret: string; userCode: string };
+export type NewAccessRequest = { request: AccessRequest; secret: string; userCode: string };
 
 /**
  * Creates a request and e-mails its link to the address, whether or not it has an account. Earlier requests stay open:
  * a stranger's must not end the owner's. An address that has received too many e-mails gets none; its owner finds the
  * request on the account page. Throws `rate_limited`.
  */
-export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRequestInput): Promise<Asked> {
+export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRequestInput): Promise<NewAccessRequest> {
   const { clock, config } = deps;
   const [id, secret, link, userCode] = [newId('areq'), newSecret('frq'), newSecret('fra'), newUserCode()];
   const network = networkKey(wish.askedFrom, config);
@@ -85,12 +85,15 @@ export type Redeemed =
 
 /**
  * Issues the token of an approved request, once: concurrent calls wait for the lock on its row. Throws `not_found`,
- * `access_denied`, `expired`, `already_redeemed`, `signin_unavailable`, `rate_limited`, `plan_limit`.
+ * `access_denied`, `account_deleting`, `expired`, `already_redeemed`, `signin_unavailable`, `rate_limited`, `plan_limit`.
  */
 export async function redeem(em: EntityManager, deps: Deps, id: string, secret: string): Promise<Redeemed> {
   const which = { id, secretHash: hashSecret(secret) };
-  const seen = isId('areq', id) ? await em.findOne(AccessRequest, which, { disableIdentityMap: true }) : null;
+  const options = { populate: ['account'], disableIdentityMap: true } as const;
+  const seen = isId('areq', id) ? await em.findOne(AccessRequest, which, options) : null;
   if (!seen) throw errors.not_found('No access request has this id and secret.', askAgain);
+  // Its owner approved the request, so the agent may learn this.
+  if (seen.account) requireNotDeleting(seen.account);
   requireUnsettled(seen, deps.clock.now());
   return await em.transactional(async (tx) => {
     const request = await tx.findOneOrFail(AccessRequest, which, { lockMode: LockMode.PESSIMISTIC_WRITE });

@@ -110,6 +110,7 @@ test('6: the thief gets the account, and the undone change ends all its access',
   expect(await made('git-credentials', { repository: 'source', access: 'write' })).toBe(200);
   expect(await made('uploads', {})).toBe(200);
   expect(await made('review-links', {})).toBe(200);
+  expect(await made('calendar-feeds', {})).toBe(200);
   expect((await askOld(theft.email, 'Undo the change')).text).toContain('The change is undone');
   for (const secret of [own.access_token, app.access_token, theft.token])
     expect((await callWith(fixture.url, secret)('GET', '/v1/account')).status).toBe(401);
@@ -118,6 +119,7 @@ test('6: the thief gets the account, and the undone change ends all its access',
   const left = ['git_credential where account_id = ?', 'upload_link where account_id = ? and ended_at is null'];
   left.push(
     'review_link where account_id = ? and ended_at is null',
+    'calendar_feed where account_id = ? and ended_at is null',
     'token where account_id = ? and revoked_at is null',
   );
   for (const from of left) expect([from, await countOf(from, [theft.accountId])]).toEqual([from, 0]);

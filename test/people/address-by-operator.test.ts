@@ -37,6 +37,11 @@ test('without mail the call is auth_disabled, and an operator changes the addres
       );
     await command('New@Example.com');
     expect((await read(call)).email).toBe('new@example.com');
+    expect((await call('GET', '/v1/account/history')).body.items[0]).toMatchObject({
+      action: 'account.address_changed',
+      via: { kind: 'platform' },
+      detail: { to: 'new@example.com' },
+    });
     await expect(command(taken.email)).rejects.toThrow('Another account uses this e-mail address');
     await expect(command('nobody')).rejects.toThrow('not a valid e-mail address');
   } finally {

@@ -60,6 +60,10 @@ test('five wrong codes end the link, and a pending change with it', async () => 
   await fixture.confirmChange(email, next);
   await tryFive(email, 'address-change', 'Undo the change');
   expect((await read(call)).email).toBe(next);
+  const { items } = (await call('GET', '/v1/account/history')).body;
+  const failed = items.filter(({ action }: { action: string }) => action === 'account.address_change_failed');
+  const entry = { via: { kind: 'platform', name: null }, detail: { from: email, to: next } };
+  expect(failed).toEqual([expect.objectContaining(entry), expect.objectContaining(entry)]);
 });
 
 test('of two accounts that want one address, the first to confirm gets it', async () => {

@@ -63,10 +63,19 @@ export async function createPeopleFixture(env: Record<string, string> = {}) {
     return browser.press(await browser.open(await linkTo(email, 'signin-link')), 'Sign in');
   }
 
+  /** The same where the mail is read in another browser, whose page shows a code. */
+  async function signInByCode(browser: Browser, email: string, page: Shown): Promise<Shown> {
+    const waiting = await browser.press(page, 'Send me a link', { email });
+    const phone = newBrowser(fixture.url);
+    const shown = await phone.press(await phone.open(await linkTo(email, 'signin-link')), 'Show a code');
+    return browser.press(waiting, 'Sign in', { code: /<p class="code">([0-9]{6})</.exec(shown.text)?.[1] ?? '' });
+  }
+
   return {
     ...fixture,
     anyone,
     signIn,
+    signInByCode,
     lettersTo,
     linkTo,
     answerMail,

@@ -144,6 +144,31 @@ test('without a session every owner page leads to sign-in, and no button works',
   expect((await owner.call('GET', '/v1/account')).status).toBe(200);
 });
 
+test('an owner who has to sign in returns to the page that they opened', async () => {
+  const owner = await fixture.newOwner();
+  for (const path of ['/account/delete', '/account/restore']) {
+    const browser = newBrowser(fixture.url);
+    expect((await fixture.signIn(browser, owner.email, await browser.open(path))).url).toBe(path);
+    const second = newBrowser(fixture.url);
+    expect((await fixture.signInByCode(second, owner.email, await second.open(path))).url).toBe(path);
+  }
+  // A form has no page to return to, and a cookie cannot name a place elsewhere.
+  const browser = newBrowser(fixture.url);
+  await browser.go('POST', '/account/tokens/tok_x/revoke', {}, { 'sec-fetch-site': 'same-origin' });
+  expect((await fixture.signIn(browser, owner.email)).url).toBe('/account');
+  for (const place of [
+    '//evil.example/',
+    'https://evil.example/account/',
+    '/account/\r\nx: y',
+    '/signout',
+    '/v1/sites',
+  ]) {
+    const forged = newBrowser(fixture.url);
+    forged.cookies.set('__Host-frontage_continue', Buffer.from(place).toString('base64url'));
+    expect((await fixture.signIn(forged, owner.email)).url).toBe('/account');
+  }
+});
+
 test('a button pressed from another site does nothing', async () => {
   const owner = await signedIn();
   const page = await owner.browser.open('/account');

@@ -13,10 +13,9 @@ import { createOauthFixture, type OauthFixture, pkce } from '#test/oauth/fixture
 import { pathOf } from '#test/stack/requirements.ts';
 
 const pictures = process.env.FRONTAGE_PICTURES;
-const looks = [
-  { width: 390, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-] as const;
+const looks = [390, 1280].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+);
 type Look = (typeof looks)[number];
 
 let fixture: OauthFixture;
@@ -48,8 +47,8 @@ async function newPage({ width, colorScheme }: Look): Promise<Page> {
 const goTo = (page: Page, path: string) => page.goto(new URL(path, here).href);
 
 /** Keeps a picture, and finds nothing wider than the window. */
-async function look(page: Page, name: string, { width }: Look): Promise<void> {
-  if (pictures) await page.screenshot({ path: join(pictures, `${name}-${width}.png`), fullPage: true });
+async function look(page: Page, name: string, { width, colorScheme }: Look): Promise<void> {
+  if (pictures) await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
 }
 
@@ -71,29 +70,32 @@ async function newOwner() {
   return { email, ...owner, sites };
 }
 
-test.each(looks)('an owner chooses a website and reading on the approval page at $width px', async (shown) => {
-  const { email, sites } = await newOwner();
-  const asked = await fixture.ask(email);
-  const page = await newPage(shown);
-  await goTo(page, await fixture.linkTo(email, 'access-request'));
-  expect(await page.getByLabel('All of them, also new ones').isChecked()).toBe(true);
-  expect(await page.getByLabel('Change and publish websites').isChecked()).toBe(true);
-  for (const power of [/where money goes/, /Changing the account/])
-    expect(await page.getByLabel(power).isChecked()).toBe(false);
-  expect(await page.getByLabel('The pottery').isVisible()).toBe(false);
-  await page.getByLabel('Only these').check();
-  await page.getByLabel('The pottery').check();
-  await page.getByLabel('Only read them').check();
-  await page.getByLabel(/Code shown/).fill(asked.body.user_code);
-  await look(page, 'approval', shown);
-  await page.getByRole('button', { name: 'Give access' }).click();
-  await page.getByText('Access granted').waitFor();
-  const { body } = await fixture.redeem(asked.body);
-  expect(body.token.scope).toEqual({ ...usualScope, access: 'read', sites: [sites[1]?.id] });
-  await page.context().close();
-});
+test.each(looks)(
+  'an owner chooses a website and reading on the approval page, $width px, $colorScheme',
+  async (shown) => {
+    const { email, sites } = await newOwner();
+    const asked = await fixture.ask(email);
+    const page = await newPage(shown);
+    await goTo(page, await fixture.linkTo(email, 'access-request'));
+    expect(await page.getByLabel('All of them, also new ones').isChecked()).toBe(true);
+    expect(await page.getByLabel('Change and publish websites').isChecked()).toBe(true);
+    for (const power of [/where money goes/, /Changing the account/])
+      expect(await page.getByLabel(power).isChecked()).toBe(false);
+    expect(await page.getByLabel('The pottery').isVisible()).toBe(false);
+    await page.getByLabel('Only these').check();
+    await page.getByLabel('The pottery').check();
+    await page.getByLabel('Only read them').check();
+    await page.getByLabel(/Code shown/).fill(asked.body.user_code);
+    await look(page, 'approval', shown);
+    await page.getByRole('button', { name: 'Give access' }).click();
+    await page.getByText('Access granted').waitFor();
+    const { body } = await fixture.redeem(asked.body);
+    expect(body.token.scope).toEqual({ ...usualScope, access: 'read', sites: [sites[1]?.id] });
+    await page.context().close();
+  },
+);
 
-test.each(looks)('an owner gives an app a power on the consent page at $width px', async (shown) => {
+test.each(looks)('an owner gives an app a power on the consent page, $width px, $colorScheme', async (shown) => {
   const { email } = await newOwner();
   const { body: client } = await fixture.register();
   const { verifier, challenge } = pkce();
@@ -112,7 +114,7 @@ test.each(looks)('an owner gives an app a power on the consent page at $width px
   await page.context().close();
 });
 
-test.each(looks)('an owner allows a refused call once, from its link, at $width px', async (shown) => {
+test.each(looks)('an owner allows a refused call once, from its link, $width px, $colorScheme', async (shown) => {
   const { email, accountId, sites } = await newOwner();
   const [site, other] = sites;
   const scope = { ...usualScope, sites: [other?.id as string] };
@@ -123,6 +125,11 @@ test.each(looks)('an owner allows a refused call once, from its link, at $width 
   const page = await newPage(shown);
   await goTo(page, `${link.pathname}${link.search}`);
   await signIn(page, email);
+  await page.getByRole('heading', { name: 'Let “Claude” do this?' }).waitFor();
+  await goTo(page, '/account');
+  await page.getByRole('heading', { name: 'Your agents ask for more' }).waitFor();
+  await look(page, 'refused-call', shown);
+  await page.getByRole('link', { name: 'Decide' }).click();
   await page.getByRole('heading', { name: 'Let “Claude” do this?' }).waitFor();
   await look(page, 'widening', shown);
   await page.getByRole('button', { name: 'Allow once' }).click();

@@ -1,20 +1,36 @@
 import { type WrittenMail, write } from './layout.ts';
 
-/** To an address that was used to sign in. `link` is null if it has no account and cannot create one. */
-export function signinLink({ link }: { link: string | null }): WrittenMail {
+type SigninLink = {
+  /** Null if the address has no account and cannot create one. */
+  link: string | null;
+  /** Absent from mails that an earlier release queued. */
+  asker?: { browser: string; address: string };
+};
+
+/** To an address that was used to sign in. */
+export function signinLink({ link, asker }: SigninLink): WrittenMail {
   if (link === null) return withoutAccount;
   return write({
     subject: 'Your sign-in link',
     preview: 'The link works once and expires after 15 minutes.',
     heading: 'Sign in to Frontage',
     blocks: [
-      'Open this link in the browser where you requested it:',
+      'Somebody, probably you, wants to sign in with this address:',
+      ...(asker ? [factsOf(asker)] : []),
       { button: { label: 'Sign in', url: link } },
-      'The link works once and expires after 15 minutes. If you open it in another browser, you will be asked for the code shown where you requested it.',
+      'The link works once and expires after 15 minutes. Its page signs in the browser in which you open it, or shows a code for the browser where you requested it.',
     ],
-    footer: 'Didn’t request this? Ignore this e-mail; opening the link alone does not sign anyone in.',
+    footer:
+      'Didn’t request this? Ignore this e-mail; opening the link alone does not sign anyone in. Do not tell the code to anybody.',
   });
 }
+
+const factsOf = ({ browser, address }: { browser: string; address: string }) => ({
+  facts: [
+    ['Browser', browser],
+    ['Network address', address],
+  ] as const,
+});
 
 const withoutAccount = write({
   subject: 'There is no account for this address',

@@ -1,0 +1,114 @@
+/**
+ * Signing in on two devices, as people see it, without scripts. `FRONTAGE_PICTURES=<folder>` keeps pictures.
+ * @module-tag chromium
+ */
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { people } from '#test/invitations/fixture.ts';
+import { createOauthFixture, type OauthFixture, pkce } from '#test/oauth/fixture.ts';
+import { pathOf } from '#test/stack/requirements.ts';
+
+const pictures = process.env.FRONTAGE_PICTURES;
+const looks = [390, 1280].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+type Look = (typeof looks)[number];
+
+let fixture: OauthFixture;
+let chrome: Browser;
+/** Where cookies over plain HTTP stay. */
+let here: URL;
+
+beforeAll(async () => {
+  fixture = await createOauthFixture();
+  here = Object.assign(new URL(fixture.url), { hostname: 'localhost' });
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
+  chrome = await chromium.launch({ executablePath: await pathOf('chromium'), args });
+}, 60_000);
+afterAll(async () => {
+  await chrome?.close();
+  await fixture?.close();
+});
+
+/** A browser of its own. */
+async function newPage({ width, colorScheme }: Look): Promise<Page> {
+  const viewport = { width, height: 900 };
+  return await (await chrome.newContext({ viewport, colorScheme, javaScriptEnabled: false })).newPage();
+}
+
+const goTo = (page: Page, path: string) => page.goto(new URL(path, here).href);
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+
+/** Keeps a picture, and finds nothing wider than the window. */
+async function look(page: Page, name: string, { width, colorScheme }: Look): Promise<void> {
+  if (pictures) await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+}
+
+/** From the page that asks for the address to the one that waits for a code. */
+async function askFor(page: Page, email: string): Promise<string> {
+  await page.getByLabel('E-mail address').fill(email);
+  await press(page, 'Send me a link');
+  await page.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
+  return await fixture.linkTo(email, 'signin-link');
+}
+
+test.each(looks)('a code from another device opens the invitation, at $width px, $colorScheme', async (shown) => {
+  const ask = people(fixture);
+  const owner = await fixture.newCaller();
+  const site = await ask.newSite(owner);
+  const guest = await fixture.newOwner();
+  await ask.invite(owner, site.id, guest.email);
+  const [laptop, phone] = [await newPage(shown), await newPage(shown)];
+  await goTo(laptop, await fixture.linkTo(guest.email, 'invitation'));
+  await look(laptop, 'signin', shown);
+  const link = await askFor(laptop, guest.email);
+  await look(laptop, 'waiting', shown);
+  await goTo(phone, link);
+  await phone.getByText(/Chrome on Linux/).waitFor();
+  await look(phone, 'link', shown);
+  await press(phone, 'Show a code');
+  const code = (await phone.locator('p.code').textContent()) ?? '';
+  await look(phone, 'code', shown);
+  await laptop.getByLabel('Code (6 digits)').fill(code === '000000' ? '000001' : '000000');
+  await press(laptop, 'Sign in');
+  await laptop.getByText('you have 4 attempts left').waitFor();
+  await look(laptop, 'wrong', shown);
+  await laptop.getByLabel('Code (6 digits)').fill(code);
+  await press(laptop, 'Sign in');
+  await laptop.getByText(`invited ${guest.email}`).waitFor();
+  await look(laptop, 'invitation', shown);
+  await goTo(phone, '/account');
+  expect(new URL(phone.url()).pathname).toBe('/signin');
+  await goTo(phone, link);
+  await phone.getByText('This link has expired').waitFor();
+  await laptop.context().close();
+  await phone.context().close();
+});
+
+test('a code from another device opens the consent page that an app asked for', async () => {
+  const { email } = await fixture.newOwner();
+  const { body: client } = await fixture.register();
+  const [laptop, phone] = [await newPage(looks[2] as Look), await newPage(looks[0] as Look)];
+  await goTo(laptop, fixture.question(client.client_id, pkce().challenge));
+  await goTo(phone, await askFor(laptop, email));
+  await press(phone, 'Show a code');
+  await laptop.getByLabel('Code (6 digits)').fill((await phone.locator('p.code').textContent()) ?? '');
+  await press(laptop, 'Sign in');
+  await laptop.getByRole('button', { name: 'Give access' }).waitFor();
+  expect(new URL(laptop.url()).pathname).toBe('/oauth/authorize');
+  await laptop.context().close();
+  await phone.context().close();
+});
+
+test.each(looks)('the browser that asked signs in with one press, at $width px, $colorScheme', async (shown) => {
+  const { email } = await fixture.newOwner();
+  const page = await newPage(shown);
+  await goTo(page, '/account/delete');
+  await goTo(page, await askFor(page, email));
+  await look(page, 'same', shown);
+  await press(page, 'Sign in');
+  await page.getByRole('heading', { name: 'Delete your account?' }).waitFor();
+  await page.context().close();
+});
