@@ -2,7 +2,7 @@
  * deleteAccount: an account that its owner deletes, from the typed code until nothing of it is left but the receipts of others.
  *
  * Key: `account-deletion:<account>`. It cancels the plan at the provider first. For 30 days the owner can restore the account: the row says
- * until when, and `moved` makes this workflow read it. Then it waits until `deleteSite` has purged each site, which also sends `moved`, and
+ * until when, and `moved` makes this workflow read it. It waits while the operator blocks the account. Then it waits until `deleteSite` has purged each site, which also sends `moved`, and
  * removes the rest. If it is stuck, the last failure of its activity says why; if it is terminated, the hourly sweep starts it again, and it
  * continues.
  */
@@ -16,6 +16,7 @@ const { endAccountMoney } = proxyActivities<Activities>(policies.providerQuery);
 
 const waits: Record<string, string> = {
   deleting: 'Waiting for 30 days; until then, the owner can restore the account.',
+  blocked: 'Waiting until the operator unblocks the account.',
   emptying: 'Waiting until its sites are removed.',
 };
 

@@ -2,11 +2,8 @@
 import { Account } from '#db/accounts/account.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
-
-export const undoMs = 3 * dayMs;
 
 const undoable = (now: Date) => ({ status: 'confirmed', oldEmail: { $ne: null }, expiresAt: { $gt: now } }) as const;
 
@@ -39,7 +36,7 @@ export async function requireSettledAddress(
   const until = await undoableUntil(em, clock.now(), accountId);
   if (!until) return;
   throw errors.address_change_pending(
-    `The account’s e-mail address changed recently, and the old address can undo that until ${until.toISOString()}. Until then, nobody can ${what}.`,
+    `The account’s e-mail address changed recently, and the old address can undo that until ${until.toISOString()}. Before that, no one can ${what}.`,
     { nextAction: `Wait until ${until.toISOString()}, then send the same request again.` },
   );
 }

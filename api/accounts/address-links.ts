@@ -4,23 +4,23 @@
  */
 
 import { LockMode } from '@mikro-orm/core';
-import { hashCode, isCode, isCodeShaped, newUserCode, wrongCodesMax } from '#api/auth/codes.ts';
+import { checkCode, hashCode, isSpent, newUserCode } from '#api/auth/codes.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { AddressLink, type AddressLinkSide } from '#db/accounts/address-link.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
 import { revokeAllAccess, revokeTokensOf } from '#db/auth/token-revocation.ts';
 import { repeatDeadlocked } from '#db/deadlocks.ts';
-import { recordAct } from '#db/history/recording.ts';
+import { type ActedBy, platformFor, recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Action } from '#rules/history.ts';
+import { undoMs } from '#rules/periods.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { moveAddress, taken } from './address.ts';
-import { undoMs } from './address-hold.ts';
 import { requireNotStopped } from './blocked.ts';
 
 /** Each address has this long to confirm. */
@@ -50,7 +50,7 @@ export function mailOldAddress(tx: EntityManager, deps: Deps, change: EmailChang
 }
 
 /** The change of the link, and what the link can do now. Throws `not_found`. */
-export async function readLink(em: EntityManager, { clock }: Pick<Deps, 'clock'>, secret: string) {
+export async function readAddressLink(em: EntityManager, { clock }: Pick<Deps, 'clock'>, secret: string) {
   const hash = hashSecret(secret);
   const link = await em.findOne(AddressLink, { hash }, { populate: ['change.account'] });
   if (!link) return noSuchLink();
@@ -87,7 +87,8 @@ async function answerOnce(
     if (!link) return noSuchLink();
     const change = await tx.findOneOrFail(EmailChange, { id: link.change.id }, { refresh: true });
     if (!actsOf(link, change, deps.clock.now()).includes(act)) return { outcome: 'over' };
-    if (!isCode(deps.config.secret, link, typed)) return await countWrongCode(tx, link, typed);
+    const checked = checkCode(deps.config.secret, link, typed);
+    if (!checked.isRight) return await afterWrongCode(tx, deps, change, { link, triesLeft: checked.triesLeft });
     if (act === 'stop') return await stop(tx, deps, change);
     if (act === 'undo') return await undo(tx, deps, change);
     requireNotStopped(await tx.findOneOrFail(Account, { id: change.account.id }, { refresh: true }));
@@ -95,21 +96,25 @@ async function answerOnce(
   });
 }
 
-function actsOf({ side, wrongCodes }: AddressLink, change: EmailChange, now: Date): AddressAct[] {
+function actsOf(link: AddressLink, change: EmailChange, now: Date): AddressAct[] {
+  const { side } = link;
   const { status, oldConfirmedAt, expiresAt } = change;
-  if (expiresAt <= now || wrongCodes >= wrongCodesMax) return [];
+  if (expiresAt <= now || isSpent(link)) return [];
   if (status === 'confirmed') return side === 'undo' ? ['undo'] : [];
   if (status !== 'pending') return [];
   if (side === 'old') return oldConfirmedAt ? ['stop'] : ['confirm', 'stop'];
   return side === 'new' ? ['confirm'] : [];
 }
 
-async function countWrongCode(tx: EntityManager, link: AddressLink, typed: string): Promise<AddressAnswer> {
-  // A mail scanner that fills in the form uses no attempt up.
-  if (isCodeShaped(typed)) link.wrongCodes += 1;
-  const triesLeft = wrongCodesMax - link.wrongCodes;
+async function afterWrongCode(
+  tx: EntityManager,
+  deps: Deps,
+  change: EmailChange,
+  { link, triesLeft }: { link: AddressLink; triesLeft: number },
+): Promise<AddressAnswer> {
   if (triesLeft > 0) return { outcome: 'wrong_code', triesLeft };
-  await tx.nativeUpdate(EmailChange, { id: link.change.id, status: 'pending' }, { status: 'ended' });
+  const ended = await tx.nativeUpdate(EmailChange, { id: change.id, status: 'pending' }, { status: 'ended' });
+  if (ended > 0) recordStep(tx, deps, change, 'account.address_change_failed', platformFor(change.account.id));
   return { outcome: 'too_many_codes', side: link.side };
 }
 
@@ -174,10 +179,16 @@ async function undo(tx: EntityManager, deps: Deps, change: EmailChange): Promise
 }
 
 /** A person acts here, with a code from a mailbox. */
-function recordStep(tx: EntityManager, { clock }: Deps, change: EmailChange, action: Action): void {
+function recordStep(
+  tx: EntityManager,
+  { clock }: Deps,
+  change: EmailChange,
+  action: Action,
+  by: ActedBy = { accountId: change.account.id },
+): void {
   const { account, email: to } = change;
   const detail = { from: oldAddressOf(change), to };
-  recordAct(tx, clock, { accountId: account.id }, action, { subject: { id: account.id, name: null }, detail });
+  recordAct(tx, clock, by, action, { subject: { id: account.id, name: null }, detail });
 }
 
 /** Under the account's lock, so that nothing else settles the change in between. Throws `expired`. */

@@ -2,13 +2,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
+import { undoPeriod } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { addressPage } from '#web/pages/address.ts';
 import { wrongCode } from '#web/pages/form.ts';
 import { type Notice, noticePage } from '#web/pages/notice.ts';
 import { taken } from './address.ts';
-import { type AddressAct, type AddressAnswer, answerLink, readLink } from './address-links.ts';
+import { type AddressAct, type AddressAnswer, answerLink, readAddressLink } from './address-links.ts';
 
 type Linked = { Params: { link: string } };
 
@@ -24,13 +25,13 @@ export function addressPages(app: Api, deps: Deps): void {
     });
     if (answered.outcome === 'wrong_code') return show(request, reply, wrongCode(answered.triesLeft));
     if (answered.outcome === 'taken') throw taken();
-    const { status, ...notice } = outcomeNotice(answered);
+    const { status, ...notice } = addressNotice(answered);
     return sendPage(reply, noticePage(notice), status);
   });
 
   async function show(request: FastifyRequest<Linked>, reply: FastifyReply, fault?: string) {
     const now = deps.clock.now();
-    const link = await readLink(request.em, deps, request.params.link);
+    const link = await readAddressLink(request.em, deps, request.params.link);
     if (link.acts.length === 0) return sendPage(reply, noticePage(linkIsOver), 410);
     const form = formsFor(request, reply, deps);
     return sendPage(reply, addressPage({ ...link, form, now, fault }), fault ? 400 : 200);
@@ -47,7 +48,7 @@ const linkIsOver = {
   text: 'The change was made, stopped or replaced, or it has expired. To change your address, request the change again.',
 };
 
-function outcomeNotice(
+function addressNotice(
   answered: Exclude<AddressAnswer, { outcome: 'wrong_code' | 'taken' }>,
 ): Notice & { status: number } {
   const { outcome } = answered;
@@ -55,11 +56,11 @@ function outcomeNotice(
   if (outcome === 'over') return { ...linkIsOver, status: 410 };
   if (outcome === 'too_many_codes') return { ...tooManyCodes[answered.side], status: 410 };
   if (outcome === 'confirmed_by_old') {
-    const text = `We have sent an e-mail to ${answered.email}. The change takes effect when it is confirmed there. Until then, you can stop it with the same link and code.`;
+    const text = `We have sent an e-mail to ${answered.email}. The change takes effect when it is confirmed there. Before that, you can stop it with the same link and code.`;
     return { title: 'Now confirm it from the new address', text, lit: true, status: 200 };
   }
   if (outcome === 'changed') {
-    const text = `Your account now uses ${answered.email}. Sign in with this address from now on. For 72 hours, the old address can undo the change.`;
+    const text = `Your account now uses ${answered.email}. Sign in with this address from now on. For ${undoPeriod}, the old address can undo the change.`;
     return { title: 'Your e-mail address has changed', text, lit: true, link: signIn, status: 200 };
   }
   if (outcome === 'stopped') {

@@ -7,6 +7,7 @@ import { EmailChange } from '#db/accounts/email-change.ts';
 import { expireOpenRequests } from '#db/auth/access-request-expiry.ts';
 import { BrowserSession } from '#db/auth/browser-session.ts';
 import { expireSigninLinks } from '#db/auth/signin-expiry.ts';
+import { platformFor, recordAct } from '#db/history/recording.ts';
 import { lockAddress } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -28,6 +29,8 @@ export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, a
       { account: accountId, status: { $in: ['pending', 'confirmed'] } },
       { status: 'ended' },
     );
+    const act = { subject: { id: accountId, name: null }, detail: { from: moved.old, to: address } };
+    recordAct(tx, deps.clock, platformFor(accountId), 'account.address_changed', act);
     return moved;
   });
 }

@@ -16,17 +16,22 @@ export function requireNotBlocked({ blockReason }: Pick<Account, 'blockReason'>)
   if (blockReason != null) throw accountBlocked(blockReason);
 }
 
-/** Throws `access_denied` where the account is blocked or being deleted. */
+/** Throws `access_denied` where the account is blocked, and `account_deleting`. */
 export function requireNotStopped(account: Pick<Account, 'blockReason' | 'deleteAt' | 'purgedAt'>): void {
   requireNotBlocked(account);
   requireNotDeleting(account);
 }
 
-/** Until its owner restores it, nobody gets access to an account that is being deleted. Throws `access_denied`. */
+/** An account that is being deleted gives no new access before its owner restores it. Throws `account_deleting`. */
 export function requireNotDeleting({ deleteAt, purgedAt }: Pick<Account, 'deleteAt' | 'purgedAt'>): void {
-  if (!deleteAt && !purgedAt) return;
-  throw errors.access_denied('This account is being deleted.', {
-    nextAction: 'Ask the owner to sign in and restore it.',
+  if (purgedAt) {
+    throw errors.account_deleting('This account has been deleted and cannot be restored.', {
+      nextAction: 'Tell the owner. They need an account with another address.',
+    });
+  }
+  if (!deleteAt) return;
+  throw errors.account_deleting('This account is being deleted. Its owner can sign in and restore it.', {
+    nextAction: 'Ask the owner to sign in and restore the account. Then request access again.',
   });
 }
 

@@ -4,6 +4,7 @@ import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { endSession, restorePath } from '#api/plugins/session.ts';
 import { Account } from '#db/accounts/account.ts';
+import { deletionDelay } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, type ErrorCode } from '#runtime/errors.ts';
 import { accountDeletionPage, accountRestorePage } from '#web/pages/account-deletion.ts';
@@ -92,5 +93,5 @@ const notDeleting = noticePage({
 
 const tooLate = noticePage({
   title: 'Your account is being deleted for good',
-  text: 'Its 30 days are over, so it cannot be restored any more.',
+  text: `Its ${deletionDelay} are over, so it cannot be restored any more.`,
 });

@@ -1,7 +1,7 @@
 /** Deleting an account from a signed-in browser with an e-mailed code, and restoring it for 30 days. */
 import { LockMode } from '@mikro-orm/core';
 import type { Actor } from '#api/access.ts';
-import { hashCode, isCode, newUserCode, wrongCodesMax } from '#api/auth/codes.ts';
+import { checkCode, hashCode, newUserCode, wrongCodesMax } from '#api/auth/codes.ts';
 import { limitDeletionCodes } from '#api/auth/rate-limits.ts';
 import { leaveSite } from '#api/collaborators/rules.ts';
 import { archiveSite } from '#api/sites/rules.ts';
@@ -19,9 +19,10 @@ import type { EntityManager } from '#db/orm.ts';
 import { lockPayoutAccount } from '#db/payouts/credentials.ts';
 import { endAgreements, withdrawOffers } from '#db/payouts/offer-transitions.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { type Pending, pendingOfAccount } from '#db/sites/pending.ts';
 import { Site } from '#db/sites/site.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
-import { minuteMs } from '#rules/time.ts';
+import { deletionCodeMs } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
@@ -29,31 +30,23 @@ import type { AccountPending } from '#web/pages/account-deletion.ts';
 import { withdrawChange } from './address-change.ts';
 import { requireSettledAddress } from './address-hold.ts';
 
-const codeMs = 15 * minuteMs;
-
 export type Deletion = { outcome: 'deleted'; deleteAt: Date } | { outcome: 'wrong_code'; triesLeft: number };
 
 /** What ends with the account, for its owner to decide. */
-export async function pendingOf(em: EntityManager, { clock }: Deps, accountId: string): Promise<AccountPending> {
-  const [id, now] = [accountId, clock.now()];
+export async function pendingOf(em: EntityManager, { clock }: Deps, id: string): Promise<AccountPending> {
   const own = 'select id from site where account_id = ? and purged_at is null';
   const paid = 'select id from payout_account where account_id = ?';
-  const [counts] = await em.execute<[AccountPending]>(
+  const [counts] = await em.execute<[Omit<AccountPending, keyof Pending>]>(
     `select
-       (select count(*)::int from site where account_id = ? and purged_at is null) as sites,
-       (select count(*)::int from payment where (site_id in (${own}) or payout_account_id in (${paid}))
-          and status = 'open' and expires_at > ?) as payments,
-       (select count(*)::int from payment where (site_id in (${own}) or payout_account_id in (${paid}))
-          and status = 'refunding') as refunds,
-       (select count(*)::int from booking where site_id in (${own}) and ends_at > ? and (status = 'confirmed'
-          or (status = 'held' and (paying or hold_expires_at > ?)))) as bookings,
+       (select count(*)::int from site where account_id = ? and delete_at is null and purged_at is null) as sites,
+       (select count(*)::int from sketch where account_id = ? and status = 'shown') as sketches,
        (select count(*)::int from billing_subscription where account_id = ? and status in ('active', 'past_due')) as plans,
        (select count(*)::int from payout_agreement where (site_id in (${own}) or payout_account_id in (${paid}))
           and ended_at is null) as agreements,
        (select count(*)::int from collaborator where account_id = ?) as others`,
-    [id, id, id, now, id, id, id, now, now, id, id, id, id],
+    [id, id, id, id, id, id],
   );
-  return counts;
+  return { ...counts, ...(await pendingOfAccount(em, clock.now(), id)) };
 }
 
 /**
@@ -69,7 +62,7 @@ export async function mailDeletionCode(em: EntityManager, deps: Deps, { accountI
     const account = await tx.findOneOrFail(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     await requireDeletable(tx, deps, accountId);
     await limitDeletionCodes(tx, deps, accountId);
-    const expiresAt = new Date(now.getTime() + codeMs);
+    const expiresAt = new Date(now.getTime() + deletionCodeMs);
     const codeHash = hashCode(config.secret, id, code);
     tx.create(AccountDeletionCode, { id, account, codeHash, createdAt: now, expiresAt });
     const data = { stage: 'asked', code } as const;
@@ -92,10 +85,8 @@ async function deleteOnce(tx: EntityManager, deps: Deps, actor: Actor, typed: st
   // Locked, so that concurrent wrong codes are counted one after the other.
   const code = await tx.findOne(AccountDeletionCode, usable, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (!code) throw errors.expired('This code has expired. Ask for a new one.');
-  if (!isCode(deps.config.secret, code, typed)) {
-    code.wrongCodes += 1;
-    return { outcome: 'wrong_code', triesLeft: wrongCodesMax - code.wrongCodes };
-  }
+  const checked = checkCode(deps.config.secret, code, typed);
+  if (!checked.isRight) return { outcome: 'wrong_code', triesLeft: checked.triesLeft };
   code.expiresAt = now;
   // Calls that make something lock their token first, and payout accounts before sites.
   await revokeTokensOf(tx, accountId, now);
@@ -127,9 +118,11 @@ async function deleteOnce(tx: EntityManager, deps: Deps, actor: Actor, typed: st
 /** Takes the account's sites and sketches offline, ends their agreements, and leaves other sites. */
 async function endEverything(tx: EntityManager, deps: Deps, actor: Actor): Promise<void> {
   const { accountId } = actor;
-  for (const { id, purgedAt } of await remainingSites(tx, accountId)) {
+  for (const site of await remainingSites(tx, accountId)) {
+    const { id, deleteAt, purgedAt } = site;
     if (purgedAt) continue;
     await archiveSite(tx, deps, actor, id);
+    if (!deleteAt) recordAct(tx, deps.clock, actor, 'site.deleted', { site });
     await endAgreements(tx, { site: id }, { by: 'site', now: deps.clock.now() });
     await withdrawOffers(tx, deps.clock, { site: id });
   }
@@ -146,7 +139,8 @@ export async function restoreAccount(em: EntityManager, { clock }: Deps, actor: 
     if (!account.deleteAt && !account.purgedAt) return;
     if (!account.deleteAt || account.purgedAt || account.deleteAt <= clock.now())
       throw errors.expired('This account has been deleted for good.');
-    await cancelAccountDeletion(tx, clock, account);
+    for (const site of await cancelAccountDeletion(tx, clock, account))
+      recordAct(tx, clock, actor, 'site.restored', { site });
     recordAct(tx, clock, actor, 'account.restored', { subject: account });
   });
 }

@@ -7,12 +7,14 @@ import { outcomeNotice, readAnswer, requestView } from '#api/auth/outcomes.ts';
 import { isEmptyChoice, siteChoices } from '#api/auth/scope-choice.ts';
 import { signOut } from '#api/auth/signin.ts';
 import { planShown } from '#api/billing/pages.ts';
+import { calendarFeedsShown } from '#api/calendar-feeds/pages.ts';
 import { openCommentsOf } from '#api/comments/counts.ts';
 import { domainsShown } from '#api/domains/pages.ts';
 import { invitationsShown } from '#api/invitations/pages.ts';
 import { payoutsShown } from '#api/payout-offers/pages.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { endSession, sessionSecret } from '#api/plugins/session.ts';
+import { refusalsShown } from '#api/scopes/pages.ts';
 import { gitPasswordsShown } from '#api/source/pages.ts';
 import { revokeToken, usableTokens } from '#api/tokens/rules.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
@@ -104,12 +106,14 @@ export function ownerPages(app: Api, deps: Deps): void {
       pending: pending && { email: pending.email, waitingFor: waitingFor(pending), expiresAt: pending.expiresAt },
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
       siteChoices: requests.length > 0 ? await siteChoices(em, deps.config, id) : [],
+      refusals: await refusalsShown(em, deps, id),
       invitations: await invitationsShown(em, deps, request.actor),
       payouts: await payoutsShown(em, deps, request.actor),
       plan: await planShown(em, deps, request.actor),
       sites: sites.map((site) => siteShown(site, request, open.get(site.id) ?? 0)),
       domains: await domainsShown(em, deps, request.actor),
       gitPasswords: await gitPasswordsShown(em, deps, request.actor),
+      calendarFeeds: await calendarFeedsShown(em, deps, request.actor),
       sandboxes: await presentSandboxes(em, deps.clock),
       tokens: tokens.map((token) => ({
         ...token,

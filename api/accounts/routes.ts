@@ -4,6 +4,7 @@ import { skillOf } from '#api/skill/tree.ts';
 import { Account } from '#db/accounts/account.ts';
 import { hasBuilder, presentSandboxes } from '#db/deployments/builder-capacity.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { undoPeriod } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { pendingChange } from './address-change.ts';
 import { changeAccount, countUsage } from './rules.ts';
@@ -39,7 +40,7 @@ export function accountRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Change the account’s name or e-mail address',
         description: `Both addresses confirm a change with an e-mailed link and code, the current one first; \`pending.waiting_for\` says which is next.
-The e-mails name the token that asked. Sending the current address cancels a pending change. For 72 hours the old address can undo a change, which also
+The e-mails name the token that asked. Sending the current address cancels a pending change. For ${undoPeriod} the old address can undo a change, which also
 revokes every token; until then, another change, changes of payout accounts and the power \`payouts\` for a token answer \`address_change_pending\`.`,
         body: accountChange,
         response: { 200: accountChangedSchema },

@@ -13,7 +13,7 @@ import { recordAct } from '#db/history/recording.ts';
 import { lockAddress } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
-import { countedSites } from '#db/sites/transitions.ts';
+import { countSites } from '#db/sites/transitions.ts';
 import type { HourlyLimit } from '#rules/hourly-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -137,7 +137,7 @@ export type Usage = {
 /** Counts everything of the account that has a limit or is metered. */
 export async function countUsage(em: EntityManager, clock: Deps['clock'], accountId: string): Promise<Usage> {
   const now = clock.now();
-  const sites = await em.count(Site, countedSites(accountId));
+  const sites = await countSites(em, accountId);
   const archivedSites = await em.count(Site, {
     account: accountId,
     status: 'archived',

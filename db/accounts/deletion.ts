@@ -7,7 +7,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { cancelDeletion, startDeletion } from '#db/sites/deletion.ts';
 import { Site } from '#db/sites/site.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
-import { deletionDelayMs, nameReservedMs } from '#rules/site-deletion.ts';
+import { addressReservedMs, deletionDelayMs } from '#rules/periods.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Account } from './account.ts';
@@ -34,18 +34,18 @@ export async function remainingSites(em: EntityManager, accountId: string): Prom
 export async function startAccountDeletion(tx: EntityManager, clock: Clock, account: Account): Promise<void> {
   account.deleteAt = new Date(clock.now().getTime() + deletionDelayMs);
   for (const site of await remainingSites(tx, account.id)) {
-    if (!site.deleteAt) await startDeletion(tx, clock, site, account.deleteAt);
+    if (!site.deleteAt) await startDeletion(tx, clock, site, { withAccount: account.deleteAt });
   }
   startDeleteAccount(tx, clock, account.id);
 }
 
-/** Ends the deletion of the locked account, and of the sites that it began to delete. They are archived. */
-export async function cancelAccountDeletion(tx: EntityManager, clock: Clock, account: Account): Promise<void> {
-  for (const site of await remainingSites(tx, account.id)) {
-    if (site.deleteAt?.getTime() === account.deleteAt?.getTime()) cancelDeletion(tx, clock, site);
-  }
+/** Ends the deletion of the locked account, and of the sites that it began to delete. Returns these; they are archived. */
+export async function cancelAccountDeletion(tx: EntityManager, clock: Clock, account: Account): Promise<Site[]> {
+  const restored = (await remainingSites(tx, account.id)).filter(({ deletedWithAccount }) => deletedWithAccount);
+  for (const site of restored) cancelDeletion(tx, clock, site);
   account.deleteAt = null;
   signalWorkflow(tx, clock, 'deleteAccount', { accountId: account.id }, 'moved');
+  return restored;
 }
 
 function startDeleteAccount(tx: EntityManager, clock: Clock, accountId: string): void {
@@ -58,8 +58,9 @@ export async function isDeleting(em: EntityManager, accountId: string): Promise<
 }
 
 /**
- * Begins the purge of an account that is due: from then on nobody can sign in or restore it. Returns `restored` where
- * its owner restored it, `emptying` while its sites are being purged, and `purging` after that.
+ * Begins the purge of an account that is due: from then on its owner cannot sign in or restore it. Returns `restored` where
+ * its owner restored it, `blocked` while its owner cannot sign in, `emptying` while its sites are being purged, and
+ * `purging` after that.
  */
 export async function settleAccountDeletion(em: EntityManager, clock: Clock, accountId: string): Promise<Settled> {
   const now = clock.now();
@@ -69,10 +70,12 @@ export async function settleAccountDeletion(em: EntityManager, clock: Clock, acc
       return settledAt(now, { status: account.purgedAt ? 'purged' : 'restored', endsAt: undefined });
     if (!account.purgedAt && account.deleteAt > now)
       return settledAt(now, { status: 'deleting', endsAt: account.deleteAt });
+    if (!account.purgedAt && account.blockedAt)
+      return settledAt(now, { status: 'blocked', endsAt: new Date(now.getTime() + hourMs) });
     account.purgedAt ??= now;
     const sites = await remainingSites(tx, accountId);
     // One that a call created while the account was being deleted.
-    for (const site of sites) if (!site.deleteAt) await startDeletion(tx, clock, site, now);
+    for (const site of sites) if (!site.deleteAt) await startDeletion(tx, clock, site, { withAccount: now });
     if (sites.length === 0) return settledAt(now, { status: 'purging', endsAt: undefined });
     return settledAt(now, { status: 'emptying', endsAt: new Date(now.getTime() + hourMs) });
   });
@@ -97,7 +100,7 @@ export async function restartAccountDeletions(em: EntityManager, clock: Clock, a
 
 /** Frees the addresses of accounts that were purged long ago. No mailbox has such an address. Returns how many. */
 export async function freeAddresses(em: EntityManager, now: Date): Promise<number> {
-  const before = new Date(now.getTime() - nameReservedMs);
+  const before = new Date(now.getTime() - addressReservedMs);
   const freed = await em.execute<unknown[]>(
     `update account set email = lower(id) || '@deleted.invalid' where purged_at < ? and delete_at is null
        and email not like '%@deleted.invalid' returning id`,

@@ -42,11 +42,12 @@ const removals = [
   'delete from token where account_id = ?',
   'delete from payout_onboarding where payout_account_id in (select id from payout_account where account_id = ?)',
   'delete from history_entry where owner_id = ?',
+  'delete from inbox_done where account_id = ?',
   `update sketch_host set name = '', note = null where sketch_id in (select id from sketch where account_id = ?)`,
   `update sketch set title = '' where account_id = ?`,
 ] as const;
 
-/** Removes everything of a purged account that is nobody's receipt, and its keys. */
+/** Removes everything of a purged account but receipts, and its keys. */
 export async function removeAccountRows(em: EntityManager, clock: Clock, accountId: string): Promise<void> {
   const now = clock.now();
   for (const { id } of await em.find(Domain, { account: accountId, removedAt: null }, { fields: ['id'] })) {

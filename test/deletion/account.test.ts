@@ -1,89 +1,26 @@
 /** An owner deletes the account in a browser, restores it within 30 days, or lets it be purged. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
-import { Account } from '#db/accounts/account.ts';
-import { freeAddresses, restartAccountDeletions } from '#db/accounts/deletion.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { freeAddresses, restartAccountDeletions, settleAccountDeletion } from '#db/accounts/deletion.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
-import { newId } from '#runtime/ids.ts';
+import { settleDeletion } from '#db/sites/deletion.ts';
 import { createSite, errorOf } from '#test/api/fixture.ts';
-import type { Browser } from '#test/people/browser.ts';
-import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
 import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
-import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
+import { type AccountDeletionFixture, createAccountDeletionFixture } from './account-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 const dayMs = 24 * 3600_000;
 const steps = ['endAccountMoney', 'settleAccountDeletion', 'forgetAccount', 'finishAccountPurge'];
 
-const { around, interceptors } = aroundActivities();
-let fixture: PeopleFixture;
-let worker: Awaited<ReturnType<typeof startWorker>>;
+let fixture: AccountDeletionFixture;
 beforeAll(async () => {
-  fixture = await createPeopleFixture({
-    TEMPORAL_NAMESPACE: await createNamespace(),
-    FRONTAGE_RATE_SCALE: '10',
-    FRONTAGE_SIGNUP: 'open',
-  });
-  worker = await startWorker(fixture.deps, { interceptors });
+  fixture = await createAccountDeletionFixture();
 }, 120_000);
-afterEach(() => around.clear());
-afterAll(async () => {
-  await worker?.close();
-  await fixture?.close();
-});
+afterEach(() => fixture.around.clear());
+afterAll(() => fixture?.close());
 
-type Owner = Awaited<ReturnType<PeopleFixture['newSignedIn']>>;
-const em = () => fixture.deps.em();
-const workflowOf = (id: string) => fixture.deps.temporal.workflow.getHandle(workflowIds.deleteAccount(id));
-const siteWorkflowOf = (id: string) => fixture.deps.temporal.workflow.getHandle(workflowIds.deleteSite(id));
-const accountOf = (id: string) => em().findOneOrFail(Account, { id });
-
-async function askForCode({ browser, email }: Pick<Owner, 'browser' | 'email'>) {
-  const page = await browser.press(await browser.open('/account/delete'), 'E-mail me the code');
-  const code = (await fixture.lettersTo(email)).find(({ kind }) => kind === 'account-deletion')?.code ?? '';
-  return { page, code };
-}
-
-async function deleteIt(owner: Pick<Owner, 'browser' | 'email'>) {
-  const { page, code } = await askForCode(owner);
-  return await owner.browser.press(page, 'Delete my account', { code });
-}
-
-async function purge(owner: Pick<Owner, 'accountId'>, siteIds: string[] = []): Promise<void> {
-  await expect.poll(async () => (await workflowOf(owner.accountId).describe()).status.name).toBe('RUNNING');
-  fixture.skip(31 * dayMs);
-  // As the workflows' own timers would: the engine's clock cannot be moved.
-  await workflowOf(owner.accountId).signal('moved');
-  for (const id of siteIds) {
-    await siteWorkflowOf(id).signal('moved');
-    expect(await siteWorkflowOf(id).result()).toEqual({ status: 'purged' });
-  }
-  expect(await workflowOf(owner.accountId).result()).toEqual({ status: 'purged' });
-}
-
-/** A second browser, signed in to the account under deletion. */
-async function signInAgain({
-  email,
-}: Pick<Owner, 'email'>): Promise<{ browser: Browser; page: Awaited<ReturnType<Browser['open']>> }> {
-  const browser = fixture.browser();
-  return { browser, page: await fixture.signIn(browser, email) };
-}
-
-async function addPayoutAccount(owner: Owner, siteId: string): Promise<string> {
-  const [id, now] = [newId('pout'), fixture.clock.now()];
-  await em().execute(
-    `insert into payout_account (id, account_id, rail, name, status, created_at) values (?, ?, 'connect', 'Shop', 'pending', ?)`,
-    [id, owner.accountId, now],
-  );
-  await em().execute(`insert into payout_agreement (id, site_id, payout_account_id, began_at) values (?, ?, ?, ?)`, [
-    newId('agr'),
-    siteId,
-    id,
-    now,
-  ]);
-  return id;
-}
+const em = () => fixture.em();
 
 test('a typed code takes the account offline, and its owner restores it', async () => {
   const owner = await fixture.newSignedIn();
@@ -105,14 +42,14 @@ test('a typed code takes the account offline, and its owner restores it', async 
     },
   });
   expect(sketch.status).toBe(200);
-  await addPayoutAccount(owner, site.id);
+  await fixture.addPayoutAccount(owner, site.id);
   const before = await owner.browser.open('/account/delete');
   expect(before.text).toMatch(
-    /1 website goes offline[\s\S]*1 agreement about payouts ends[\s\S]*1 website of somebody else/,
+    /1 website goes offline[\s\S]*1 sketch is removed for good[\s\S]*1 agreement about payouts ends[\s\S]*1 website of somebody else/,
   );
   expect((await owner.browser.open('/account')).text).toContain('href="/account/delete"');
 
-  const done = await deleteIt(owner);
+  const done = await fixture.deleteIt(owner);
   expect([done.status, done.text]).toEqual([200, expect.stringContaining('Your account is being deleted')]);
   expect((await owner.call('GET', '/v1/account')).status).toBe(401);
   expect((await owner.browser.open('/account')).text).toContain('Send me a link');
@@ -124,7 +61,7 @@ test('a typed code takes the account offline, and its owner restores it', async 
   expect(await em().execute(`select status from sketch where account_id = ?`, [owner.accountId])).toEqual([
     { status: 'removed' },
   ]);
-  await expect.poll(async () => (await siteWorkflowOf(site.id).describe()).status.name).toBe('RUNNING');
+  await expect.poll(async () => (await fixture.siteWorkflowOf(site.id).describe()).status.name).toBe('RUNNING');
   const letter = (await fixture.lettersTo(owner.email))[0];
   expect(letter).toMatchObject({
     kind: 'account-deletion',
@@ -132,21 +69,23 @@ test('a typed code takes the account offline, and its owner restores it', async 
     subject: expect.stringMatching(/^Your account will be deleted on /),
   });
 
-  const { browser, page } = await signInAgain(owner);
+  const { browser, page } = await fixture.signInAgain(owner);
   expect(page.text).toContain('Keep your account?');
   for (const path of ['/account', '/account/delete', `/account/sites/${site.id}/restore`])
     expect((await browser.open(path)).text).toContain('Keep your account?');
   const back = await browser.press(page, 'Restore my account');
   expect(back.text).toContain('Your account');
   expect(back.text).toContain('archived');
-  expect(await workflowOf(owner.accountId).result()).toEqual({ status: 'restored' });
-  expect(await siteWorkflowOf(site.id).result()).toEqual({ status: 'restored' });
+  expect(await fixture.workflowOf(owner.accountId).result()).toEqual({ status: 'restored' });
+  expect(await fixture.siteWorkflowOf(site.id).result()).toEqual({ status: 'restored' });
   expect((await owner.call('GET', '/v1/account')).status).toBe(401);
   expect((await browser.open('/account/restore')).text).toContain('not being deleted');
-  const acts = await em().execute(`select action from history_entry where owner_id = ? order by id desc limit 2`, [
-    owner.accountId,
-  ]);
-  expect(acts).toEqual([{ action: 'account.restored' }, { action: 'account.deleted' }]);
+  const acts = await em().execute<{ action: string }[]>(
+    `select action from history_entry where owner_id = ? and action ~ '^(account|site)' order by id desc limit 5`,
+    [owner.accountId],
+  );
+  const restored = ['account.restored', 'site.restored'];
+  expect(acts.map(({ action }) => action)).toEqual([...restored, 'account.deleted', 'site.deleted', 'site.archived']);
 });
 
 test('a site that its owner deleted before stays deleted when the account is restored', async () => {
@@ -155,14 +94,29 @@ test('a site that its owner deleted before stays deleted when the account is res
   await owner.call('POST', `/v1/sites/${gone.id}/archive`);
   expect((await owner.call('DELETE', `/v1/sites/${gone.id}?confirm=true`)).body.status).toBe('deleting');
   fixture.skip(3600_000);
-  await deleteIt(owner);
-  const { browser, page } = await signInAgain(owner);
+  expect((await owner.browser.open('/account/delete')).text).toContain('1 website goes offline');
+  await fixture.deleteIt(owner);
+  // The dates of both deletions do not decide.
+  await em().execute('update site set delete_at = ? where id = ?', [
+    (await fixture.accountOf(owner.accountId)).deleteAt,
+    gone.id,
+  ]);
+  const { browser, page } = await fixture.signInAgain(owner);
   await browser.press(page, 'Restore my account');
   const rows = await em().execute<{ id: string }[]>(
     'select id from site where account_id = ? and delete_at is not null',
     [owner.accountId],
   );
   expect(rows).toEqual([{ id: gone.id }]);
+  const acts = await em().execute<{ action: string; site_id: string }[]>(
+    `select action, site_id from history_entry where owner_id = ? and action in ('site.deleted', 'site.restored') order by id`,
+    [owner.accountId],
+  );
+  expect(acts.map(({ action, site_id }) => [action, site_id])).toEqual([
+    ['site.deleted', gone.id],
+    ['site.deleted', kept.id],
+    ['site.restored', kept.id],
+  ]);
   expect(kept.id).not.toBe(gone.id);
 });
 
@@ -171,14 +125,14 @@ test.each(['', ...Object.keys(activityFaults)] as (ActivityFault | '')[])(
   async (fault) => {
     const owner = await fixture.newSignedIn();
     const site = await createSite(owner);
-    const payout = await addPayoutAccount(owner, site.id);
-    if (fault) for (const step of steps.slice(0, 2)) around.set(step, activityFaults[fault]);
-    await deleteIt(owner);
-    await expect.poll(() => around.size).toBe(0);
-    if (fault) for (const step of steps.slice(1)) around.set(step, activityFaults[fault]);
-    await purge(owner, [site.id]);
-    expect(around.size).toBe(0);
-    expect(await accountOf(owner.accountId)).toMatchObject({
+    const payout = await fixture.addPayoutAccount(owner, site.id);
+    if (fault) for (const step of steps.slice(0, 2)) fixture.around.set(step, activityFaults[fault]);
+    await fixture.deleteIt(owner);
+    await expect.poll(() => fixture.around.size).toBe(0);
+    if (fault) for (const step of steps.slice(1)) fixture.around.set(step, activityFaults[fault]);
+    await fixture.purge(owner, [site.id]);
+    expect(fixture.around.size).toBe(0);
+    expect(await fixture.accountOf(owner.accountId)).toMatchObject({
       name: 'Deleted account',
       deleteAt: null,
       purgedAt: expect.any(Date),
@@ -202,13 +156,28 @@ test.each(['', ...Object.keys(activityFaults)] as (ActivityFault | '')[])(
   },
 );
 
+test('a blocked account is not purged, and neither are its sites', async () => {
+  const owner = await fixture.newSignedIn();
+  const site = await createSite(owner);
+  await fixture.deleteIt(owner);
+  await blockAccount(em(), fixture.deps, owner.accountId, 'Phishing');
+  fixture.skip(31 * dayMs);
+  const { clock } = fixture;
+  const waits = { settled: false, status: 'blocked', leftMs: 3600_000 };
+  expect(await settleAccountDeletion(em(), clock, owner.accountId)).toEqual(waits);
+  expect(await settleDeletion(em(), clock, site.id)).toEqual(waits);
+  expect(await fixture.accountOf(owner.accountId)).toMatchObject({ purgedAt: null, deleteAt: expect.any(Date) });
+  await unblockAccount(em(), fixture.deps, owner.accountId);
+  await fixture.purge(owner, [site.id]);
+});
+
 test('the address of a purged account is reserved for 90 days, then free', async () => {
   const owner = await fixture.newSignedIn();
-  await deleteIt(owner);
-  await purge(owner);
+  await fixture.deleteIt(owner);
+  await fixture.purge(owner);
   fixture.skip(89 * dayMs);
   await freeAddresses(em(), fixture.clock.now());
-  expect((await accountOf(owner.accountId)).email).toBe(owner.email);
+  expect((await fixture.accountOf(owner.accountId)).email).toBe(owner.email);
   const browser = fixture.browser();
   await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
   expect((await fixture.lettersTo(owner.email))[0]).toMatchObject({ kind: 'signin-link', link: '' });
@@ -217,7 +186,7 @@ test('the address of a purged account is reserved for 90 days, then free', async
   fixture.skip(2 * dayMs);
   expect(await freeAddresses(em(), fixture.clock.now())).toBeGreaterThanOrEqual(1);
   expect(await freeAddresses(em(), fixture.clock.now())).toBe(0);
-  const next = await signInAgain(owner);
+  const next = await fixture.signInAgain(owner);
   expect(next.page.text).toContain('No sites yet');
   const [now] = await em().execute<{ id: string }[]>('select id from account where email = ?', [owner.email]);
   expect(now?.id).not.toBe(owner.accountId);
@@ -225,16 +194,25 @@ test('the address of a purged account is reserved for 90 days, then free', async
 
 test('nobody gets access to an account while it is being deleted', async () => {
   const owner = await fixture.newSignedIn();
-  const asked = (await fixture.ask(owner.email)).body;
-  await deleteIt(owner);
+  const approved = (await fixture.ask(owner.email)).body;
   const browser = fixture.browser();
+  const first = await browser.open(await fixture.linkTo(owner.email, 'access-request'));
+  expect((await browser.press(first, 'Give access', { code: approved.user_code })).status).toBe(200);
+  const asked = (await fixture.ask(owner.email)).body;
+  await fixture.deleteIt(owner);
   const page = await browser.open(await fixture.linkTo(owner.email, 'access-request'));
   const answer = await browser.press(page, 'Give access', { code: asked.user_code });
-  expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('being deleted')]);
+  expect(answer.status).toBe(403);
+  expect(answer.text).toMatch(/You deleted this account[\s\S]*Its owner can sign in and restore it/);
+  const refused = await fixture.redeem(approved);
+  expect([refused.status, errorOf(refused)]).toEqual([
+    403,
+    expect.objectContaining({ code: 'account_deleting', next_action: expect.stringContaining('restore the account') }),
+  ]);
   // A workflow that was lost is started again, and finds nothing new.
-  await restartAccountDeletions(em(), fixture.clock, [await accountOf(owner.accountId)]);
-  await purge(owner);
-  const { browser: late } = await signInAgain(owner).catch(() => ({ browser: fixture.browser() }));
+  await restartAccountDeletions(em(), fixture.clock, [await fixture.accountOf(owner.accountId)]);
+  await fixture.purge(owner);
+  const { browser: late } = await fixture.signInAgain(owner).catch(() => ({ browser: fixture.browser() }));
   expect((await late.open('/account')).text).toContain('Send me a link');
-  await expect(issueToken(em(), fixture.clock, owner.accountId, { name: 'late' })).rejects.toThrow('is being deleted');
+  await expect(issueToken(em(), fixture.clock, owner.accountId, { name: 'late' })).rejects.toThrow('has been deleted');
 });

@@ -14,10 +14,11 @@ import { aroundActivities, createNamespace, startWorker } from '#test/stack/work
 
 export const dayMs = 24 * 3600_000;
 
-export async function createDeletionFixture() {
+/** `worker`: whether this process deletes, too. */
+export async function createDeletionFixture({ worker: works = true } = {}) {
   const { around, interceptors } = aroundActivities();
   const fixture = await createFixture({ TEMPORAL_NAMESPACE: await createNamespace() });
-  const worker = await startWorker(fixture.deps, { interceptors });
+  const worker = works ? await startWorker(fixture.deps, { interceptors }) : undefined;
 
   /** As after two days in which nobody put any of it again. */
   async function ageStore(): Promise<void> {
@@ -196,12 +197,13 @@ export async function createDeletionFixture() {
     ageStore,
     workflowOf,
     hashesOf,
+    rowsOf,
     fullSite,
     startDeletion,
     purge,
     expectGone,
     async close() {
-      await worker.close();
+      await worker?.close();
       await fixture.close();
     },
   };

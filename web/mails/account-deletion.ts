@@ -1,3 +1,4 @@
+import { deletionCodePeriod } from '#rules/periods.ts';
 import { day } from '#web/times.ts';
 import { type WrittenMail, write } from './layout.ts';
 
@@ -19,7 +20,7 @@ function asked(code: string): WrittenMail {
     blocks: [
       'Somebody who is signed in to your Frontage account asked to delete it, with all of its websites. To delete it, type this code on the page that asked for it:',
       { code },
-      'Do not give the code to anybody, not even to your agent. If you do nothing, nothing is deleted. The code expires after 15 minutes.',
+      `Do not give the code to anybody, not even to your agent. If you do nothing, nothing is deleted. The code expires after ${deletionCodePeriod}.`,
     ],
     footer:
       'You are receiving this e-mail because this is the address of a Frontage account. If this was not you, somebody else can use a browser or mailbox of yours.',

@@ -1,3 +1,4 @@
+import { undoPeriod } from '#rules/periods.ts';
 import { type WrittenMail, write } from './layout.ts';
 
 /** `askedBy`: the name of the token that asked; null where a person did, on the account page. */
@@ -45,7 +46,7 @@ function requested({ newAddress, askedBy, link, code }: Asked): WrittenMail {
 function changed({ newAddress, askedBy, link, code }: Asked): WrittenMail {
   return write({
     subject: 'Your account has a new e-mail address',
-    preview: 'You can undo this for 72 hours.',
+    preview: `You can undo this for ${undoPeriod}.`,
     heading: 'Your account has a new e-mail address',
     blocks: [
       'Both addresses have confirmed the change. Sign-in links and access requests now go to the new one:',
@@ -55,7 +56,7 @@ function changed({ newAddress, askedBy, link, code }: Asked): WrittenMail {
           ['Asked by', askerName(askedBy)],
         ],
       },
-      'Is this wrong? You can undo it for 72 hours. Your account then has this address again, every agent and app loses its access, and every browser is signed out.',
+      `Is this wrong? You can undo it for ${undoPeriod}. Your account then has this address again, every agent and app loses its access, and every browser is signed out.`,
       { button: { label: 'Undo the change', url: link } },
       { code },
       'Type this code on the page. Do not give it to anybody.',

@@ -1,4 +1,6 @@
 /** The pages on which an owner deletes the account, and restores it. */
+import { counted } from '#rules/counted.ts';
+import { deletionCodePeriod, deletionDelay } from '#rules/periods.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { day } from '#web/times.ts';
@@ -7,6 +9,7 @@ import { codeField, type Form, fault as faultLine } from './form.ts';
 /** What others still wait for, and what ends with the account. */
 export type AccountPending = {
   sites: number;
+  sketches: number;
   payments: number;
   refunds: number;
   bookings: number;
@@ -26,7 +29,7 @@ export type AccountDeletionPage = {
 
 export function accountDeletionPage({ form, email, pending, sent, fault }: AccountDeletionPage): WrittenPage {
   const main = html`<h1>Delete your account?</h1>
-<p class="lead">All of its websites go offline at once, and every agent, app and browser loses its access. For 30 days, you can sign in and
+<p class="lead">All of its websites go offline at once, and every agent, app and browser loses its access. For ${deletionDelay}, you can sign in and
 restore it. After that, it is deleted for good, with its websites, domains and submissions.</p>
 ${faultLine(fault)}
 ${consequences(pending)}
@@ -37,34 +40,33 @@ ${sent ? codeForm(form, email) : form({ action: '/account/delete' }, html`<p cla
 }
 
 function codeForm(form: Form, email: string): Html {
-  const inside = html`<p class="hint">We have sent a code to ${email}. It expires after 15 minutes.</p>${codeField('Code from the e-mail (8 letters)')}<button>Delete my account</button>`;
+  const inside = html`<p class="hint">We have sent a code to ${email}. It expires after ${deletionCodePeriod}.</p>${codeField('Code from the e-mail (8 letters)')}<button>Delete my account</button>`;
   return form({ action: '/account/delete/confirm' }, inside);
 }
 
 function consequences(pending: AccountPending): Html | null {
-  const lines = [
-    counted(pending.sites, 'website goes offline', 'websites go offline'),
-    counted(pending.bookings, 'future booking; the visitor is not told', 'future bookings; the visitors are not told'),
-    counted(pending.payments, 'open payment expires', 'open payments expire'),
-    counted(pending.refunds, 'refund continues', 'refunds continue'),
-    counted(pending.plans, 'paid plan is cancelled', 'paid plans are cancelled'),
-    counted(pending.agreements, 'agreement about payouts ends', 'agreements about payouts end'),
-    counted(
-      pending.others,
-      'website of somebody else that you no longer edit',
-      'websites of others that you no longer edit',
-    ),
-  ].filter((line) => line !== undefined);
-  return lines.length === 0 ? null : html`<ul class="rows">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
+  const { sites, sketches, bookings, payments, refunds, plans, agreements, others } = pending;
+  const lines: [number, string, string][] = [
+    [sites, 'website goes offline', 'websites go offline'],
+    [sketches, 'sketch is removed for good', 'sketches are removed for good'],
+    [bookings, 'future booking; the visitor is not told', 'future bookings; the visitors are not told'],
+    [payments, 'open payment expires', 'open payments expire'],
+    [refunds, 'refund continues', 'refunds continue'],
+    [plans, 'paid plan is cancelled', 'paid plans are cancelled'],
+    [agreements, 'agreement about payouts ends', 'agreements about payouts end'],
+    [others, 'website of somebody else that you no longer edit', 'websites of others that you no longer edit'],
+  ];
+  const shown = lines.filter(([count]) => count > 0);
+  return shown.length === 0
+    ? null
+    : html`<ul class="rows">${shown.map((line) => html`<li>${counted(...line)}</li>`)}</ul>`;
 }
-
-const counted = (count: number, one: string, many: string): string | undefined =>
-  count === 0 ? undefined : `${count} ${count === 1 ? one : many}`;
 
 export function accountRestorePage({ form, deleteAt }: { form: Form; deleteAt: Date }): WrittenPage {
   const main = html`<h1>Keep your account?</h1>
 <p class="lead">Your account will be deleted on <strong>${day(deleteAt)}</strong>. If you restore it, its websites are archived: you or your agent can
-then put them online. Agents and apps need your permission again. A plan, and what you edited for others, does not come back.</p>
+then put them online. Agents and apps need your permission again. A plan, sketches,
+agreements about payouts and what you edited for others do not come back.</p>
 <div class="panel">
 ${form({ action: '/account/restore' }, html`<button>Restore my account</button>`)}
 <p class="hint">To let it be deleted, close this page; nothing will change.</p>

@@ -1,12 +1,13 @@
 /** The owner's account page: sites, domains, payouts, access, and requests to answer. */
+
 import { type Scope, usualScope } from '#rules/scopes.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { day, relative } from '#web/times.ts';
+import { type CalendarFeedShown, calendarFeedList, type GitPasswordsShown, gitPasswordList } from './access-lists.ts';
 import { type RequestShown, requestFacts } from './access-request.ts';
 import { type DomainShown, domainList } from './domains.ts';
 import { codeField, type Form, fault } from './form.ts';
-import { type GitPasswordsShown, gitPasswordList } from './git-passwords.ts';
 import { type PayoutsShown, payoutSections } from './payouts.ts';
 import { type PlanShown, planSection } from './plan.ts';
 import { type SiteChoice, scopeFields, scopeLine } from './scope.ts';
@@ -33,6 +34,8 @@ export type TokenShown = {
   expiresAt: Date | null;
   scope: Scope;
 };
+/** A call that was refused, and the page on which the owner decides. */
+export type RefusalShown = { agentName: string; attempt: string; at: Date; link: string };
 /** `inviter`: name and address. */
 export type InvitationShown = { id: string; hostname: string; inviter: string; expiresAt: Date };
 
@@ -46,6 +49,7 @@ export type AccountPage = {
   requests: (RequestShown & { id: string })[];
   /** The sites that an agent can be given access to. */
   siteChoices: SiteChoice[];
+  refusals: RefusalShown[];
   invitations: InvitationShown[];
   payouts: PayoutsShown;
   sites: SiteShown[];
@@ -54,6 +58,7 @@ export type AccountPage = {
   sandboxes: string[];
   tokens: TokenShown[];
   gitPasswords: GitPasswordsShown;
+  calendarFeeds: CalendarFeedShown[];
   /** Null if billing is off. */
   plan: PlanShown | null;
   fault?: string | undefined;
@@ -67,6 +72,7 @@ export function accountPage(page: AccountPage): WrittenPage {
 </div>
 ${fault(page.fault)}
 ${page.requests.map((request) => requestPanel(request, page))}
+${page.refusals.length > 0 ? refusalList(page) : null}
 ${page.invitations.length > 0 ? invitationList(page) : null}
 ${siteList(page)}
 ${page.domains.length > 0 ? domainList(page.domains) : null}
@@ -74,6 +80,7 @@ ${payoutSections(page.payouts, page)}
 ${page.plan ? planSection(page.plan, form) : null}
 ${tokenList(page)}
 ${page.gitPasswords.passwords.length > 0 ? gitPasswordList(page.gitPasswords, page) : null}
+${page.calendarFeeds.length > 0 ? calendarFeedList(page.calendarFeeds, page) : null}
 ${addressSection(page)}
 <p class="hint"><a href="/account/delete">Delete this account</a></p>
 ${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
@@ -90,6 +97,18 @@ ${requestFacts(request, now)}
 ${form({ action }, html`${scopeFields(siteChoices, usualScope)}${codeField('Code shown by your agent (8 letters)')}<button name="answer" value="approve">Give access</button>`)}
 ${form({ action }, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>
+</section>`;
+}
+
+function refusalList({ refusals, now }: AccountPage): Html {
+  return html`<section>
+<h2>Your agents ask for more</h2>
+<ul class="rows">${refusals.map(
+    ({ agentName, attempt, at, link }) => html`<li>
+<div><strong>${agentName}</strong><small>Was refused ${relative(at, now)}: ${attempt}</small></div>
+<a class="button quiet small" href="${link}">Decide</a>
+</li>`,
+  )}</ul>
 </section>`;
 }
 
@@ -125,7 +144,7 @@ ${site.role === 'collaborator' ? form({ action: `/account/sites/${site.id}/leave
 function siteLine({ address, archived, deletion, live, role }: SiteShown): Html {
   const host = address.replace(/^https?:\/\//, '');
   if (deletion)
-    return html`<small>${host} · deleted on ${day(deletion.at)} · <a href="${deletion.restore}">Restore</a></small>`;
+    return html`<small>${host} · will be deleted on ${day(deletion.at)} · <a href="${deletion.restore}">Restore</a></small>`;
   const state = archived ? ' · archived' : live ? '' : ' · not published yet';
   return html`<small><a href="${address}" rel="noopener noreferrer">${host}</a>${state}${role === 'collaborator' ? ' · collaborator' : ''}</small>`;
 }

@@ -1,0 +1,154 @@
+/**
+ * The pages and e-mails with which an owner ends access, changes the address, and deletes a site and the account, as
+ * people see them. `FRONTAGE_PICTURES=<folder>` keeps pictures.
+ * @module-tag chromium
+ */
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createSite } from '#test/api/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
+import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
+import { pathOf } from '#test/stack/requirements.ts';
+import type { MailKind } from '#web/mails/mails.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+const pictures = process.env.FRONTAGE_PICTURES;
+
+let fixture: PeopleFixture;
+let chrome: Browser;
+beforeAll(async () => {
+  fixture = await createPeopleFixture();
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
+  chrome = await chromium.launch({ executablePath: await pathOf('chromium'), args });
+}, 60_000);
+afterAll(async () => {
+  await chrome?.close();
+  await fixture?.close();
+});
+
+/** Keeps pictures, and finds nothing wider than the window. */
+async function look(page: Page, name: string): Promise<void> {
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const path = join(pictures ?? '', `${name}-${width}-${colorScheme}.png`);
+      if (pictures) await page.screenshot({ path, fullPage: true });
+      expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
+    }
+  }
+}
+
+/** Cookies over plain HTTP stay on localhost. */
+const goTo = (page: Page, path: string) =>
+  page.goto(new URL(path, Object.assign(new URL(fixture.url), { hostname: 'localhost' })).href);
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first().click();
+const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
+const newPage = async () => await (await chrome.newContext()).newPage();
+
+async function signedIn(email: string, heading = 'Your account'): Promise<Page> {
+  const page = await newPage();
+  await goTo(page, '/signin');
+  await page.getByLabel('E-mail address').fill(email);
+  await press(page, 'Send me a link');
+  await page.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
+  await goTo(page, await fixture.linkTo(email, 'signin-link'));
+  await press(page, 'Sign in');
+  await page.getByRole('heading', { name: heading }).waitFor();
+  return page;
+}
+
+/** Shows the newest e-mail of this kind as its reader sees it. Returns its link and its code. */
+async function readMail(address: string, kind: MailKind, name: string = kind) {
+  const letter = (await fixture.lettersTo(address)).find((one) => one.kind === kind);
+  // No page of ours was open here: its policy would stay.
+  const page = await newPage();
+  await page.setContent(letter?.html ?? '');
+  await look(page, `mail-${name}`);
+  const { link = '', code = '' } = letter ?? {};
+  if (code) expect(await page.getByText(code, { exact: true }).count()).toBe(1);
+  await page.context().close();
+  return { link, code };
+}
+
+test('people read the e-mails of an address change, and undo it', async () => {
+  const owner = await fixture.newSignedIn('Claude');
+  const next = fixture.newAddress();
+  await owner.call('PATCH', '/v1/account', { body: { email: next } });
+  const page = await newPage();
+  const follow = async (address: string, kind: MailKind, name: string, button: string) => {
+    const { link, code } = await readMail(address, kind, name);
+    await goTo(page, link);
+    await look(page, `page-${name}`);
+    await page.getByLabel(/code/i).fill('BCDFGHJK');
+    await press(page, button);
+    expect(await page.getByRole('alert').textContent()).toContain('4 attempts left');
+    await look(page, `wrong-${name}`);
+    await page.getByLabel(/code/i).fill(code.toLowerCase());
+    await press(page, button);
+    await look(page, `done-${name}`);
+    return await heading(page);
+  };
+  const confirmed = await follow(owner.email, 'address-change', 'old', 'Confirm the change');
+  expect(confirmed).toBe('Now confirm it from the new address');
+  const changed = await follow(next, 'address-confirmation', 'new', 'Use this address');
+  expect(changed).toBe('Your e-mail address has changed');
+  expect(await follow(owner.email, 'address-change', 'undo', 'Undo the change')).toBe('The change is undone');
+  await page.context().close();
+});
+
+test('an owner ends a git password, and an invitation by an agent', async () => {
+  const owner = await fixture.newSignedIn('Claude');
+  const site = await createSite(owner, { title: 'The bakery' });
+  const body = { repository: 'source', access: 'write' };
+  await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body });
+  const friend = 'a-friend-with-a-long-name@bakeries-of-the-old-town.example.com';
+  await people(fixture).invite(owner, site.id, friend);
+  const page = await signedIn(owner.email);
+  await look(page, 'account');
+  const passwords = page.locator('section', { hasText: 'Git passwords' });
+  await passwords.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('heading', { name: 'Your account' }).waitFor();
+  expect(await passwords.count()).toBe(0);
+  const { link } = await readMail(owner.email, 'collaborator-invited');
+  await goTo(page, link);
+  await look(page, 'invited');
+  await press(page, 'End their access');
+  await look(page, 'uninvited');
+  expect(await heading(page)).toBe('They have no access');
+  await page.context().close();
+});
+
+test('an owner restores a site, deletes the account, and restores it', async () => {
+  const owner = await fixture.newSignedIn('Claude');
+  const site = await createSite(owner, { title: 'The bakery' });
+  await owner.call('POST', `/v1/sites/${site.id}/archive`);
+  await owner.call('DELETE', `/v1/sites/${site.id}?confirm=true`);
+  const page = await signedIn(owner.email);
+  await look(page, 'account-deleting-a-site');
+  const { link } = await readMail(owner.email, 'site-deletion');
+  await goTo(page, link);
+  await look(page, 'site-restore');
+  await press(page, 'Restore');
+  await page.getByRole('heading', { name: 'Your account' }).waitFor();
+  await goTo(page, link);
+  await look(page, 'site-restored');
+  await goTo(page, '/account/delete');
+  await look(page, 'account-delete');
+  await press(page, 'E-mail me the code');
+  await look(page, 'account-delete-code');
+  const { code } = await readMail(owner.email, 'account-deletion', 'account-deletion-asked');
+  await page.getByLabel(/code/i).fill(code);
+  await press(page, 'Delete my account');
+  await look(page, 'account-deleted');
+  const done = await readMail(owner.email, 'account-deletion', 'account-deletion-done');
+  await goTo(page, done.link);
+  await look(page, 'signin-to-restore');
+  await page.context().close();
+  const again = await signedIn(owner.email, 'Keep your account?');
+  await look(again, 'account-restore');
+  await press(again, 'Restore my account');
+  await again.getByRole('heading', { name: 'Your account' }).waitFor();
+  await again.context().close();
+});
