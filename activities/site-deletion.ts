@@ -1,5 +1,6 @@
 /** The activities of `deleteSite`. Each can run twice, and none does anything to a site whose purge has not begun. */
 import { Context } from '@temporalio/activity';
+import { removeAlone } from '#db/removal-lock.ts';
 import { finishPurge, settleDeletion } from '#db/sites/deletion.ts';
 import { buildImagesOf, detachSiteDomains, isPurging, removeSiteRows } from '#db/sites/purge.ts';
 import { listAllFiles, recordPurgeBlobs, removePurgeBlobs } from '#db/sites/purge-files.ts';
@@ -33,7 +34,8 @@ export function siteDeletionActivities(deps: Deps) {
 
     forgetSite: (siteId: string) => purge(siteId, () => removeSiteRows(deps.em(), clock, siteId)),
 
-    removeSiteRepositories: (siteId: string) => purge(siteId, async () => deps.repositories?.remove(siteId)),
+    removeSiteRepositories: (siteId: string) =>
+      purge(siteId, () => removeAlone(deps.em(), async () => deps.repositories?.remove(siteId))),
 
     /** Returns how many files have to be tried again later. */
     async removeSiteFiles(siteId: string): Promise<number> {

@@ -17,6 +17,8 @@ keep s3_key_id frontage
 keep s3_secret "$(random)"
 keep zones_key "$(random)"
 keep database_url "postgres://frontage:$(cat secrets/postgres_password)@postgres:5432/frontage"
+# The same database, with the role that builds have.
+keep builds_database_url "$(sed "s#//[^@]*@#//frontage_builds:$(random)@#" secrets/database_url)"
 # Containers read the files as the image's user; on this machine only the owner can open the folder.
 chmod 700 secrets && chmod 444 secrets/*
 grep -qs '^COMPOSE_PROFILES=' .env || printf '\nCOMPOSE_PROFILES=full\n' >>.env

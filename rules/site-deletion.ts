@@ -1,6 +1,5 @@
 /** The states of a site under deletion. Pure. */
 import type { SiteStatus } from './states.ts';
-import { dayMs } from './time.ts';
 
 /** The statuses in the API. A site under deletion is archived, and has a date when it is deleted for good. */
 export const publicSiteStatuses = ['active', 'archived', 'deleting'] as const;
@@ -15,7 +14,3 @@ export function publicSiteStatus({
 }): PublicSiteStatus {
   return deleteAt ? 'deleting' : status;
 }
-
-/** How long a deleted site can be restored, and how long its name stays reserved after that. */
-export const deletionDelayMs = 30 * dayMs;
-export const nameReservedMs = 90 * dayMs;

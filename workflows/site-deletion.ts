@@ -2,7 +2,7 @@
  * deleteSite: a site that its owner deletes, from the call until nothing of it is left but the receipts of others.
  *
  * Key: `site-deletion:<site>`. For 30 days the owner can restore the site: the row says until when, and `moved` makes this workflow read it.
- * Then the purge removes its parts, one activity each, in an order in which a repetition finds what is left. Files that another site may
+ * It waits while the operator blocks the site. Then the purge removes its parts, one activity each, in an order in which a repetition finds what is left. Files that another site may
  * be about to use are tried again each day. If it is stuck, the last failure of its activity says why; if it is terminated, the hourly sweep
  * starts it again, and it continues.
  */
@@ -14,10 +14,15 @@ import { watchRow } from './watch-row.ts';
 const { settleSiteDeletion, detachSite, forgetSite, finishSitePurge } = proxyActivities<Activities>(policies.quick);
 const { collectSiteFiles, removeSiteRepositories, removeSiteFiles } = proxyActivities<Activities>(policies.purge);
 
+const waits: Record<string, string> = {
+  deleting: 'Waiting for 30 days; until then, the owner can restore the site.',
+  blocked: 'Waiting until the operator unblocks the site.',
+};
+
 export async function deleteSite({ siteId }: { siteId: string }): Promise<{ status: string }> {
   const { status } = await watchRow(
     () => settleSiteDeletion.executeWithOptions({ summary: 'check whether the site was restored' }, [siteId]),
-    () => 'Waiting for 30 days; until then, the owner can restore the site.',
+    (state) => waits[state] ?? state,
   );
   if (status !== 'purging') return { status };
   setCurrentDetails('Removing the site.');

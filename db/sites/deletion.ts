@@ -7,20 +7,25 @@ import { type Settled, settledAt } from '#db/deadlines.ts';
 import { platformFor, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
-import { deletionDelayMs, nameReservedMs } from '#rules/site-deletion.ts';
+import { deletionDelayMs, nameReservedMs } from '#rules/periods.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
+import { blockOf } from './blocks.ts';
 import { Site } from './site.ts';
 import { lockSite } from './transitions.ts';
 
-/** Starts the deletion of an archived site, which the caller has locked. Its holds and open payments expire. */
+/**
+ * Starts the deletion of an archived site, which the caller has locked. Its holds and open payments expire. `withAccount`:
+ * the account is deleted at this time.
+ */
 export async function startDeletion(
   tx: EntityManager,
   clock: Clock,
   site: Site,
-  deleteAt = new Date(clock.now().getTime() + deletionDelayMs),
+  { withAccount }: { withAccount?: Date } = {},
 ): Promise<void> {
-  site.deleteAt = deleteAt;
+  site.deleteAt = withAccount ?? new Date(clock.now().getTime() + deletionDelayMs);
+  site.deletedWithAccount = withAccount !== undefined;
   startDeleteSite(tx, clock, site);
   await expireHoldsAndPayments(tx, clock, { site: site.id });
 }
@@ -33,12 +38,13 @@ function startDeleteSite(tx: EntityManager, clock: Clock, { id, name, account }:
 /** Ends the deletion of a locked site, which is archived as before. */
 export function cancelDeletion(tx: EntityManager, clock: Clock, site: Site): void {
   site.deleteAt = null;
+  site.deletedWithAccount = false;
   signalWorkflow(tx, clock, 'deleteSite', { siteId: site.id }, 'moved');
 }
 
 /**
  * Begins the purge of a site that is due: from then on it is neither served nor readable. Returns `restored` where the
- * owner restored it, and `purging` until the purge has ended.
+ * owner restored it, `blocked` while the operator blocks it, and `purging` until the purge has ended.
  */
 export async function settleDeletion(em: EntityManager, clock: Clock, siteId: string): Promise<Settled> {
   const now = clock.now();
@@ -47,6 +53,8 @@ export async function settleDeletion(em: EntityManager, clock: Clock, siteId: st
     const { deleteAt, purgedAt } = site;
     if (!deleteAt) return settledAt(now, { status: purgedAt ? 'purged' : 'restored', endsAt: undefined });
     if (!purgedAt && deleteAt > now) return settledAt(now, { status: 'deleting', endsAt: deleteAt });
+    if (!purgedAt && blockOf(site))
+      return settledAt(now, { status: 'blocked', endsAt: new Date(now.getTime() + hourMs) });
     if (!purgedAt) recordAct(tx, clock, platformFor(site.account.id), 'site.purged', { site });
     // The pointer is named so that edges learn of the change.
     await tx.execute(

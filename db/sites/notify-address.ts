@@ -1,5 +1,6 @@
-/** The address for e-mails about visitors' submissions and bookings. */
+/** The addresses for e-mails about visitors' submissions and bookings, and for visitors' replies. */
 import { Account } from '#db/accounts/account.ts';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from './site.ts';
 
@@ -11,4 +12,16 @@ export async function notifyAddress(
 ): Promise<string> {
   const meant = await em.findOneOrFail(Account, { id: notifyCollaboratorId ?? site.account.id }, { refresh: true });
   return meant.blockedAt ? (await em.findOneOrFail(Account, { id: site.account.id })).email : meant.email;
+}
+
+/** The address that visitors reply to. Null if there is none, or if it belongs to neither the owner nor a collaborator. */
+export async function replyAddress(
+  em: EntityManager,
+  site: Pick<Site, 'id' | 'account'>,
+  replyToId: string | null | undefined,
+): Promise<string | null> {
+  if (!replyToId) return null;
+  const isMember =
+    replyToId === site.account.id || (await em.count(Collaborator, { site: site.id, account: replyToId })) > 0;
+  return isMember ? (await em.findOneOrFail(Account, { id: replyToId }, { refresh: true })).email : null;
 }

@@ -3,14 +3,15 @@
  * columns with a hash. Whatever makes a name of bytes that it did not put itself holds `shareHeldFiles` meanwhile.
  */
 import { textArray } from '#db/arrays.ts';
+import { type BlobColumn, blobColumns, hashIn } from '#db/blob-columns.ts';
 import { listDeploymentFiles, unlistedDeployments } from '#db/deployments/held-files.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { removeAlone } from '#db/removal-lock.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
 import { parseManifest } from '#providers/manifest.ts';
 import type { Store } from '#providers/store/store.ts';
 
 const lockKey = 'held-files';
-const removalKey = 'removal of files';
 const batchSize = 100;
 const deploymentsAtOnce = 50;
 
@@ -28,24 +29,27 @@ export async function recordPurgeBlobs(
   siteId: string,
   heartbeat: () => void,
 ): Promise<void> {
-  const manifests = await em.execute<{ sha256: string }[]>(
-    `select manifest_sha256 as sha256 from deployment where site_id = ? and manifest_sha256 is not null
-     union select published_output ->> 'manifestSha256' from deployment where site_id = ? and published_output is not null`,
-    [siteId, siteId],
+  const ofSite = (columns: readonly BlobColumn[]) => ({
+    hashes: columns.map((one) => `select ${hashIn(one)} as sha256 from ${one.table} where ${one.siteColumn} = ?`),
+    values: columns.map(() => siteId),
+  });
+  const owned = blobColumns.filter(({ siteColumn }) => siteColumn !== undefined);
+  const manifests = ofSite(owned.filter(({ isManifest }) => isManifest));
+  const rows = await em.execute<{ sha256: string }[]>(
+    `select encode(sha256, 'hex') as sha256 from (${manifests.hashes.join(' union ')}) as named where sha256 is not null`,
+    manifests.values,
   );
-  for (const { sha256 } of manifests) {
+  for (const { sha256 } of rows) {
     heartbeat();
     const content = await store.readAll(sha256);
     const files = content ? parseManifest(content).map((file) => file.sha256) : [];
     await addPurgeBlobs(em, siteId, [...new Set([sha256, ...files])]);
   }
+  const files = ofSite(owned.filter(({ isManifest }) => !isManifest));
   await em.execute(
-    `insert into purge_blob (site_id, sha256) select ?, sha256 from (
-       select sha256 from held_file where site_id = ?
-       union select decode(picture_sha256, 'hex') from comment_thread where site_id = ? and picture_sha256 is not null
-       union select decode(redirects_sha256, 'hex') from site where id = ? and redirects_sha256 is not null) as named
-     on conflict do nothing`,
-    [siteId, siteId, siteId, siteId],
+    `insert into purge_blob (site_id, sha256) select ?, sha256 from (${files.hashes.join(' union ')}) as named
+     where sha256 is not null on conflict do nothing`,
+    [siteId, ...files.values],
   );
 }
 
@@ -70,18 +74,13 @@ export async function listAllFiles(em: EntityManager, store: Reading, heartbeat:
   }
 }
 
-const isNamed = `exists (select 1 from held_file held where held.sha256 = purge_blob.sha256)
-  or sha256 in (select sha256 from upload_file)
-  or encode(sha256, 'hex') in (
-    select manifest_sha256 from deployment where manifest_sha256 is not null
-    union all select published_output ->> 'manifestSha256' from deployment where published_output is not null
-    union all select redirects_sha256 from site where redirects_sha256 is not null
-    union all select picture_sha256 from comment_thread where picture_sha256 is not null
-    union all select sha256 from sketch_host where sha256 is not null)`;
+const isNamed = blobColumns
+  .map((one) => `exists (select 1 from ${one.table} where ${hashIn(one)} = purge_blob.sha256)`)
+  .join(' or ');
 
 /**
  * Removes the site's recorded files that nothing names from the store, once the store lets them go (`Store.remove`).
- * Returns how many are left for later.
+ * Returns how many are left for later. Throws while a backup is created.
  */
 export async function removePurgeBlobs(
   em: EntityManager,
@@ -93,7 +92,7 @@ export async function removePurgeBlobs(
   for (let after = ''; ; ) {
     heartbeat();
     const batch = await em.transactional(async (tx) => {
-      // Whoever began to name a file of this site before its purge has done so now; nobody can begin later.
+      // Every transaction that named a file of this site before its purge has ended; no later one can name it.
       await lockInTransaction(tx, lockKey);
       const rows = await tx.execute<{ hash: string; named: boolean }[]>(
         `select encode(sha256, 'hex') as hash, (${isNamed}) as named from purge_blob
@@ -103,11 +102,7 @@ export async function removePurgeBlobs(
       return rows;
     });
     const unnamed = batch.filter(({ named }) => !named).map(({ hash }) => hash);
-    // One removal at a time: between two of the same file, a publish may put it back.
-    const kept = await em.transactional(async (tx) => {
-      await lockInTransaction(tx, removalKey);
-      return await store.remove(unnamed);
-    });
+    const kept = await removeAlone(em, () => store.remove(unnamed));
     left += kept.size;
     const done = batch.map(({ hash }) => hash).filter((hash) => !kept.has(hash));
     await em.execute(

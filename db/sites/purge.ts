@@ -35,6 +35,7 @@ const removals = [
   'delete from git_credential where site_id = ?',
   'delete from upload_link where site_id = ?',
   'delete from review_link where site_id = ?',
+  'delete from calendar_feed where site_id = ?',
   'delete from asset where site_id = ?',
   'delete from preview where site_id = ?',
   'delete from flag where site_id = ?',
@@ -45,10 +46,11 @@ const removals = [
   'delete from held_file where site_id = ?',
   'update site set live_deployment_id = null, redirects_sha256 = null where id = ?',
   'delete from deployment where site_id = ?',
-  `update booking set visitor_name = '', intake = '[]', visitor_sealed = null where site_id = ?`,
+  'delete from prepared_mail where booking_id in (select id from booking where site_id = ?)',
+  `update booking set visitor_name = '', intake = '[]', visitor_sealed = null, remind_at = null where site_id = ?`,
 ] as const;
 
-/** Removes everything that is nobody's receipt, and ends what can no longer happen. */
+/** Removes everything but receipts, and ends what can no longer happen. */
 export async function removeSiteRows(em: EntityManager, clock: Clock, siteId: string): Promise<void> {
   const now = clock.now();
   // One by one, so that no transaction is long; a repetition continues.

@@ -32,6 +32,8 @@ export const Site = defineEntity({
     deleteAt: p.datetime().nullable(),
     /** When its purge began. From then on the row is only the subject of payments and bookings. */
     purgedAt: p.datetime().nullable(),
+    /** Whether restoring the account restores it too. */
+    deletedWithAccount: p.boolean().default(false),
     /** When an operator blocked the site, and the reason, which its owner can read. */
     blockedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),

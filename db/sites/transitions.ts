@@ -13,9 +13,16 @@ export async function lockSite(tx: EntityManager, siteId: string): Promise<Site>
   return await tx.findOneOrFail(Site, { id: siteId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
-/** The condition of a query for the sites that count against the limit of the account's plan. */
-export function countedSites(accountId: string) {
-  return { account: accountId, purgedAt: null, $or: [{ status: 'active' as const }, { deleteAt: { $ne: null } }] };
+/** Whether a site counts against the limit of its account's plan, in SQL. */
+export const countsSql = `purged_at is null and (status = 'active' or delete_at is not null)`;
+
+/** The number of the account's sites that count against the limit of its plan. */
+export async function countSites(em: EntityManager, accountId: string): Promise<number> {
+  const [row] = await em.execute<[{ sites: number }]>(
+    `select count(*)::int as sites from site where account_id = ? and ${countsSql}`,
+    [accountId],
+  );
+  return row.sites;
 }
 
 /** Makes what earlier builds of the site left unusable, and also what builds leave that have started already. */

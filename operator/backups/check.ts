@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { blobColumns } from '#db/blob-columns.ts';
 import { parseManifest } from '#providers/manifest.ts';
 import type { Store } from '#providers/store/store.ts';
 import { unsoundBlobs } from './blobs.ts';
@@ -95,26 +96,15 @@ async function missingBlobs(store: Store, manifest: Manifest, unsound: ReadonlyS
 
 type Named = { sha256: string; isManifest: boolean };
 
-/** Columns with hashes of store files. A test compares this list with the schema. */
-export const blobColumns = [
-  { table: 'deployment', column: 'manifest_sha256', isManifest: true },
-  { table: 'site', column: 'redirects_sha256', isManifest: false },
-  { table: 'sketch_host', column: 'sha256', isManifest: false },
-  { table: 'comment_thread', column: 'picture_sha256', isManifest: false },
-  { table: 'held_file', column: 'sha256', isManifest: false },
-] as const;
-
 async function* namedBlobs(store: Store, tables: readonly TablePart[]): AsyncGenerator<Named> {
-  for (const { table: name, column, isManifest } of blobColumns) {
+  for (const { table: name, column, property, isManifest = false, isAwaited } of blobColumns) {
     const table = tables.find((one) => one.name === name);
-    if (!table) continue;
-    for await (const [value] of rowsOf(store, table, [column]))
-      if (value) yield { sha256: value.replace(/^\\x/, ''), isManifest };
+    if (!table || isAwaited) continue;
+    for await (const [value] of rowsOf(store, table, [column])) {
+      const sha256 = value && property ? JSON.parse(value)[property] : value;
+      if (sha256) yield { sha256: sha256.replace(/^\\x/, ''), isManifest };
+    }
   }
-  const deployments = tables.find(({ name }) => name === 'deployment');
-  if (!deployments) return;
-  for await (const [drafts] of rowsOf(store, deployments, ['published_output']))
-    if (drafts) yield { sha256: JSON.parse(drafts).manifestSha256, isManifest: true };
 }
 
 /** Columns with commits. A test compares this list with the schema. */

@@ -1,11 +1,12 @@
 /**
  * Creates a backup while the installation runs. Rows are read in one snapshot; repositories and store are read after
- * it. Both are append-only, so they contain everything the rows refer to. Branches may be ahead of the rows, as after
- * any push that is not yet published.
+ * it. Both are append-only except for the purge of a deleted site, which waits for the backup, so they contain
+ * everything the rows refer to. Branches may be ahead of the rows, as after any push that is not yet published.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { appliedMigrations } from '#db/migrate.ts';
+import { preventRemovals } from '#db/removal-lock.ts';
 import own from '#package.json' with { type: 'json' };
 import { openRepositories, type Repositories } from '#providers/repositories.ts';
 import { createStore } from '#providers/store/factory.ts';
@@ -43,15 +44,45 @@ export async function createBackup(deps: Deps, repository: BackupRepository): Pr
   await repository.claim();
   return await withLock(repository, 'create', async (lock) => {
     await waitForLocks(lock, 'remove');
-    return await createLocked(deps, repository, lock);
+    const client = await connect(deps.config.databaseUrl);
+    try {
+      await preventRemovals(client);
+      return await createLocked(deps, repository, { lock, client });
+    } finally {
+      await client.end();
+    }
   });
 }
 
-async function createLocked({ config, clock }: Deps, repository: BackupRepository, lock: Lock): Promise<Manifest> {
+/** Its locks are held until it disconnects, which takes as long as the backup. */
+async function connect(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'frontage backup',
+    keepAlive: true,
+  });
+  // A query reports a lost connection itself.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** Throws BackupFault if the connection was lost, and with it the lock that keeps purges away. */
+async function requireConnected(client: pg.Client): Promise<void> {
+  await client.query('select 1').catch(() => {
+    throw new BackupFault('The connection to the database was lost during the backup. Run it again.');
+  });
+}
+
+async function createLocked(
+  { config, clock }: Deps,
+  repository: BackupRepository,
+  { lock, client }: { lock: Lock; client: pg.Client },
+): Promise<Manifest> {
   const repositories = config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir);
   const before = await lastRepositories(repository);
   const at = clock.now();
-  const { siteIds, slots, ...rows } = await readSnapshot(config.databaseUrl, repository);
+  const { siteIds, slots, ...rows } = await readSnapshot(client, repository);
   const missing: string[] = [];
   const packed = repositories ? packRepositories(repository, repositories, { siteIds, slots, before, missing }) : [];
   const corrupt: string[] = [];
@@ -72,6 +103,7 @@ async function createLocked({ config, clock }: Deps, repository: BackupRepositor
     corrupt,
     endedAt: clock.now().toISOString(),
   };
+  await requireConnected(client);
   await lock.requireHeld();
   await writeManifest(repository, manifest);
   // After a delay between the two, the manifest may refer to parts that were removed meanwhile.
@@ -89,29 +121,21 @@ function nameAt(at: Date): string {
   return `${at.toISOString().slice(0, 23).replaceAll(/[:.]/g, '').toLowerCase()}z-${randomBytes(3).toString('hex')}`;
 }
 
-async function readSnapshot(databaseUrl: string, repository: BackupRepository): Promise<Rows> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage backup' });
-  // A query reports a lost connection itself.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    await client.query('begin isolation level repeatable read read only');
-    const migrations = await appliedMigrations(client);
-    if (migrations.length === 0) throw new BackupFault('The database is empty: there is nothing to back up.');
-    const tables: TablePart[] = [];
-    for (const table of await tablesOf(client)) tables.push(await dumpTable(client, repository.store, table));
-    const sites = await client.query<{ id: string }>('select id from site where purged_at is null order by id');
-    const slots = await client.query<Slot>(
-      `select d.site_id as "siteId", r.repository, 'refs/heads/preview/' || p.slot as ref, r.commit
-       from preview p join deployment d on d.id = p.latest_id
-       cross join lateral (values ('source', d.source_commit), ('content', d.content_commit)) as r (repository, commit)
-       where p.removed_at is null and r.commit is not null`,
-    );
-    await client.query('commit');
-    return { migrations, tables, siteIds: sites.rows.map(({ id }) => id), slots: slots.rows };
-  } finally {
-    await client.end();
-  }
+async function readSnapshot(client: pg.Client, repository: BackupRepository): Promise<Rows> {
+  await client.query('begin isolation level repeatable read read only');
+  const migrations = await appliedMigrations(client);
+  if (migrations.length === 0) throw new BackupFault('The database is empty: there is nothing to back up.');
+  const tables: TablePart[] = [];
+  for (const table of await tablesOf(client)) tables.push(await dumpTable(client, repository.store, table));
+  const sites = await client.query<{ id: string }>('select id from site where purged_at is null order by id');
+  const slots = await client.query<Slot>(
+    `select d.site_id as "siteId", r.repository, 'refs/heads/preview/' || p.slot as ref, r.commit
+     from preview p join deployment d on d.id = p.latest_id
+     cross join lateral (values ('source', d.source_commit), ('content', d.content_commit)) as r (repository, commit)
+     where p.removed_at is null and r.commit is not null`,
+  );
+  await client.query('commit');
+  return { migrations, tables, siteIds: sites.rows.map(({ id }) => id), slots: slots.rows };
 }
 
 const keyOf = ({ siteId, repository }: Pick<RepositoryPart, 'siteId' | 'repository'>) => `${siteId} ${repository}`;

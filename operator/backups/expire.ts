@@ -15,6 +15,7 @@ export type Past = {
   collaborators: number;
   gitPasswords: number;
   reviewLinks: number;
+  calendarFeeds: number;
   mailsEnded: number;
 };
 
@@ -50,7 +51,8 @@ export async function expireCredentials(
        (select count(*)::integer from oauth_grant where token_id in (select id from valid)) as clients,
        (select count(*)::integer from collaborator) as collaborators,
        (select count(*)::integer from git_credential where expires_at > $1) as "gitPasswords",
-       (select count(*)::integer from review_link where ended_at is null and expires_at > $1) as "reviewLinks"`,
+       (select count(*)::integer from review_link where ended_at is null and expires_at > $1) as "reviewLinks",
+       (select count(*)::integer from calendar_feed where ended_at is null and (expires_at is null or expires_at > $1)) as "calendarFeeds"`,
     [now],
   );
   return { ...(rows[0] as Omit<Past, 'mailsEnded'>), mailsEnded: rowCount ?? 0 };

@@ -118,7 +118,7 @@ export const backupCommands = {
         despiteDamage: Boolean(despite),
       });
       const { blobs: files, leftOut, past, ...counts } = restored;
-      const { mailsEnded, gitPasswords, reviewLinks, ...cameBack } = past;
+      const { mailsEnded, gitPasswords, reviewLinks, calendarFeeds, ...cameBack } = past;
       return {
         backup: manifest.name,
         at: manifest.at,
@@ -126,7 +126,12 @@ export const backupCommands = {
         ...counts,
         left_out: firstOf(leftOut),
         mails_ended: mailsEnded,
-        came_back: { ...cameBack, git_passwords: gitPasswords, review_links: reviewLinks },
+        came_back: {
+          ...cameBack,
+          git_passwords: gitPasswords,
+          review_links: reviewLinks,
+          calendar_feeds: calendarFeeds,
+        },
         sealed: await countEncrypted(em, config.encryptionKeys),
         next: dryRun ? afterDryRun : afterRestore,
       };

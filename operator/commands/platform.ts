@@ -1,5 +1,6 @@
 /** Commands for the platform itself: its database, keys, store and outbox, and feedback from agents. */
 import { listFeedback } from '#api/feedback/rules.ts';
+import { grantBuildsRole } from '#db/builds-role.ts';
 import { countEncrypted, reencrypt } from '#db/encrypted-columns.ts';
 import { migrate } from '#db/migrate.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
@@ -57,9 +58,13 @@ export const platformCommands = {
     alarm: (answer) => corruptionMessage(answer as Audit),
   }),
   'database migrate': command({
-    about: 'Migrates the database to the latest schema. Concurrent runs are safe.',
+    about:
+      'Migrates the database to the latest schema, and updates the role of builds workers if FRONTAGE_BUILDS_DATABASE_URL names one. Concurrent runs are safe.',
     needs: [],
-    run: async ({ config }) => ({ ran: await migrate(config.databaseUrl) }),
+    async run({ config: { databaseUrl, buildsDatabaseUrl } }) {
+      const ran = await migrate(databaseUrl);
+      return buildsDatabaseUrl ? { ran, builds_role: await grantBuildsRole(databaseUrl, buildsDatabaseUrl) } : { ran };
+    },
   }),
 };
 

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ExportFault, type SiteDocument } from '#api/exports/document.ts';
-import { isReserved } from '#api/sites/names.ts';
+import { isReservedName } from '#api/sites/names.ts';
 import { siteInput } from '#api/sites/schemas.ts';
 import { renderManifest } from '#providers/manifest.ts';
 import { isCompressible } from '#providers/media-types.ts';
@@ -52,7 +52,7 @@ export async function importSite(deps: Deps, { archive, accountId, name }: Wish)
 }
 
 function usableName(name: string): string {
-  if (siteInput.shape.name.safeParse(name).success && !isReserved(name)) return name;
+  if (siteInput.shape.name.safeParse(name).success && !isReservedName(name)) return name;
   throw new ExportFault(`${name} is not a valid site name on this installation. Choose another name with --name.`);
 }
 

@@ -55,8 +55,8 @@ async function validate(dir: string, { repositories, live }: SiteDocument, rules
   const tips = [...Object.entries(refs), ...shown.map((to) => ['refs/heads/main', to] as const)];
   const updates = tips.map(([ref, to]) => ({ ref, from: null, to }));
   // All of its objects are new.
-  const [verdict] = await checkPush(rules, { dir, quarantine: join(dir, 'objects') }, updates, null);
-  if (verdict) throw refused(`its ${repository} repository is not valid: ${sentence(verdict)}`);
+  const { violations } = await checkPush(rules, { dir, quarantine: join(dir, 'objects') }, updates, null);
+  if (violations[0]) throw refused(`its ${repository} repository is not valid: ${sentence(violations[0])}`);
 }
 
 /** `aside` is the temporary path, `place` the final one. */

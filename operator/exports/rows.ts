@@ -1,10 +1,14 @@
-/** The rows of an imported site. */
+/**
+ * The rows of an imported site. A site that was purged here has left its row and its receipts: calendars, bookings and
+ * payments. Its archive gives them back what the purge took, and changes no receipt.
+ */
 
 import type pg from 'pg';
 import { ExportFault, type RowTable, rowSchemas, type SiteDocument, siteColumns } from '#api/exports/document.ts';
 import { limitReachedMessage } from '#api/plan-limits.ts';
 import { subscriptionsSql } from '#db/accounts/account-sql.ts';
 import { enqueueStart } from '#db/resume-workflows.ts';
+import { countsSql } from '#db/sites/transitions.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -17,17 +21,16 @@ export async function requireNew(
   { document: { site, live, rows }, accountId }: Taken,
 ): Promise<string | null> {
   const { rows: accounts } = await client.query(
-    `select ${subscriptionsSql('account.id')} as subscriptions from account where id = $1`,
+    `select ${subscriptionsSql('account.id')} as subscriptions from account where id = $1 and purged_at is null`,
     [accountId],
   );
   if (!accounts[0]) throw new ExportFault('There is no account with this id.');
-  const { rows: taken } = await client.query('select id, name from site where id = $1 or public_id = $2 or name = $3', [
+  await requirePurged(client, { siteId: site.id, accountId });
+  const { rows: taken } = await client.query('select name from site where id <> $1 and (public_id = $2 or name = $3)', [
     site.id,
     site.public_id,
     site.name,
   ]);
-  if (taken.some(({ id }) => id === site.id))
-    throw new ExportFault('This site already exists. Nothing has been changed.');
   if (taken.some(({ name }) => name === site.name))
     throw new ExportFault(`There is already a site called ${site.name}. Choose another name with --name.`);
   if (taken.length > 0) throw known('site');
@@ -38,15 +41,40 @@ export async function requireNew(
   if (kept.length > 0)
     throw new ExportFault(`Another site was called ${site.name} until recently. Choose another name with --name.`);
   for (const table of Object.keys(rowSchemas) as RowTable[]) {
-    // The key of a timetable is its site.
+    // The key of a timetable is its site; it is not here, or a receipt.
     if (table === 'bookable') continue;
     const ids = rows[table].map(({ id }) => id);
-    const { rows: there } = await client.query(`select 1 from ${table} where id = any($1) limit 1`, [ids]);
+    const [elsewhere, values] = table in returned ? ['and site_id <> $2', [ids, site.id]] : ['', [ids]];
+    const { rows: there } = await client.query(
+      `select 1 from ${table} where id = any($1) ${elsewhere} limit 1`,
+      values,
+    );
     if (there.length > 0) throw known(table);
   }
   const { rows: versions } = await client.query('select 1 from deployment where id = $1', [live?.id]);
   if (versions.length > 0) throw known('deployment');
   return accounts[0].subscriptions;
+}
+
+/** Throws ExportFault if the site is here, unless it was purged and belonged to this account. Locks its row. */
+async function requirePurged(
+  client: pg.ClientBase,
+  { siteId, accountId }: { siteId: string; accountId: string },
+): Promise<void> {
+  const { rows } = await client.query(
+    'select account_id, purged_at, delete_at from site where id = $1 for no key update',
+    [siteId],
+  );
+  if (!rows[0]) return;
+  const { account_id, purged_at, delete_at } = rows[0];
+  if (!purged_at && delete_at)
+    throw new ExportFault('This site is being deleted. Its owner can restore it; nothing has been changed.');
+  if (!purged_at) throw new ExportFault('This site already exists. Nothing has been changed.');
+  if (delete_at) throw new ExportFault('This site is still being removed. Import it again when that has ended.');
+  if (account_id === accountId) return;
+  throw new ExportFault(
+    `This site was deleted here, and its payments and bookings belong to ${account_id}. Import it into that account.`,
+  );
 }
 
 const known = (table: string) => refused(`a row of ${table} already exists`);
@@ -73,6 +101,20 @@ const owned: Record<RowTable, 'site_id' | 'account_id' | undefined> = {
   asset: 'site_id',
 };
 
+/** What happens to a receipt that is here: a timetable and its calendars begin again, a booking gets back its visitor's words. */
+const returned: Partial<Record<RowTable, { key: string; columns: readonly string[] }>> = {
+  bookable: { key: 'site_id', columns: Object.keys(rowSchemas.bookable.shape) },
+  calendar: { key: 'id', columns: Object.keys(rowSchemas.calendar.shape) },
+  booking: { key: 'id', columns: ['visitor_name', 'intake'] },
+};
+
+function onReceipt(table: RowTable): string {
+  const receipt = returned[table];
+  if (!receipt) return '';
+  const set = receipt.columns.map((name) => `"${name}" = excluded."${name}"`).join(', ');
+  return `on conflict (${receipt.key}) do update set ${set}`;
+}
+
 /** Inserts the rows in the client's transaction. Throws ExportFault if they violate a constraint. */
 export async function writeRows(
   client: pg.ClientBase,
@@ -88,7 +130,8 @@ export async function writeRows(
       const whose = owner === 'site_id' ? site.id : taken.accountId;
       await client.query(
         `insert into ${table} (${[...columns, ...(owner ? [owner] : [])].join(', ')})
-         select ${columns.join(', ')} ${owner ? ', $2' : ''} from jsonb_populate_recordset(null::${table}, $1)`,
+         select ${columns.join(', ')} ${owner ? ', $2' : ''} from jsonb_populate_recordset(null::${table}, $1)
+         ${onReceipt(table)}`,
         [JSON.stringify(rows[table]), ...(owner ? [whose] : [])],
       );
     }
@@ -113,8 +156,7 @@ async function requireSiteLimit(
   );
   const planLimits = planLimitsOf(deps.config, accounts[0], deps.clock.now());
   const { rows: counted } = await client.query(
-    `select count(*)::int as sites from site
-     where account_id = $1 and purged_at is null and (status = 'active' or delete_at is not null)`,
+    `select count(*)::int as sites from site where account_id = $1 and ${countsSql}`,
     [accountId],
   );
   if (counted[0].sites < planLimits.limits.sites) return;
@@ -127,14 +169,17 @@ async function requireSiteLimit(
 async function writeSite(client: pg.ClientBase, clock: Clock, taken: Taken): Promise<void> {
   const { document, accountId, siteUrl } = taken;
   const { site, live } = document;
-  const columns = Object.keys(siteColumns).join(', ');
+  const names = Object.keys(siteColumns);
+  const columns = names.join(', ');
+  const again = names.map((name) => `${name} = excluded.${name}`).join(', ');
   await client.query(
-    `insert into site (account_id, status, ${columns}) select $1, 'active', ${columns} from jsonb_populate_record(null::site, $2)`,
+    `insert into site (account_id, status, ${columns}) select $1, 'active', ${columns} from jsonb_populate_record(null::site, $2)
+     on conflict (id) do update set ${again}, status = 'active', archived_at = null, purged_at = null`,
     [accountId, JSON.stringify(site)],
   );
   await client.query(
-    `update site set status = case when $2::timestamptz is null then status else 'archived' end, archived_at = $2, blocked_at = $3,
-       block_reason = $4 where id = $1`,
+    `update site set status = case when $2::timestamptz is null then status else 'archived' end, archived_at = $2,
+       blocked_at = coalesce(blocked_at, $3), block_reason = coalesce(block_reason, $4) where id = $1`,
     [site.id, site.archived_at ?? null, site.blocked?.at ?? null, site.blocked?.reason ?? null],
   );
   if (!live) return;
@@ -142,11 +187,12 @@ async function writeSite(client: pg.ClientBase, clock: Clock, taken: Taken): Pro
   await client.query(
     `insert into deployment (id, site_id, number, kind, status, ticket, source_commit, content_commit, site_url, manifest_sha256,
        created_by_id, created_at, finished_at, live_at)
-     values ($1, $2, 1, $3, 'live', 1, $4, $5, $6, $7, $8, $9, $10, $10)`,
+     select $1, $2, last_number + 1, $3, 'live', last_ticket + 1, $4, $5, $6, $7, $8, $9, $10, $10 from site where id = $2`,
     [id, site.id, source ? 'site' : 'upload', source, content, siteUrl, manifest, accountId, at, clock.now()],
   );
   await client.query(
-    'update site set live_deployment_id = $2, live_ticket = 1, last_ticket = 1, last_number = 1 where id = $1',
+    `update site set live_deployment_id = $2, live_ticket = last_ticket + 1, last_ticket = last_ticket + 1,
+       last_number = last_number + 1 where id = $1`,
     [site.id, id],
   );
 }

@@ -80,6 +80,10 @@ async function letIn(accountId: string, siteId: string): Promise<void> {
     [siteId, accountId, ...at],
   );
   await em.execute(
+    `insert into calendar_feed (id, site_id, account_id, hash, created_at) values ('feed_open', ?, ?, '\\x01', ?)`,
+    [siteId, accountId, at[0]],
+  );
+  await em.execute(
     `insert into git_credential (id, site_id, account_id, repository, access, username, hash, created_at, expires_at)
      values ('cred_open', ?, ?, 'source', 'write', 'git-of-past', '\\x01', ?, ?)`,
     [siteId, accountId, ...at],
@@ -102,7 +106,14 @@ test('sessions, open links, address changes and codes are not restored; remainin
   expect(await count('select 1 from upload_link where ended_at is null')).toBe(0);
   // No build uses a cache of the old installation.
   expect(await count('select 1 from site where cache_epoch < 1000000')).toBe(0);
-  expect(told.past).toMatchObject({ tokens: 2, clients: 0, collaborators: 1, gitPasswords: 1, reviewLinks: 1 });
+  expect(told.past).toMatchObject({
+    tokens: 2,
+    clients: 0,
+    collaborators: 1,
+    gitPasswords: 1,
+    reviewLinks: 1,
+    calendarFeeds: 1,
+  });
 });
 
 test('a restore sends mails that waited an hour or less, and no older ones', async () => {

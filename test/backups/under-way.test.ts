@@ -40,7 +40,7 @@ test('restored unfinished work continues on an installation whose Temporal has n
   await fixture.deps.em().nativeDelete(OutboxEntry, {});
   await backups.create(fixture);
   const { restarted } = await backups.restore(other);
-  expect(restarted).toEqual({ publishSite: 1, inviteCollaborator: 1, grantAccess: 1, notify: 2 });
+  expect(restarted).toEqual({ publishSite: 1, inviteCollaborator: 1, grantAccess: 1, notify: 3 });
   const worker = await startWorker(other.deps);
   try {
     const ids = [
