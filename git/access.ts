@@ -1,7 +1,7 @@
 /** Who may fetch from and push to a repository: Basic credentials of that one repository (RFC 7617). */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { GitCredential } from '#db/auth/git-credential.ts';
-import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { isMember, roleOn } from '#db/collaborators/membership.ts';
 import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -87,27 +87,30 @@ export async function requireAccess(
   if (credential.blockReason != null) {
     throw new GitRefusal(403, `The account has been blocked by the operator. Reason: ${credential.blockReason}`);
   }
-  if (!(await isStillMember(em, credential))) {
+  const site = credential.site as Site;
+  if (!(await isMember(em, site, credential.account.id))) {
     throw new GitRefusal(401, 'The account that created this password no longer has access to the site.');
   }
-  if (credential.site.id !== siteId || credential.repository !== repository) throw noRepository();
-  const { site } = credential;
+  if (site.id !== siteId || credential.repository !== repository) throw noRepository();
   const granted = {
-    site: site as Site,
-    by: site.account.id === credential.account.id ? 'owner' : 'collaborator',
+    site,
+    by: roleOn(site, credential.account.id),
     actor: { accountId: credential.account.id, via: { kind: 'git', name: credential.makerName ?? null } },
   } as const;
   if (wanted === 'read') return granted;
   if (credential.access !== 'write') {
     throw new GitRefusal(403, 'This password is read-only. To push, create a password with "access": "write".');
   }
-  if (site.status === 'archived') {
-    throw new GitRefusal(
-      403,
-      `The site ${site.name} is archived and does not accept pushes. Call POST /v1/sites/${siteId}/unarchive first.`,
-    );
-  }
+  requireActive(site);
   return granted;
+}
+
+function requireActive({ id, name, status, deleteAt }: Site): void {
+  if (status !== 'archived') return;
+  const [state, remedy] = deleteAt
+    ? ['being deleted', `POST /v1/sites/${id}/restore-site, then POST /v1/sites/${id}/unarchive`]
+    : ['archived', `POST /v1/sites/${id}/unarchive first`];
+  throw new GitRefusal(403, `The site ${name} is ${state} and does not accept pushes. Call ${remedy}.`);
 }
 
 /** Records the use of the header's credential, at most once a minute. The access has been granted. */
@@ -118,6 +121,13 @@ export async function recordUse(em: EntityManager, now: Date, authorization: str
   await em.nativeUpdate(GitCredential, { username, ...isOlder }, { lastUsedAt: now });
 }
 
+type Holding = {
+  over: Promise<unknown>;
+  record: (tx: EntityManager, granted: Granted) => Promise<void>;
+  /** Called if `record` has failed twice. */
+  unrecorded: (error: unknown) => void;
+};
+
 /**
  * Resolves when the header's credential cannot be revoked any more before `over` settles: a revocation then waits for
  * it. Then `record` writes to the history. Rejects with a GitRefusal if `access` does, or if the credential was revoked.
@@ -126,20 +136,27 @@ export async function holdAccess(
   em: EntityManager,
   authorization: string | undefined,
   access: (em: EntityManager) => Promise<Granted>,
-  { over, record }: { over: Promise<unknown>; record: (tx: EntityManager, granted: Granted) => Promise<void> },
+  { over, record, unrecorded }: Holding,
 ): Promise<void> {
   const { username } = parseBasic(authorization);
-  await new Promise<void>((held, failed) => {
-    const holding = em.transactional(async (tx) => {
-      // Only a deletion conflicts with this lock.
-      await tx.execute('select 1 from git_credential where username = ? for key share', [username]);
-      const granted = await access(tx);
-      held();
-      await over.catch(() => {});
-      await record(tx, granted);
-    });
-    holding.catch(failed);
+  const held = Promise.withResolvers<Granted>();
+  const ended = over.catch(() => {});
+  const holding = em.transactional(async (tx) => {
+    // Only a deletion conflicts with this lock.
+    await tx.execute('select 1 from git_credential where username = ? for key share', [username]);
+    const granted = await access(tx);
+    held.resolve(granted);
+    await ended;
+    await record(tx, granted);
   });
+  holding.catch(held.reject);
+  const granted = await held.promise;
+  // git moves the branches whatever happens to this transaction, which may have lost its connection meanwhile.
+  const recorded = holding.catch(async () => {
+    await ended;
+    await em.transactional((tx) => record(tx, granted));
+  });
+  recorded.catch(unrecorded);
 }
 
 /** Records the branches that the push has moved. git may have refused some of them, or have been killed. */
@@ -158,18 +175,6 @@ export async function recordPush(
       detail: { branch, from, to },
     });
   }
-}
-
-/**
- * A password is valid only while the account that created it has access to the site: a site under deletion is its
- * owner's alone, and a purged one is nobody's.
- */
-async function isStillMember(em: EntityManager, credential: GitCredential): Promise<boolean> {
-  const { account } = credential;
-  const site = credential.site as Site;
-  if (site.purgedAt) return false;
-  if (site.account.id === account.id) return true;
-  return !site.deleteAt && (await em.count(Collaborator, { site: site.id, account: account.id })) > 0;
 }
 
 function parseBasic(authorization: string | undefined): { username: string; password: string } {

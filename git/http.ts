@@ -146,6 +146,8 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
       holdAccess(deps.em(), authorization, accessIn, {
         over,
         record: (tx, granted) => recordPush(tx, { clock, repositories }, granted, { ...address, updates }),
+        unrecorded: (error) =>
+          deps.log.error({ err: error, reqId: request.id, ...address, updates }, 'the history lacks a push'),
       }),
     planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by),
   };

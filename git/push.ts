@@ -6,7 +6,7 @@ import { findName, isAncestor, listNewObjects, locate } from '#providers/reposit
 import { compareTrees, type Difference } from '#providers/repositories/tree-differences.ts';
 import { listFiles, readCommit, readTree } from '#providers/repositories/trees.ts';
 import { sliced } from '#runtime/slices.ts';
-import { isLocated } from './rules/photos.ts';
+import { isLocated, isPhotoName, type Read } from './rules/photos.ts';
 import {
   checkContent,
   checkDifferences,
@@ -25,10 +25,12 @@ export type RefUpdate = { ref: string; from: string | null; to: string | null };
 
 type Tip = { ref: string; from: string | null; to: string };
 
+/** A push is accepted if it has no violations. `located` has the paths of photos that say where they were taken. */
+export type CheckedPush = { violations: Violation[]; located: string[] };
+
 /**
- * All violations of a push; empty if it is accepted. `main` is the tip that a new branch is compared with. The objects
- * in the quarantine, if there is one, may decompress to at most `inflatedBytesMax` bytes. Paths of photos that say where
- * they were taken are added to `located`.
+ * Finds all violations of a push. `main` is the tip that a new branch is compared with. The objects in the quarantine, if
+ * there is one, may decompress to at most `inflatedBytesMax` bytes.
  */
 export async function checkPush(
   rules: Rules,
@@ -36,10 +38,9 @@ export async function checkPush(
   updates: readonly RefUpdate[],
   main: string | null,
   inflatedBytesMax = Number.POSITIVE_INFINITY,
-  located: string[] = [],
-): Promise<Violation[]> {
+): Promise<CheckedPush> {
   const refs = updates.map((update) => checkRef(rules, update)).filter((verdict) => verdict !== undefined);
-  if (refs.length > 0) return refs;
+  if (refs.length > 0) return refused(refs);
   const tips = updates.flatMap(({ ref, from, to }) => (to === null ? [] : [{ ref, from: from ?? main, to }]));
   // Both processes run at the same time: most of their time is start-up.
   const listing = place.quarantine === undefined ? undefined : listNewObjects(place, inflatedBytesMax);
@@ -52,14 +53,16 @@ export async function checkPush(
     verdicts.push(...found.verdicts);
     differences.push(...found.differences);
     // The reader has stopped in the middle of an answer.
-    if (found.isUnread) return verdicts;
+    if (found.isUnread) return refused(verdicts);
   }
   const added = await listing;
-  if (added && added.inflatedBytes > inflatedBytesMax) return [...verdicts, refuseInflation(rules)];
+  if (added && added.inflatedBytes > inflatedBytesMax) return refused([...verdicts, refuseInflation(rules)]);
   if (added && added.commitBytes > commitBytesMax) verdicts.push(refuseCommit(commitBytesMax));
   if (added) verdicts.push(...(await checkNewTrees(rules, place, reader, tips, added.trees)));
-  return verdicts.length > 0 ? verdicts : await checkContents(rules, reader, differences, located);
+  return verdicts.length > 0 ? refused(verdicts) : await checkContents(rules, reader, differences);
 }
+
+const refused = (violations: Violation[]): CheckedPush => ({ violations, located: [] });
 
 // With 20,000 parents, or a very long message. Each read of a tree begins at its commit.
 const commitBytesMax = 1_048_576;
@@ -138,13 +141,15 @@ async function checkNewTrees(
   return [checkHistoricPath(await locate(place, commits, found)) ?? []].flat();
 }
 
+// Photos of phones and cameras are smaller.
+const photoBytesMax = 16_777_216;
+
 /** Validates changed files by their bytes: equal ones once. */
 async function checkContents(
   rules: Rules,
   reader: ObjectReader,
   differences: readonly Difference[],
-  located: string[],
-): Promise<Violation[]> {
+): Promise<CheckedPush> {
   const { repository } = rules;
   const written = new Map<string, { path: string; oid: string }>();
   for await (const { path, oid } of sliced(differences)) {
@@ -153,41 +158,25 @@ async function checkContents(
     if (!written.has(key)) written.set(key, { path, oid });
   }
   const files = [...written.values()];
-  const verdicts: Violation[] = [];
+  const checked: CheckedPush = { violations: [], located: [] };
   const paths = files.values();
-  for await (const { content } of reader.contents(files.map(({ oid }) => oid))) {
+  for await (const { bytes, content } of reader.contents(files.map(({ oid }) => oid))) {
     const path = paths.next().value?.path ?? '';
-    const copy = new Copy(content);
-    const verdict = await checkContent(repository, path, copy.content());
-    if (verdict) verdicts.push(verdict);
-    else if (await isLocated(() => copy.read())) located.push(path);
+    // A photo is read more than once.
+    const read = isPhotoName(path) && bytes <= photoBytesMax ? await keep(content) : undefined;
+    const violation = await checkContent(repository, path, read ? read() : content);
+    if (violation) checked.violations.push(violation);
+    else if (read && (await isLocated(read))) checked.located.push(path);
   }
-  return verdicts;
+  return checked;
 }
 
-const copyBytesMax = 16_777_216;
-
-/** Keeps the first bytes of a file that is read once, so that they can be read again. */
-class Copy {
-  readonly #content: AsyncIterable<Buffer>;
-  readonly #kept: Buffer[] = [];
-  #bytes = 0;
-
-  constructor(content: AsyncIterable<Buffer>) {
-    this.#content = content;
-  }
-
-  async *content(): AsyncGenerator<Buffer> {
-    for await (const chunk of this.#content) {
-      if (this.#bytes < copyBytesMax) this.#kept.push(chunk);
-      this.#bytes += chunk.length;
-      yield chunk;
-    }
-  }
-
-  async *read(): AsyncGenerator<Buffer> {
-    yield* this.#kept;
-  }
+async function keep(content: AsyncIterable<Buffer>): Promise<Read> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return async function* read() {
+    yield* chunks;
+  };
 }
 
 function refuse(ref: string, what: string, remedy: string): Violation {

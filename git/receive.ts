@@ -98,9 +98,8 @@ async function decide(
   const pushed = quarantine === undefined ? within : { ...within, quarantine: join(place.dir, 'objects', quarantine) };
   try {
     const rules = { repository, limits, lift, platform };
-    const located: string[] = [];
-    const verdicts = await checkPush(rules, pushed, updates, main, limits.site_bytes, located);
-    if (verdicts.length > 0) return refuse(refusalLines(verdicts));
+    const { violations, located } = await checkPush(rules, pushed, updates, main, limits.site_bytes);
+    if (violations.length > 0) return refuse(refusalLines(violations));
     // The checks may have taken long, too. From here on a revocation waits until git has moved the branches.
     const ended = await hold(left.exited, updates).catch(refusalOrThrow);
     if (ended instanceof GitRefusal) return refusedBy(ended);

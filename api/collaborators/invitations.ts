@@ -11,7 +11,7 @@ import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { recordAct } from '#db/history/recording.ts';
 import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
-import { queueFirstContact } from '#db/mail/limits.ts';
+import { queueFirstContact, queueNotice } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
@@ -29,6 +29,7 @@ const perHour = 120;
 
 /**
  * Invites the address, which need not have an account yet, and e-mails it a link, unless a limit of e-mails is reached.
+ * E-mails the owner about what a token does: the invited person keeps access when the token is revoked.
  * Throws `owner_only`, `site_archived`, `invalid_email`, `invitation_accepted`, `already_invited`, `plan_limit`, `rate_limited`.
  */
 export async function inviteCollaborator(
@@ -52,7 +53,9 @@ export async function inviteCollaborator(
       await requirePlace(tx, deps, site);
       await requireBelowLimit(tx, deps, site);
       recordAct(tx, deps.clock, actor, 'invitation.created', { site, subject: { id: input.id, name: email } });
-      return await writeInvitation(tx, deps, site, { id: input.id, email });
+      const invitation = await writeInvitation(tx, deps, site, { id: input.id, email });
+      if (actor.via?.kind === 'token') await mailOwner(tx, deps, invitation, actor.via.name);
+      return invitation;
     })
     .catch((error) => {
       if (!(error instanceof UniqueConstraintViolationException)) throw error;
@@ -99,6 +102,19 @@ async function writeInvitation(
     createdAt: now,
     expiresAt: new Date(now.getTime() + days * dayMs),
   }) as WholeInvitation;
+}
+
+async function mailOwner(
+  tx: EntityManager,
+  deps: Deps,
+  { id, email, site }: WholeInvitation,
+  token: string | null,
+): Promise<void> {
+  const { config } = deps;
+  const owner = await tx.findOneOrFail(Account, site.account.id);
+  const link = config.emailSignIn ? `${config.baseUrl}/account/invitations/${id}` : null;
+  const data = { hostname: siteHostname(config, site.name), agent: token ?? '', email, link };
+  await queueNotice(tx, deps, { kind: 'collaborator-invited', to: owner.email, data, site });
 }
 
 /** The invitations in a site's list. Their addresses cannot be invited again. */

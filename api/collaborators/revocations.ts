@@ -6,6 +6,7 @@
 import { revokeReviewsOf } from '#api/review-links/links.ts';
 import { revokeLinksOf } from '#api/upload-links/links.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
+import { revokeFeedsOf } from '#db/calendar-feeds/calendar-feed.ts';
 import type { EntityManager } from '#db/orm.ts';
 
 export type Leaving = { siteId: string; accountId: string; now: Date };
@@ -15,6 +16,7 @@ export const revocations: Readonly<Record<string, (tx: EntityManager, leaving: L
   git_credentials: (tx, { siteId, accountId }) => tx.nativeDelete(GitCredential, { site: siteId, account: accountId }),
   upload_links: revokeLinksOf,
   review_links: revokeReviewsOf,
+  calendar_feeds: revokeFeedsOf,
 };
 
 export async function revokeAll(tx: EntityManager, leaving: Leaving): Promise<Record<string, number>> {

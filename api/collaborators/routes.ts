@@ -112,7 +112,7 @@ function inviteRoute(app: Api, deps: Deps): void {
       schema: {
         summary: 'Invite a collaborator',
         description:
-          'E-mails an invitation link to the address, which does not need to have an account yet. The invitation is valid for 14 days.',
+          'E-mails an invitation link to the address, which does not need to have an account yet. The invitation is valid for 14 days. The owner gets an e-mail that names the token and links to a page that ends the access.',
         params: idParams,
         body: invitationInput,
         response: { 200: siteInvitationSchema },

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
+import { saveReturnPage, signinFor } from '#api/auth/return-page.ts';
 import { isEmptyChoice, readChoice, scopeChosen, siteChoices } from '#api/auth/scope-choice.ts';
 import { readSession } from '#api/auth/signin.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
@@ -20,21 +21,20 @@ import {
 } from './authorization-request.ts';
 import { hostOf, sourcesOf } from './clients.ts';
 import { OauthFault } from './faults.ts';
-import { savePendingRequest } from './pending-request.ts';
 
-type Asked = { Querystring: Record<string, unknown> };
+type AuthorizeQuery = { Querystring: Record<string, unknown> };
 type Consent = { authorization: AuthorizationRequest; session: BrowserSession; chosen: Scope; fault?: string };
 
 export function consentPages(app: Api, deps: Deps): void {
   const { config } = deps;
 
-  app.get<Asked>('/oauth/authorize', pageOptions('oauth.ask', 'email_signin'), async (request, reply) =>
+  app.get<AuthorizeQuery>('/oauth/authorize', pageOptions('oauth.ask', 'email_signin'), async (request, reply) =>
     withAuthorizationRequest(request, reply, (authorization, session) =>
       show(request, reply, { authorization, session, chosen: usualScope }),
     ),
   );
 
-  app.post<Asked>('/oauth/authorize', pageOptions('oauth.answer', 'email_signin'), async (request, reply) =>
+  app.post<AuthorizeQuery>('/oauth/authorize', pageOptions('oauth.answer', 'email_signin'), async (request, reply) =>
     withAuthorizationRequest(request, reply, async (authorization, session) => {
       if (readForm(request).field('answer') !== 'approve') {
         const denied = new OauthFault('access_denied', 'The owner denied access.');
@@ -70,7 +70,7 @@ export function consentPages(app: Api, deps: Deps): void {
 
   /** Calls `go` with a valid request and a signed-in owner. */
   async function withAuthorizationRequest(
-    request: FastifyRequest<Asked>,
+    request: FastifyRequest<AuthorizeQuery>,
     reply: FastifyReply,
     go: (authorization: AuthorizationRequest, session: BrowserSession) => FastifyReply | Promise<FastifyReply>,
   ): Promise<FastifyReply> {
@@ -78,8 +78,8 @@ export function consentPages(app: Api, deps: Deps): void {
     const cookie = sessionSecret(request);
     const session = cookie === undefined ? null : await readSession(request.em, deps.clock, cookie);
     if (!session) {
-      savePendingRequest(reply, request, deps.clock.now());
-      return reply.redirect('/signin?for=client', 303);
+      saveReturnPage(reply, request, deps.clock.now());
+      return reply.redirect(signinFor(request.url), 303);
     }
     requireNotStopped(session.account);
     return await go(authorization, session);

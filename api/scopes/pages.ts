@@ -1,34 +1,41 @@
-/** `/account/widen`: the signed-in owner sees what a token was refused, and allows it once or always. */
+/** `/account/widen`: the signed-in owner sees what a token was refused, and allows it once or always, or refuses. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
+import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
+import type { RefusalShown } from '#web/pages/account.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { powersOf } from '#web/pages/scope.ts';
 import { wideningPage } from '#web/pages/widening.ts';
-import { readWideningLink, refusedToken, wideningPath, widenToken } from './widening.ts';
+import { refusalOf, waitingRefusals } from './refusals.ts';
+import { readWideningLink, refusedToken, refuseWidening, wideningLink, wideningPath, widenToken } from './widening.ts';
 
-type Asked = { Querystring: { ask?: unknown } };
+type WideningQuery = { Querystring: { ask?: unknown } };
 
 /** Requires a session. Opening the page allows nothing. */
 export function wideningPages(app: Api, deps: Deps): void {
-  const read = ({ query }: FastifyRequest<Asked>) => readWideningLink(deps.config, deps.clock.now(), query.ask);
+  const read = ({ query }: FastifyRequest<WideningQuery>) => readWideningLink(deps.config, deps.clock.now(), query.ask);
 
-  app.get<Asked>(wideningPath, pageOptions('token.show_refusal', 'email_signin'), (request, reply) =>
+  app.get<WideningQuery>(wideningPath, pageOptions('token.show_refusal', 'email_signin'), (request, reply) =>
     show(request, reply),
   );
 
-  app.post<Asked>(wideningPath, pageOptions('token.widen', 'email_signin'), async (request, reply) => {
+  app.post<WideningQuery>(wideningPath, pageOptions('token.widen', 'email_signin'), async (request, reply) => {
     const answer = readForm(request).field('answer');
+    if (answer === 'refuse') {
+      await refuseWidening(request.em, request.actor.accountId, read(request));
+      return sendPage(reply, refusedNotice);
+    }
     if (answer !== 'once' && answer !== 'always') throw errors.invalid_input('Press one of the buttons of the page.');
     await widenToken(request.em, deps, request.actor.accountId, read(request), answer);
     return sendPage(reply, answer === 'once' ? allowedOnce : allowedAlways);
   });
 
-  async function show(request: FastifyRequest<Asked>, reply: FastifyReply) {
+  async function show(request: FastifyRequest<WideningQuery>, reply: FastifyReply) {
     const refused = read(request);
     const { name } = await refusedToken(request.em, request.actor.accountId, refused);
     const names = await siteNames(request, refused.subject, refused.missing.sites);
@@ -55,9 +62,25 @@ export function wideningPages(app: Api, deps: Deps): void {
   }
 }
 
+/** Refused calls that wait for the owner, for the account page. */
+export async function refusalsShown(em: EntityManager, deps: Deps, accountId: string): Promise<RefusalShown[]> {
+  const { secret } = deps.config;
+  return (await waitingRefusals(em, deps.clock.now(), accountId)).map((call) => ({
+    agentName: call.token.name,
+    attempt: call.summary,
+    at: call.createdAt,
+    link: wideningLink({ baseUrl: '', secret }, refusalOf(call)),
+  }));
+}
+
 /** The last id in the path of a call. */
 const subjectId = (path: string): string | null => path.match(/[a-z]+_[0-9a-z]{26}(?!.*_[0-9a-z]{26})/)?.[0] ?? null;
 
+const refusedNotice = noticePage({
+  title: 'Refused',
+  text: 'Your agent gets no more than it had. Your inbox no longer lists this.',
+  link: { href: '/account', text: 'See connected agents' },
+});
 const allowedOnce = noticePage({
   title: 'Allowed once',
   text: 'Tell your agent to try again within ten minutes. Then it needs your permission again.',

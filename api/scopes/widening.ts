@@ -1,6 +1,6 @@
 /**
- * The link on which an owner widens a token, once or for good. It is signed and not stored: refusals cost no row, and an
- * agent can only pass on a link to something that it was refused.
+ * The link on which an owner widens a token, once or for good. It is signed, so an agent can only pass on a link to
+ * something that it was refused, also where the inbox does not list that.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -15,8 +15,10 @@ import type { Deps } from '#runtime/deps.ts';
 import { deriveKey } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
 import { allowOnce } from './allowances.ts';
+import { answerRefusal } from './refusals.ts';
 
-const linkMs = dayMs;
+/** For how long a link works. */
+export const linkMs = dayMs;
 export const wideningPath = '/account/widen';
 
 const partOfScope = z.strictObject({
@@ -41,10 +43,9 @@ const refusal = z.strictObject({
 /** A call that was refused, as its link names it. */
 export type Refusal = Omit<z.output<typeof refusal>, 'missing'> & { missing: PartOfScope };
 
-/** The link for the owner, which works for a day. */
-export function wideningLink({ baseUrl, secret }: Config, now: Date, refused: Omit<Refusal, 'until'>): string {
-  const content = { ...refused, until: now.getTime() + linkMs };
-  const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
+/** The link for the owner. */
+export function wideningLink({ baseUrl, secret }: Pick<Config, 'baseUrl' | 'secret'>, refused: Refusal): string {
+  const payload = Buffer.from(JSON.stringify(refused)).toString('base64url');
   return `${baseUrl}${wideningPath}?ask=${payload}.${sign(secret, payload)}`;
 }
 
@@ -66,6 +67,14 @@ export async function refusedToken(em: EntityManager, accountId: string, refused
   throw noSuchLink();
 }
 
+/** The owner gives the token nothing; the inbox no longer lists the call. Throws `not_found`. */
+export async function refuseWidening(em: EntityManager, accountId: string, refused: Refusal): Promise<void> {
+  await em.transactional(async (tx) => {
+    await refusedToken(tx, accountId, refused);
+    await answerRefusal(tx, refused, 'refused');
+  });
+}
+
 /**
  * The owner's answer: `once` allows the named call for ten minutes, until it succeeds; `always` adds what is missing to
  * the token. Throws `not_found`, `address_change_pending`.
@@ -80,6 +89,7 @@ export async function widenToken(
   await em.transactional(async (tx) => {
     const { id } = await refusedToken(tx, accountId, refused);
     if (refused.missing.payouts) await requireSettledAddress(tx, clock, accountId, payoutsPower);
+    await answerRefusal(tx, refused, answer);
     if (answer === 'once') return await allowOnce(tx, clock.now(), refused);
     // Under the lock of its row: two links may widen the token at the same time.
     await tx.execute('select 1 from token where id = ? for no key update', [id]);

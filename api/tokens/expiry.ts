@@ -40,14 +40,14 @@ export async function lifetimeWithin(
   return expiresAt && expiresAt < most ? expiresAt : most;
 }
 
-/** Runs `make` in a transaction in which the caller's token is not revoked. Throws `unauthorized` if it was. */
+/** Runs `make` in a transaction in which the caller's token is neither revoked nor rotated. Throws `unauthorized` if it was. */
 export async function madeWith<Made>(
   em: EntityManager,
-  { tokenId }: Actor,
+  actor: Actor,
   make: (tx: EntityManager) => Promise<Made> | Made,
 ): Promise<Made> {
   return await em.transactional(async (tx) => {
-    if (!(await lockMaker(tx, tokenId))) throw unauthorized();
+    if (!(await lockMaker(tx, actor))) throw unauthorized();
     return await make(tx);
   });
 }

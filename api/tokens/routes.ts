@@ -88,7 +88,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Replace the secret of a token',
         description:
-          'The old secret stops working at once; the token keeps its id, its expiry and what was made with it. A token can rotate itself and the tokens that were made with it. The response contains the new token in `access_token`, which is shown only once: if you rotate the token that you are using and lose the response, you need another token.',
+          'The old secret stops working at once, and open log streams and exports end; the token keeps its id, its expiry and what was made with it. A token can rotate itself and the tokens that were made with it. The response contains the new token in `access_token`, which is shown only once: if you rotate the token that you are using and lose the response, you need another token.',
         params: idParams,
         response: { 200: newTokenSchema },
       },

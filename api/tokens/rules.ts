@@ -4,7 +4,7 @@ import { type Actor, loadSite, outOfScope, personOf } from '#api/access.ts';
 import { payoutsPower, requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { requireNotDeleting } from '#api/accounts/blocked.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
-import { unauthorized } from '#api/plugins/bearer.ts';
+import { recheckAuthorization, unauthorized } from '#api/plugins/bearer.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
@@ -147,7 +147,7 @@ export async function renameToken(
 
 /**
  * Gives the caller's token, or one that was made with it, a new secret. The row and what was made with it stay. Throws
- * `not_found`, and `access_denied` for another token: its secret would outlast the caller's own access.
+ * `not_found`, and `token_not_yours` for another token: its secret would outlast the caller's own access.
  */
 export async function rotateToken(
   em: EntityManager,
@@ -158,7 +158,7 @@ export async function rotateToken(
 ): Promise<Token> {
   const token = await loadToken(em, actor, id);
   if (!(await isOrMade(em, actor.tokenId, token.id))) {
-    throw errors.access_denied('A token can rotate itself and the tokens that were made with it, and no others.', {
+    throw errors.token_not_yours('A token can rotate itself and the tokens that were made with it, and no others.', {
       nextAction: `Call POST /v1/tokens/${id}/rotate with that token. If its secret was stolen, revoke it: DELETE /v1/tokens/${id}.`,
     });
   }
@@ -170,6 +170,9 @@ export async function rotateToken(
   const changed = { hash: hashSecret(secret), lastFour: secret.slice(-4) };
   await em.transactional(async (tx) => {
     if ((await tx.nativeUpdate(Token, { id, revokedAt: null, ...own }, changed)) === 0) throw unauthorized();
+    // The caller's own secret may have been replaced meanwhile.
+    await recheckAuthorization(tx, { clock }, actor);
+    await tx.execute('update token set rotations = rotations + 1 where id = ?', [id]);
     recordAct(tx, clock, actor, 'token.rotated', { subject: token });
   });
   return await em.refreshOrFail(token);

@@ -2,6 +2,7 @@
 
 import { textArray } from '#db/arrays.ts';
 import { UploadLink } from '#db/assets/upload-link.ts';
+import { CalendarFeed } from '#db/calendar-feeds/calendar-feed.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { ReviewLink } from '#db/review-links/review-link.ts';
 import { BrowserSession } from './browser-session.ts';
@@ -15,8 +16,8 @@ export async function isOrMade(em: EntityManager, maker: string, id: string): Pr
 }
 
 /**
- * Revokes the token and the tokens made with it, deletes their git credentials, and ends their upload and review links.
- * Call it in a transaction.
+ * Revokes the token and the tokens made with it, deletes their git credentials, and ends their upload links, review links
+ * and calendar feeds. Call it in a transaction.
  */
 export async function revokeWithAllMade(tx: EntityManager, id: string, now: Date): Promise<void> {
   // A call that makes something holds a share of its token's row (`lockMaker`), so it is counted or refused.
@@ -29,6 +30,7 @@ export async function revokeWithAllMade(tx: EntityManager, id: string, now: Date
   await tx.nativeDelete(GitCredential, madeBy);
   await tx.nativeUpdate(UploadLink, { ...madeBy, endedAt: null }, { endedAt: now });
   await tx.nativeUpdate(ReviewLink, { ...madeBy, endedAt: null }, { endedAt: now });
+  await tx.nativeUpdate(CalendarFeed, { ...madeBy, endedAt: null }, { endedAt: now });
 }
 
 /**
@@ -46,6 +48,7 @@ export async function revokeAllAccess(tx: EntityManager, accountId: string, now:
   await tx.nativeDelete(GitCredential, { account: accountId });
   await tx.nativeUpdate(UploadLink, { account: accountId, endedAt: null }, { endedAt: now });
   await tx.nativeUpdate(ReviewLink, { account: accountId, endedAt: null }, { endedAt: now });
+  await tx.nativeUpdate(CalendarFeed, { account: accountId, endedAt: null }, { endedAt: now });
 }
 
 /** Revokes all tokens of the account, with everything made with them. Call it in a transaction. */
@@ -54,9 +57,15 @@ export async function revokeTokensOf(tx: EntityManager, accountId: string, now: 
   for (let token = await next(); token; token = await next()) await revokeWithAllMade(tx, token.id, now);
 }
 
-/** Locks the token until the transaction ends, so that it is not revoked meanwhile. False if it was. */
-export async function lockMaker(tx: EntityManager, id: string): Promise<boolean> {
-  const rows = await tx.execute<unknown[]>('select 1 from token where id = ? and revoked_at is null for share', [id]);
+/** A token, and how often it had been rotated when its holder called. */
+type Maker = { tokenId: string; rotations?: number };
+
+/** Locks the token until the transaction ends, so that it is neither revoked nor rotated meanwhile. False if it was. */
+export async function lockMaker(tx: EntityManager, { tokenId, rotations }: Maker): Promise<boolean> {
+  const rows = await tx.execute<unknown[]>(
+    'select 1 from token where id = ? and revoked_at is null and rotations = coalesce(?, rotations) for share',
+    [tokenId, rotations ?? null],
+  );
   return rows.length > 0;
 }
 

@@ -16,6 +16,8 @@ export const Token = defineEntity({
     lastUsedAt: p.datetime().nullable(),
     expiresAt: p.datetime().nullable(),
     revokedAt: p.datetime().nullable(),
+    /** How often its secret was replaced by a rotation, which ends what the old one opened. */
+    rotations: p.integer().default(0),
     /** The token that made it, with which it ends; null where a person made it. */
     madeBy: p.text().nullable(),
     /** What its holder may do. */

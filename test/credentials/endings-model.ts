@@ -88,7 +88,7 @@ export function reaches(model: Model, thing: Thing, site: number, now: number, m
 }
 
 /** Whether the account that made it has had access to the site ever since. */
-function stayed(model: Model, { account, site = 0, stay }: Thing): boolean {
+export function stayed(model: Model, { account, site = 0, stay }: Thing): boolean {
   if (!isMember(model, account, site)) return false;
   return model.sites[site]?.owner === account || stay === model.departures;
 }

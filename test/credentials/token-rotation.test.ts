@@ -1,4 +1,7 @@
 /** A token gets a new secret and keeps what it made. */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { everything } from '#rules/scopes.ts';
@@ -48,12 +51,28 @@ test('a token rotates itself and what was made with it, and no other token', asy
     const { items } = (await owner.call('GET', '/v1/tokens')).body;
     const other = items.find(({ last_four }: { last_four: string }) => last_four === id);
     const refused = await rotate(child, other.id);
-    expect([refused.status, errorOf(refused).code]).toEqual([403, 'access_denied']);
+    expect([refused.status, errorOf(refused).code]).toEqual([403, 'token_not_yours']);
     expect(errorOf(refused).next_action).toContain(`/v1/tokens/${other.id}`);
   }
   const { body } = await rotate(owner, grandchild.id);
   expect([await works(grandchild.token), await works(body.access_token)]).toEqual([false, true]);
   expect(await works(sibling.token)).toBe(true);
+});
+
+test('a call that waits for its body makes nothing after its token was rotated', async () => {
+  const child = await newToken(owner);
+  const body = Buffer.from(JSON.stringify({ name: 'late', scope: everything }));
+  const headers = { authorization: `Bearer ${child.token}`, 'content-type': 'application/json' };
+  const late = request(`${fixture.url}/v1/tokens`, { method: 'POST', headers });
+  late.write(body.subarray(0, 5));
+  // The token was found good when its use was recorded.
+  const used = async () => (await owner.call('GET', '/v1/tokens')).body.items.find(({ id }: Made) => id === child.id);
+  await expect.poll(async () => (await used()).last_used_at).not.toBeNull();
+  expect((await rotate(owner, child.id)).status).toBe(200);
+  const answered = once(late, 'response');
+  late.end(body.subarray(5));
+  const [answer] = (await answered) as [IncomingMessage];
+  expect([answer.statusCode, JSON.parse(await text(answer)).error.code]).toEqual([401, 'unauthorized']);
 });
 
 test('a revoked token is not rotated', async () => {

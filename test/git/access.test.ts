@@ -91,6 +91,11 @@ describe('a git password', () => {
     expect((await tryGit(`${work.path}/one`, ['push'])).stderr).toMatch(
       /remote: The site \w+ is archived and does not accept pushes/,
     );
+    const deleteAt = new Date(platform.deps.clock.now().getTime() + 1000 * day);
+    await platform.deps.em().nativeUpdate(Site, { id: siteId }, { deleteAt });
+    expect((await tryGit(`${work.path}/one`, ['push'])).stderr).toMatch(
+      /remote: The site \w+ is being deleted and does not accept pushes. Call POST \S+\/restore-site, then POST \S+\/unarchive/,
+    );
     const answer = await platform.call('POST', `/v1/sites/${siteId}/commits`, {
       message: 'x',
       changes: [{ path: 'a', text: 'b' }],

@@ -224,7 +224,7 @@ test('removing a collaborator ends the access of all their tokens at once', asyn
   expect(removed.body).toMatchObject({
     account_id: member.accountId,
     role: 'collaborator',
-    ended: { git_credentials: 0, upload_links: 0, review_links: 0 },
+    ended: { git_credentials: 0, upload_links: 0, review_links: 0, calendar_feeds: 0 },
     moved: { forms: [] },
   });
   expect(refusal(await read()).code).toBe('not_found');

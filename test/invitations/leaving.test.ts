@@ -111,7 +111,7 @@ test('a collaborator who leaves loses access at once, with all tokens and git pa
   expect((await leave(guest, site.id)).body).toMatchObject({
     account_id: guest.accountId,
     role: 'collaborator',
-    ended: { git_credentials: 0, upload_links: 0, review_links: 0 },
+    ended: { git_credentials: 0, upload_links: 0, review_links: 0, calendar_feeds: 0 },
     moved: { forms: [] },
   });
   expect([outcome(await read()), outcome(await leave(guest, site.id))]).toEqual(['not_found', 'not_found']);

@@ -29,6 +29,39 @@ test('the mailed link leads through sign-in to a page that accepts', async () =>
   expect((await guest.browser.open(link)).text).toContain('You have accepted this');
 });
 
+test('a person who signs in from the mailed link returns to the invitation', async () => {
+  const { email: inviter, name } = (await owner.call('GET', '/v1/account')).body;
+  for (const way of ['press', 'code'] as const) {
+    const site = await ask.newSite(owner);
+    const guest = await fixture.newOwner();
+    const { body } = await ask.invite(owner, site.id, guest.email);
+    const browser = fixture.browser();
+    const signin = await browser.open(await fixture.linkTo(guest.email, 'invitation'));
+    const page =
+      way === 'press'
+        ? await fixture.signIn(browser, guest.email, signin)
+        : await fixture.signInByCode(browser, guest.email, signin);
+    expect([page.status, page.url]).toEqual([200, `/invitations/${body.id}`]);
+    for (const words of [`${site.name}.sites.localhost`, name, inviter, guest.email])
+      expect(page.text).toContain(words);
+    expect((await browser.press(page, 'Accept')).text).toContain('Do not say this aloud');
+    // Only once: later sign-ins open the account.
+    await browser.press(await browser.open('/account'), 'Sign out');
+    expect((await fixture.signIn(browser, guest.email)).url).toBe('/account');
+  }
+});
+
+test('an invitation to somebody else stays hidden after signing in', async () => {
+  const site = await ask.newSite(owner);
+  const other = await fixture.newOwner();
+  await ask.invite(owner, site.id, fixture.newAddress());
+  const { body } = await ask.invite(owner, site.id, fixture.newAddress());
+  const browser = fixture.browser();
+  const page = await fixture.signIn(browser, other.email, await browser.open(`/invitations/${body.id}`));
+  expect([page.status, page.text.includes(site.name)]).toEqual([404, false]);
+  expect(page.text).toContain(other.email);
+});
+
 test('the account page lists invitations and accepts them', async () => {
   const site = await ask.newSite(owner);
   const guest = await fixture.newSignedIn();

@@ -1,4 +1,4 @@
-/** The page behind a mailed invitation, for a person signed in with the invited address. */
+/** The pages behind mails about an invitation: for a person signed in with the invited address, and for the site's owner. */
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { day } from '#web/times.ts';
@@ -18,6 +18,38 @@ ${form({ action: `/account/invitations/${id}/decline` }, html`<button class="qui
 </div>`;
   return writePage({
     title: `Edit ${hostname}? – Frontage`,
+    main,
+    layout: 'card',
+    bar: html`<a href="/account">Your account</a>`,
+    form: true,
+  });
+}
+
+export type InvitedPage = {
+  form: Form;
+  action: string;
+  hostname: string;
+  email: string;
+  invitedAt: Date;
+  /** Whether they work on the site already. */
+  accepted: boolean;
+};
+
+/** For the owner: it ends what the invitation gave. */
+export function invitedPage({ form, action, hostname, email, invitedAt, accepted }: InvitedPage): WrittenPage {
+  const state = accepted
+    ? html`They accepted, and can edit it, see its drafts and publish.`
+    : html`They have not accepted yet.`;
+  const main = html`<h1>End this access?</h1>
+<p class="lead"><strong>${email}</strong> was invited to edit <strong>${hostname}</strong> on ${day(invitedAt)}. ${state}</p>
+<div class="panel">
+${form({ action }, html`<button>End their access</button>`)}
+<p class="hint">It ends at once, with their git passwords, upload links and review links. To let them edit the website, close this page; nothing will
+change.</p>
+</div>
+<p class="hint">An agent that you do not recognise? Revoke its token on <a href="/account">your account page</a>.</p>`;
+  return writePage({
+    title: 'End this access? – Frontage',
     main,
     layout: 'card',
     bar: html`<a href="/account">Your account</a>`,

@@ -35,6 +35,8 @@ ${form({}, html`<p class="hint">It may do exactly this, one time, within the nex
 <div class="panel">
 ${form({}, html`<p class="hint">From now on it may always ${powers.join(', and ')}. You can revoke its access on your account page.</p><button class="quiet" name="answer" value="always">Allow always</button>`)}
 </div>
-<p class="hint">Not what you asked your agent for? Close this page; nothing will change.</p>`;
+<div class="panel">
+${form({}, html`<p class="hint">Not what you asked your agent for? Refuse it; nothing will change.</p><button class="quiet" name="answer" value="refuse">Refuse</button>`)}
+</div>`;
   return writePage({ title: 'Allow an agent more? – Frontage', main, layout: 'card', form: true });
 }

@@ -1,4 +1,4 @@
-/** Git passwords on the account page. */
+/** Git passwords and calendar feeds on the account page. */
 import { type Html, html } from '#web/html.ts';
 import { day, relative } from '#web/times.ts';
 import type { Form } from './form.ts';
@@ -34,5 +34,28 @@ ${form({ action: `/account/git-credentials/${id}/revoke`, inline: true }, html`<
 <p class="hint">With each of these, an agent or a program reads or changes the files of one site. They also end when the token that made them is revoked.</p>
 <ul class="rows">${rows}</ul>
 ${more > 0 ? html`<p class="hint">${more} more, which expire sooner.</p>` : null}
+</section>`;
+}
+
+export type CalendarFeedShown = {
+  id: string;
+  hostname: string;
+  /** The collaborator who made it; null for the account itself. */
+  maker: string | null;
+  createdAt: Date;
+  expiresAt: Date | null;
+};
+
+export function calendarFeedList(feeds: readonly CalendarFeedShown[], { form, now }: { form: Form; now: Date }): Html {
+  const rows = feeds.map(
+    ({ id, hostname, maker, createdAt, expiresAt }) => html`<li>
+<div><strong>${hostname}</strong><small>${maker ? `${maker} · ` : ''}since ${day(createdAt)}${expiresAt ? ` · expires ${relative(expiresAt, now)}` : ''}</small></div>
+${form({ action: `/account/calendar-feeds/${id}/revoke`, inline: true }, html`<button class="quiet small">Revoke</button>`)}
+</li>`,
+  );
+  return html`<section>
+<h2>Calendar feeds</h2>
+<p class="hint">Calendar programs read the bookings of a site at a secret address. Revoke the address if it reached somebody else.</p>
+<ul class="rows">${rows}</ul>
 </section>`;
 }

@@ -1,0 +1,39 @@
+import { type WrittenMail, write } from './layout.ts';
+
+export type CollaboratorInvited = {
+  hostname: string;
+  /** The name of the token that invited. */
+  agent: string;
+  /** Who is invited. */
+  email: string;
+  /** The page that ends the access; null where owners cannot sign in. */
+  link: string | null;
+};
+
+/** To the owner: a token of theirs invited a person, who keeps access when the token is revoked. */
+export function collaboratorInvited({ hostname, agent, email, link }: CollaboratorInvited): WrittenMail {
+  return write({
+    subject: 'A person was invited to edit this website',
+    hostname,
+    preview: 'If you did not want this, end it.',
+    heading: `A person was invited to edit ${hostname}`,
+    blocks: [
+      {
+        facts: [
+          ['Invited', email],
+          ['By', agent],
+        ],
+      },
+      'When they accept, they can edit the website, see its drafts and publish. If you or your agent wanted this, there is nothing to do.',
+      ...(link === null
+        ? [
+            'If not, tell another agent to end their access, and to revoke the token named above: another person may have it.',
+          ]
+        : [
+            'If not, open this page, sign in, and choose “End their access”. Then revoke the token named above on your account page: another person may have it.',
+            { button: { label: 'End their access', url: link } },
+          ]),
+    ],
+    footer: 'You are receiving this e-mail because you own this website.',
+  });
+}
