@@ -27,9 +27,11 @@ export function cancellationPages(app: Api, deps: Deps): void {
     async (request, reply) => {
       const { site, booking } = await load(request);
       if (closedWords(booking, deps) !== undefined) return show(request, reply, deps);
-      const { moneyBack } = await cancelBooking(request.em, deps, booking, 'visitor');
+      const { booking: cancelled, moneyBack } = await cancelBooking(request.em, deps, booking, 'visitor');
       const title = 'Your booking is cancelled';
-      const text = `The owner has been notified.${moneyBack ? refundWords[moneyBack.way] : ''}`;
+      const notified = cancelled.notice ? 'We are notifying the owner by e-mail.' : 'Please tell the owner.';
+      const confirmed = cancelled.mail ? ' We are also sending you an e-mail about it.' : '';
+      const text = `${notified}${confirmed}${moneyBack ? refundWords[moneyBack.way] : ''}`;
       return sendPage(reply, closedBookingPage({ ...(await shownOf(request.em, booking, site, deps)), title, text }));
     },
   );

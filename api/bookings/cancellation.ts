@@ -3,12 +3,13 @@
 import { type Actor, findSite, requireOwner } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Booking } from '#db/bookings/booking.ts';
-import { queueCancellationMail } from '#db/bookings/mails.ts';
-import { lockCalendars, signalHoldBooking } from '#db/bookings/seats.ts';
+import { queueCancellationMails } from '#db/bookings/change-mails.ts';
+import { lockCalendarOf, signalHoldBooking } from '#db/bookings/seats.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { refundCaptured } from '#db/payments/charges.ts';
 import { Payment } from '#db/payments/payment.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { deleteContact, expireNow } from '#db/payments/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { written } from '#rules/currencies.ts';
@@ -38,33 +39,55 @@ export type Cancelled = { booking: ShownBooking; moneyBack: MoneyBack | null };
 
 /**
  * Cancels the booking, releases its seats and starts the refund. Throws `not_cancellable`, and `owner_only` to a
- * collaborator who cancels a paid booking that has begun: that would only refund it.
+ * collaborator where money goes back to the visitor.
  */
 export async function cancelBooking(
   em: EntityManager,
   deps: Deps,
-  found: Pick<Booking, 'id' | 'calendar'>,
+  found: Pick<Booking, 'id'>,
   by: 'visitor' | Actor,
 ): Promise<Cancelled> {
   return await em.transactional(async (tx) => {
-    await lockCalendars(tx, [found.calendar.id]);
+    await lockCalendarOf(tx, found.id);
     const booking = await tx.findOneOrFail(Booking, { id: found.id }, { ...shown, refresh: true });
     const status = bookingStatusAt(booking, deps.clock.now());
     if (status === 'cancelled' || status === 'expired') throw notLive(status);
     const site = await tx.findOneOrFail(Site, booking.site.id);
     if (status === 'held') signalHoldBooking(tx, deps.clock, booking.id);
     const moneyBack = booking.paymentId ? await endPaying(tx, deps.clock, booking.paymentId) : null;
-    if (moneyBack && by !== 'visitor' && booking.startsAt <= deps.clock.now()) {
-      requireOwner(site, by, 'refund a booking that has started');
-    }
+    if (moneyBack && by !== 'visitor') requireOwner(site, by, 'cancel a paid booking, which refunds it');
     booking.status = 'cancelled';
     booking.cancelledAt = deps.clock.now();
     if (by !== 'visitor') recordCancellation(tx, deps.clock, by, { booking, site, moneyBack });
+    await queueCancellationMails(tx, deps, { booking, site, by: by === 'visitor' ? by : 'site', moneyBack });
     // Not the contact of a payment: a visitor who still pays in an open checkout session gets a mail about the refund.
     await deleteContact(tx, booking);
-    await queueCancellationMail(tx, deps, { booking, site, by: by === 'visitor' ? by : 'site', moneyBack });
     return { booking, moneyBack };
   });
+}
+
+export type Refund = {
+  payment_id: string;
+  amount: number;
+  currency: string;
+  status: 'refunding' | 'refunded' | 'owed';
+};
+
+/** What goes back because the booking was cancelled; null where nothing was paid, or was refunded before. */
+export async function refundOf(em: EntityManager, { paymentId }: Booking): Promise<Refund | null> {
+  const payment = paymentId ? await em.findOne(Payment, { id: paymentId }, { refresh: true }) : null;
+  if (!payment?.paidAt) return null;
+  const { id: payment_id, currency, status } = payment;
+  const [parts] = await em.execute<[{ sum: number }]>(
+    `select coalesce(sum(r.amount), 0)::int as sum from payment_refund r join payment_attempt a on a.id = r.attempt_id
+     where a.payment_id = ? and r.refunded_at is not null`,
+    [payment_id],
+  );
+  const amount = payment.amount - parts.sum;
+  if (status === 'paid') return { payment_id, amount, currency, status: 'owed' };
+  const isOurs = (await em.count(PaymentAttempt, { payment: payment_id, refundReason: 'cancelled' })) > 0;
+  const isDone = status === 'refunded';
+  return isOurs ? { payment_id, amount, currency, status: isDone ? 'refunded' : 'refunding' } : null;
 }
 
 function recordCancellation(
@@ -85,14 +108,14 @@ async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: str
   const payment = await tx.findOneOrFail(Payment, { id: paymentId }, whole);
   expireNow(tx, clock, payment);
   if (payment.status !== 'paid') return null;
-  const sum = written(payment);
+  const sum = written({ ...payment, amount: payment.amount - payment.refundedAmount });
   // The booking is cancelled anyway; the ledger check reports what is owed.
   if (payment.payoutAccount.status === 'gone') return { sum, way: 'by the owner' };
   await refundCaptured({ tx, payment }, clock, 'cancelled');
   return { sum, way: 'automatic' };
 }
 
-function notLive(status: 'cancelled' | 'expired'): AppError {
+export function notLive(status: 'cancelled' | 'expired'): AppError {
   return errors.not_cancellable(
     status === 'cancelled'
       ? 'This booking has already been cancelled.'

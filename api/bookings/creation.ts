@@ -1,17 +1,19 @@
 /** Creation of a booking by a visitor. */
 import { createHmac } from 'node:crypto';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
+import { payUrl } from '#api/payments/schemas.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { verifySolution } from '#api/visitors/challenges.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { startHold } from '#db/bookings/holds.ts';
-import { queueBookingMails } from '#db/bookings/mails.ts';
+import { queueBookingMails, queueHoldMail } from '#db/bookings/mails.ts';
 import { countFreeSeats, lockCalendars } from '#db/bookings/seats.ts';
 import { encryptContact, type VisitorContact } from '#db/bookings/visitor-contact.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startPayment } from '#db/payments/transitions.ts';
 import { lockAgreement } from '#db/payouts/credentials.ts';
 import { Site } from '#db/sites/site.ts';
+import { type Money, totalOf } from '#rules/bookings/prices.ts';
 import { slotAt, spansOf, type TimeSlot } from '#rules/bookings/time-slots.ts';
 import { amountFault } from '#rules/currencies.ts';
 import { mailboxOf } from '#rules/mailboxes.ts';
@@ -52,10 +54,11 @@ export async function createBooking(
   // Before the locks: it can take seconds.
   const solved = altcha === undefined ? undefined : await verifySolution(deps, publicSite.publicId, altcha, challenged);
   return await em.transactional(async (tx) => {
-    const { site, service, calendar, visitor } = await lockChoice(tx, publicSite.id, input);
-    const contact = { email: visitor.email, cancelSecret: created.cancelSecret };
+    const { site, service, calendar, visitor } = await lockChoice(tx, deps, publicSite.id, input);
+    const contact = { ...visitor.wishes, email: visitor.email, cancelSecret: created.cancelSecret };
     const hash = visitorHash(deps.config.secret, visitor.email);
-    const { price } = service;
+    requireSeats(service, input.seats);
+    const price = service.price && totalOf(service.price, input.seats);
     const payable = price && { price, account: await requirePayable(tx, deps, site, price) };
     const now = deps.clock.now();
     const slot = await requireFreeSlot(tx, now, { service, calendar }, input);
@@ -68,6 +71,7 @@ export async function createBooking(
       site: tx.getReference(Site, site.id),
       calendar,
       ...slotColumns(service, slot, input.seats),
+      price,
       visitorName: visitor.name,
       visitorHash: hash,
       intake: visitor.intake,
@@ -76,8 +80,10 @@ export async function createBooking(
       status: hold ? 'held' : 'confirmed',
       ...hold,
     }) as ShownBooking;
-    if (hold) startHold(tx, deps.clock, { id: created.id, site: site.id });
-    else await queueBookingMails(tx, deps, { booking, site, contact });
+    if (hold) {
+      startHold(tx, deps.clock, { id: created.id, site: site.id });
+      await queueHoldMail(tx, deps, { booking, site, contact, payUrl: payUrl(deps.config, hold.paymentId) });
+    } else await queueBookingMails(tx, deps, { booking, site, contact });
     return booking;
   });
 }
@@ -87,12 +93,13 @@ export type Created = { id: string; cancelSecret: string };
 /** The site, the service and its calendar, locked until the transaction ends, and the validated visitor. */
 async function lockChoice(
   tx: EntityManager,
+  { config }: Deps,
   siteId: string,
   input: NewBooking,
 ): Promise<Choice & { site: Site; visitor: ReadVisitor }> {
   const site = await lockSiteForShare(tx, siteId);
   const choice = choose(await openTimetable(tx, site), input);
-  const visitor = readVisitor(input, choice.service);
+  const visitor = readVisitor(input, choice.service, Boolean(config.mail));
   await lockCalendars(tx, [choice.calendar.id]);
   // The timetable may have changed while this waited for the lock.
   tx.clear();
@@ -100,15 +107,13 @@ async function lockChoice(
 }
 
 /** The site, which cannot be archived until the transaction ends. */
-async function lockSiteForShare(tx: EntityManager, id: string): Promise<Site> {
+export async function lockSiteForShare(tx: EntityManager, id: string): Promise<Site> {
   await tx.execute('select 1 from site where id = ? for share', [id]);
   return await tx.findOneOrFail(Site, { id }, { refresh: true });
 }
 
-type Price = NonNullable<Choice['service']['price']>;
-
 /** The payout account for the price. Throws `payments_unavailable`. */
-async function requirePayable(tx: EntityManager, deps: Deps, site: Site, price: Price): Promise<{ id: string }> {
+async function requirePayable(tx: EntityManager, deps: Deps, site: Site, price: Money): Promise<{ id: string }> {
   await lockAgreement(tx, site);
   const account = await activePayoutAccount(tx, deps, site);
   if (account && !amountFault(price)) return account;
@@ -117,16 +122,18 @@ async function requirePayable(tx: EntityManager, deps: Deps, site: Site, price: 
   });
 }
 
-/** The slot at this time, if its seats are free. Throws `invalid_json`, `invalid_slot`, `slot_taken`. */
+/** Throws `invalid_json`. */
+function requireSeats({ seats_max: max }: Choice['service'], seats: number): void {
+  if (seats > max) throw errors.invalid_json(`This service allows at most ${max} seats in one booking.`);
+}
+
+/** The slot at this time, if its seats are free. Throws `invalid_slot`, `slot_taken`. */
 async function requireFreeSlot(
   tx: EntityManager,
   now: Date,
   { service, calendar }: Choice,
   { start, seats }: NewBooking,
 ): Promise<TimeSlot> {
-  if (seats > service.seats_max) {
-    throw errors.invalid_json(`This service allows at most ${service.seats_max} seats in one booking.`);
-  }
   const nextAction = 'Call GET /b/{public_id}/slots again and choose another time.';
   const slot = slotAt(service, calendarOf(calendar), start.getTime(), now.getTime());
   if (!slot) throw errors.invalid_slot('This service is not offered at this time.', { nextAction });
@@ -146,7 +153,8 @@ function slotColumns(service: Choice['service'], slot: TimeSlot, seats: number) 
     reference: newReference(),
     serviceKey: service.key,
     serviceName: service.name,
-    price: service.price,
+    place: service.place ?? null,
+    link: service.link ?? null,
     startsAt: new Date(slot.start),
     endsAt: new Date(slot.end),
     busyFrom: new Date(busy.from),
@@ -159,7 +167,7 @@ type Hold = {
   id: string;
   site: Site;
   service: Choice['service'];
-  price: Price;
+  price: Money;
   account: { id: string };
   contact: VisitorContact;
 };

@@ -4,7 +4,7 @@ import { howToSolve } from '#api/visitors/challenges.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Config } from '#runtime/config.ts';
-import type { DeclaredTimetable } from './timetable.ts';
+import { type DeclaredTimetable, serviceOf } from './timetable.ts';
 
 export async function describeBookable(
   em: EntityManager,
@@ -15,8 +15,19 @@ export async function describeBookable(
   const { address } = await canonicalUrl(em, config, site);
   return {
     site: { title: site.title, address },
-    services: bookable.services.map((service) => ({ ...service, open: service.price === null || takesMoney })),
-    calendars: calendars.map(({ key, name, timeZone }) => ({ key, name, time_zone: timeZone })),
+    services: bookable.services.map((service) => ({
+      ...serviceOf(service),
+      has_link: Boolean(service.link),
+      open: service.price === null || takesMoney,
+    })),
+    calendars: calendars.map(({ key, name, timeZone, place, link }) => ({
+      key,
+      name,
+      time_zone: timeZone,
+      place: place ?? null,
+      has_link: Boolean(link),
+    })),
+    notices: Boolean(config.mail),
     how_to_book: steps(`${config.baseUrl}/b/${site.publicId}`, config.challenge),
   };
 }
@@ -33,21 +44,7 @@ function steps(url: string, challenge: Config['challenge']) {
       method: 'GET',
       url: `${url}/slots?service={service}&calendar={calendar}&date={date}`,
     },
-    {
-      step:
-        'Ask the person you are acting for to confirm, then book. Generate an Idempotency-Key so that you can safely retry. An ' +
-        'e-mail with a calendar file and a cancellation link is sent to the visitor’s address.',
-      method: 'POST',
-      url,
-      body: {
-        service: '{service}',
-        calendar: '{calendar}',
-        start: '{start of a slot, exactly as returned}',
-        seats: 1,
-        visitor: { name: '{name}', email: '{address}' },
-        intake: { '{name of an intake field}': '{answer}' },
-      },
-    },
+    bookingStep(url),
     ...(challenge
       ? [
           {
@@ -60,4 +57,23 @@ function steps(url: string, challenge: Config['challenge']) {
         ]
       : []),
   ];
+}
+
+function bookingStep(url: string) {
+  return {
+    step:
+      'Ask the person you are acting for to confirm, then book. Generate an Idempotency-Key so that you can safely retry. An ' +
+      'e-mail with a calendar file and a cancellation link is sent to the visitor’s address. Set notify_changes and remind only if ' +
+      'the person wishes so; otherwise the address is not kept.',
+    method: 'POST',
+    url,
+    body: {
+      service: '{service}',
+      calendar: '{calendar}',
+      start: '{start of a slot, exactly as returned}',
+      seats: 1,
+      visitor: { name: '{name}', email: '{address}', notify_changes: false, remind: false },
+      intake: { '{name of an intake field}': '{answer}' },
+    },
+  };
 }

@@ -1,10 +1,12 @@
 /**
- * How many bookings a visitor may have, and a site may get in a minute. The caller holds the lock of a calendar, and takes
+ * How many bookings a visitor may have, a site may get in a minute, and its people may move in an hour. The caller holds the lock of a calendar, and takes
  * that of the site's bookings here.
  */
 import { notAPerson, requireUnused, type Solved } from '#api/visitors/challenges.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { bookingsWithStatus, liveBookings } from '#db/bookings/seats.ts';
+import { HistoryEntry } from '#db/history/history-entry.ts';
+import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
@@ -18,6 +20,8 @@ const holdsMax = 5;
 const freeMax = 5;
 /** Bookings of a site, beyond which the next ones need a solved challenge. Scaled by `FRONTAGE_RATE_SCALE`. */
 const perMinute = 10;
+/** Moves of a site, each of which may e-mail the person who is notified. Scaled by `FRONTAGE_RATE_SCALE`. */
+const movesPerHour = 60;
 
 export const challenged = { what: 'The booking', call: 'GET /b/{public_id}/challenge' } as const;
 
@@ -36,7 +40,7 @@ export async function requirePersonIfBusy(
   { now, solved }: { now: Date; solved: Solved | undefined },
 ): Promise<void> {
   const [nth] = await tx.execute<{ created_at: string | Date }[]>(
-    'select created_at from booking where site_id = ? order by id desc offset ? limit 1',
+    'select created_at from booking where site_id = ? and created_by_id is null order by id desc offset ? limit 1',
     [site.id, Math.ceil(perMinute * config.rateScale) - 1],
   );
   const waitMs = nth ? new Date(nth.created_at).getTime() + minuteMs - now.getTime() : 0;
@@ -58,7 +62,7 @@ export async function requireFewFreeBookings(
   { now, hash }: Visitor,
 ): Promise<void> {
   const max = Math.ceil(freeMax * config.rateScale);
-  const where = { site: site.id, visitorHash: hash, paymentId: null, ...liveBookings(now) };
+  const where = { site: site.id, visitorHash: hash, createdById: null, paymentId: null, ...liveBookings(now) };
   const live = await tx.find(Booking, where as never, { orderBy: { endsAt: 'asc' }, limit: max });
   if (live.length < max) return;
   throw tooMany(now, live[0]?.endsAt, {
@@ -79,6 +83,23 @@ export async function requireFewHolds(tx: EntityManager, { now, hash }: Visitor)
   throw tooMany(now, held[0]?.holdExpiresAt, {
     message: `The visitor has reached the limit of ${holdsMax} unpaid bookings.`,
     nextAction: 'Pay for one of the bookings, or wait until one expires.',
+  });
+}
+
+/** Throws `rate_limited`. The bookings of the site are locked. */
+export async function requireFewMoves(
+  tx: EntityManager,
+  { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  site: Pick<Site, 'id'>,
+): Promise<void> {
+  const limit = Math.ceil(movesPerHour * config.rateScale);
+  await requireBelowHourlyLimit(clock, {
+    limit,
+    message: `The limit of ${limit} moves of this site’s bookings per hour has been reached.`,
+    async createdAt(since, offset) {
+      const moved = { siteId: site.id, action: 'booking.moved', at: { $gt: since } } as const;
+      return (await tx.find(HistoryEntry, moved, { orderBy: { at: 'desc' }, offset, limit: 1 }))[0]?.at;
+    },
   });
 }
 

@@ -54,14 +54,22 @@ export function choose(
   }
   const wanted = keys.calendar ?? (service.calendar_keys.length === 1 ? service.calendar_keys[0] : undefined);
   const calendar = calendars.find(({ key }) => key === wanted && service.calendar_keys.includes(key));
-  if (!calendar) {
-    const names = service.calendar_keys.join(', ');
-    throw errors.invalid_calendar('This service has no calendar with this key.', {
-      nextAction: `Use one of these keys: ${names}.`,
-    });
-  }
+  if (!calendar) throw noCalendar('This service', service.calendar_keys);
   return { service, calendar };
 }
+
+/** The calendar with this key. Throws `invalid_calendar`. */
+export function chooseCalendar({ calendars }: Pick<DeclaredTimetable, 'calendars'>, wanted: string): BookingCalendar {
+  const calendar = calendars.find(({ key }) => key === wanted);
+  if (calendar) return calendar;
+  const keys = calendars.map(({ key }) => key);
+  throw noCalendar('This site', keys);
+}
+
+const noCalendar = (what: string, keys: readonly string[]): AppError =>
+  errors.invalid_calendar(`${what} has no calendar with this key.`, {
+    nextAction: `Use one of these keys: ${keys.join(', ')}.`,
+  });
 
 type Reading = { em: EntityManager; now: Date };
 

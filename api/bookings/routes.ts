@@ -6,14 +6,34 @@ import { notifyAddress, notifyOptions } from '#api/notify-to.ts';
 import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { idParams } from '#api/schemas.ts';
+import { Bookable } from '#db/bookings/bookable.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { bookingsWithStatus, liveBookings } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { Site } from '#db/sites/site.ts';
+import { written } from '#rules/currencies.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { bookingEmbed } from '#web/widgets/booking-widget.ts';
-import { cancelBooking, loadBooking } from './cancellation.ts';
-import { bookableInput, bookableSchema, bookingSchema, bookingsQuery, bookingView, shown } from './schemas.ts';
-import { calendarOf, type DeclaredTimetable, declareBookable, endBookable, readBookable } from './timetable.ts';
+import { cancelBooking, loadBooking, refundOf } from './cancellation.ts';
+import {
+  bookableInput,
+  bookableSchema,
+  bookingSchema,
+  bookingsQuery,
+  bookingView,
+  cancelledBookingSchema,
+  type ShownBooking,
+  shown,
+} from './schemas.ts';
+import {
+  calendarOf,
+  type DeclaredTimetable,
+  declareBookable,
+  endBookable,
+  readBookable,
+  serviceOf,
+} from './timetable.ts';
 
 /** The timetable, for the site's people. */
 export function bookableRoutes(app: Api, deps: Deps): void {
@@ -86,7 +106,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'booking.list', needs: 'read', capability },
       schema: {
         summary: 'List a site’s bookings',
-        description: 'Lists the newest bookings first, including those in archived calendars.',
+        description: 'Lists the newest bookings and blocks first, including those in archived calendars.',
         params: idParams,
         querystring: bookingsQuery,
         response: { 200: listOf(bookingSchema) },
@@ -94,16 +114,17 @@ export function bookingRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params, query }) => {
       const site = await loadSite(em, actor, params.id);
-      const { status, since } = query;
+      const { status, kind, since } = query;
       const now = clock.now();
       const { rows, next_cursor } = await page(
         config.secret,
-        ['bookings', site.id, status ?? '', since?.toISOString() ?? ''],
+        ['bookings', site.id, status ?? '', kind ?? '', since?.toISOString() ?? ''],
         query,
         newestFirst(em, Booking, {
           $and: [
             { site: site.id },
             ...(status === undefined ? [] : [bookingsWithStatus(status, now)]),
+            ...(kind === undefined ? [] : [{ kind }]),
             ...(since === undefined ? [] : [{ createdAt: { $gte: since } }]),
           ],
         }),
@@ -130,25 +151,57 @@ export function bookingRoutes(app: Api, deps: Deps): void {
         operation: 'booking.cancel',
         needs: 'write',
         capability,
-        replay: async ({ em, actor }: FastifyRequest, id) =>
-          bookingView(config, await loadBooking(em, actor, id), clock.now()),
+        replay: async ({ em, actor }: FastifyRequest, id) => cancelledView(em, deps, await loadBooking(em, actor, id)),
       },
       schema: {
         summary: 'Cancel a booking',
         description:
-          'Releases the seats and refunds the payment. Once a paid booking has started, cancelling it only refunds the payment, so only the owner can do ' +
-          'this. The platform does not store the visitor’s address after sending the confirmation. To notify the visitor, reply to the ' +
-          'e-mail that notify_to received about the booking; the reply goes to the visitor.',
+          'Releases the seats and refunds the payment, as `refund` says. Only the owner can cancel a booking where money goes back. ' +
+          '`mail` and `notice` say which e-mails about the cancellation are sent to the visitor and to notify_to. The visitor gets one only if ' +
+          'they asked for it. Otherwise next_action says who has to tell them, and how.',
         params: idParams,
-        response: { 200: bookingSchema },
+        response: { 200: cancelledBookingSchema },
       },
     },
     async ({ em, actor, params }) => {
-      const { booking, moneyBack } = await cancelBooking(em, deps, await loadBooking(em, actor, params.id), actor);
-      const shown = bookingView(config, booking, clock.now());
-      return moneyBack?.way === 'by the owner' ? { ...shown, next_action: owed(moneyBack.sum) } : shown;
+      const { booking } = await cancelBooking(em, deps, await loadBooking(em, actor, params.id), actor);
+      return await cancelledView(em, deps, booking);
     },
   );
+}
+
+/** The answer to a cancellation: what goes back to the visitor, and what is left to do for the person who cancelled. */
+async function cancelledView(em: EntityManager, { config, clock }: Deps, booking: ShownBooking) {
+  const refund = await refundOf(em, booking);
+  const left = [
+    ...(refund?.status === 'owed' ? [owed(written(refund))] : []),
+    ...(booking.mail || !booking.visitorName ? [] : [await untold(em, booking)]),
+  ];
+  const shown = { ...bookingView(config, booking, clock.now()), refund };
+  return left.length > 0 ? { ...shown, next_action: left.join(' ') } : shown;
+}
+
+/** Who has to tell the visitor of the cancellation, and how. */
+async function untold(em: EntityManager, booking: ShownBooking): Promise<string> {
+  const {
+    site: { id },
+    visitorName,
+    reference,
+    notice,
+    paymentId,
+    createdById,
+  } = booking;
+  if (paymentId && (await em.count(Payment, { id: paymentId, paidAt: null })) > 0) {
+    return `${visitorName} had not paid and gets no e-mail: the payment page says that the booking is no longer held.`;
+  }
+  const site = await em.findOneOrFail(Site, { id });
+  const bookable = await em.findOne(Bookable, { site: id });
+  const who = await notifyAddress(em, site, bookable?.notifyCollaboratorId);
+  const how =
+    notice && !createdById
+      ? `by replying to the e-mail “New booking” with the reference ${reference}; the reply goes to the visitor`
+      : `in person or by phone${notice ? '' : ': this platform sends no e-mails'}`;
+  return `The platform does not notify the visitor. Ask ${who} to tell ${visitorName} that booking ${reference} is cancelled, ${how}.`;
 }
 
 const owed = (sum: string) =>
@@ -175,11 +228,11 @@ async function bookableView(
     url: `${config.baseUrl}/b/${site.publicId}`,
     embed: bookingEmbed(config.baseUrl, site.publicId),
     calendars: calendars.map(calendarOf),
-    services: bookable.services,
+    services: bookable.services.map(serviceOf),
     notify_to: await notifyAddress(em, site, bookable.notifyCollaboratorId),
     notify_options: await notifyOptions(em, site),
     mail: config.mail ? ('sent' as const) : ('not_configured' as const),
-    live_bookings: await em.count(Booking, { site, ...liveBookings(clock.now()) }),
+    live_bookings: await em.count(Booking, { site, kind: 'booking', ...liveBookings(clock.now()) }),
     declared_at: bookable.declaredAt,
     ended_at: bookable.endedAt ?? null,
     ...nextAction,

@@ -1,48 +1,21 @@
 import type { Loaded } from '@mikro-orm/core';
 import { z } from 'zod';
-import { fieldAnswer, fieldList } from '#api/forms/fields.ts';
+import { fieldAnswer, intakeFields } from '#api/forms/fields.ts';
 import { mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { pageQuery } from '#api/pagination.ts';
 import { payUrl } from '#api/payments/schemas.ts';
 import { instant, moment, plainName } from '#api/schemas.ts';
-import type { Booking } from '#db/bookings/booking.ts';
+import { type Booking, bookingKinds } from '#db/bookings/booking.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { Timetable } from '#rules/bookings/faults.ts';
+import { whereaboutsOf } from '#rules/bookings/places.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
-import { weekdays } from '#rules/bookings/timetable.ts';
 import { bookingStatusAt, bookingStatuses } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
+import { calendarAnswer, calendarSchema, key } from './calendar-schemas.ts';
+import { moneyAnswer, price, priceAnswer, whereabouts, whereaboutsAnswer } from './offer-schemas.ts';
 
-const key = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9_-]{0,39}$/,
-    'a key must consist of 1 to 40 lower-case letters, digits, - and _, and begin with a letter or digit',
-  )
-  .describe('Identifies the calendar or service in calls and bookings, independently of its name.');
 const minutes = (min: number, max: number) => z.int().min(min).max(max);
-const time = z.string().describe('Local time, HH:MM; `to` may be 24:00.');
-const window = z.strictObject({ from: time, to: time });
-
-const calendarSchema = z
-  .strictObject({
-    key,
-    name: plainName(120),
-    capacity: z.int().min(1).max(10_000).describe('Number of seats that can be booked for the same time.'),
-    time_zone: z.string().max(64).describe('An IANA time zone name, such as Europe/Berlin.'),
-    hours: z.array(window.extend({ days: z.array(z.enum(weekdays)).min(1).max(7) })).max(100),
-    exceptions: z
-      .array(z.strictObject({ date: z.string(), hours: z.array(window).max(20) }))
-      .max(1000)
-      .default([])
-      .describe('Hours that replace the weekly hours on a given date. An empty list closes the calendar on that date.'),
-  })
-  .meta({ id: 'Calendar' });
-
-const price = z.strictObject({
-  amount: z.int().min(1).max(100_000_000).describe('In the currency’s minor unit.'),
-  currency: z.string().describe('An ISO 4217 code, such as EUR.'),
-});
 
 const serviceSchema = z
   .strictObject({
@@ -54,9 +27,9 @@ const serviceSchema = z
       .min(1)
       .max(50)
       .describe('Keys of the calendars in which the service can be booked.'),
-    step_minutes: minutes(5, 1440)
+    step_minutes: minutes(5, 4320)
       .optional()
-      .describe('Minutes between the start of one slot and the next. The default is the duration.'),
+      .describe('Minutes between the start of one slot and the next. The default is the duration with both buffers.'),
     buffer_before_minutes: minutes(0, 1440)
       .default(0)
       .describe('How many minutes the calendar is kept free before a booking.'),
@@ -73,11 +46,12 @@ const serviceSchema = z
       .default(60)
       .describe('Maximum number of days in advance that the service can be booked.'),
     seats_max: z.int().min(1).max(10_000).default(1).describe('Maximum number of seats in one booking.'),
-    price: price.nullable().optional().describe('Price of a booking, regardless of the number of seats.'),
+    price: price.nullable().optional().describe('What visitors pay in advance. null: nothing.'),
+    ...whereabouts,
     hold_minutes: minutes(5, 1440)
       .default(30)
       .describe('How many minutes seats are held for a visitor who has not paid yet.'),
-    intake: fieldList(0).default([]).describe('Questions for visitors, in addition to their name and e-mail address.'),
+    intake: intakeFields.default([]).describe('Questions for visitors, in addition to their name and e-mail address.'),
   })
   .meta({ id: 'Service' });
 
@@ -95,6 +69,14 @@ export const bookableInput = z.strictObject({
 });
 export type BookableInput = z.output<typeof bookableInput>;
 
+type Lengths = Pick<
+  BookableInput['services'][number],
+  'duration_minutes' | 'buffer_before_minutes' | 'buffer_after_minutes'
+>;
+/** Bookings of consecutive slots do not disturb each other. */
+const usualStep = (service: Lengths): number =>
+  service.duration_minutes + service.buffer_before_minutes + service.buffer_after_minutes;
+
 /** The timetable as stored, with every default filled in. */
 export function timetableOf({
   calendars,
@@ -104,21 +86,12 @@ export function timetableOf({
     calendars,
     services: services.map((service) => ({
       ...service,
-      step_minutes: service.step_minutes ?? service.duration_minutes,
+      step_minutes: service.step_minutes ?? usualStep(service),
       price: service.price ?? null,
     })),
   };
 }
 
-const calendarAnswer = z.object({
-  key: z.string(),
-  name: z.string(),
-  capacity: z.number().int(),
-  time_zone: z.string(),
-  hours: z.array(z.object({ days: z.array(z.enum(weekdays)), from: z.string(), to: z.string() })),
-  exceptions: z.array(z.object({ date: z.string(), hours: z.array(z.object({ from: z.string(), to: z.string() })) })),
-});
-const priceAnswer = z.object({ amount: z.number().int(), currency: z.string() }).nullable();
 const serviceAnswer = z.object({
   key: z.string(),
   name: z.string(),
@@ -132,6 +105,7 @@ const serviceAnswer = z.object({
   seats_max: z.number().int(),
   price: priceAnswer,
   hold_minutes: z.number().int(),
+  ...whereaboutsAnswer,
   intake: z.array(fieldAnswer),
 });
 
@@ -157,15 +131,23 @@ export const bookableSchema = z
 export const bookingSchema = z
   .object({
     id: z.string(),
+    kind: z.enum(bookingKinds).describe('`block`: time that the site’s people keep free of bookings.'),
     reference: z.string().describe('A reference that the visitor and the owner can quote.'),
     status: z.enum(bookingStatuses),
-    service: z.string().describe('The key of the service.'),
+    service: z.string().nullable().describe('The key of the service; null for a block.'),
     calendar: z.string().describe('The key of the calendar.'),
     start: z.string().describe('A local time with the UTC offset of the calendar’s time zone.'),
     end: z.string(),
     seats: z.number().int(),
-    visitor: z.object({ name: z.string() }).describe('The visitor’s e-mail address is stored only as a hash.'),
+    place: z.string().nullable().describe('Where it takes place.'),
+    link: z.string().nullable().describe('The URL at which a confirmed booking takes place.'),
+    visitor: z
+      .object({ name: z.string() })
+      .nullable()
+      .describe('The visitor’s e-mail address is stored only as a hash. Null if the site’s people named no visitor.'),
+    created_by: z.string().nullable().describe('The account that made it for the site; null if the visitor made it.'),
     intake: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+    price: moneyAnswer.nullable().describe('What the whole booking costs. null: nothing.'),
     payment_id: z.string().nullable(),
     pay_url: z
       .string()
@@ -175,41 +157,68 @@ export const bookingSchema = z
     mail: mailStatus
       .nullable()
       .describe(
-        'Status of the e-mail to the visitor. not_sent: it could not be delivered, or a limit was reached; the booking is valid without it. null: none is sent.',
+        'Status of the newest e-mail to the visitor; of a cancelled booking, of the one about the cancellation. not_sent: it could not be delivered, or a limit was reached; the booking is valid without it. null: none is sent.',
       ),
+    notice: mailStatus
+      .nullable()
+      .describe('Status of the newest e-mail about the booking to notify_to. null: none is sent.'),
     created_at: moment,
     cancelled_at: moment.nullable(),
     next_action: z.string().optional(),
   })
   .meta({ id: 'Booking' });
 
+export const cancelledBookingSchema = bookingSchema
+  .extend({
+    refund: z
+      .object({
+        payment_id: z.string(),
+        amount: z.number().int(),
+        currency: z.string(),
+        status: z
+          .enum(['refunding', 'refunded', 'owed'])
+          .describe('owed: the payout account is no longer connected, so its owner has to refund the payment.'),
+      })
+      .nullable()
+      .describe('What goes back to the visitor because of the cancellation. null: nothing.'),
+  })
+  .meta({ id: 'CancelledBooking' });
+
 export const bookingsQuery = pageQuery.extend({
   status: z.enum(bookingStatuses).optional(),
+  kind: z.enum(bookingKinds).optional(),
   since: instant.optional().describe('Only bookings made at or after this RFC 3339 time.'),
 });
 
-export type ShownBooking = Loaded<Booking, 'calendar' | 'mail'>;
-export const shown = { populate: ['calendar', 'mail'] } as const;
+export type ShownBooking = Loaded<Booking, 'calendar' | 'mail' | 'notice'>;
+export const shown = { populate: ['calendar', 'mail', 'notice'] } as const;
 
 export function bookingView(config: Config, booking: ShownBooking, now: Date): z.output<typeof bookingSchema> {
   const { calendar, paymentId, holdExpiresAt } = booking;
   const status = bookingStatusAt(booking, now);
+  const { place, link } = whereaboutsOf(booking, calendar);
   const isToPay = status === 'held' && holdExpiresAt && holdExpiresAt > now;
   return {
     id: booking.id,
+    kind: booking.kind,
     reference: booking.reference,
     status,
-    service: booking.serviceKey,
+    service: booking.serviceKey || null,
     calendar: calendar.key,
     start: isoLocal(calendar.timeZone, booking.startsAt.getTime()),
     end: isoLocal(calendar.timeZone, booking.endsAt.getTime()),
     seats: booking.seats,
-    visitor: { name: booking.visitorName },
+    place,
+    link: status === 'confirmed' ? link : null,
+    visitor: booking.visitorName ? { name: booking.visitorName } : null,
+    created_by: booking.createdById ?? null,
     intake: Object.fromEntries(booking.intake),
+    price: booking.price ?? null,
     payment_id: paymentId ?? null,
     pay_url: isToPay && paymentId ? payUrl(config, paymentId) : null,
     hold_expires_at: holdExpiresAt ?? null,
     mail: booking.mail ? shownMailStatus(booking.mail) : null,
+    notice: booking.notice ? shownMailStatus(booking.notice) : null,
     created_at: booking.createdAt,
     cancelled_at: booking.cancelledAt ?? null,
     ...(status === 'held'

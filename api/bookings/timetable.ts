@@ -4,12 +4,14 @@ import { type Actor, loadSite, lockChangeable, requireChangeable } from '#api/ac
 import { readNotifyTo } from '#api/notify-to.ts';
 import { Bookable, BookingCalendar } from '#db/bookings/bookable.ts';
 import { Booking } from '#db/bookings/booking.ts';
-import { liveBookings, lockCalendars } from '#db/bookings/seats.ts';
+import { liveBookings, lockCalendars, resizeBlocks } from '#db/bookings/seats.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { type BookedSpan, conflictingBookings } from '#rules/bookings/conflicts.ts';
 import { faultOf, type Timetable } from '#rules/bookings/faults.ts';
+import { type Money, totalOf } from '#rules/bookings/prices.ts';
+import { counted } from '#rules/counted.ts';
 import { amountFault } from '#rules/currencies.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -52,17 +54,28 @@ export async function declareBookable(
     bookable.endedAt = null;
     const detail = { calendars: timetable.calendars.length, services: timetable.services.length };
     recordAct(tx, clock, actor, 'timetable.replaced', { site, detail });
-    return { site, bookable, calendars: keepCalendars(tx, { site, known, timetable, now }) };
+    const capacities = new Map(known.map(({ id, capacity }) => [id, capacity]));
+    const calendars = keepCalendars(tx, { site, known, timetable, now });
+    await tx.flush();
+    for (const { id, capacity } of calendars) await resizeBlocks(tx, now, { id, capacity, before: capacities.get(id) });
+    return { site, bookable, calendars };
   });
 }
 
 /** A price that cannot be charged to a card. */
 function priceFault({ services }: Timetable): { where: string; what: string } | undefined {
-  for (const [at, { price }] of services.entries()) {
-    const what = price === null ? undefined : amountFault(price);
+  for (const [at, { price, seats_max }] of services.entries()) {
+    const dearest = price && totalOf(price, seats_max);
+    const what = dearest ? (amountFault(price) ?? mostFault(dearest, seats_max)) : undefined;
     if (what !== undefined) return { where: `services.${at}.price`, what };
   }
   return undefined;
+}
+
+/** A booking of the most seats that cannot be charged to a card. */
+function mostFault(dearest: Money, seats: number): string | undefined {
+  const what = amountFault(dearest);
+  return what && `a booking of ${seats} seats costs too much: ${what}`;
 }
 
 /** The site's timetable. Throws `not_found` where there is none. */
@@ -99,7 +112,7 @@ export async function endBookable(
       tx,
       declared.calendars.map(({ id }) => id),
     );
-    const live = await tx.count(Booking, { site: siteId, ...liveBookings(clock.now()) });
+    const live = await tx.count(Booking, { site: siteId, kind: 'booking', ...liveBookings(clock.now()) });
     if (!confirmed) {
       throw errors.confirm_required(
         `The site would no longer accept bookings: ${counted(declared.calendars.length, 'calendar')} would be archived. ${counted(live, 'active booking')} would stay valid.`,
@@ -118,8 +131,9 @@ function keepCalendars(
   { site, known, timetable, now }: { site: Site; known: BookingCalendar[]; timetable: Timetable; now: Date },
 ): BookingCalendar[] {
   const kept = timetable.calendars.map((input, position) => {
-    const { key, name, capacity, hours, exceptions } = input;
-    const values = { name, capacity, hours, exceptions, position, timeZone: input.time_zone, archivedAt: null };
+    const { key, name, capacity, hours, exceptions, place = null, link = null } = input;
+    const where = { timeZone: input.time_zone, place, link };
+    const values = { name, capacity, hours, exceptions, position, ...where, archivedAt: null };
     const calendar = known.find((one) => one.key === key);
     return calendar
       ? tx.assign(calendar, values)
@@ -134,16 +148,23 @@ type Change = { site: Site; before: Bookable; known: BookingCalendar[]; timetabl
 /** Bookings that already conflict with the current timetable need no new confirmation. */
 async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known, timetable }: Change): Promise<void> {
   const live = await tx.find(Booking, { site, ...liveBookings(now) });
-  const stand = live.map((booking): BookedSpan => {
-    const { id, serviceKey: service, seats } = booking;
-    const calendar = known.find((one) => one.id === booking.calendar.id)?.key ?? '';
-    const booked = { from: booking.startsAt.getTime(), until: booking.endsAt.getTime() };
-    const taken = { from: booking.busyFrom.getTime(), until: booking.busyUntil.getTime(), seats };
-    return { id, calendar, service, booked, ...taken };
-  });
+  const conflictsWith = ({ calendars, services }: Timetable) => {
+    const stand = live.map((booking): BookedSpan => {
+      const { id, kind, serviceKey: service } = booking;
+      const calendar = known.find((one) => one.id === booking.calendar.id)?.key ?? '';
+      const capacity = calendars.find((one) => one.key === calendar)?.capacity ?? 0;
+      const seats = kind === 'block' ? Math.min(booking.seats, capacity) : booking.seats;
+      const booked = { from: booking.startsAt.getTime(), until: booking.endsAt.getTime() };
+      const taken = { from: booking.busyFrom.getTime(), until: booking.busyUntil.getTime(), seats };
+      return { id, calendar, service, booked, ...taken };
+    });
+    return conflictingBookings({ calendars, services }, stand);
+  };
   const active = known.filter(({ archivedAt }) => !archivedAt);
-  const groundless = conflictingBookings({ calendars: active.map(calendarOf), services: before.services }, stand);
-  const losing = [...conflictingBookings(timetable, stand)].filter(([id]) => !groundless.has(id));
+  const groundless = conflictsWith({ calendars: active.map(calendarOf), services: before.services });
+  // A block loses nothing: it takes the seats that are left, or is not needed.
+  for (const { id, kind } of live) if (kind === 'block') groundless.set(id, kind);
+  const losing = [...conflictsWith(timetable)].filter(([id]) => !groundless.has(id));
   if (losing.length === 0) return;
   const reasons = Map.groupBy(losing, ([, reason]) => reason);
   const counts = [...reasons].map(([reason, all]) => `${all.length}: ${reason}`).slice(0, 5);
@@ -157,8 +178,11 @@ async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known
 }
 
 /** A calendar in the form of a timetable. */
-export function calendarOf({ key, name, capacity, timeZone, hours, exceptions }: BookingCalendar) {
-  return { key, name, capacity, time_zone: timeZone, hours, exceptions };
+export function calendarOf({ key, name, capacity, timeZone, hours, exceptions, place, link }: BookingCalendar) {
+  return { key, name, capacity, time_zone: timeZone, place: place ?? null, link: link ?? null, hours, exceptions };
 }
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** A service as responses show it: one of an earlier release has neither a place nor a link. */
+export function serviceOf<Any extends Bookable['services'][number]>(service: Any) {
+  return { ...service, place: service.place ?? null, link: service.link ?? null };
+}

@@ -173,7 +173,7 @@ export function bookingCreationRoutes(app: Api, deps: Deps): void {
         summary: 'Make a booking',
         description:
           'Books seats for a visitor, who receives an e-mail with a calendar file and a cancellation link. If the service has a price, the seats are held until ' +
-          '`hold_expires_at`, and the visitor needs to pay at `pay_url`. No token is needed; an Idempotency-Key is accepted.',
+          '`hold_expires_at`, and the visitor needs to pay at `pay_url`, which is also e-mailed to them. No token is needed; an Idempotency-Key is accepted.',
         security: [],
         params: publicParams,
         body: newBookingBody,

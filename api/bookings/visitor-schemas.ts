@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { fieldAnswer } from '#api/forms/fields.ts';
 import { instant, plainName } from '#api/schemas.ts';
+import { priceAnswer } from './offer-schemas.ts';
 
 export const publicParams = z.object({ public_id: z.string().max(64) });
 
@@ -37,7 +38,23 @@ export const newBookingBody = z.strictObject({
   calendar: calendarKey,
   start: instant.describe('The `start` of a slot, with its UTC offset.'),
   seats: z.int().min(1).max(10_000).default(1),
-  visitor: z.strictObject({ name: plainName(100), email: z.string().max(320) }),
+  visitor: z.strictObject({
+    name: plainName(100),
+    email: z.string().max(320),
+    notify_changes: z
+      .boolean()
+      .default(false)
+      .describe('Whether to e-mail the visitor if the booking changes or is cancelled.'),
+    remind: z
+      .boolean()
+      .default(false)
+      .describe('Whether to e-mail the visitor a reminder 24 hours before the start. A later booking gets none.'),
+    time_zone: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('The visitor’s own IANA time zone. E-mails repeat the time in it. An unknown one is ignored.'),
+  }),
   intake: z
     .record(z.string().max(64), z.union([answer, z.array(answer).max(100)]))
     .default({})
@@ -49,6 +66,10 @@ export const newBookingBody = z.strictObject({
     .describe('The solved challenge of GET /b/{public_id}/challenge, after the error not_a_person.'),
 });
 
+const hasLink = z
+  .boolean()
+  .describe('Whether it takes place at a link, which the visitor gets when the booking is confirmed.');
+
 export const descriptionAnswer = z
   .object({
     site: z.object({ title: z.string(), address: z.string() }),
@@ -59,9 +80,11 @@ export const descriptionAnswer = z
         duration_minutes: z.number().int(),
         calendar_keys: z.array(z.string()),
         seats_max: z.number().int(),
+        place: z.string().nullable().describe('Where it takes place; null without has_link: where its calendar says.'),
+        has_link: hasLink,
         lead_minutes: z.number().int(),
         horizon_days: z.number().int(),
-        price: z.object({ amount: z.number().int(), currency: z.string() }).nullable(),
+        price: priceAnswer,
         open: z
           .boolean()
           .describe(
@@ -70,7 +93,16 @@ export const descriptionAnswer = z
         intake: z.array(fieldAnswer),
       }),
     ),
-    calendars: z.array(z.object({ key: z.string(), name: z.string(), time_zone: z.string() })),
+    calendars: z.array(
+      z.object({
+        key: z.string(),
+        name: z.string(),
+        time_zone: z.string(),
+        place: z.string().nullable(),
+        has_link: hasLink,
+      }),
+    ),
+    notices: z.boolean().describe('Whether visitors can ask for e-mails about changes and for a reminder.'),
     how_to_book: z
       .array(z.object({ step: z.string(), method: z.string(), url: z.string(), body: z.unknown().optional() }))
       .describe('The calls to make, in order. Replace the parts in braces.'),

@@ -32,6 +32,8 @@ export const BookingCalendar = defineEntity({
     position: p.integer(),
     capacity: p.integer(),
     timeZone: p.text(),
+    place: p.text().nullable(),
+    link: p.text().nullable(),
     hours: p.json().$type<WeeklyHours[]>(),
     exceptions: p.json().$type<DateException[]>(),
     createdAt: p.datetime(),

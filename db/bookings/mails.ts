@@ -1,24 +1,31 @@
-/** Mails about bookings. The visitor's address is stored only in them, encrypted, until they are sent. */
+/**
+ * Mails about bookings. The visitor's address is stored only in them, encrypted, until they are sent, and in the one
+ * prepared mail of a booking whose visitor wants to be notified of something.
+ */
 
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { FormField } from '#db/forms/form.ts';
 import { queueFirstContact, queueFollowUp, queueNotice } from '#db/mail/limits.ts';
-import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter, settleMail } from '#db/mail/queue.ts';
+import type { Mail } from '#db/mail/mail.ts';
+import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { notifyAddress } from '#db/sites/notify-address.ts';
 import type { Site } from '#db/sites/site.ts';
+import { whereaboutsOf } from '#rules/bookings/places.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
 import { written } from '#rules/currencies.ts';
+import { mailTitleOf } from '#rules/mail-titles.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import type { BookingFacts } from '#web/mails/booking.ts';
 import { Bookable } from './bookable.ts';
 import type { WholeBooking } from './booking.ts';
+import { prepareMail, reminderOf } from './prepared-mails.ts';
 import type { VisitorContact } from './visitor-contact.ts';
 
 type Deps = { clock: Clock; config: Config };
+type Confirmed = { booking: WholeBooking; site: Site; contact: VisitorContact };
 
 /**
  * Queues the mails of a confirmed booking: to the person who is notified on the site, and to the visitor, with a calendar
@@ -27,12 +34,16 @@ type Deps = { clock: Clock; config: Config };
 export async function queueBookingMails(
   tx: EntityManager,
   deps: Deps,
-  { booking, site, contact }: { booking: WholeBooking; site: Site; contact: VisitorContact },
+  { booking, site, contact }: Confirmed,
 ): Promise<void> {
   if (!deps.config.mail) return;
   const facts = { ...(await factsOf(tx, booking, site, deps.config)), ...(await paidFor(tx, booking)) };
   const bookable = await tx.findOne(Bookable, { site: site.id });
-  await queueNotice(tx, deps, {
+  booking.mail = await queueConfirmation(tx, deps, { booking, site, contact, facts });
+  // A stranger's address that a limit protects gets no later e-mail either.
+  const isProtected = booking.mail.status === 'failed';
+  if (!isProtected) prepareMail(tx, deps, booking, contact);
+  booking.notice = await queueNotice(tx, deps, {
     kind: 'booking-taken',
     to: await addressOf(tx, site, bookable),
     replyTo: contact.email,
@@ -40,59 +51,40 @@ export async function queueBookingMails(
       ...facts,
       visitor: { name: booking.visitorName, email: contact.email },
       intake: labelled(booking, bookable),
+      isVisitorNotified: !isProtected && (contact.notifyChanges ?? false),
     },
     site,
   });
-  const cancelUrl = `${deps.config.baseUrl}/b/${site.publicId}/cancel/${contact.cancelSecret}`;
-  const mail = { kind: 'booking-confirmed', to: contact.email, data: { ...facts, cancelUrl }, site } as const;
-  booking.mail = await (booking.paymentId
-    ? queueFollowUp(tx, deps, booking.id, mail)
-    : queueFirstContact(tx, deps, mail));
 }
 
-/**
- * Queues the mail about a cancellation: to the owner if the visitor cancelled; to the visitor if their confirmation is
- * still queued, which is then never sent. Afterwards the visitor's address is no longer stored.
- */
-export async function queueCancellationMail(
+/** Queues the visitor's confirmation. It has failed already where a limit of first e-mails is reached. */
+async function queueConfirmation(
   tx: EntityManager,
   deps: Deps,
-  {
-    booking,
-    site,
-    by,
-    moneyBack,
-  }: {
-    booking: WholeBooking;
-    site: Site;
-    by: 'visitor' | 'site';
-    moneyBack: { sum: string; way: 'automatic' | 'by the owner' } | null;
-  },
+  { booking, site, contact, facts }: Confirmed & { facts: BookingFacts & { paid?: string } },
+): Promise<Mail> {
+  const cancelUrl = `${deps.config.baseUrl}/b/${site.publicId}/cancel/${contact.cancelSecret}`;
+  // An unsent pay link is of no use any more.
+  const failure = 'the booking was confirmed before the e-mail was sent';
+  if (booking.mail) await settleMail(tx, deps.clock, booking.mail.id, { status: 'failed', failure });
+  const isReminded = Boolean(contact.remind && reminderOf(booking, deps.clock.now()));
+  const wishes = { isNotified: contact.notifyChanges ?? false, isReminded };
+  const data = { ...facts, ...wishes, ...zoneOf(contact), cancelUrl };
+  const mail = { kind: 'booking-confirmed', to: contact.email, data, site } as const;
+  return await (booking.paymentId ? queueFollowUp(tx, deps, booking.id, mail) : queueFirstContact(tx, deps, mail));
+}
+
+/** Queues the mail with the link at which the visitor of a hold pays, within the limits of first e-mails. */
+export async function queueHoldMail(
+  tx: EntityManager,
+  deps: Deps,
+  { booking, site, contact, payUrl }: { booking: WholeBooking; site: Site; contact: VisitorContact; payUrl: string },
 ): Promise<void> {
-  const { clock, config } = deps;
-  if (!config.mail) return;
-  const facts = {
-    ...(await factsOf(tx, booking, site, config)),
-    moneyBack: moneyBack?.way === 'automatic' ? moneyBack.sum : null,
-    moneyOwed: moneyBack?.way === 'by the owner' ? moneyBack.sum : null,
-  };
-  if (by === 'visitor') {
-    const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
-    await queueNotice(tx, deps, {
-      kind: 'booking-cancelled',
-      to,
-      data: { ...facts, to: 'site', visitorName: booking.visitorName },
-      site,
-    });
-    return;
-  }
-  const mail = booking.mail && (await tx.findOne(Mail, { id: booking.mail.id, status: 'queued' }));
-  if (!mail?.sealed) return;
-  const { to } = decryptLetter({ id: mail.id, sealed: mail.sealed }, config.encryptionKeys);
-  const failure = 'the booking was cancelled before the e-mail was sent';
-  if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
-  const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };
-  booking.mail = await queueFollowUp(tx, deps, booking.id, { kind: 'booking-cancelled', to, data, site });
+  const { price, holdExpiresAt: until } = booking;
+  if (!deps.config.mail || !price || !until) return;
+  const facts = { ...(await factsOf(tx, booking, site, deps.config)), ...zoneOf(contact) };
+  const data = { ...facts, total: written(price), payUrl, holdExpiresAt: until.toISOString() };
+  booking.mail = await queueFirstContact(tx, deps, { kind: 'booking-held', to: contact.email, data, until, site });
 }
 
 /**
@@ -133,24 +125,42 @@ async function paidFor(tx: EntityManager, { paymentId }: WholeBooking): Promise<
   return { paid: written(await tx.findOneOrFail(Payment, { id: paymentId })) };
 }
 
-const addressOf = (tx: EntityManager, site: Site, bookable: Bookable | null) =>
+/** The address that is notified of the site's bookings. */
+export const addressOf = (tx: EntityManager, site: Site, bookable: Bookable | null) =>
   notifyAddress(tx, site, bookable?.notifyCollaboratorId);
 
-async function factsOf(tx: EntityManager, booking: WholeBooking, site: Site, config: Config): Promise<BookingFacts> {
+/** What mails about the booking say of it. */
+export async function factsOf(
+  tx: EntityManager,
+  booking: WholeBooking,
+  site: Site,
+  config: Config,
+): Promise<BookingFacts> {
   const { calendar } = booking;
+  const { place, link } = whereaboutsOf(booking, calendar);
+  const url = await canonicalUrl(tx, config, site);
   return {
     id: booking.id,
     reference: booking.reference,
-    ...(await canonicalUrl(tx, config, site)),
-    title: site.title,
+    ...url,
+    title: mailTitleOf(site.title, url.hostname),
     service: booking.serviceName,
     calendar: calendar.name,
     timeZone: calendar.timeZone,
     start: isoLocal(calendar.timeZone, booking.startsAt.getTime()),
     end: isoLocal(calendar.timeZone, booking.endsAt.getTime()),
     seats: booking.seats,
+    ...(place === null ? {} : { place }),
+    // Only a confirmed booking may show it.
+    ...(link === null || booking.status !== 'confirmed' ? {} : { link }),
     createdAt: booking.createdAt.toISOString(),
+    ...(booking.movedAt ? { moves: booking.moves, movedAt: booking.movedAt.toISOString() } : {}),
   };
+}
+
+/** The visitor's own time zone, if it is known. */
+export function zoneOf({ timeZone }: Pick<VisitorContact, 'timeZone'>): { visitorZone?: string } {
+  return timeZone === undefined ? {} : { visitorZone: timeZone };
 }
 
 /** The visitor's answers with the labels of their questions. */

@@ -27,6 +27,25 @@ export async function lockCalendars(tx: EntityManager, ids: readonly string[]): 
   for (const id of [...ids].sort()) await tx.execute('select 1 from calendar where id = ? for no key update', [id]);
 }
 
+/**
+ * Locks the calendar of a booking, and others, until the transaction ends. The booking may move while this waits: then its
+ * calendar is another one. The savepoint gives the locks back, so that they are always taken in one order.
+ */
+export async function lockCalendarOf(tx: EntityManager, bookingId: string, others: readonly string[] = []) {
+  for (;;) {
+    const id = await calendarIdOf(tx, bookingId);
+    await tx.execute('savepoint before_calendars');
+    await lockCalendars(tx, [...new Set([id, ...others])]);
+    if ((await calendarIdOf(tx, bookingId)) === id) return;
+    await tx.execute('rollback to savepoint before_calendars');
+  }
+}
+
+async function calendarIdOf(tx: EntityManager, bookingId: string): Promise<string> {
+  const rows = await tx.execute<[{ id: string }]>('select calendar_id as id from booking where id = ?', [bookingId]);
+  return rows[0].id;
+}
+
 /** Overdue holds. A hold whose checkout session may still be open remains until that is closed. */
 const dueHolds = (now: Date) => ({ status: 'held' as const, paying: false, holdExpiresAt: { $lte: now } });
 
@@ -39,16 +58,22 @@ export async function expireDueHolds(em: EntityManager, now: Date, where: { id?:
   );
 }
 
-/** Seats taken in the calendar during the span. Bookings of the same time are one entry. */
-export async function takenSeats(em: EntityManager, now: Date, calendarId: string, span: Span): Promise<Taken[]> {
+/** Seats taken in the calendar during the span, by all bookings but one. Bookings of the same time are one entry. */
+export async function takenSeats(
+  em: EntityManager,
+  now: Date,
+  calendarId: string,
+  span: Span,
+  except = '',
+): Promise<Taken[]> {
   return await em.execute<Taken[]>(
     `select extract(epoch from busy_from)::float8 * 1000 as from, extract(epoch from busy_until)::float8 * 1000 as until, sum(seats)::int as seats
      from booking
-     where calendar_id = ? and busy_from >= ? and busy_from < ? and busy_until > ?
+     where calendar_id = ? and busy_from >= ? and busy_from < ? and busy_until > ? and id <> ?
        and (status = 'confirmed' or (status = 'held' and (paying or hold_expires_at > ?)))
      group by busy_from, busy_until`,
     // A booking lasts at most 4 days, so the index also finds those that began before the span.
-    [calendarId, new Date(span.from - 4 * dayMs), new Date(span.until), new Date(span.from), now],
+    [calendarId, new Date(span.from - 4 * dayMs), new Date(span.until), new Date(span.from), except, now],
   );
 }
 
@@ -76,17 +101,39 @@ export function signalHoldBooking(tx: EntityManager, clock: Clock, id: string): 
 
 /**
  * How many seats of the calendar are free for the whole span; overdue holds are expired first. The caller has locked
- * the calendar, so the seats stay free until its transaction inserts the booking.
+ * the calendar, so the seats stay free until its transaction inserts the booking, or moves the one that `except` names.
  */
 export async function countFreeSeats(
   tx: EntityManager,
   now: Date,
   calendar: Pick<BookingCalendar, 'id' | 'capacity'>,
   span: Span,
+  except?: string,
 ): Promise<number> {
   await expireDueHolds(tx, now, { calendar: calendar.id });
-  const taken = await takenSeats(tx, now, calendar.id, span);
+  const taken = await takenSeats(tx, now, calendar.id, span, except);
   return Math.max(0, calendar.capacity - peakOccupancy(occupancyOf(taken), span));
+}
+
+/**
+ * Fits the blocks of a calendar to its new capacity: one of the whole calendar remains one. The calendar is locked, and
+ * has the new capacity.
+ */
+export async function resizeBlocks(
+  tx: EntityManager,
+  now: Date,
+  { id, capacity, before = capacity }: { id: string; capacity: number; before: number | undefined },
+): Promise<void> {
+  if (capacity === before) return;
+  await tx.execute(
+    `update booking block set seats = ?
+     where calendar_id = ? and kind = 'block' and status = 'confirmed' and ends_at > ?
+       and (seats > ? or (seats = ? and not exists (select 1 from booking other
+         where other.calendar_id = block.calendar_id and other.id <> block.id and other.status in ('held', 'confirmed')
+           and other.busy_from > block.busy_from - interval '4 days' and other.busy_from < block.busy_until
+           and other.busy_until > block.busy_from)))`,
+    [capacity, id, now, capacity, before],
+  );
 }
 
 /**

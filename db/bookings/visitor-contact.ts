@@ -5,8 +5,10 @@ import { unknownAttempts } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 import { decrypt, type EncryptionKeys, encrypt } from '#runtime/encryption.ts';
 
+/** What a visitor wants to be notified, and the time zone in which mails repeat the times. */
+export type VisitorWishes = { notifyChanges?: boolean; remind?: boolean; timeZone?: string };
 /** `cancelSecret` is part of the link that cancels the booking. */
-export type VisitorContact = { email: string; cancelSecret: string };
+export type VisitorContact = VisitorWishes & { email: string; cancelSecret: string };
 
 export function encryptContact(keys: EncryptionKeys, bookingId: string, contact: VisitorContact): Buffer {
   return encrypt(keys, JSON.stringify(contact), contextOf.booking(bookingId));

@@ -30,8 +30,8 @@ export function peakOccupancy({ boundaries, levels }: Occupancy, { from, until }
   return peak;
 }
 
-/** Index of the last boundary at or before the moment; -1 where there is none. */
-function lastIndexUpTo(boundaries: readonly number[], moment: number): number {
+/** Index of the last boundary at or before the moment; -1 where there is none. The boundaries are in order. */
+export function lastIndexUpTo(boundaries: readonly number[], moment: number): number {
   let low = 0;
   let high = boundaries.length;
   while (low < high) {

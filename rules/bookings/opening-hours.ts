@@ -4,9 +4,9 @@
  */
 
 import { dayMs } from '#rules/time.ts';
-import { dateOf, timeOf, weekdayOf } from './dates.ts';
+import { dayOf, timeOf, weekdayOf } from './dates.ts';
 import { type OffsetPeriod, offsetPeriods } from './time-zones.ts';
-import type { Opening } from './timetable.ts';
+import { type DateException, type Opening, type Window, weekdays } from './timetable.ts';
 
 /** From `from` (included) to `until` (excluded), in milliseconds. */
 export type Span = { from: number; until: number };
@@ -19,19 +19,40 @@ export function offsetPeriodsAround(zone: string, firstDay: number, lastDay: num
   return offsetPeriods(zone, (firstDay - 2) * dayMs, (lastDay + 3) * dayMs);
 }
 
-/** The windows of the days. */
-export function windowsOf({ hours, exceptions }: Opening, firstDay: number, lastDay: number): LocalWindow[] {
-  const special = new Map(exceptions.map((one) => [one.date, one.hours]));
-  const windows: LocalWindow[] = [];
-  for (let day = firstDay; day <= lastDay; day++) {
-    const weekday = weekdayOf(day);
-    const ofDay = special.get(dateOf(day)) ?? hours.filter(({ days }) => days.includes(weekday));
-    for (const { from, to } of ofDay) {
-      windows.push({ day, from: day * dayMs + (timeOf(from) ?? 0), until: day * dayMs + (timeOf(to) ?? 0) });
+/** The days of an exception; undefined where its dates are not valid. */
+export function exceptionDays({ date, from, to }: DateException): { first: number; last: number } | undefined {
+  const [first, last] = [dayOf(from ?? date ?? ''), dayOf(to ?? date ?? '')];
+  return first === undefined || last === undefined ? undefined : { first, last };
+}
+
+/** The windows of the days from the first to the last. */
+export function windowsOf(opening: Opening, firstDay: number, lastDay: number): LocalWindow[] {
+  return windowsOn(
+    opening,
+    Array.from({ length: lastDay - firstDay + 1 }, (_, at) => firstDay + at),
+  );
+}
+
+/** The windows of the days, which are in order. */
+export function windowsOn({ hours, exceptions }: Opening, days: readonly number[]): LocalWindow[] {
+  const special = new Map<number, Span[]>();
+  for (const exception of exceptions) {
+    const { first = 0, last = -1 } = exceptionDays(exception) ?? {};
+    const spans = exception.hours.map(timesOf);
+    for (let day = Math.max(first, days[0] ?? 0); day <= Math.min(last, days.at(-1) ?? -1); day++) {
+      special.set(day, spans);
     }
   }
-  return windows;
+  const weekly = new Map(weekdays.map((name) => [name, hours.filter((one) => one.days.includes(name)).map(timesOf)]));
+  return days.flatMap((day) =>
+    (special.get(day) ?? weekly.get(weekdayOf(day)) ?? []).map(({ from, until }) => {
+      return { day, from: day * dayMs + from, until: day * dayMs + until };
+    }),
+  );
 }
+
+/** The window since midnight, in milliseconds. */
+const timesOf = ({ from, to }: Window): Span => ({ from: timeOf(from) ?? 0, until: timeOf(to) ?? 0 });
 
 /** The moments with this local time: none, one or two. */
 export function momentsOf(local: number, stretches: readonly OffsetPeriod[]): number[] {

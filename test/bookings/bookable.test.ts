@@ -42,6 +42,7 @@ const faults: [string, object, string][] = [
   ['no calendar', { ...timetable(), calendars: [] }, 'calendars'],
   ['no service', { ...timetable(), services: [] }, 'services'],
   ['nothing at all', {}, 'calendars'],
+  ['more seats than its calendars have', timetable({ service: { seats_max: 2 } }), 'services.0.seats_max'],
   [
     'two calendars of one key',
     { ...timetable(), calendars: [...timetable().calendars, ...timetable().calendars] },

@@ -1,5 +1,10 @@
 /** Visitors and programs that book far more than a visitor would. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Booking } from '#db/bookings/booking.ts';
+import { queueDueReminders } from '#db/bookings/change-mails.ts';
+import { PreparedMail } from '#db/bookings/prepared-mails.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { decryptLetter } from '#db/mail/queue.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { challengeEnv, solve } from '#test/forms/fixture.ts';
 import { type BookingFixture, createBookingFixture } from './fixture.ts';
@@ -90,4 +95,53 @@ test('without a challenge key a busy site refuses bookings for a minute', async 
   } finally {
     await plain.close();
   }
+});
+
+test('an address gets no reminder of bookings whose confirmation a limit stopped', async () => {
+  const sites = await Promise.all(Array.from({ length: 7 }, () => newSite()));
+  const visitor = { name: 'Ada Visitor', email: 'victim@example.org', remind: true, notify_changes: true };
+  const answers = await Promise.all(
+    sites.map(({ publicId, start }) => fixture.book(publicId, start, { calendar: 'room', visitor })),
+  );
+  expect(answers.map(code)).toEqual(sites.map(() => 'booked'));
+  const limited = answers.filter(({ body }) => body.mail === 'not_sent').map(({ body }) => body.id);
+  expect(limited).toHaveLength(2);
+  const em = fixture.deps.em();
+  const ids = answers.map(({ body }) => body.id);
+  expect(await em.count(PreparedMail, { booking: { $in: ids } })).toBe(5);
+  expect(await em.count(Booking, { id: { $in: limited }, remindAt: { $ne: null } })).toBe(0);
+  const unsent = await em.find(Booking, { id: { $in: limited } }, { populate: ['notice'] });
+  const notices = unsent.map(({ notice }) => decryptLetter(notice as never, fixture.config.encryptionKeys).data);
+  expect(notices).toMatchObject(limited.map(() => ({ isVisitorNotified: false })));
+  fixture.skip(Date.parse(sites[0]?.start ?? '') - fixture.clock.now().getTime() - 3600_000);
+  expect(await queueDueReminders(fixture.deps)).toBe(5);
+  expect(await em.count(Mail, { kind: 'booking-reminder', bookingId: { $in: ids } })).toBe(5);
+});
+
+test('a site’s people move its bookings sixty times an hour, with one queued notice', async () => {
+  const { owner, site, publicId, start } = await newSite();
+  const input = { kind: 'booking', service: 'talk', calendar: 'room', start, visitor: { name: 'Grace' } };
+  const { body } = await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body: input });
+  const calendars = ['hall', 'room'];
+  const move = (n: number) =>
+    owner.call('POST', `/v1/bookings/${body.id}/move`, { body: { start, calendar: calendars[n % 2] } });
+  const codes: string[] = [];
+  for (let n = 0; n < 60; n++) codes.push(code(await move(n)));
+  expect(codes).toEqual(Array.from({ length: 60 }, () => 'booked'));
+  const refused = await move(60);
+  expect(code(refused)).toBe('rate_limited');
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3000);
+  // The place that it has is no move.
+  expect(code(await move(59))).toBe('booked');
+  const moved = { kind: 'booking-moved', siteId: site.id } as const;
+  const em = fixture.deps.em();
+  expect(await em.count(Mail, { ...moved, status: 'queued' })).toBe(1);
+  expect(await em.count(Mail, { ...moved, failure: 'a later move replaced it' })).toBe(59);
+  // Other notices are not delayed, and neither are other sites.
+  const visitor = { name: 'Ada Visitor', email: 'after-moves@example.org' };
+  expect(code(await fixture.book(publicId, start, { calendar: 'room', visitor }))).toBe('booked');
+  const taken = await em.findOneOrFail(Mail, { kind: 'booking-taken', siteId: site.id });
+  expect(taken.sendAt?.getTime()).toBeLessThanOrEqual(fixture.clock.now().getTime());
+  fixture.skip(3601_000);
+  expect(code(await move(60))).toBe('booked');
 });

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { containsAddress } from '#rules/bookings/visitor-names.ts';
+import { containsAddress } from '#rules/addresses-in-text.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';

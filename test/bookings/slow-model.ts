@@ -44,7 +44,7 @@ function every(from: number, until: number, step: number, holds: (moment: number
 }
 
 function windowsOn({ hours, exceptions }: Omit<Calendar, 'key' | 'name'>, date: string) {
-  const exception = exceptions.find((one) => one.date === date);
+  const exception = exceptions.find(({ date: one, from = one ?? '', to = one ?? '' }) => from <= date && date <= to);
   if (exception) return exception.hours;
   return hours.filter(({ days }) => days.includes(weekday(date)));
 }

@@ -17,7 +17,7 @@ test('a visitor reads services, days and time slots, and books one without a tok
     services: [{ key: 'talk', open: true, calendar_keys: ['room'], intake: [] }],
     calendars: [{ key: 'room', time_zone: 'Europe/Berlin' }],
   });
-  expect(described.text).not.toMatch(/notify|@example\.com/);
+  expect(described.text).not.toMatch(/notify_to|@example\.com/);
   const date = dateIn(7);
   const days = await anyone('GET', `/b/${publicId}/days?service=talk&from=${date}&to=${dateIn(8)}`);
   expect(days.body.days[0].date).toBe(date);
@@ -76,7 +76,7 @@ test('services of different lengths share their calendar’s seats, with their b
   const { publicId } = await newBookable({
     ...timetable(),
     services: [
-      { ...talk, duration_minutes: 60, buffer_after_minutes: 30 },
+      { ...talk, duration_minutes: 60, step_minutes: 60, buffer_after_minutes: 30 },
       { ...talk, key: 'chat', duration_minutes: 30 },
     ],
   });

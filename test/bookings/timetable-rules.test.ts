@@ -6,7 +6,7 @@ import { faultOf, type Timetable } from '#rules/bookings/faults.ts';
 import { occupancyOf, peakOccupancy } from '#rules/bookings/occupancy.ts';
 import { isoLocal, isZone } from '#rules/bookings/time-zones.ts';
 import { type Calendar, type Service, type WeeklyHours, weekdays } from '#rules/bookings/timetable.ts';
-import { hourMs, minuteMs } from '#rules/time.ts';
+import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 
 const open = (from: string, to: string, days: WeeklyHours['days'] = [...weekdays]): WeeklyHours => ({ days, from, to });
 const calendar = (more: Partial<Calendar> = {}): Calendar => {
@@ -23,6 +23,9 @@ const timetable = (of: Partial<Calendar> = {}, more: Partial<Service> = {}): Tim
   return { calendars: [calendar(of)], services: [service(more)] };
 };
 const exceptions = (...hours: { from: string; to: string }[]) => ({ exceptions: [{ date: '2026-12-24', hours }] });
+const holiday = (from: string, to?: string) => ({
+  exceptions: [{ from, ...(to === undefined ? {} : { to }), hours: [] }],
+});
 
 test.each<[Timetable, string | undefined, string?]>([
   [timetable(), undefined],
@@ -47,12 +50,30 @@ test.each<[Timetable, string | undefined, string?]>([
     'calendars.0.exceptions',
     '2026-12-24 occurs more than once',
   ],
+  [timetable(holiday('2026-08-01', '2026-08-21')), undefined],
+  [timetable(holiday('2026-08-01', '2026-08-01')), undefined],
+  [timetable(holiday('2026-08-02', '2026-08-01')), 'calendars.0.exceptions.0.to', 'before from'],
+  [timetable(holiday('2026-08-01', '2028-08-01')), 'calendars.0.exceptions.0.to', 'at most 731 days'],
+  [timetable(holiday('2026-08-01')), 'calendars.0.exceptions.0', 'either date, or from and to'],
+  [timetable(holiday('2026-08-01', '2026-08-32')), 'calendars.0.exceptions.0.to', 'not a date'],
+  [timetable({ exceptions: [{ hours: [] }] }), 'calendars.0.exceptions.0', 'either date, or from and to'],
+  [
+    timetable({ exceptions: [{ date: '2026-08-21', hours: [] }, ...holiday('2026-08-01', '2026-08-21').exceptions] }),
+    'calendars.0.exceptions',
+    '2026-08-21 occurs more than once',
+  ],
+  [timetable({}, { seats_max: 2 }), undefined],
+  [timetable({}, { seats_max: 3 }), 'services.0.seats_max', 'its largest calendar has 2'],
   [{ ...timetable(), calendars: [calendar(), calendar()] }, 'calendars', 'room occurs more than once'],
   [{ ...timetable(), services: [service(), service()] }, 'services', 'talk occurs more than once'],
   [timetable({}, { calendar_keys: ['room', 'room'] }), 'services.0.calendar_keys', 'room occurs more than once'],
   [timetable({}, { calendar_keys: ['hall'] }), 'services.0.calendar_keys', 'no calendar with the key hall'],
-  [timetable({}, { price: { amount: 1, currency: 'XYZ' } }), 'services.0.price.currency', 'not an ISO 4217 currency'],
-  [timetable({}, { price: { amount: 1, currency: 'EUR' } }), undefined],
+  [
+    timetable({}, { price: { amount: 1, currency: 'XYZ', per: 'booking' } }),
+    'services.0.price.currency',
+    'not an ISO 4217 currency',
+  ],
+  [timetable({}, { price: { amount: 1, currency: 'EUR', per: 'booking' } }), undefined],
 ])('a timetable has its first fault at its place (%#)', (given, where, what) => {
   const fault = faultOf(given);
   expect(fault?.where).toBe(where);
@@ -111,4 +132,20 @@ test('bookings conflict with a timetable without their calendar, service, hours 
     one: 'the calendar room has too few seats left',
     other: 'the calendar room has too few seats left',
   });
+});
+
+test('thousands of bookings in many short hours are compared within a second', () => {
+  const at = (n: number) => `${String(Math.floor(n / 6)).padStart(2, '0')}:${n % 6}`;
+  const hours = Array.from({ length: 100 }, (_, n) => open(`${at(n)}0`, `${at(n)}5`));
+  const first = Date.UTC(2026, 6, 1, 8);
+  const bookings = Array.from({ length: 5000 }, (_, n): BookedSpan => {
+    const from = first + (n === 0 ? 0 : 728 + (n % 3)) * dayMs + (n % 2) * 5 * minuteMs;
+    const booked = { from, until: from + 5 * minuteMs };
+    return { id: `${n}`, calendar: 'room', service: 'talk', seats: 1, ...booked, booked };
+  });
+  const began = process.cpuUsage();
+  const found = conflictingBookings(timetable({ hours, time_zone: 'UTC', capacity: 10_000 }), bookings);
+  const { user, system } = process.cpuUsage(began);
+  expect([...found.keys()]).toEqual(bookings.filter((_, n) => n % 2 === 1).map(({ id }) => id));
+  expect((user + system) / 1000).toBeLessThan(1000);
 });

@@ -96,12 +96,17 @@ export const cases: fc.Arbitrary<Case> = fc
           capacity: fc.integer({ min: 1, max: 6 }),
           time_zone: fc.constant(zone),
           hours: hoursFor(grain),
-          exceptions: fc
-            .uniqueArray(fc.tuple(fc.integer({ min: -1, max: 1 }), windows(grain)), {
-              maxLength: 2,
-              selector: ([at]) => at,
-            })
-            .map((list) => list.map(([off, hours]) => ({ date: dateOf(chosen + off), hours }))),
+          exceptions: fc.oneof(
+            fc
+              .uniqueArray(fc.tuple(fc.integer({ min: -1, max: 1 }), windows(grain)), {
+                maxLength: 2,
+                selector: ([at]) => at,
+              })
+              .map((list) => list.map(([off, hours]) => ({ date: dateOf(chosen + off), hours }))),
+            fc
+              .tuple(fc.integer({ min: -2, max: 1 }), fc.integer({ min: 0, max: 20 }), windows(grain))
+              .map(([off, more, hours]) => [{ from: dateOf(chosen + off), to: dateOf(chosen + off + more), hours }]),
+          ),
         }),
         service: fc.record({
           duration_minutes: fc.oneof(atLeastOne(180), atLeastOne(1440)),

@@ -110,6 +110,13 @@ test('a visitor books with the keyboard alone, and screen readers announce it', 
   await page.keyboard.press('Space');
   await page.keyboard.press('Tab');
   await page.keyboard.type('A blue bowl');
+  for (const label of ['E-mail me if this booking changes or is cancelled', 'Remind me the day before']) {
+    await page.keyboard.press('Tab');
+    const box = page.getByRole('checkbox', { name: label, exact: true });
+    expect(await box.isChecked()).toBe(false);
+    await page.keyboard.press('Space');
+    expect(await box.isChecked()).toBe(true);
+  }
   await page.keyboard.press('Tab');
   // The page's own names of colours are not ours.
   const colour = `getComputedStyle(document.querySelector('frontage-booking').shadowRoot.querySelector('.send')).backgroundColor`;
@@ -117,19 +124,13 @@ test('a visitor books with the keyboard alone, and screen readers announce it', 
   await page.keyboard.press('Enter');
   const done = page.getByRole('status').filter({ hasText: 'Your booking is confirmed' });
   await done.waitFor();
-  expect(
-    await done.evaluate(
-      (element) => (element.getRootNode() as unknown as { activeElement: unknown }).activeElement === element,
-    ),
-  ).toBe(true);
+  const focused = `document.querySelector('frontage-booking').shadowRoot.activeElement.className`;
+  expect(await page.evaluate(focused)).toBe('done');
   await keep(page, 'widget-done-390');
   const { items } = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body;
   expect(items).toHaveLength(1);
-  expect(items[0]).toMatchObject({
-    seats: 2,
-    visitor: { name: 'Ada Visitor' },
-    intake: { made: 'Never', wishes: 'A blue bowl' },
-  });
+  expect(items[0]).toMatchObject({ seats: 2, visitor: { name: 'Ada Visitor' } });
+  expect(items[0].intake).toEqual({ made: 'Never', wishes: 'A blue bowl' });
   expect(await done.textContent()).toContain(items[0].reference);
   await page.context().close();
 });
@@ -187,10 +188,15 @@ test('dates and words follow the page’s language, times follow the calendar’
   expect(await day.getAttribute('aria-label')).toMatch(
     /^(Mon|Diens|Mitt|Donners|Frei|Sams|Sonn)\S*, \d+\. \S+ 20\d\d, /,
   );
-  await page.getByText('Alle Uhrzeiten in der Zeitzone Asia/Tokyo.').waitFor();
+  await page.getByText('Groß: Zeitzone Asia/Tokyo. Klein: Zeitzone America/New York.').waitFor();
   const first = page.locator('input[name=start]').first();
   expect(await first.getAttribute('value')).toMatch(/T00:00:00\+09:00$/);
-  expect(await first.evaluate((input) => input.nextElementSibling?.textContent)).toContain('00:00');
+  const shown = () => first.evaluate((input) => input.nextElementSibling?.textContent);
+  expect(await shown()).toMatch(/^00:00 Tokyo\S+, 10:00 New York$/);
+  await first.check({ force: true });
+  await page.getByRole('button', { name: 'Uhrzeiten zuerst in der Zeitzone America/New York zeigen' }).click();
+  expect(await shown()).toMatch(/, 10:00 New York00:00 Tokyo$/);
+  expect(await first.isChecked()).toBe(true);
   await keep(page, 'widget-de-1280');
   await page.context().close();
 });
@@ -210,10 +216,8 @@ test('without bookings the page shows its fallback or nothing', async () => {
 test('the widget is small, immutable under its hash, and revalidated under its name', async () => {
   expect(bookingWidget.gzip.length).toBeLessThan(30 * 1024);
   const named = await fetch(`${fixture.url}/b/widget.js`);
-  expect([named.headers.get('cache-control'), named.headers.get('access-control-allow-origin')]).toEqual([
-    'no-cache',
-    '*',
-  ]);
+  expect(named.headers.get('cache-control')).toBe('no-cache');
+  expect(named.headers.get('access-control-allow-origin')).toBe('*');
   expect(await named.text()).toBe(String(bookingWidget.bytes));
   const again = await fetch(`${fixture.url}/b/widget.js`, {
     headers: { 'if-none-match': named.headers.get('etag') ?? '' },
@@ -232,7 +236,8 @@ test('a priced booking is held, and the visitor is sent to the payment page', as
   await page.locator('.times label').first().click();
   await page.locator('input[name=name]').fill('Ada');
   await page.locator('input[name=email]').fill('ada@example.org');
-  await page.locator('button.send').click();
+  expect(await page.locator('.summary').textContent()).toMatch(/^1 hour · €25.00Total: €25.00$/);
+  await page.getByRole('button', { name: 'Continue to payment · €25.00', exact: true }).click();
   const link = page.locator('a.send');
   await link.waitFor();
   await keep(page, 'held');

@@ -2,6 +2,7 @@
  * Mails about a booking: to the visitor, with a calendar file, and to the site's address for booking notices. The subject
  * of one to a visitor contains no text of the site's owner.
  */
+import { isoLocal } from '#rules/bookings/time-zones.ts';
 import { calendarFile } from './calendar-file.ts';
 import { type WrittenMail, write } from './layout.ts';
 
@@ -20,14 +21,27 @@ export type BookingFacts = {
   start: string;
   end: string;
   seats: number;
+  /** Where it takes place; `link` only of a confirmed booking. */
+  place?: string;
+  link?: string;
   createdAt: string;
+  /** Of a moved booking: how often, and when last. */
+  moves?: number;
+  movedAt?: string;
   /** The formatted amount paid; absent if nothing was paid. */
   paid?: string;
+  /** The visitor's own time zone, if it is known and the mail is to them. */
+  visitorZone?: string;
 };
 
 /** To the visitor. */
 export function bookingConfirmed(
-  { cancelUrl, ...facts }: BookingFacts & { cancelUrl: string },
+  {
+    cancelUrl,
+    isNotified = false,
+    isReminded = false,
+    ...facts
+  }: BookingFacts & { cancelUrl: string; isNotified?: boolean; isReminded?: boolean },
   { baseUrl }: { baseUrl: string },
 ): WrittenMail {
   const written = write({
@@ -38,35 +52,44 @@ export function bookingConfirmed(
     blocks: [
       { facts: factsTable(facts) },
       'Open the attached file to add the booking to your calendar.',
+      ...(isReminded ? ['We will remind you the day before.'] : []),
+      ...(isNotified ? ['We will e-mail you if this booking changes or is cancelled.'] : []),
       'Can’t make it? Please cancel the booking so that someone else can have the time. You will be asked to confirm.',
       { button: { label: 'Cancel the booking', url: cancelUrl } },
     ],
     footer: `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}. If you did not make this booking, please cancel it.`,
   });
+  return { ...written, attachments: [eventAttachment(facts, { cancelUrl, baseUrl })] };
+}
+
+/** The booking as a calendar file. One of a moved booking updates the event of the first. */
+export function eventAttachment(facts: BookingFacts, { cancelUrl, baseUrl }: { cancelUrl: string; baseUrl: string }) {
+  const link = facts.link ? `\nLink: ${facts.link}` : '';
   const content = calendarFile({
     uid: `${facts.id}@${new URL(baseUrl).hostname}`,
-    stamp: facts.createdAt,
+    stamp: facts.movedAt ?? facts.createdAt,
+    sequence: facts.moves ?? 0,
     start: facts.start,
     end: facts.end,
     summary: `${facts.service} (${facts.hostname})`,
-    description: `Reference ${facts.reference}\nTo cancel: ${cancelUrl}`,
-    location: facts.calendar,
-    url: facts.address,
+    description: `Reference ${facts.reference}${link}\nTo cancel: ${cancelUrl}`,
+    location: facts.place ?? facts.link ?? facts.calendar,
+    url: facts.link ?? facts.address,
   });
-  return {
-    ...written,
-    attachments: [{ filename: 'booking.ics', contentType: 'text/calendar; charset=utf-8', content }],
-  };
+  return { filename: 'booking.ics', contentType: 'text/calendar; charset=utf-8', content };
 }
 
 /** To the site's address for booking notices. Replies go to the visitor. */
 export function bookingTaken({
   visitor,
   intake,
+  isVisitorNotified = false,
   ...facts
 }: BookingFacts & {
   visitor: { name: string; email: string };
   intake: readonly (readonly [label: string, answer: string])[];
+  /** Whether the visitor asked to be notified of changes. */
+  isVisitorNotified?: boolean;
 }): WrittenMail {
   return write({
     subject: `New booking: ${facts.service}, ${whenOf(facts)}`,
@@ -76,19 +99,22 @@ export function bookingTaken({
     blocks: [
       { facts: [...factsTable(facts), ['Name', visitor.name], ['E-mail', visitor.email]] },
       ...(intake.length > 0 ? ['The visitor’s answers:', { facts: intake }] : []),
-      'Reply to this e-mail to write to the visitor. Keep this e-mail: we do not store the visitor’s address after sending it.',
+      `Reply to this e-mail to write to the visitor. Keep this e-mail: ${isVisitorNotified ? 'we e-mail the visitor if the booking changes, but cannot show you the address again.' : 'we do not store the visitor’s address, so if the booking changes, you have to tell them.'}`,
       `Need to cancel the booking? Ask your agent, and mention the reference ${facts.reference}.`,
     ],
     footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
   });
 }
 
-/** To the site's address for booking notices, or to a visitor whose confirmation was not yet sent. */
+/** To the site's address for booking notices, and to a visitor who is notified. */
 export function bookingCancelled({
   to,
   visitorName,
   moneyBack = null,
   moneyOwed = null,
+  by = to === 'site' ? 'visitor' : 'site',
+  isVisitorNotified = true,
+  wasNoticed = true,
   ...facts
 }: BookingFacts & {
   to: 'site' | 'visitor';
@@ -96,24 +122,24 @@ export function bookingCancelled({
   /** The amount being refunded automatically, and the amount that only the owner of the payout account can refund. */
   moneyBack?: string | null;
   moneyOwed?: string | null;
+  by?: 'visitor' | 'site';
+  /** Whether the visitor gets this mail too. */
+  isVisitorNotified?: boolean;
+  /** Whether an e-mail about the new booking was sent, to which one can reply. */
+  wasNoticed?: boolean;
 }): WrittenMail {
   const forSite = to === 'site';
   return write({
     subject: forSite ? `Cancelled: ${facts.service}, ${whenOf(facts)}` : `Cancelled: ${whenOf(facts)}`,
     hostname: facts.hostname,
-    preview: forSite ? `${visitorName} cancelled. The time is available again.` : 'Your booking was cancelled.',
+    preview: forSite ? `The booking of ${visitorName || 'a visitor'} was cancelled.` : 'Your booking was cancelled.',
     heading: forSite ? `A booking on ${facts.hostname} was cancelled` : 'Your booking was cancelled',
     blocks: [
-      forSite
-        ? `${visitorName} cancelled this booking. The time is available again.`
-        : `${facts.hostname} cancelled this booking.`,
-      ...(moneyBack === null
-        ? []
-        : [
-            forSite
-              ? `The visitor’s payment of ${moneyBack} is being refunded.`
-              : `Your payment of ${moneyBack} is being refunded. It can take a few days to reach you.`,
-          ]),
+      `${by === 'site' ? facts.hostname : forSite ? visitorName : 'You'} cancelled this booking.${forSite ? ' The time is available again.' : ''}`,
+      ...(forSite && by === 'site'
+        ? [isVisitorNotified ? notifiedVisitor : unnotifiedVisitor(visitorName, facts, wasNoticed)]
+        : []),
+      ...(moneyBack === null ? [] : [forSite ? refundBySite(moneyBack) : refundToVisitor(moneyBack)]),
       ...(moneyOwed === null ? [] : [forSite ? owedBySite(moneyOwed) : owedToVisitor(moneyOwed, facts)]),
       { facts: factsTable(facts) },
       ...(forSite ? [] : [`To book another time or ask why, go to ${facts.address}`]),
@@ -123,6 +149,20 @@ export function bookingCancelled({
       : `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}.`,
   });
 }
+
+const notifiedVisitor = 'We are notifying the visitor by e-mail.';
+
+function unnotifiedVisitor(name: string, { reference }: BookingFacts, wasNoticed: boolean): string {
+  const how = wasNoticed
+    ? `: reply to the e-mail “New booking” with the reference ${reference}; your reply goes to the visitor.`
+    : '.';
+  return `We cannot tell ${name || 'the visitor'}, whose address we do not store. Please tell them yourself${how}`;
+}
+
+const refundBySite = (sum: string) => `The visitor’s payment of ${sum} is being refunded.`;
+
+const refundToVisitor = (sum: string) =>
+  `Your payment of ${sum} is being refunded. It can take a few days to reach you.`;
 
 const owedBySite = (sum: string) =>
   `The visitor paid ${sum}, which must be refunded. We cannot refund it for you, because the payout account that received it is no longer connected. ` +
@@ -136,25 +176,48 @@ export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
     ...(facts.title ? [['Website', facts.title] as const] : []),
     ['What', facts.service],
     ['Calendar', facts.calendar],
-    ['When', `${whenOf(facts)} to ${timeOf(facts.end, facts)}`],
-    ['Time zone', `${facts.timeZone} (UTC${facts.start.slice(19)})`],
+    ['When', spanIn(facts.timeZone, facts)],
+    ...(isElsewhere(facts) ? [['In your time zone', spanIn(facts.visitorZone, facts)] as const] : []),
+    ...(facts.place === undefined ? [] : [['Where', facts.place] as const]),
+    ...(facts.link === undefined ? [] : [['Link', facts.link] as const]),
     ...(facts.seats > 1 ? [['Seats', String(facts.seats)] as const] : []),
     ['Reference', facts.reference],
     ...(facts.paid === undefined ? [] : [['Paid', facts.paid] as const]),
   ];
 }
 
-export function whenOf(facts: Pick<BookingFacts, 'start' | 'timeZone'>): string {
-  const day = new Intl.DateTimeFormat('en-GB', {
-    weekday: 'long',
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-    timeZone: facts.timeZone,
-  });
-  return `${day.format(new Date(facts.start))}, ${timeOf(facts.start, facts)}`;
+/** When it starts, in the calendar's time zone, which is named. */
+export function whenOf({ start, timeZone }: Pick<BookingFacts, 'start' | 'timeZone'>): string {
+  return momentIn(start, timeZone);
 }
 
-function timeOf(moment: string, { timeZone }: Pick<BookingFacts, 'timeZone'>): string {
+/** A moment as the zone writes it, with the name of the zone. */
+export function momentIn(moment: string, timeZone: string): string {
+  return `${dateIn(moment, timeZone)}, ${timeIn(moment, timeZone)} (${timeZone})`;
+}
+
+/** Whether the visitor's clock differs from the calendar's at the start or at the end. */
+function isElsewhere(facts: BookingFacts): facts is BookingFacts & { visitorZone: string } {
+  const { visitorZone, timeZone, start, end } = facts;
+  if (visitorZone === undefined) return false;
+  return [start, end].some(
+    (at) => dateIn(at, visitorZone) !== dateIn(at, timeZone) || timeIn(at, visitorZone) !== timeIn(at, timeZone),
+  );
+}
+
+/** From start to end, with the date of the end where it differs, and the zone with its offset at the start. */
+function spanIn(timeZone: string, { start, end }: Pick<BookingFacts, 'start' | 'end'>): string {
+  const [first, last] = [dateIn(start, timeZone), dateIn(end, timeZone)];
+  const until = `${first === last ? '' : `${last}, `}${timeIn(end, timeZone)}`;
+  const offset = isoLocal(timeZone, Date.parse(start)).slice(19);
+  return `${first}, ${timeIn(start, timeZone)} to ${until}, ${timeZone} (UTC${offset})`;
+}
+
+function dateIn(moment: string, timeZone: string): string {
+  const parts = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
+  return new Intl.DateTimeFormat('en-GB', { ...parts, timeZone }).format(new Date(moment));
+}
+
+function timeIn(moment: string, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone }).format(new Date(moment));
 }

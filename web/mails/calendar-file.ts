@@ -1,4 +1,4 @@
-/** A calendar file (RFC 5545) with one event, which mail clients offer to add to the reader's calendar. */
+/** Calendar files (RFC 5545): one event, which mail clients offer to add to the reader's calendar, or a feed of many. */
 
 export type CalendarEvent = {
   /** Never changes, so that a second file updates the same event. */
@@ -11,34 +11,56 @@ export type CalendarEvent = {
   description: string;
   location: string;
   url: string;
+  /** Increases with each move of the event; 0 by default. */
+  sequence?: number;
+  /** Not confirmed yet. */
+  tentative?: boolean;
 };
 
-/** Times are in UTC, so that no time zone definition is needed. */
-export function calendarFile(event: CalendarEvent): string {
+/** One event. Times are in UTC, so that no time zone definition is needed. */
+export const calendarFile = (event: CalendarEvent): string => writeCalendar(['METHOD:PUBLISH'], [event]);
+
+/** A calendar that programs read again every hour. */
+export function calendarFeed(name: string, events: readonly CalendarEvent[]): string {
+  const refresh = ['REFRESH-INTERVAL;VALUE=DURATION:PT1H', 'X-PUBLISHED-TTL:PT1H'];
+  return writeCalendar([`NAME:${escaped(name)}`, `X-WR-CALNAME:${escaped(name)}`, ...refresh], events);
+}
+
+function writeCalendar(properties: readonly string[], events: readonly CalendarEvent[]): string {
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
     'PRODID:-//Frontage//Bookings//EN',
     'CALSCALE:GREGORIAN',
-    'METHOD:PUBLISH',
+    ...properties,
+    ...events.flatMap(eventLines),
+    'END:VCALENDAR',
+  ];
+  return `${lines.map(fold).join('\r\n')}\r\n`;
+}
+
+function eventLines(event: CalendarEvent): string[] {
+  return [
     'BEGIN:VEVENT',
-    `UID:${event.uid}`,
+    `UID:${unbroken(event.uid)}`,
+    `SEQUENCE:${event.sequence ?? 0}`,
     `DTSTAMP:${utc(event.stamp)}`,
     `DTSTART:${utc(event.start)}`,
     `DTEND:${utc(event.end)}`,
     `SUMMARY:${escaped(event.summary)}`,
     `DESCRIPTION:${escaped(event.description)}`,
     `LOCATION:${escaped(event.location)}`,
-    `URL:${event.url}`,
-    'STATUS:CONFIRMED',
+    `URL:${unbroken(event.url)}`,
+    `STATUS:${event.tentative ? 'TENTATIVE' : 'CONFIRMED'}`,
     'TRANSP:OPAQUE',
     'END:VEVENT',
-    'END:VCALENDAR',
   ];
-  return `${lines.map(fold).join('\r\n')}\r\n`;
 }
 
 const utc = (moment: string) => `${new Date(moment).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
+
+/** Values that are not TEXT, so nothing in them is escaped. A line break would begin another property. */
+const unbroken = (value: string) => value.toWellFormed().replace(/[\s\p{C}]/gu, '');
 
 /** Section 3.3.11. Control characters are not allowed in TEXT. */
 function escaped(text: string): string {

@@ -1,13 +1,14 @@
 /**
  * The platform's booking API for visitors.
- * @typedef {{ amount: number, currency: string }} Price
+ * @typedef {{ amount: number, currency: string }} Money
+ * @typedef {Money & { per: 'seat' | 'booking' }} Price
  * @typedef {{ name: string, label: string, kind: string, required: boolean, options?: string[], max_length?: number }} IntakeField
- * @typedef {{ key: string, name: string, open: boolean, calendar_keys: string[], horizon_days: number, seats_max: number, intake: IntakeField[], price: Price | null }} Service
- * @typedef {{ key: string, name: string, time_zone: string }} Calendar
- * @typedef {{ services: Service[], calendars: Calendar[] }} Offer
+ * @typedef {{ key: string, name: string, open: boolean, duration_minutes: number, calendar_keys: string[], horizon_days: number, seats_max: number, place: string | null, has_link: boolean, intake: IntakeField[], price: Price | null }} Service
+ * @typedef {{ key: string, name: string, time_zone: string, place: string | null, has_link: boolean }} Calendar
+ * @typedef {{ services: Service[], calendars: Calendar[], notices: boolean }} Offer
  * @typedef {{ date: string, open_slots: number }} Day
  * @typedef {{ start: string, seats_left: number }} Slot
- * @typedef {{ reference: string, calendar: string, start: string, mail: string | null, pay_url?: string | null, hold_expires_at?: string }} Booking
+ * @typedef {{ reference: string, calendar: string, start: string, mail: string | null, place: string | null, link: string | null, price: Money | null, pay_url?: string | null, hold_expires_at?: string }} Booking
  */
 
 const origin = new URL(import.meta.url).origin;

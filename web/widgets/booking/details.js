@@ -1,14 +1,13 @@
 /** The fields for the visitor's details and the service's questions. */
 import { make } from '#web/dom.js';
 import { field } from './dom.js';
-import { money } from './formats.js';
 
 /**
  * @param {import('./api.js').Service} service
  * @param {import('./words.js').Words} words
- * @param {string} locale
+ * @param {{ notices: boolean }} options whether the visitor can ask for e-mails
  */
-export function detailFields({ seats_max: max, intake, price }, words, locale) {
+export function detailFields({ seats_max: max, intake }, words, { notices }) {
   const seats = { type: 'number', name: 'seats', min: '1', max: String(max), value: '1', required: true };
   const email = { type: 'email', name: 'email', autocomplete: 'email', maxLength: 254, required: true };
   return [
@@ -17,7 +16,15 @@ export function detailFields({ seats_max: max, intake, price }, words, locale) {
     field(words.name, make('input', { name: 'name', autocomplete: 'name', maxLength: 100, required: true })),
     field(words.email, make('input', email)),
     ...intake.filter(({ kind }) => kind !== 'hidden').map((question) => intakeField(question, words)),
-    ...(price ? [make('p', { className: 'quiet', textContent: money(price, locale) })] : []),
+    ...(notices ? noticeBoxes(words) : []),
+  ];
+}
+
+/** @param {import('./words.js').Words} words */
+function noticeBoxes(words) {
+  return [
+    choice(make('input', { type: 'checkbox', name: 'notify_changes' }), words.notifyChanges),
+    choice(make('input', { type: 'checkbox', name: 'remind' }), words.remind),
   ];
 }
 
@@ -56,11 +63,27 @@ function choice(input, text) {
 }
 
 /**
+ * The booking in a submitted form.
+ * @param {FormData} data
+ * @param {import('./api.js').Service} service
+ */
+export function bookingIn(data, { intake }) {
+  return {
+    service: data.get('service'),
+    calendar: data.get('calendar'),
+    start: data.get('start'),
+    seats: Number(data.get('seats') ?? 1),
+    visitor: visitorIn(data),
+    intake: intakeAnswers(intake, data),
+  };
+}
+
+/**
  * The answers in a submitted form.
  * @param {readonly import('./api.js').IntakeField[]} questions
  * @param {FormData} data
  */
-export function intakeAnswers(questions, data) {
+function intakeAnswers(questions, data) {
   /** @type {Record<string, FormDataEntryValue | FormDataEntryValue[]>} */
   const answers = {};
   for (const { name, kind } of questions) {
@@ -69,4 +92,19 @@ export function intakeAnswers(questions, data) {
     if (first !== undefined) answers[name] = kind === 'checkboxes' ? given : first;
   }
   return answers;
+}
+
+/**
+ * The visitor's details in a submitted form, with their time zone.
+ * @param {FormData} data
+ */
+function visitorIn(data) {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return {
+    name: data.get('name'),
+    email: data.get('email'),
+    notify_changes: data.has('notify_changes'),
+    remind: data.has('remind'),
+    ...(timeZone ? { time_zone: timeZone } : {}),
+  };
 }

@@ -11,13 +11,18 @@ export function localeOf(element) {
   return preferred.startsWith(`${written}-`) ? preferred : written;
 }
 
+/** Currencies without a minor unit, and those with three decimal places. Browsers show some of the others without one. */
+const noDecimals = /^(BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|VND|VUV|XAF|XOF|XPF)$/;
+const threeDecimals = /^(BHD|JOD|KWD|OMR|TND)$/;
+
 /**
- * @param {import('./api.js').Price} price
+ * @param {import('./api.js').Money} price
  * @param {string} locale
  */
 export function money({ amount, currency }, locale) {
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency });
-  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 0));
+  const places = noDecimals.test(currency) ? 0 : threeDecimals.test(currency) ? 3 : 2;
+  const digits = { minimumFractionDigits: places, maximumFractionDigits: places };
+  return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(amount / 10 ** places);
 }
 
 /**

@@ -9,14 +9,15 @@
 import { make } from '#web/dom.js';
 import { RequestFailed, request } from './api.js';
 import { bookedPanel } from './booked-panel.js';
-import { detailFields, intakeAnswers } from './details.js';
+import { bookingIn, detailFields } from './details.js';
 import { field, optionsOf } from './dom.js';
 import { isoDate, localeOf } from './formats.js';
 import { monthCells, monthRange, monthTitle } from './month.js';
 import { BookingSender } from './sender.js';
-import { timeChoices } from './times.js';
+import { Summary } from './summary.js';
+import { TimesPanel } from './times.js';
 import style from './widget.css';
-import { words } from './words.js';
+import { wordsIn } from './words.js';
 
 class FrontageBooking extends HTMLElement {
   #root = this.attachShadow({ mode: 'open' });
@@ -25,9 +26,9 @@ class FrontageBooking extends HTMLElement {
   #requests = 0;
   #path = '';
   #locale = 'en';
-  #words = words.en;
+  #words = wordsIn('en');
   /** @type {import('./api.js').Offer} */
-  #offer = { services: [], calendars: [] };
+  #offer = { services: [], calendars: [], notices: false };
   /** @type {import('./api.js').Service[]} */
   #services = [];
 
@@ -39,13 +40,14 @@ class FrontageBooking extends HTMLElement {
   #monthName = make('strong', { 'aria-live': 'polite' });
   #days = make('div', { className: 'days' });
   #dayHint = make('div');
-  #times = make('div', { className: 'times' });
-  #timesSet = make('fieldset', { hidden: true });
-  #zone = make('p', { className: 'quiet' });
+  #times = new TimesPanel({ locale: this.#locale, words: this.#words });
+  #summary = new Summary({ locale: this.#locale, words: this.#words });
   #details = make('fieldset', { hidden: true });
   #fault = make('p', { className: 'fault', role: 'alert' });
-  #send = make('button', { className: 'send', hidden: true });
-  #form = make('form', { onsubmit: (/** @type {SubmitEvent} */ event) => this.#book(event) });
+  #form = make('form', {
+    onsubmit: (/** @type {SubmitEvent} */ event) => this.#book(event),
+    oninput: () => this.#summarize(),
+  });
 
   connectedCallback() {
     if (this.#root.childElementCount > 0) return;
@@ -55,8 +57,7 @@ class FrontageBooking extends HTMLElement {
 
   async #start() {
     this.#locale = localeOf(this);
-    const language = this.#locale.slice(0, 2).toLowerCase();
-    this.#words = Object.hasOwn(words, language) ? words[/** @type {keyof typeof words} */ (language)] : words.en;
+    this.#words = wordsIn(this.#locale);
     this.#path = `/b/${encodeURIComponent(this.getAttribute('site') ?? '')}`;
     try {
       this.#offer = await request(this.#path);
@@ -70,10 +71,7 @@ class FrontageBooking extends HTMLElement {
     await this.#choose();
   }
 
-  /**
-   * Shows no form; the element's content stays.
-   * @param {RequestFailed} error
-   */
+  /** @param {RequestFailed} error no form is shown; the element's content stays */
   #unavailable(error) {
     this.dispatchEvent(new CustomEvent('frontage-unavailable', { detail: { code: error.code } }));
     if (error.code === 'bookings_unavailable') this.hidden = true;
@@ -84,15 +82,16 @@ class FrontageBooking extends HTMLElement {
     this.#serviceSelect.append(...optionsOf(this.#services));
     this.#previous.setAttribute('aria-label', w.before);
     this.#next.setAttribute('aria-label', w.after);
-    this.#send.textContent = w.book;
     this.#form.setAttribute('aria-label', w.book);
     this.#calendarField.append(make('span', { className: 'label', textContent: w.calendar }), this.#calendarSelect);
-    this.#timesSet.append(make('legend', { textContent: w.time }), this.#times, this.#zone);
+    this.#times = new TimesPanel({ locale: this.#locale, words: w });
+    this.#summary = new Summary({ locale: this.#locale, words: w });
     const service = field(w.service, this.#serviceSelect);
     service.hidden = this.#services.length === 1;
     const month = make('div', { className: 'month' }, this.#previous, this.#monthName, this.#next);
     const day = make('fieldset', {}, make('legend', { textContent: w.day }), month, this.#days, this.#dayHint);
-    this.#form.append(service, this.#calendarField, day, this.#timesSet, this.#details, this.#fault, this.#send);
+    this.#form.append(service, this.#calendarField, day, this.#times.element, this.#details);
+    this.#form.append(this.#summary.element, this.#fault, this.#summary.button);
     this.#fault.before(this.#sender.slot);
     this.#root.querySelector('slot')?.replaceWith(this.#form);
   }
@@ -106,12 +105,20 @@ class FrontageBooking extends HTMLElement {
   async #choose({ keepCalendar = false } = {}) {
     if (!keepCalendar) {
       this.#offerCalendars();
-      this.#details.replaceChildren(...detailFields(this.#service, this.#words, this.#locale));
+      this.#details.replaceChildren(...detailFields(this.#service, this.#words, this.#offer));
     }
+    this.#summarize();
     this.#month = 0;
     this.#showTimes([]);
     await this.#showDays({ seek: true });
   }
+
+  #summarize() {
+    this.#summary.update(this.#service, new FormData(this.#form), this.#calendar(this.#calendarSelect.value));
+  }
+
+  /** @param {string} key */
+  #calendar = (key) => this.#offer.calendars.find((one) => one.key === key);
 
   #offerCalendars() {
     const preset = this.getAttribute('calendar');
@@ -124,8 +131,7 @@ class FrontageBooking extends HTMLElement {
 
   /** @param {Record<string, string>} more */
   #query(more) {
-    const { value: service } = this.#serviceSelect;
-    return new URLSearchParams({ service, calendar: this.#calendarSelect.value, ...more });
+    return new URLSearchParams({ service: this.#serviceSelect.value, calendar: this.#calendarSelect.value, ...more });
   }
 
   /** @param {number} step */
@@ -166,8 +172,9 @@ class FrontageBooking extends HTMLElement {
       onPick: (/** @type {string} */ date) => this.#openDay(date),
     };
     this.#days.replaceChildren(...monthCells(range, days, options));
-    const hint = make('p', { className: 'quiet', role: 'status', textContent: w.noDays });
-    this.#dayHint.replaceChildren(...(days.length === 0 ? [hint] : []));
+    if (days.length === 0)
+      this.#dayHint.replaceChildren(make('p', { className: 'quiet', role: 'status', textContent: w.noDays }));
+    else this.#dayHint.replaceChildren();
   }
 
   /** @param {string} date */
@@ -187,36 +194,24 @@ class FrontageBooking extends HTMLElement {
    * @param {string} [timeZone]
    */
   #showTimes(slots, timeZone) {
-    for (const part of [this.#timesSet, this.#details, this.#send]) part.hidden = slots.length === 0;
-    const seatsLeft = this.#service.seats_max > 1 ? this.#words.left : undefined;
-    this.#times.replaceChildren(...timeChoices(slots, { locale: this.#locale, timeZone, seatsLeft }));
-    const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const differs = timeZone !== undefined && timeZone !== own;
-    this.#zone.textContent = differs ? this.#words.zone(timeZone.replaceAll('_', ' ')) : '';
+    for (const part of [this.#details, this.#summary.element, this.#summary.button]) part.hidden = slots.length === 0;
+    this.#times.show(slots, { ...(timeZone ? { timeZone } : {}), hasSeats: this.#service.seats_max > 1 });
   }
 
   /** @param {SubmitEvent} event */
   async #book(event) {
     event.preventDefault();
     const data = new FormData(this.#form);
-    const booking = {
-      service: this.#serviceSelect.value,
-      calendar: this.#calendarSelect.value,
-      start: data.get('start'),
-      seats: Number(data.get('seats') ?? 1),
-      visitor: { name: data.get('name'), email: data.get('email') },
-      intake: intakeAnswers(this.#service.intake, data),
-    };
-    this.#send.disabled = true;
+    this.#summary.button.disabled = true;
     this.#fault.textContent = '';
     try {
-      this.#showOutcome(await this.#sender.send(this.#path, booking));
+      this.#showOutcome(await this.#sender.send(this.#path, bookingIn(data, this.#service)));
     } catch (error) {
       this.#showError(error);
       const code = error instanceof RequestFailed ? error.code : '';
       if (code === 'slot_taken' || code === 'invalid_slot') await this.#offerOtherTimes(String(data.get('day')));
     } finally {
-      this.#send.disabled = false;
+      this.#summary.button.disabled = false;
     }
   }
 
@@ -224,17 +219,22 @@ class FrontageBooking extends HTMLElement {
   async #offerOtherTimes(date) {
     await this.#openDay(date);
     this.#fault.textContent = this.#words.taken;
-    (this.#times.querySelector('input') ?? this.#days.querySelector('input'))?.focus();
+    (this.#times.first ?? this.#days.querySelector('input'))?.focus();
   }
 
   /** @param {import('./api.js').Booking} booking */
   #showOutcome(booking) {
-    const { time_zone: timeZone } = this.#offer.calendars.find(({ key }) => key === booking.calendar) ?? {};
+    const { time_zone: timeZone = 'UTC' } = this.#calendar(booking.calendar) ?? {};
     const panel = bookedPanel({ booking, timeZone, service: this.#service, locale: this.#locale, words: this.#words });
     this.#form.replaceWith(panel);
     panel.focus();
-    const name = booking.pay_url ? 'frontage-held' : 'frontage-booked';
-    this.dispatchEvent(new CustomEvent(name, { detail: booking, bubbles: true, composed: true }));
+    this.dispatchEvent(
+      new CustomEvent(booking.pay_url ? 'frontage-held' : 'frontage-booked', {
+        detail: booking,
+        bubbles: true,
+        composed: true,
+      }),
+    );
   }
 
   /** @param {unknown} error */

@@ -1,13 +1,13 @@
 /**
  * The booking widget's texts, by language.
- * @typedef {Record<'service' | 'calendar' | 'day' | 'time' | 'who' | 'name' | 'email' | 'seats' | 'optional' | 'book' | 'before' | 'after', string>} Labels
- * @typedef {Record<'noDays' | 'booked' | 'held' | 'pay' | 'reference' | 'mailed' | 'unmailed' | 'taken' | 'offline', string>} Messages
- * @typedef {{ open: (count: number) => string, left: (count: number) => string, zone: (zone: string) => string, payUntil: (money: string, time: string) => string }} Phrases
+ * @typedef {Record<'service' | 'calendar' | 'day' | 'time' | 'who' | 'name' | 'email' | 'seats' | 'notifyChanges' | 'remind' | 'optional' | 'book' | 'before' | 'after', string>} Labels
+ * @typedef {Record<'noDays' | 'free' | 'online' | 'booked' | 'held' | 'pay' | 'reference' | 'mailed' | 'unmailed' | 'taken' | 'offline', string>} Messages
+ * @typedef {{ open: (count: number) => string, left: (count: number) => string, zone: (zone: string) => string, zones: (first: string, second: string) => string, showZone: (zone: string) => string, payUntil: (money: string, time: string) => string, perSeat: (money: string) => string, total: (money: string) => string, toPayment: (money: string) => string }} Phrases
  * @typedef {Labels & Messages & Phrases & { codes: Record<string, string> }} Words `codes`: messages for error codes of the API.
  */
 
 /** @type {Record<'en' | 'de' | 'fr' | 'es', Words>} */
-export const words = {
+const words = {
   en: {
     service: 'What would you like to book?',
     calendar: 'With',
@@ -17,6 +17,8 @@ export const words = {
     name: 'Your name',
     email: 'E-mail address',
     seats: 'How many seats?',
+    notifyChanges: 'E-mail me if this booking changes or is cancelled',
+    remind: 'Remind me the day before',
     optional: 'optional',
     book: 'Book',
     before: 'Previous month',
@@ -25,6 +27,13 @@ export const words = {
     open: (count) => (count === 1 ? '1 time available' : `${count} times available`),
     left: (count) => `${count} left`,
     zone: (zone) => `Times are in the ${zone} time zone.`,
+    zones: (first, second) => `Large: ${first} time. Small: ${second} time.`,
+    showZone: (zone) => `Show times in the ${zone} time zone first`,
+    free: 'free of charge',
+    online: 'Online: you get the link with your confirmation.',
+    perSeat: (money) => `${money} per seat`,
+    total: (money) => `Total: ${money}`,
+    toPayment: (money) => `Continue to payment · ${money}`,
     booked: 'Your booking is confirmed',
     held: 'Held for you',
     pay: 'Pay now',
@@ -46,6 +55,8 @@ export const words = {
     name: 'Ihr Name',
     email: 'E-Mail-Adresse',
     seats: 'Wie viele Plätze?',
+    notifyChanges: 'Benachrichtigen Sie mich per E-Mail, wenn sich diese Buchung ändert oder storniert wird',
+    remind: 'Erinnern Sie mich am Tag davor',
     optional: 'optional',
     book: 'Buchen',
     before: 'Vorheriger Monat',
@@ -54,6 +65,13 @@ export const words = {
     open: (count) => (count === 1 ? '1 freier Termin' : `${count} freie Termine`),
     left: (count) => `noch ${count} frei`,
     zone: (zone) => `Alle Uhrzeiten in der Zeitzone ${zone}.`,
+    zones: (first, second) => `Groß: Zeitzone ${first}. Klein: Zeitzone ${second}.`,
+    showZone: (zone) => `Uhrzeiten zuerst in der Zeitzone ${zone} zeigen`,
+    free: 'kostenlos',
+    online: 'Online: Sie erhalten den Link mit der Bestätigung.',
+    perSeat: (money) => `${money} pro Platz`,
+    total: (money) => `Gesamt: ${money}`,
+    toPayment: (money) => `Weiter zur Zahlung · ${money}`,
     booked: 'Ihre Buchung ist bestätigt',
     held: 'Für Sie reserviert',
     pay: 'Jetzt bezahlen',
@@ -78,6 +96,8 @@ export const words = {
     name: 'Votre nom',
     email: 'Adresse e-mail',
     seats: 'Combien de places ?',
+    notifyChanges: 'M’envoyer un e-mail si cette réservation change ou est annulée',
+    remind: 'Me le rappeler la veille',
     optional: 'facultatif',
     book: 'Réserver',
     before: 'Mois précédent',
@@ -86,6 +106,13 @@ export const words = {
     open: (count) => (count === 1 ? '1 créneau disponible' : `${count} créneaux disponibles`),
     left: (count) => (count === 1 ? '1 place restante' : `${count} places restantes`),
     zone: (zone) => `Heures affichées dans le fuseau horaire ${zone}.`,
+    zones: (first, second) => `En grand : fuseau ${first}. En petit : fuseau ${second}.`,
+    showZone: (zone) => `Afficher d’abord les heures du fuseau ${zone}`,
+    free: 'gratuit',
+    online: 'En ligne : vous recevrez le lien avec la confirmation.',
+    perSeat: (money) => `${money} par place`,
+    total: (money) => `Total : ${money}`,
+    toPayment: (money) => `Continuer vers le paiement · ${money}`,
     booked: 'Votre réservation est confirmée',
     held: 'Réservé pour vous',
     pay: 'Payer maintenant',
@@ -110,6 +137,8 @@ export const words = {
     name: 'Su nombre',
     email: 'Correo electrónico',
     seats: '¿Cuántas plazas?',
+    notifyChanges: 'Avisarme por correo si esta reserva cambia o se cancela',
+    remind: 'Recordármelo el día antes',
     optional: 'opcional',
     book: 'Reservar',
     before: 'Mes anterior',
@@ -118,6 +147,13 @@ export const words = {
     open: (count) => (count === 1 ? '1 hora disponible' : `${count} horas disponibles`),
     left: (count) => (count === 1 ? 'queda 1' : `quedan ${count}`),
     zone: (zone) => `Horas en la zona horaria ${zone}.`,
+    zones: (first, second) => `En grande: hora de ${first}. En pequeño: hora de ${second}.`,
+    showZone: (zone) => `Mostrar primero las horas de ${zone}`,
+    free: 'gratis',
+    online: 'En línea: recibirá el enlace con la confirmación.',
+    perSeat: (money) => `${money} por plaza`,
+    total: (money) => `Total: ${money}`,
+    toPayment: (money) => `Continuar al pago · ${money}`,
     booked: 'Su reserva está confirmada',
     held: 'Reservado para usted',
     pay: 'Pagar ahora',
@@ -134,3 +170,12 @@ export const words = {
     },
   },
 };
+
+/**
+ * The texts in the locale's language, or in English.
+ * @param {string} locale
+ */
+export function wordsIn(locale) {
+  const language = locale.slice(0, 2).toLowerCase();
+  return Object.hasOwn(words, language) ? words[/** @type {keyof typeof words} */ (language)] : words.en;
+}

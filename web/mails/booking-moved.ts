@@ -1,0 +1,50 @@
+/** To the site's address for booking notices, and to a visitor who is notified: a booking has a new time. */
+import { type BookingFacts, eventAttachment, factsTable, whenOf } from './booking.ts';
+import { type WrittenMail, write } from './layout.ts';
+
+type MovedFacts = BookingFacts & { before: Pick<BookingFacts, 'start' | 'timeZone'> };
+type ToSite = { to: 'site'; visitorName: string; isVisitorNotified: boolean };
+type ToVisitor = { to: 'visitor'; cancelUrl: string };
+
+export function bookingMoved(facts: MovedFacts & (ToSite | ToVisitor), context: { baseUrl: string }): WrittenMail {
+  return facts.to === 'site' ? toSite(facts) : toVisitor(facts, context);
+}
+
+function toSite({ visitorName, isVisitorNotified, before, ...facts }: MovedFacts & ToSite): WrittenMail {
+  const whose = visitorName ? `The booking of ${visitorName}` : 'A booking';
+  return write({
+    subject: `Moved: ${facts.service}, ${whenOf(facts)}`,
+    hostname: facts.hostname,
+    preview: `${whose} has a new time.`,
+    heading: `A booking on ${facts.hostname} was moved`,
+    blocks: [
+      `${whose} was moved. The old time, ${whenOf(before)}, is available again.`,
+      ...(visitorName
+        ? [isVisitorNotified ? 'We are e-mailing the visitor the new time.' : untold(visitorName, facts)]
+        : []),
+      { facts: factsTable(facts) },
+    ],
+    footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
+  });
+}
+
+const untold = (name: string, { reference }: BookingFacts) =>
+  `We cannot e-mail ${name}, whose address we do not store. Please tell them the new time yourself: by phone, or by replying to the e-mail “New booking” with the reference ${reference}; your reply goes to the visitor.`;
+
+function toVisitor({ cancelUrl, before, ...facts }: MovedFacts & ToVisitor, context: { baseUrl: string }): WrittenMail {
+  const written = write({
+    subject: `New time: ${whenOf(facts)}`,
+    hostname: facts.hostname,
+    preview: `Your booking on ${facts.hostname} has a new time.`,
+    heading: 'Your booking has a new time',
+    blocks: [
+      `${facts.hostname} moved your booking. It was on ${whenOf(before)}.`,
+      { facts: factsTable(facts) },
+      'Open the attached file to update the booking in your calendar.',
+      'Can’t make it? Please cancel the booking so that someone else can have the time. You will be asked to confirm.',
+      { button: { label: 'Cancel the booking', url: cancelUrl } },
+    ],
+    footer: `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}.`,
+  });
+  return { ...written, attachments: [eventAttachment(facts, { cancelUrl, ...context })] };
+}
