@@ -1,0 +1,42 @@
+/** Calendar feeds on the account page, and its button. */
+import { type Person, sitesOf } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { pageOptions } from '#api/plugins/browser.ts';
+import { CalendarFeed, openFeeds } from '#db/calendar-feeds/calendar-feed.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
+import type { CalendarFeedShown } from '#web/pages/access-lists.ts';
+import { revokeFeed } from './feeds.ts';
+
+type Named = { Params: { id: string } };
+
+const shownMax = 50;
+
+export function calendarFeedPages(app: Api, deps: Deps): void {
+  app.post<Named>(
+    '/account/calendar-feeds/:id/revoke',
+    pageOptions('calendar_feed.end_on_page', 'email_signin'),
+    async ({ em, actor, params }, reply) => {
+      await revokeFeed(em, deps, actor, params.id);
+      return reply.redirect('/account', 303);
+    },
+  );
+}
+
+/** The newest open feeds of the account's sites, for its page. */
+export async function calendarFeedsShown(em: EntityManager, deps: Deps, person: Person): Promise<CalendarFeedShown[]> {
+  const site = await sitesOf(em, person);
+  const found = await em.find(
+    CalendarFeed,
+    { site, ...openFeeds(deps.clock.now()) },
+    { populate: ['site', 'account'], orderBy: { id: 'desc' }, limit: shownMax },
+  );
+  return found.map(({ id, site, account, createdAt, expiresAt }) => ({
+    id,
+    hostname: siteHostname(deps.config, site.name),
+    maker: account.id === person.accountId ? null : account.name,
+    createdAt,
+    expiresAt: expiresAt ?? null,
+  }));
+}
