@@ -14,12 +14,14 @@ import {
 } from '#db/payments/ledger.ts';
 import { findings } from '#db/payments/ledger-findings.ts';
 import type { LedgerFlag } from '#db/payments/ledger-flag.ts';
+import { recordForeignRefund } from '#db/payments/partial-refunds.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { PaymentRefund } from '#db/payments/payment-refund.ts';
 import { withPayment } from '#db/payments/transitions.ts';
 import { credentialsOf } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { type Charge, PaymentsFault } from '#providers/payments.ts';
-import { dayMs } from '#rules/time.ts';
+import { dayMs, minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -59,7 +61,7 @@ async function resumeAbandoned(deps: Deps): Promise<void> {
   const { attempts, refunds } = await findOverdue(deps.em(), deps.clock.now());
   for (const id of attempts) await settleAttempt(deps, id);
   // The row contains the reason of a failure.
-  for (const id of refunds) await giveBackCharge(deps, id).catch(() => {});
+  for (const { id, part } of refunds) await giveBackCharge(deps, id, part ?? undefined).catch(() => {});
 }
 
 async function compareAccount(deps: Deps, id: string, since: Date, ledger: Findings): Promise<void> {
@@ -121,5 +123,15 @@ async function compareCharge(
     await withPayment(deps.em(), payment.id, (locked) => refundCaptured(locked, deps.clock, 'asked'));
   }
   if (!charge.isRefunded && attempt.refundedAt) return findings.notGivenBack;
+  return charge.isRefunded || attempt.refundReason ? undefined : await compareParts(deps, attempt, charge);
+}
+
+/** The refunded part of a captured charge: what the owner refunded in the provider's dashboard is recorded. */
+async function compareParts(deps: Deps, { id, payment }: PaymentAttempt, charge: Charge): Promise<string | undefined> {
+  const before = new Date(deps.clock.now().getTime() - minuteMs);
+  // A newer part may have been refunded after the charge was read.
+  const parts = await deps.em().find(PaymentRefund, { attempt: id, refundedAt: { $lt: before } });
+  if (charge.refunded < parts.reduce((sum, { amount }) => sum + amount, 0)) return findings.notGivenBack;
+  await recordForeignRefund(deps.em(), deps.clock, { id, payment }, charge.refunded);
   return undefined;
 }

@@ -4,9 +4,9 @@ import type { Settled } from '#db/deadlines.ts';
 import { recordCharge } from '#db/payments/charges.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { checkoutRequest } from '#db/payments/subject.ts';
 import { closeCheckoutSession, expirePayment, recordOpenSession } from '#db/payments/transitions.ts';
 import { credentialsOf } from '#db/payouts/credentials.ts';
-import { sessionFor } from '#providers/payments/sessions.ts';
 import { type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
 import { paymentStatusAt, unsettledAttempts } from '#rules/states.ts';
 import { hourMs, minuteMs } from '#rules/time.ts';
@@ -55,6 +55,7 @@ function nextPollMs(payment: Payment, unsettled: PaymentAttempt[], now: Date): n
     payment.status === 'open' ? [] : [Math.min(payment.expiresAt.getTime(), payment.paidAt?.getTime() ?? Infinity)];
   const activity = [
     payment.returnedAt?.getTime() ?? 0,
+    payment.closeRequestedAt?.getTime() ?? 0,
     ...unsettled.map(({ openedAt }) => openedAt.getTime()),
     ...endedAt,
   ];
@@ -67,7 +68,7 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
   const { clock } = deps;
   const attempt = await deps.em().findOneOrFail(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
   const { payment } = attempt;
-  const isOver = paymentStatusAt(payment, clock.now()) !== 'open';
+  const isOver = paymentStatusAt(payment, clock.now()) !== 'open' || payment.closeRequestedAt != null;
   try {
     const credentials = credentialsOf(deps, payment.payoutAccount);
     const sessionId = attempt.sessionId ?? (await recoverSession(deps, credentials, attempt, isOver));
@@ -78,7 +79,12 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
       ? await payments.closeSession(credentials, sessionId)
       : await payments.readSession(credentials, sessionId);
     if (session.charge)
-      await recordCharge(deps.em(), deps, { id, payment: { id: payment.id }, sessionId }, session.charge);
+      await recordCharge(
+        deps.em(),
+        deps,
+        { id, payment: { id: payment.id }, sessionId, email: session.email },
+        session.charge,
+      );
     else if (session.status === 'expired') await closeCheckoutSession(deps.em(), clock, attempt);
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
@@ -104,8 +110,10 @@ async function recoverSession(
   // It has expired by now, so it can no longer be paid.
   if (attempt.endsAt.getTime() <= now) return 'none';
   try {
-    const payment = await deps.em().findOneOrFail(Payment, { id: attempt.payment.id }, { populate: ['site'] });
-    const session = await requirePayments(deps).openSession(credentials, sessionFor(deps.config, payment, attempt));
+    const em = deps.em();
+    const payment = await em.findOneOrFail(Payment, { id: attempt.payment.id });
+    const request = await checkoutRequest(em, deps.config, payment, attempt);
+    const session = await requirePayments(deps).openSession(credentials, request);
     await recordOpenSession(deps.em(), attempt.id, session.id);
     return session.id;
   } catch (error) {

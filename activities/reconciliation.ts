@@ -10,6 +10,7 @@ import { textArray } from '#db/arrays.ts';
 import { sweepAccessRequests } from '#db/auth/access-request-expiry.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import { sweepOauth } from '#db/auth/oauth-expiry.ts';
+import { sweepRefusedCalls } from '#db/auth/refused-call.ts';
 import { sweepSignIns } from '#db/auth/signin-expiry.ts';
 import { sweepScopeAllowances, sweepTokens } from '#db/auth/token-expiry.ts';
 import { sweepBilling } from '#db/billing/transitions.ts';
@@ -53,6 +54,7 @@ const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] =
   (em, now) => em.nativeDelete(GitCredential, { expiresAt: { $lt: now } }),
   sweepAccessRequests,
   sweepScopeAllowances,
+  sweepRefusedCalls,
   sweepTokens,
   sweepOauth,
   sweepSignIns,

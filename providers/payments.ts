@@ -8,10 +8,11 @@ import { type AppError, errors } from '#runtime/errors.ts';
 import { waitingFor } from './payments/accounts.ts';
 import { openClient, readSigned, translateFaults } from './payments/client.ts';
 import { type PaymentsFault, translate } from './payments/faults.ts';
-import { type Charge, type CheckoutSession, chargeOf, refundStatus, sessionOf } from './payments/responses.ts';
+import { refundsOn } from './payments/refunds.ts';
+import { type Charge, type CheckoutSession, chargeOf, sessionOf } from './payments/responses.ts';
 
 export { PaymentsFault } from './payments/faults.ts';
-export type { Charge, CheckoutSession } from './payments/responses.ts';
+export type { Charge, CheckoutSession, RefundStatus } from './payments/responses.ts';
 
 /** The account to act for: with the owner's own key, or with ours for a connected account. Never logged. */
 export type PaymentCredentials = { rail: 'own_key'; key: string } | { rail: 'connect'; providerAccount: string };
@@ -33,8 +34,9 @@ export type NewCheckoutSession = {
   /** In the minor unit of the currency. */
   amount: number;
   currency: string;
-  /** The text that the payer sees. */
+  /** What is paid for, and to whom, as the payer reads it. */
   title: string;
+  business: string;
   /** 30 minutes to 24 hours from now. */
   endsAt: Date;
   returnUrl: string;
@@ -106,13 +108,13 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
                 price_data: {
                   currency: input.currency.toLowerCase(),
                   unit_amount: toProvider(input),
-                  product_data: { name: input.title },
+                  product_data: { name: input.title, description: input.business },
                 },
               },
             ],
             client_reference_id: input.payment,
             metadata,
-            payment_intent_data: { metadata },
+            payment_intent_data: { metadata, description: `${input.title} – ${input.business}` },
             success_url: returnUrl,
             cancel_url: cancelUrl,
             expires_at: Math.floor(endsAt.getTime() / 1000),
@@ -143,25 +145,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         }
       }),
 
-    /**
-     * Refunds the whole charge. The idempotency key must be new after each call that failed. Returns `done` also if
-     * someone else has refunded it, and `pending` while the provider processes it.
-     */
-    refund: (
-      credentials: PaymentCredentials,
-      { charge, idempotencyKey }: { charge: string; idempotencyKey: string },
-    ): Promise<{ status: 'done' | 'pending' | 'failed' }> =>
-      translateFaults(async () => {
-        const { api, account } = on(credentials);
-        try {
-          const refund = await api.refunds.create({ payment_intent: charge }, { ...account, idempotencyKey });
-          return { status: refundStatus(refund) };
-        } catch (error) {
-          if ((error as { code?: string }).code !== 'charge_already_refunded') throw error;
-          const { data } = await api.refunds.list({ payment_intent: charge, limit: 100 }, account);
-          return { status: data.some((refund) => refundStatus(refund) === 'pending') ? 'pending' : 'done' };
-        }
-      }),
+    ...refundsOn(on),
 
     readCharge: (credentials: PaymentCredentials, charge: string): Promise<Charge> =>
       translateFaults(async () => {

@@ -63,20 +63,31 @@ export function amountFault({ amount, currency }: { amount: number; currency: st
   if (amount < min || amount > max) {
     return `A payment in ${currency} must be at least ${written({ amount: min, currency })} and at most ${written({ amount: max, currency })}.`;
   }
-  if (digits[currency] === 3 && amount % 10 !== 0) {
-    return `Cards are charged in ${currency} with two decimal places, so the amount must be a multiple of 10.`;
-  }
-  return undefined;
+  if (!Number.isInteger(amount)) return `Amounts in ${currency} are whole numbers of its minor unit.`;
+  return partFault({ amount, currency });
 }
 
-/** The formatted amount, such as `12.50 EUR`. */
+/** The fault of a part of an amount that was charged; undefined if it can be refunded. */
+export function partFault({ amount, currency }: { amount: number; currency: string }): string | undefined {
+  if (digits[currency] !== 3 || amount % 10 === 0) return undefined;
+  return `Cards are charged in ${currency} with two decimal places, so the amount must be a multiple of 10.`;
+}
+
+/** The amount as people write it, such as `€1,250.00`, `¥1,250` or `KWD 1.250`. */
 export function written({ amount, currency }: { amount: number; currency: string }): string {
   const places = digits[currency] ?? 2;
-  return `${(amount / 10 ** places).toFixed(places)} ${currency}`;
+  const format = { style: 'currency', currency, minimumFractionDigits: places, maximumFractionDigits: places } as const;
+  return new Intl.NumberFormat('en', format).format(amount / 10 ** places);
 }
 
+/** The amount in the unit in which the provider counts the currency. */
 export function toProvider({ amount, currency }: { amount: number; currency: string }): number {
   return amount * factorOf(currency);
+}
+
+/** The amount in the minor unit, from one that the provider has counted. */
+export function fromProvider({ amount, currency }: { amount: number; currency: string }): number {
+  return amount / factorOf(currency);
 }
 
 const factorOf = (currency: string) => (inHundredths.has(currency) ? 100 : 1);

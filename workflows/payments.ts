@@ -5,7 +5,7 @@
  * payer's return, after a webhook, and at growing intervals), and expires sessions that are no longer needed. If it is stuck, the ledger check
  * notices a charge within the hour. If it is terminated, the hourly ledger check does its work; it cannot be started again under the same id.
  *
- * refundPayment: the refund of one charge.
+ * refundPayment: the refund of one charge, or of a part of it.
  *
  * Key: `refund:<key of the refund>`. It is retried for days, with one idempotency key until the provider refuses it and then with the next.
  * After that it is given up, and the ledger check reports the charge. A refund that is pending at the provider is waited for without a limit.
@@ -33,7 +33,7 @@ export async function settlePayment({ paymentId }: { paymentId: string }): Promi
 
 const pollIntervalMs = { first: 60_000, most: 6 * hourMs };
 
-/** `refundKey` identifies the refund of the charge: a later refund has another key. */
+/** `refundKey` identifies the refund of the charge, or of a part: a later refund has another key. */
 export async function refundPayment(input: { attemptId: string; refundKey?: string }): Promise<{ status: string }> {
   const { attemptId, refundKey } = input;
   try {

@@ -1,10 +1,10 @@
 /** The payment link: it redirects to a checkout session of the provider, in which the payment can be paid once. Visits share a session while it is open. */
 import type { Loaded } from '@mikro-orm/core';
-import { Booking } from '#db/bookings/booking.ts';
 import { loadUntil } from '#db/notifications.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { bookingsOf, checkoutRequest } from '#db/payments/subject.ts';
 import {
   closeCheckoutSession,
   ensureCheckoutSession,
@@ -13,7 +13,6 @@ import {
 } from '#db/payments/transitions.ts';
 import { agreementOf, credentialsOf } from '#db/payouts/credentials.ts';
 import { isClosed } from '#db/sites/blocks.ts';
-import { sessionFor } from '#providers/payments/sessions.ts';
 import { type PaymentCredentials, type Payments, PaymentsFault, providerError } from '#providers/payments.ts';
 import { type PaymentStatus, paymentStatusAt } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -24,12 +23,11 @@ import { isId } from '#runtime/ids.ts';
 const wholly = { populate: ['site', 'payoutAccount'] } as const;
 type Linked = Loaded<Payment, (typeof wholly.populate)[number]>;
 
-/** The payment of a link, with its booking's reference if it has one. Throws `not_found`. */
+/** The payment of a link, with its booking if it has one. Throws `not_found`. */
 export async function paymentOfLink(em: EntityManager, id: string) {
   const payment = isId('pay', id) ? await em.findOne(Payment, { id }, wholly) : null;
   if (!payment) throw errors.not_found('We can’t find this payment. Check that you copied the whole link.');
-  const booking = await em.findOne(Booking, { paymentId: id });
-  return { payment, booking };
+  return { payment, booking: (await bookingsOf(em, [id])).get(id) ?? null };
 }
 
 /** How long a visit waits for another one that is creating the session. */
@@ -73,7 +71,8 @@ type Creating = { payment: Linked; attempt: PaymentAttempt; credentials: Payment
  */
 async function createSession(deps: Deps, payments: Payments, { payment, attempt, credentials }: Creating) {
   try {
-    const session = await payments.openSession(credentials, sessionFor(deps.config, payment, attempt));
+    const request = await checkoutRequest(deps.em(), deps.config, payment, attempt);
+    const session = await payments.openSession(credentials, request);
     return (await recordOpenSession(deps.em(), attempt.id, session.id)) ? session.url : null;
   } catch (error) {
     // Unless the provider refused, a session may exist: the workflow or the next visit finds it.
@@ -98,12 +97,13 @@ async function createdElsewhere({ em, notifications, clock }: Deps, { id, paymen
 }
 
 /**
- * The payment's state as its payer sees it: also `expired` if its site is blocked or archived, or no longer uses that
+ * The payment's state as its payer sees it: also `expired` if its link is being closed, if its site is blocked or archived, or no longer uses that
  * payout account. A removed payout account does not expire it: checkout then fails with `payout_account_gone`.
  */
 export async function statusOfLink(em: EntityManager, clock: Clock, payment: Linked): Promise<PaymentStatus> {
   const status = paymentStatusAt(payment, clock.now());
   const { site, payoutAccount } = payment;
+  if (status === 'open' && payment.closeRequestedAt) return 'expired';
   if (status !== 'open' || (!isClosed(site) && payoutAccount.status === 'gone')) return status;
   const isAgreed = (await agreementOf(em, site))?.payoutAccount.id === payoutAccount.id;
   return isAgreed && payoutAccount.blockReason == null && !isClosed(site) ? 'open' : 'expired';

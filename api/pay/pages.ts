@@ -4,6 +4,8 @@ import type { Api } from '#api/api.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { isHumanNavigation } from '#api/plugins/navigation.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { refundedAmountOf } from '#db/payments/payment.ts';
+import { descriptionOf } from '#db/payments/subject.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type PaymentShown, payPage } from '#web/pages/pay.ts';
 import { openCheckout, payerReturned, paymentOfLink, statusOfLink } from './checkout.ts';
@@ -46,11 +48,14 @@ async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: 
     came,
     status,
     amount,
+    refunded: refundedAmountOf(payment),
     currency,
     ...(await canonicalUrl(request.em, config, site)),
     payUrl: `${config.baseUrl}/pay/${id}`,
     returnUrl: `${config.baseUrl}/pay/${id}/return`,
-    booking: booking && { reference: booking.reference, service: booking.serviceName },
+    title: site.title,
+    description: descriptionOf(payment, booking),
+    booking: booking && { reference: booking.reference },
   });
   return sendPage(reply, page, status === 'expired' ? 410 : 200);
 }

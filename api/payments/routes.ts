@@ -1,24 +1,33 @@
 import type { FastifyRequest } from 'fastify';
 import { loadSite, roleOf } from '#api/access.ts';
-import type { Api } from '#api/api.ts';
+import type { Api, Authenticated } from '#api/api.ts';
 import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Payment } from '#db/payments/payment.ts';
+import { bookingsOf } from '#db/payments/subject.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { createPayment, loadPayment, paymentsWithStatus, refundPayment, waitForRefund } from './rules.ts';
-import { paymentInput, paymentSchema, paymentsQuery, paymentView } from './schemas.ts';
-
-type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
+import { errors } from '#runtime/errors.ts';
+import { closePayment, waitForClosing } from './closing.ts';
+import { refundPayment, waitForRefund } from './refunds.ts';
+import { createPayment, loadPayment, paymentsWithStatus } from './rules.ts';
+import { paymentInput, paymentSchema, paymentsQuery, paymentView, refundInput } from './schemas.ts';
 
 /** Payments, for the site's people. */
 export function paymentRoutes(app: Api, deps: Deps): void {
   const { config, clock } = deps;
   const capability = 'payouts' as const;
-  const view = async ({ em, actor }: Asked, payment: Payment) => {
-    const site = await em.findOneOrFail(Site, { id: payment.site.id });
-    return paymentView(config, payment, { now: clock.now(), role: roleOf(site, actor) });
+  const views = async ({ em, actor }: Authenticated, payments: Payment[]) => {
+    const bookings = await bookingsOf(em, payments.map(byId));
+    const rendered = payments.map(async (payment) => {
+      const site = await em.findOneOrFail(Site, { id: payment.site.id });
+      const context = { now: clock.now(), role: roleOf(site, actor), booking: bookings.get(payment.id) ?? null };
+      return paymentView(config, payment, context);
+    });
+    return await Promise.all(rendered);
   };
+  const view = async (request: Authenticated, payment: Payment) =>
+    (await views(request, [payment]))[0] as Awaited<ReturnType<typeof views>>[number];
   const replay = async (request: FastifyRequest, id: string) =>
     await view(request, await loadPayment(request.em, request.actor, id));
 
@@ -30,7 +39,12 @@ export function paymentRoutes(app: Api, deps: Deps): void {
         needs: 'write',
         capability,
         makes: 'pay',
-        invalid: { amount: 'invalid_payment', currency: 'invalid_payment', reference: 'invalid_payment' },
+        invalid: {
+          amount: 'invalid_payment',
+          currency: 'invalid_payment',
+          reference: 'invalid_payment',
+          description: 'invalid_payment',
+        },
         replay,
       },
       schema: {
@@ -64,21 +78,22 @@ export function paymentRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { em, actor, params, query } = request;
       const site = await loadSite(em, actor, params.id);
-      const { status, since } = query;
+      const { status, since, reference } = query;
       const { rows, next_cursor } = await page(
         config.secret,
-        ['payments', site.id, status ?? '', since?.toISOString() ?? ''],
+        ['payments', site.id, status ?? '', since?.toISOString() ?? '', reference ?? ''],
         query,
         newestFirst(em, Payment, {
           $and: [
             { site: site.id },
             ...(status === undefined ? [] : [paymentsWithStatus(status, clock.now())]),
             ...(since === undefined ? [] : [{ createdAt: { $gte: since } }]),
+            ...(reference === undefined ? [] : [{ reference }]),
           ],
         }),
         byId,
       );
-      return { items: await Promise.all(rows.map((row) => view(request, row))), next_cursor };
+      return { items: await views(request, rows), next_cursor };
     },
   );
 
@@ -92,14 +107,14 @@ export function paymentRoutes(app: Api, deps: Deps): void {
   );
 
   app.post(
-    '/v1/payments/:id/refund',
+    '/v1/payments/:id/expire',
     {
-      config: { operation: 'payment.refund', needs: 'write', capability, replay },
+      config: { operation: 'payment.expire', needs: 'write', capability, replay },
       schema: {
-        summary: 'Refund a payment',
+        summary: 'Close a payment link',
         description:
-          'Refunds the full amount. Waits for as long as `Prefer` allows; if the refund is not complete by then, the status is `refunding`. A payment that ' +
-          'has already been refunded is returned unchanged. A booking keeps its seat: to free the seat, cancel the booking, which also refunds the payment. Only the owner can call this.',
+          'Closes an open link: first the page at the payment provider, then the payment, which is `expired`. Waits for as long as `Prefer` allows. ' +
+          'If the payer has paid in the meantime, the payment is `paid`, and it can be refunded. A payment that is not open is returned unchanged. The hold of a booking ends with its link.',
         params: idParams,
         response: { 200: paymentSchema },
       },
@@ -107,8 +122,46 @@ export function paymentRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { em, actor, params } = request;
       request.answeredId = params.id;
-      await refundPayment(em, deps, actor, params.id);
-      return await view(request, await waitForRefund(deps, params.id, request.waitMs));
+      await closePayment(em, deps, actor, params.id);
+      return await view(request, await waitForClosing(deps, params.id, request.waitMs));
+    },
+  );
+
+  app.post(
+    '/v1/payments/:id/refund',
+    {
+      config: {
+        operation: 'payment.refund',
+        needs: 'write',
+        capability,
+        invalid: { amount: 'invalid_payment' },
+        replay,
+      },
+      schema: {
+        summary: 'Refund a payment',
+        description:
+          'Refunds all that is left, or with `amount` a part, which requires an `Idempotency-Key`. Waits for as long as `Prefer` allows; if the refund is not ' +
+          'complete by then, the status is `refunding`, or `paid` with a lower `refunded_amount`. The status stays `paid` until `refunded_amount` equals `amount`. A payment that ' +
+          'has already been refunded is returned unchanged, unless a part of it is requested. A booking keeps its seat: to free the seat, cancel the booking, which also refunds the payment. Only the owner can call this.',
+        params: idParams,
+        body: refundInput,
+        response: { 200: paymentSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      const part = body.amount === undefined ? null : { id: request.newId('ref'), amount: body.amount };
+      if (part && !request.attempt) {
+        throw errors.invalid_input(
+          'The refund of a part requires an Idempotency-Key header, so that it is made once.',
+          {
+            nextAction: `Send POST /v1/payments/${params.id}/refund with the same amount and an Idempotency-Key header of your choice.`,
+          },
+        );
+      }
+      request.answeredId = params.id;
+      await refundPayment(em, deps, actor, params.id, part);
+      return await view(request, await waitForRefund(deps, params.id, part, request.waitMs));
     },
   );
 }

@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify';
 import type { Person } from '#api/access.ts';
-import type { Api } from '#api/api.ts';
+import type { Api, Authenticated } from '#api/api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
@@ -22,7 +21,6 @@ import {
 import { acceptOffer, endOffer, loadOffer, reachableOffers } from './transitions.ts';
 
 const invalid = { payout_account_id: 'invalid_payout_account', hostname: 'invalid_payout_offer' } as const;
-type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
 
 /** Payout offers and the agreement of a site. */
 export function payoutOfferRoutes(app: Api, deps: Deps): void {
@@ -36,7 +34,7 @@ export function payoutOfferRoutes(app: Api, deps: Deps): void {
 type View = (offer: WholeOffer, person: Person) => ReturnType<typeof payoutOfferView>;
 
 function openingRoutes(app: Api, deps: Deps, view: View): void {
-  const replay = async ({ em, actor }: Asked, id: string) => view(await loadOffer(em, actor, id), actor);
+  const replay = async ({ em, actor }: Authenticated, id: string) => view(await loadOffer(em, actor, id), actor);
 
   app.post(
     '/v1/sites/:id/payout-offers',
@@ -96,7 +94,7 @@ function openingRoutes(app: Api, deps: Deps, view: View): void {
 
 function answeringRoutes(app: Api, deps: Deps, view: View): void {
   const { config, clock } = deps;
-  const replay = async ({ em, actor }: Asked, id: string) => view(await loadOffer(em, actor, id), actor);
+  const replay = async ({ em, actor }: Authenticated, id: string) => view(await loadOffer(em, actor, id), actor);
 
   app.get(
     '/v1/payout-offers',
@@ -180,7 +178,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
         needs: 'payouts',
         capability: 'payouts',
         invalid,
-        replay: async ({ em, actor }: Asked, siteId: string) =>
+        replay: async ({ em, actor }: Authenticated, siteId: string) =>
           payoutAgreementView(await readAgreement(em, actor, siteId), config),
       },
       schema: {

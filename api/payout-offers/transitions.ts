@@ -43,7 +43,7 @@ export async function acceptOffer(em: EntityManager, deps: Deps, person: Person,
     requireAnswerable(offer, person, clock.now());
     requireThere(payoutAccount);
     requireServing(site);
-    // Also for the other party: whoever stole its account may have made the offer.
+    // Also for the other party: a thief of its account may have made the offer.
     for (const { account } of [site, payoutAccount]) await requireSettledPayouts(tx, deps, { accountId: account.id });
     const now = clock.now();
     offer.status = 'accepted';

@@ -1,8 +1,9 @@
 /** Onboarding at the provider: our link, the provider's link behind it, and the return. */
 
 import type { Person } from '#api/access.ts';
-import { requireNotBlocked } from '#api/accounts/blocked.ts';
+import { requireNotStopped } from '#api/accounts/blocked.ts';
 import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
@@ -41,7 +42,10 @@ export async function openOnboarding(
   });
 }
 
-/** The account that the link connects. Throws `not_found`, `expired`, and `access_denied` while its owner is blocked. */
+/**
+ * The account that the link connects. Throws `not_found`, `expired`, and while its owner is blocked or being deleted
+ * `access_denied` or `account_deleting`.
+ */
 export async function onboardingOf(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
@@ -50,7 +54,7 @@ export async function onboardingOf(
   const link = await em.findOne(PayoutOnboarding, { hash: hashSecret(secret) }, { populate: ['payoutAccount'] });
   if (!link || link.payoutAccount.status === 'gone')
     throw errors.not_found('This link is not valid. Ask for a new one.');
-  requireNotBlocked(link.payoutAccount);
+  requireNotStopped(await em.findOneOrFail(Account, { id: link.payoutAccount.account.id }));
   if (link.expiresAt <= clock.now()) throw errors.expired('This link has expired. Ask for a new one.');
   return link.payoutAccount;
 }

@@ -12,12 +12,19 @@ import { startWorkflow } from '#db/workflow-messages.ts';
 import type { RefundReason } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
+import { notifyInbox, queuePaidMails, queueRefundFailed, queueRefundMail } from './mails.ts';
 import type { Payment } from './payment.ts';
 import { PaymentAttempt } from './payment-attempt.ts';
 import { type Locked, releaseHold, signalSettlePayment, withPayment } from './transitions.ts';
 
 type Deps = { clock: Clock; config: Config };
-export type ChargedAttempt = { id: string; payment: { id: string }; sessionId: string | null };
+/** `email`: the payer's address, if the provider has it. */
+export type ChargedAttempt = {
+  id: string;
+  payment: { id: string };
+  sessionId: string | null;
+  email?: string | null;
+};
 
 /**
  * Records a charge from a checkout session. The first charge of a payment is captured and its booking confirmed. A
@@ -47,6 +54,9 @@ export async function recordCharge(
     }
     await releaseHold(locked, deps.clock);
     signalSettlePayment(tx, deps.clock, payment.id);
+    if (payment.status !== 'paid' || attempt.refundReason) return;
+    await notifyInbox(tx, payment);
+    if (!locked.booking) await queuePaidMails(tx, deps, payment, charged.email ?? null);
   });
 }
 
@@ -92,7 +102,7 @@ function startRefund(tx: EntityManager, clock: Clock, attempt: PaymentAttempt, r
 }
 
 /** The captured charge of a paid payment. */
-async function capturedCharge(tx: EntityManager, paymentId: string): Promise<PaymentAttempt> {
+export async function capturedCharge(tx: EntityManager, paymentId: string): Promise<PaymentAttempt> {
   const captured = { payment: paymentId, charge: { $ne: null }, refundReason: null };
   return await tx.findOneOrFail(PaymentAttempt, captured, { refresh: true });
 }
@@ -106,18 +116,30 @@ export async function refundCaptured(
   if (payment.status !== 'paid') return;
   startRefund(tx, clock, await capturedCharge(tx, payment.id), reason);
   payment.status = 'refunding';
+  payment.refundFailedAt = null;
 }
 
-/** Records that a charge was refunded. */
-export async function recordRefund(em: EntityManager, clock: Clock, refunded: Pick<PaymentAttempt, 'id' | 'payment'>) {
-  await withPayment(em, refunded.payment.id, async ({ tx, payment }) => {
+/** Records that a charge was refunded, and tells the payer if the address is known. */
+export async function recordRefund(
+  em: EntityManager,
+  deps: Deps,
+  refunded: Pick<PaymentAttempt, 'id' | 'payment'>,
+  email: string | null,
+) {
+  const { clock } = deps;
+  await withPayment(em, refunded.payment.id, async ({ tx, payment, booking }) => {
     const attempt = await tx.findOneOrFail(PaymentAttempt, { id: refunded.id }, { refresh: true });
     if (attempt.refundedAt || !attempt.refundReason) return;
     attempt.refundedAt = clock.now();
     attempt.refundFault = null;
-    if (attempt.refundReason === 'second') return;
-    payment.status = 'refunded';
-    payment.refundedAt = clock.now();
+    payment.refundFailedAt = null;
+    const isSecond = attempt.refundReason === 'second';
+    const amount = payment.amount - (isSecond ? 0 : payment.refundedAmount);
+    if (!isSecond)
+      Object.assign(payment, { status: 'refunded', refundedAt: clock.now(), refundedAmount: payment.amount });
+    // The visitor of a booking that came too late has an e-mail about it.
+    if (attempt.refundReason === 'late' && booking) return;
+    await queueRefundMail(tx, deps, payment, { email, amount });
   });
 }
 
@@ -138,11 +160,12 @@ export async function recordRefundFailure(
 }
 
 /**
- * Reverts a refund that is impossible: the payment is paid again, and a refund can be requested again. The ledger
- * check reports what is owed. Returns false where a newer refund has replaced this one.
+ * Reverts a refund that is impossible: the payment is paid again, a refund can be requested again, and the site's
+ * people are told. The ledger check reports what is owed. Returns false where a newer refund has replaced this one.
  */
 export async function abandonRefund(
   em: EntityManager,
+  deps: Deps,
   charged: Pick<PaymentAttempt, 'id' | 'payment'>,
   refundKey: string | undefined,
 ): Promise<boolean> {
@@ -150,9 +173,14 @@ export async function abandonRefund(
     const attempt = await tx.findOneOrFail(PaymentAttempt, { id: charged.id }, { refresh: true });
     const isAnother = refundKey !== undefined && refundKey !== attempt.refundKey;
     if (attempt.refundedAt || isAnother) return false;
-    if (attempt.refundReason === 'second') return true;
-    Object.assign(attempt, { refundReason: null, refundKey: null, refundBeganAt: null });
-    payment.status = 'paid';
+    payment.refundFailedAt = deps.clock.now();
+    const isSecond = attempt.refundReason === 'second';
+    const amount = payment.amount - (isSecond ? 0 : payment.refundedAmount);
+    if (!isSecond) {
+      Object.assign(attempt, { refundReason: null, refundKey: null, refundBeganAt: null });
+      payment.status = 'paid';
+    }
+    await queueRefundFailed(tx, deps, payment, amount);
     return true;
   });
 }

@@ -5,6 +5,7 @@ export const findings = {
   noSeat: 'is paid, but its booking has no seat, so the visitor is owed a refund',
   notPaid: 'has a paid seat but has not been paid',
   noRefund: 'is marked as refunded, but none of its charges is being refunded',
+  sums: 'has refunds that do not add up to its refunded amount',
   waits: 'has a refund that the provider has not completed',
   unasked: 'may have been paid, but the provider cannot be queried',
   foreign: 'was charged for a payment that does not exist here',
@@ -33,6 +34,11 @@ const explanations: Record<(typeof findings)[keyof typeof findings], Explained> 
     means:
       'A payment is marked as refunded or being refunded, but none of its charges is marked accordingly. The database is inconsistent.',
     do: 'Check the payment’s charges in the provider’s dashboard, and refund any that have not been refunded.',
+  },
+  [findings.sums]: {
+    means:
+      'The parts of a payment that are recorded as refunded differ from the refunded amount. The database is inconsistent.',
+    do: 'Compare the payment with its charge in the provider’s dashboard, and report a bug.',
   },
   [findings.waits]: {
     means:

@@ -37,23 +37,39 @@ export async function findContradictions(em: EntityManager, now: Date): Promise<
        where a.refund_reason is not null and a.refunded_at is null and a.refund_began_at < ?
      union all
      select a.id, p.payout_account_id, '${findings.unasked}'
-       from payment_attempt a join payment p on p.id = a.payment_id where a.status = 'unasked'`,
-    [before],
+       from payment_attempt a join payment p on p.id = a.payment_id where a.status = 'unasked'
+     union all
+     select r.id, p.payout_account_id, '${findings.waits}: ' || coalesce(r.fault, 'not answered')
+       from payment_refund r join payment_attempt a on a.id = r.attempt_id join payment p on p.id = a.payment_id
+       where r.refunded_at is null and r.failed_at is null and r.began_at < ?
+     union all
+     select p.id, p.payout_account_id, '${findings.sums}' from payment p
+       where (p.refunded_amount > 0 or p.refunding_amount > 0) and p.status = 'paid' and (p.refunded_amount, p.refunding_amount) <>
+         (select coalesce(sum(r.amount) filter (where r.refunded_at is not null), 0),
+                 coalesce(sum(r.amount) filter (where r.refunded_at is null and r.failed_at is null), 0)
+            from payment_refund r join payment_attempt a on a.id = r.attempt_id where a.payment_id = p.id)`,
+    [before, before],
   );
 }
 
 /** Checkout sessions and refunds that their workflow should have settled by now. */
-export async function findOverdue(em: EntityManager, now: Date): Promise<{ attempts: string[]; refunds: string[] }> {
+type Overdue = { attempts: string[]; refunds: { id: string; part: string | null }[] };
+export async function findOverdue(em: EntityManager, now: Date): Promise<Overdue> {
   const before = new Date(now.getTime() - settlingMs);
-  const idsOf = async (sql: string) => (await em.execute<{ id: string }[]>(sql, [before])).map(({ id }) => id);
-  return {
-    attempts: await idsOf(
-      `select id from payment_attempt where status = 'unasked' or (status in ${sqlList(unsettledAttempts)} and ends_at < ?) order by ends_at desc limit 1000`,
-    ),
-    refunds: await idsOf(
-      `select id from payment_attempt where refund_reason is not null and refunded_at is null and refund_began_at < ? order by refund_began_at desc limit 1000`,
-    ),
-  };
+  const attempts = await em.execute<{ id: string }[]>(
+    `select id from payment_attempt where status = 'unasked' or (status in ${sqlList(unsettledAttempts)} and ends_at < ?) order by ends_at desc limit 1000`,
+    [before],
+  );
+  const refunds = await em.execute<Overdue['refunds']>(
+    `select id, part from (
+       select id, null as part, refund_began_at as began_at from payment_attempt
+         where refund_reason is not null and refunded_at is null and refund_began_at < ?
+       union all select attempt_id, id, began_at from payment_refund
+         where refunded_at is null and failed_at is null and began_at < ?
+     ) as overdue order by began_at desc limit 1000`,
+    [before, before],
+  );
+  return { attempts: attempts.map(({ id }) => id), refunds };
 }
 
 /** Payout accounts with a checkout session created since then. */
@@ -66,13 +82,13 @@ export async function chargedSince(em: EntityManager, since: Date): Promise<stri
 }
 
 /**
- * Flags of charges that exist only at the provider. Flags of our own rows have the id of a payment, a checkout session
- * or a booking.
+ * Flags of charges that exist only at the provider. Flags of our own rows have the id of a payment, a checkout session,
+ * a partial refund or a booking.
  */
 export async function flaggedCharges(em: EntityManager): Promise<LedgerFlag[]> {
   return (await em.find(LedgerFlag, {})).filter(({ subject }) => !isOurs(subject));
 }
-const isOurs = (subject: string) => /^(pay|page|book)_/.test(subject);
+const isOurs = (subject: string) => /^(pay|page|book|ref)_/.test(subject);
 
 /**
  * Stores what was found and deletes flags whose cause is gone. Flags of charges are deleted only if the charge was

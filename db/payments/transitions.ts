@@ -4,7 +4,7 @@
  */
 
 import { Booking, type WholeBooking } from '#db/bookings/booking.ts';
-import { lockCalendars, signalHoldBooking } from '#db/bookings/seats.ts';
+import { lockCalendarOf, signalHoldBooking } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { type AttemptStatus, paymentStatusAt, unknownAttempts, unsettledAttempts } from '#rules/states.ts';
@@ -28,6 +28,8 @@ export type NewPayment = {
   amount: number;
   currency: string;
   reference: string | null;
+  /** What is paid for, as the payer reads it. That of a booking follows from the booking. */
+  description?: string | null;
   expiresAt: Date;
 };
 
@@ -54,11 +56,8 @@ export async function withPayment<T>(
   act: (locked: Locked) => Promise<T>,
 ): Promise<T> {
   return await em.transactional(async (tx) => {
-    const [calendar] = await tx.execute<{ calendar_id: string }[]>(
-      'select calendar_id from booking where payment_id = ?',
-      [paymentId],
-    );
-    if (calendar) await lockCalendars(tx, [calendar.calendar_id]);
+    const [booked] = await tx.execute<{ id: string }[]>('select id from booking where payment_id = ?', [paymentId]);
+    if (booked) await lockCalendarOf(tx, booked.id);
     await tx.execute('select 1 from payment where id = ? for update', [paymentId]);
     const payment = await tx.findOneOrFail(Payment, { id: paymentId }, { refresh: true });
     const booking = await tx.findOne(Booking, { paymentId }, { populate: ['calendar'], refresh: true });
@@ -77,7 +76,7 @@ export async function ensureCheckoutSession(
 ): Promise<{ attempt: PaymentAttempt; isNew: boolean } | null> {
   return await withPayment(em, paymentId, async ({ tx, payment, booking }) => {
     const now = clock.now();
-    if (paymentStatusAt(payment, now) !== 'open') return null;
+    if (paymentStatusAt(payment, now) !== 'open' || payment.closeRequestedAt) return null;
     const current = await reusableSession(tx, clock, payment);
     if (current) return { attempt: current, isNew: false };
     if (booking) booking.paying = true;
@@ -131,12 +130,35 @@ export async function closeCheckoutSession(
     await tx.nativeUpdate(PaymentAttempt, { id: attempt.id, status: { $in: [...unknownAttempts] } }, { status });
     await releaseHold(locked, clock);
     payment.status = paymentStatusAt(payment, clock.now());
+    if (payment.closeRequestedAt) await finishClosing(locked, clock);
   });
 }
 
 /** Marks an overdue payment as expired. */
 export async function expirePayment(em: EntityManager, clock: Clock, id: string): Promise<void> {
   await em.nativeUpdate(Payment, { id, status: 'open', expiresAt: { $lte: clock.now() } }, { status: 'expired' });
+}
+
+/**
+ * Closes the link of an open payment: no further checkout session is created, and the hold of its booking ends. It
+ * expires when its sessions are closed, so a payer who is faster has paid. Returns false if there is nothing to close.
+ */
+export async function requestClosing({ tx, payment, booking }: Locked, clock: Clock): Promise<boolean> {
+  const now = clock.now();
+  if (paymentStatusAt(payment, now) !== 'open' || payment.closeRequestedAt) return false;
+  payment.closeRequestedAt = now;
+  if (booking?.status === 'held') {
+    if (booking.holdExpiresAt && booking.holdExpiresAt > now) booking.holdExpiresAt = now;
+    signalHoldBooking(tx, clock, booking.id);
+  }
+  await finishClosing({ tx, payment, booking }, clock);
+  signalSettlePayment(tx, clock, payment.id);
+  return true;
+}
+
+/** Expires a payment whose link is closed, once none of its sessions can be paid. */
+async function finishClosing({ tx, payment }: Locked, clock: Clock): Promise<void> {
+  if (!(await hasAttempts(tx, payment.id, unsettledAttempts))) expireNow(tx, clock, payment);
 }
 
 /** Expires an open payment now; its workflow closes the checkout sessions. */

@@ -2,21 +2,24 @@
 import type { NewCheckoutSession } from '#providers/payments.ts';
 
 type Asked = { id: string; idempotencyKey: string; endsAt: Date };
-type Payable = { id: string; amount: number; currency: string; site: { name: string } };
+type Payable = { id: string; amount: number; currency: string; description: string | null };
+type Business = { title: string; hostname: string };
 
 export function sessionFor(
-  { baseUrl, baseDomain }: { baseUrl: string; baseDomain: string },
-  payment: Payable,
+  { baseUrl }: { baseUrl: string },
+  { id, amount, currency, description }: Payable,
   attempt: Asked,
+  { title, hostname }: Business,
 ): NewCheckoutSession {
-  const { id, amount, currency, site } = payment;
+  const business = `${title} (${hostname})`;
   return {
     idempotencyKey: attempt.idempotencyKey,
     payment: id,
     attempt: attempt.id,
     amount,
     currency,
-    title: `Payment to ${site.name}.${baseDomain}`,
+    title: description ?? `Payment to ${title}`,
+    business,
     endsAt: attempt.endsAt,
     returnUrl: `${baseUrl}/pay/${id}/return`,
     cancelUrl: `${baseUrl}/pay/${id}/cancelled`,

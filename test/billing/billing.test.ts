@@ -43,7 +43,7 @@ describe('a plan', () => {
     });
     expect(page.body.url.startsWith(fixture.provider.url)).toBe(true);
     expect((await fixture.read(owner)).checkout).toMatchObject({ plan: 'hobby' });
-    expect(await (await fetch(page.body.url)).text()).toContain('9.00 EUR');
+    expect(await (await fetch(page.body.url)).text()).toContain('€9.00');
     await fixture.press(page, 'decline');
     expect((await fixture.read(owner)).plan).toBe('free');
     await fixture.press(page, 'pay');

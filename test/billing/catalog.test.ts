@@ -46,7 +46,7 @@ test.each<[string, unknown, RegExp]>([
     changed(({ hobby }) => {
       (hobby as Any).price.amount = 49;
     }),
-    /hobby: cannot be sold at its price: .*at least 0\.50 EUR/,
+    /hobby: cannot be sold at its price: .*at least €0\.50/,
   ],
   [
     'a domain in a plan that is sold',

@@ -23,7 +23,7 @@ const linkOf = (text: string) => /<a class="button[^"]*" href="([^"]*)"/.exec(te
 test('the owner sees the plan, and changes and manages it by buttons', async () => {
   const { browser } = await fixture.newSignedIn();
   const before = await browser.open('/account');
-  for (const part of ['<h2>Plan</h2>', 'free', '9.00 EUR a month', 'Change to studio'])
+  for (const part of ['<h2>Plan</h2>', 'free', '€9.00 a month', 'Change to studio'])
     expect(before.text).toContain(part);
   for (const part of ['Manage', 'Change to shop', 'Change to free']) expect(before.text).not.toContain(part);
   const onwards = await browser.press(before, 'Change to hobby');

@@ -93,7 +93,7 @@ test('HEAD, previewers, prefetches and subresources open no page', async () => {
   for (const looker of lookers) {
     const answer = await fetch(link, { redirect: 'manual', ...looker });
     expect([answer.status, answer.headers.get('location')]).toEqual([200, null]);
-    expect(await answer.text()).toContain(looker.method === 'HEAD' ? '' : 'Pay 12.50 EUR');
+    expect(await answer.text()).toContain(looker.method === 'HEAD' ? '' : 'Pay €12.50');
   }
   expect(await em().count(PaymentAttempt, { payment: id })).toBe(0);
   // A person whose browser calls itself what it likes, by the button.

@@ -39,11 +39,35 @@ test('a priced service is held, paid at its link, and confirmed', async () => {
   expect(await payment.statusOf()).toBe('paid');
   for (const kind of ['booking-confirmed', 'booking-taken']) {
     const [mail] = await mailsWaiting(fixture, kind, id);
-    expect(mail?.data).toMatchObject({ paid: expect.stringMatching(/^\d+\.\d\d EUR$/) });
+    expect(mail?.data).toMatchObject({ paid: expect.stringMatching(/^€\d+\.\d\d$/) });
   }
   expect(await isOpen()).toBe(false);
   await expect.poll(async () => (await row(id)).paying, soon).toBe(false);
   expect((await row(id)).visitorSealed).toBe(null);
+});
+
+test('the visitor of a paid booking is e-mailed its cancellation', async () => {
+  const asked = await heldIn(fixture, { wishes: { notify_changes: true } });
+  const silent = await held();
+  for (const { payUrl, owner, id } of [asked, silent]) {
+    await fixture.press((await fixture.openLink(payUrl)).page);
+    const { body } = await owner.call('POST', `/v1/bookings/${id}/cancel`);
+    const toVisitor = (await mailsWaiting(fixture, 'booking-cancelled', id)).filter(
+      ({ to }) => to === 'ada@example.org',
+    );
+    if (id === asked.id) {
+      expect([body.status, body.mail, body.notice, body.next_action]).toEqual([
+        'cancelled',
+        'queued',
+        'queued',
+        undefined,
+      ]);
+      expect(toVisitor).toEqual([expect.objectContaining({ data: expect.objectContaining({ moneyBack: '€25.00' }) })]);
+    } else {
+      // Its confirmation is still unsent, and is replaced.
+      expect([body.mail, toVisitor.length]).toEqual(['queued', 1]);
+    }
+  }
 });
 
 test('an expiring hold closes its page before it frees the seat', async () => {
@@ -138,7 +162,7 @@ test('a price below the card minimum is refused in a timetable', async () => {
   const site = await fixture.newSite(owner);
   const body = timetable({ service: { price: { amount: 10, currency: 'EUR' } } });
   const answer = await owner.call('POST', `/v1/sites/${site.id}/bookable`, { body });
-  expect(answer.body.error).toMatchObject({ code: 'invalid_timetable', message: expect.stringContaining('0.50 EUR') });
+  expect(answer.body.error).toMatchObject({ code: 'invalid_timetable', message: expect.stringContaining('€0.50') });
 });
 
 test('no money goes to a blocked account, on any site', async () => {

@@ -1,6 +1,11 @@
 /** Amounts that a card can be charged, in the minor unit of each currency. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountFault, toProvider, written } from '#rules/currencies.ts';
+import { amountFault, fromProvider, toProvider, written } from '#rules/currencies.ts';
+
+// It is checked against the types of browsers, which are not known here.
+const formats: string = '#web/widgets/booking/formats.js';
+const { money } = (await import(formats)) as { money: (price: object, locale: string) => string };
 
 /** As the provider publishes it; the other currencies have no minimum there. */
 const least: [string, number][] = [
@@ -28,8 +33,53 @@ test('an amount with three decimal places is a multiple of ten', () => {
   expect(amountFault({ amount: 5001, currency: 'EUR' })).toBeUndefined();
 });
 
-test('an amount has its currency’s decimal places', () => {
-  const amounts = ['EUR', 'JPY', 'KWD', 'ISK'].map((currency) => written({ amount: 1250, currency }));
-  expect(amounts).toEqual(['12.50 EUR', '1250 JPY', '1.250 KWD', '1250 ISK']);
-  expect(['EUR', 'ISK'].map((currency) => toProvider({ amount: 1250, currency }))).toEqual([1250, 125_000]);
+test('an amount is written as people write it', () => {
+  const amounts = (amount: number, ...currencies: string[]) =>
+    currencies.map((currency) => written({ amount, currency }).replace('\u00a0', ' '));
+  expect(amounts(125_000, 'EUR', 'USD', 'JPY', 'KWD', 'ISK', 'RSD')).toEqual([
+    '€1,250.00',
+    '$1,250.00',
+    '¥125,000',
+    'KWD 125.000',
+    'ISK 125,000',
+    'RSD 1,250.00',
+  ]);
+});
+
+/** ISO 4217, table A.1, for what cards can be charged in. */
+const decimals = (currency: string): number => {
+  if (/^(BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|VND|VUV|XAF|XOF|XPF)$/.test(currency)) return 0;
+  return /^(BHD|JOD|KWD|OMR|TND)$/.test(currency) ? 3 : 2;
+};
+const chargeable = Intl.supportedValuesOf('currency').filter((currency) => {
+  return amountFault({ amount: 20_000, currency }) === undefined;
+});
+
+test('every amount of every currency reads as Intl writes its exact decimal', () => {
+  expect(chargeable.length).toBeGreaterThan(100);
+  const amount = fc.integer({ min: 0, max: 99_999_999 });
+  fc.assert(
+    fc.property(fc.constantFrom(...chargeable), amount, fc.constantFrom('en', 'de', 'fr'), (currency, n, locale) => {
+      const places = decimals(currency);
+      const text = String(n).padStart(places + 1, '0');
+      const exact =
+        `${text.slice(0, text.length - places)}.${text.slice(text.length - places)}` as Intl.StringNumericLiteral;
+      const options = {
+        style: 'currency',
+        currency,
+        minimumFractionDigits: places,
+        maximumFractionDigits: places,
+      } as const;
+      const format = (language: string) => new Intl.NumberFormat(language, options).format(exact);
+      expect(written({ amount: n, currency })).toBe(format('en'));
+      expect(money({ amount: n, currency }, locale)).toBe(format(locale));
+      expect(fromProvider({ amount: toProvider({ amount: n, currency }), currency })).toBe(n);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the provider counts krónur and shillings in hundredths', () => {
+  const asked = ['EUR', 'JPY', 'KWD', 'ISK', 'UGX'].map((currency) => toProvider({ amount: 1250, currency }));
+  expect(asked).toEqual([1250, 1250, 1250, 125_000, 125_000]);
 });

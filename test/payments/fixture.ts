@@ -148,8 +148,13 @@ export async function createPayingFixture(
   };
 
   /** Presses a button of the provider's page; follows to ours where it leads there. */
-  const press = async (page: string | null, act: 'pay' | 'decline' | 'cancel' = 'pay', { comesBack = true } = {}) => {
-    const answer = await fetch(`${page}/${act}`, { method: 'POST', redirect: 'manual' });
+  const press = async (
+    page: string | null,
+    act: 'pay' | 'decline' | 'cancel' = 'pay',
+    { comesBack = true, email = '' } = {},
+  ) => {
+    const body = new URLSearchParams({ email });
+    const answer = await fetch(`${page}/${act}`, { method: 'POST', redirect: 'manual', body });
     const back = answer.headers.get('location');
     if (!comesBack || back === null) return { status: answer.status, text: '' };
     const ours = await fetch(`${api}${new URL(back).pathname}`);

@@ -6,12 +6,13 @@ import { until } from '#test/stack/until.ts';
 import { attachAccount, type PayingFixture } from './fixture.ts';
 
 /** A hold of the one seat there is, on a site of its own. */
-export async function heldIn(fixture: PayingFixture, { holdMinutes = 15 } = {}) {
+export async function heldIn(fixture: PayingFixture, { holdMinutes = 15, wishes = {} } = {}) {
   const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: holdMinutes };
   const made = await fixture.newBookable(timetable({ service }));
   const account = await attachAccount(fixture, made.owner, made.site.id);
   const start = (await fixture.slots(made.publicId, fixture.dateIn(5)))[0]?.start ?? '';
-  const answer = await fixture.book(made.publicId, start);
+  const visitor = { name: 'Ada Visitor', email: 'ada@example.org', ...wishes };
+  const answer = await fixture.book(made.publicId, start, { visitor });
   if (answer.status !== 200) throw new Error(`not booked: ${answer.text}`);
   const { id, pay_url, payment_id } = answer.body;
   const read = async () => (await made.owner.call('GET', `/v1/bookings/${id}`)).body;

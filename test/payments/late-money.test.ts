@@ -116,15 +116,22 @@ describe('cancelling', () => {
   };
 
   test('a paid booking refunds the charge and frees the seat', async () => {
-    const { cancel, payment, paymentId, isOpen, id } = await paid();
-    const { body } = await cancel();
+    const { owner, payment, paymentId, isOpen, id } = await paid();
+    const headers = { 'idempotency-key': 'cancel-paid' };
+    const { body } = await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers });
     expect(body.status).toBe('cancelled');
+    expect(body.refund).toMatchObject({ payment_id: paymentId, amount: 2500, currency: 'EUR' });
     expect(body).not.toHaveProperty('next_action');
     expect(await isOpen()).toBe(true);
     await expect.poll(payment.statusOf, soon).toBe('refunded');
     expect(fixture.heldFor(paymentId)).toBe(0);
-    const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
-    expect(mail).toMatchObject({ to: visitor, data: { moneyBack: '25.00 EUR', moneyOwed: null } });
+    const again = await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers });
+    expect(again.body.refund).toEqual({ ...body.refund, status: 'refunded' });
+    const mails = await mailsWaiting(fixture, 'booking-cancelled', id);
+    expect(mails.find(({ to }) => to === visitor)).toMatchObject({
+      to: visitor,
+      data: { moneyBack: '€25.00', moneyOwed: null },
+    });
   });
 
   test('a held booking closes its page, and refunds a payment on it', async () => {
@@ -147,24 +154,33 @@ describe('cancelling', () => {
     const { body } = await cancel();
     expect(body).toMatchObject({ status: 'cancelled', next_action: expect.stringContaining('cannot refund it') });
     expect(body.next_action).toContain('payment provider’s dashboard');
+    expect(body.refund).toMatchObject({ amount: 2500, currency: 'EUR', status: 'owed' });
     expect([await isOpen(), await payment.statusOf()]).toEqual([true, 'paid']);
-    const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
-    expect(mail).toMatchObject({ to: visitor, data: { moneyBack: null, moneyOwed: '25.00 EUR' } });
+    const mails = await mailsWaiting(fixture, 'booking-cancelled', id);
+    expect(mails.find(({ to }) => to === visitor)).toMatchObject({
+      to: visitor,
+      data: { moneyBack: null, moneyOwed: '€25.00' },
+    });
     await checkLedger(fixture.deps);
     const flag = await fixture.deps.em().findOneOrFail(LedgerFlag, { subject: payment.id });
     expect(flag.why).toContain('the visitor is owed');
   });
 
-  test('is allowed for collaborators; refunds after the start are for owners alone', async () => {
+  test('is for owners alone where money goes back, and otherwise for collaborators too', async () => {
     const [one, two] = [await paid(), await paid()];
-    const guests = await Promise.all([one, two].map(({ owner, site }) => fixture.newCollaborator(owner, site.id)));
-    expect((await one.cancel(guests[0])).body.status).toBe('cancelled');
-    await expect.poll(one.payment.statusOf, soon).toBe('refunded');
+    const free = await heldIn(fixture);
+    const guestOf = ({ owner, site }: typeof free) => fixture.newCollaborator(owner, site.id);
+    const unpaid = await (await guestOf(free)).call('POST', `/v1/bookings/${free.id}/cancel`);
+    expect(unpaid.body).toMatchObject({ status: 'cancelled', refund: null });
+    const guests = [await guestOf(one), await guestOf(two)];
+    expect(errorOf(await one.cancel(guests[0])).code).toBe('owner_only');
     fixture.skip(Date.parse(two.start) - fixture.clock.now().getTime() + minuteMs);
     expect(errorOf(await two.cancel(guests[1])).code).toBe('owner_only');
-    expect([await two.statusOf(), await two.payment.statusOf()]).toEqual(['confirmed', 'paid']);
-    expect((await two.cancel()).body.status).toBe('cancelled');
-    await expect.poll(two.payment.statusOf, soon).toBe('refunded');
+    for (const each of [one, two]) {
+      expect([await each.statusOf(), await each.payment.statusOf()]).toEqual(['confirmed', 'paid']);
+      expect((await each.cancel()).body.status).toBe('cancelled');
+      await expect.poll(each.payment.statusOf, soon).toBe('refunded');
+    }
   });
 });
 
@@ -175,7 +191,8 @@ test('a refund alone keeps the seat, and a later cancellation promises no money'
   expect([await statusOf(), await isOpen()]).toEqual(['confirmed', false]);
   await checkLedger(fixture.deps);
   expect(await fixture.deps.em().find(LedgerFlag, { subject: { $in: [paymentId, id] } })).toEqual([]);
-  expect((await owner.call('POST', `/v1/bookings/${id}/cancel`)).body.status).toBe('cancelled');
+  const cancelled = (await owner.call('POST', `/v1/bookings/${id}/cancel`)).body;
+  expect(cancelled).toMatchObject({ status: 'cancelled', refund: null });
   expect([await isOpen(), await payment.statusOf(), fixture.heldFor(paymentId)]).toEqual([true, 'refunded', 0]);
   const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
   expect(mail).toMatchObject({ data: { moneyBack: null, moneyOwed: null } });

@@ -28,7 +28,8 @@ const request = (more: Partial<NewCheckoutSession> = {}): NewCheckoutSession => 
   attempt: 'page_1',
   amount: 1250,
   currency: 'EUR',
-  title: 'Payment to bakery.example.com',
+  title: 'Two loaves',
+  business: 'Bakery (bakery.example.com)',
   endsAt: new Date(Date.now() + 3600_000),
   returnUrl: 'http://localhost:1/back',
   cancelUrl: 'http://localhost:1/away',
@@ -74,7 +75,7 @@ describe('a hosted page', () => {
     const ada = own('paid');
     const opened = await payments.openSession(ada, request());
     expect(opened).toMatchObject({ status: 'open', charge: null });
-    expect(await (await fetch(opened.url)).text()).toContain('12.50 EUR');
+    expect(await (await fetch(opened.url)).text()).toContain('€12.50');
     const paid = await press(opened.url, 'pay');
     expect([paid.status, paid.headers.get('location')]).toEqual([303, 'http://localhost:1/back']);
     expect((await press(opened.url, 'pay')).status).toBe(410);

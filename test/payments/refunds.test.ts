@@ -193,7 +193,7 @@ describe('although its rows were read before', () => {
     const other = await em().findOneOrFail(PaymentAttempt, { payment: id, id: { $ne: attempt.id } });
     await charge(em());
     await recordCharge(em(), fixture.deps, { ...other, sessionId: null }, `ch_2_${id}`);
-    expect(await abandonRefund(em(), other, undefined)).toBe(true);
+    expect(await abandonRefund(em(), fixture.deps, other, undefined)).toBe(true);
     expect((await em().findOneOrFail(PaymentAttempt, { id: other.id })).refundReason).toBe('second');
     expect(await statusOf()).toBe('paid');
   });
@@ -202,7 +202,7 @@ describe('although its rows were read before', () => {
     const { id, reader, charge, startRefund, statusOf } = await opened();
     await charge(await reader());
     const em = await reader();
-    await recordRefund(em, fixture.clock, await startRefund());
+    await recordRefund(em, fixture.deps, await startRefund(), null);
     expect([(await attemptOf(id)).refundedAt, await statusOf()]).toEqual([expect.any(Date), 'refunded']);
   });
 
@@ -212,7 +212,7 @@ describe('although its rows were read before', () => {
     const [one, other] = [await reader(), await reader()];
     const refunding = await startRefund();
     await recordRefundFailure(fixture.deps.em(), refunding, { why: 'the card is gone', isKept: true });
-    expect(await abandonRefund(one, refunding, refunding.refundKey ?? undefined)).toBe(true);
+    expect(await abandonRefund(one, fixture.deps, refunding, refunding.refundKey ?? undefined)).toBe(true);
     expect(await statusOf()).toBe('paid');
     const next = await withPayment(other, id, async (locked) => {
       await refundCaptured(locked, fixture.clock, 'asked');

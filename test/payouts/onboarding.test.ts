@@ -1,5 +1,6 @@
 /** The way of an owner through the provider's pages: our link, a fresh one of theirs at each opening, and the way back. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Account } from '#db/accounts/account.ts';
 import { type Caller, callWith, errorOf } from '#test/api/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
 import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';
@@ -96,6 +97,21 @@ test('a link ends after a day, when replaced, and when the account is removed', 
   expect((await visit(last)).status).toBe(404);
   expect((await visit(`${last}/done`)).status).toBe(404);
   expect((await visit('/connect/frc_nothing')).status).toBe(404);
+});
+
+test('a link does not work while its owner deletes the account', async () => {
+  const { owner, path } = await newConnected();
+  const deleting = (deleteAt: Date | null) =>
+    fixture.deps.em().nativeUpdate(Account, { id: owner.accountId }, { deleteAt });
+  await deleting(new Date(fixture.clock.now().getTime() + 24 * 3600_000));
+  const refused = await visit(path);
+  expect([refused.status, refused.text]).toEqual([
+    403,
+    expect.stringContaining('Its owner can sign in and restore it'),
+  ]);
+  expect((await visit(`${path}/done`)).status).toBe(403);
+  await deleting(null);
+  expect((await visit(path)).status).toBe(303);
 });
 
 test('the link is returned to its creator, also repeatedly, and is in no row', async () => {

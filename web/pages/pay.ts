@@ -9,13 +9,18 @@ export type PaymentShown = {
   came: 'opened' | 'returned' | 'left' | 'looked';
   status: 'open' | 'paid' | 'refunding' | 'refunded' | 'expired';
   amount: number;
+  /** In part; a whole refund is the status. */
+  refunded: number;
   currency: string;
   /** The site's canonical host name and URL. */
   hostname: string;
   address: string;
   payUrl: string;
   returnUrl: string;
-  booking: { reference: string; service: string } | null;
+  /** The site's title, and what is paid for. */
+  title: string;
+  description: string | null;
+  booking: { reference: string } | null;
 };
 
 export function payPage(shown: PaymentShown): WrittenPage {
@@ -23,15 +28,27 @@ export function payPage(shown: PaymentShown): WrittenPage {
   const main = html`${illustration(shown.status === 'paid')}
 <h1>${title}</h1>
 <p>${text}</p>
-${shown.booking && shown.status === 'paid' ? html`<p>${shown.booking.service}. Reference: <strong>${shown.booking.reference}</strong></p>` : null}
+${factsOf(shown)}
 ${button ? html`<a class="button" href="${button.href}">${button.text}</a>` : null}
 <p class="hint"><a href="${shown.address}">Back to ${shown.hostname}</a></p>`;
   return writePage({
     title: `${title} – ${shown.hostname}`,
     main,
     layout: 'message',
-    style: '.hint { margin-top: 1.25rem; }',
+    style: '.facts { margin: 1.5rem 0; text-align: start; } .hint { margin-top: 1.25rem; }',
   });
+}
+
+/** What is paid for and to whom, before and after; the reference of a booking once it is paid. */
+function factsOf({ description, title, hostname, amount, refunded, currency, booking, status }: PaymentShown) {
+  const rows: [string, string][] = [
+    ...(description === null ? [] : [['For', description] as [string, string]]),
+    ['To', `${title} (${hostname})`],
+    ['Amount', written({ amount, currency })],
+    ...(refunded > 0 ? [['Refunded', written({ amount: refunded, currency })] as [string, string]] : []),
+    ...(booking && status === 'paid' ? [['Reference', booking.reference] as [string, string]] : []),
+  ];
+  return html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
 type Words = { title: string; text: string; button?: { href: string; text: string } };
@@ -65,7 +82,7 @@ function wordsOf(shown: PaymentShown): Words {
   }
 }
 
-function openWords(money: string, { came, hostname, booking, payUrl, returnUrl }: PaymentShown): Words {
+function openWords(money: string, { came, hostname, payUrl, returnUrl }: PaymentShown): Words {
   if (came === 'returned') {
     return {
       title: 'Checking your payment',
@@ -76,7 +93,7 @@ function openWords(money: string, { came, hostname, booking, payUrl, returnUrl }
   if (came === 'looked') {
     return {
       title: `Pay ${money}`,
-      text: booking ? `For ${booking.service} at ${hostname}.` : `Payment to ${hostname}.`,
+      text: `Payment to ${hostname}.`,
       button: { href: payUrl, text: 'Continue to payment' },
     };
   }

@@ -1,6 +1,6 @@
 /** Pages for payers and account owners: pay, decline or go back; complete an account. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { written } from '#rules/currencies.ts';
+import { fromProvider, written } from '#rules/currencies.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { noticePage } from '#web/pages/notice.ts';
@@ -9,12 +9,18 @@ import { complete, currentSession } from './sessions.ts';
 import type { PaymentsStub, StoredObject } from './state.ts';
 
 /** Responds to requests for the stub's pages; false for other paths. */
-export function answerPage(stub: PaymentsStub, request: IncomingMessage, response: ServerResponse): boolean {
+export function answerPage(
+  stub: PaymentsStub,
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string,
+): boolean {
   const path = (request.url ?? '').split('?')[0] ?? '';
   const [, kind, id = '', act] = /^\/(pay|onboarding)\/(\w+)(?:\/(pay|decline|cancel|finish|later))?$/.exec(path) ?? [];
   if (kind === undefined) return false;
   const pressed = request.method === 'POST' ? act : undefined;
-  if (kind === 'pay') payPage(stub, response, stub.objects.get(id), pressed);
+  const email = new URLSearchParams(body).get('email') || null;
+  if (kind === 'pay') payPage(stub, response, stub.objects.get(id), { pressed, email });
   else onboardingPage(stub, response, id, pressed);
   return true;
 }
@@ -23,29 +29,28 @@ function payPage(
   stub: PaymentsStub,
   response: ServerResponse,
   session: StoredObject | undefined,
-  pressed: string | undefined,
+  { pressed, email }: { pressed: string | undefined; email: string | null },
 ) {
   if (session?.object !== 'checkout.session') return send(response, 404, closedPage('We can’t find this page'));
   if (currentSession(stub, session).status !== 'open') return send(response, 410, closedPage('This page has expired'));
   if (pressed === 'cancel') return lead(response, session.cancel_url);
   if (pressed === 'decline') return send(response, 402, pageOf(stub, session, 'The card was declined.'));
   if (pressed === 'pay') {
-    if (!complete(stub, session)) return send(response, 402, pageOf(stub, session, 'The card was declined.'));
+    if (!complete(stub, session, email)) return send(response, 402, pageOf(stub, session, 'The card was declined.'));
     return lead(response, session.success_url);
   }
   send(response, 200, pageOf(stub, session));
 }
 
 function pageOf(stub: PaymentsStub, session: StoredObject, problem?: string): WrittenPage {
-  const amount = written({
-    amount: Number(session.amount_total ?? 0),
-    currency: String(session.currency).toUpperCase(),
-  });
+  const currency = String(session.currency).toUpperCase();
+  const amount = written({ amount: fromProvider({ amount: Number(session.amount_total ?? 0), currency }), currency });
   const main = html`<h1>${amount}</h1>
 <p class="lead">${String(session.title ?? '')}</p>
+${session.business ? html`<p>${String(session.business)}</p>` : null}
 ${problem ? html`<p class="fault" role="alert">${problem}</p>` : null}
 <div class="panel">
-${button(`/pay/${session.id}/pay`, html`<button>Pay ${amount}</button>`)}
+${button(`/pay/${session.id}/pay`, html`<label>E-mail <input type="email" name="email" autocomplete="email"></label> <button>Pay ${amount}</button>`)}
 ${button(`/pay/${session.id}/decline`, html`<button class="quiet">Decline the card</button>`)}
 ${button(`/pay/${session.id}/cancel`, html`<button class="quiet">Go back without paying</button>`)}
 <p class="hint">No money is charged: this page replaces the payment provider on this machine.</p>

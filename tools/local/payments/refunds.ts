@@ -11,6 +11,8 @@ export const refundRoutes: Route[] = [
       const left = Number(charge.amount) - Number(charge.amount_refunded);
       if (left === 0) throw new Refusal(400, 'charge_already_refunded', 'The charge has already been refunded.');
       const amount = input.amount === undefined ? left : Number(input.amount);
+      if (!Number.isInteger(amount) || amount < 1)
+        throw new Refusal(400, 'parameter_invalid_integer', 'Invalid integer.');
       if (amount > left)
         throw new Refusal(400, 'amount_too_large', 'The refund exceeds the remaining refundable amount.');
       if (stub.knobs.failRefunds) throw new Refusal(400, 'balance_insufficient', 'The account’s balance is too low.');
@@ -23,6 +25,7 @@ export const refundRoutes: Route[] = [
         currency,
         payment_intent,
         charge: charge.id,
+        metadata: input.metadata ?? {},
         status: stub.knobs.holdRefunds ? 'pending' : 'succeeded',
       };
       return keep(stub, { id: newName('re'), object: 'refund', account, created: seconds(stub), ...rest });

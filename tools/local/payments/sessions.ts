@@ -1,4 +1,5 @@
 /** Checkout sessions and their charges. */
+import { amountFault, fromProvider } from '#rules/currencies.ts';
 import {
   allOf,
   type Call,
@@ -65,18 +66,28 @@ function create(stub: PaymentsStub, call: Call): StoredObject {
 
 function forPayment(_stub: PaymentsStub, { input }: Call): Record<string, unknown> {
   const lines = Object.values((input.line_items ?? {}) as Record<string, Line>);
+  for (const { price_data } of lines) requireChargeable(price_data);
   const total = lines.reduce((sum, line) => sum + Number(line.price_data.unit_amount) * Number(line.quantity ?? 1), 0);
   const { payment_intent_data } = input as { payment_intent_data?: { metadata?: object } };
   return {
     amount_total: total,
     currency: lines[0]?.price_data.currency,
     title: lines[0]?.price_data.product_data.name ?? '',
+    business: lines[0]?.price_data.product_data.description ?? '',
     chargeMetadata: payment_intent_data?.metadata ?? {},
   };
 }
+
+/** Like the provider: a known currency, a minimum, whole units where it has no other, and no third decimal place. */
+function requireChargeable(price: Line['price_data']): void {
+  const currency = price.currency.toUpperCase();
+  const fault = amountFault({ amount: fromProvider({ amount: Number(price.unit_amount), currency }), currency });
+  if (fault !== undefined) throw new Refusal(400, 'amount_invalid', fault);
+}
+
 type Line = {
   quantity?: string;
-  price_data: { unit_amount: string; currency: string; product_data: { name: string } };
+  price_data: { unit_amount: string; currency: string; product_data: { name: string; description?: string } };
 };
 
 function current(stub: PaymentsStub, { found, account }: Pick<Call, 'found' | 'account'>): StoredObject {
@@ -108,11 +119,12 @@ function end(stub: PaymentsStub, session: StoredObject): StoredObject {
   return session;
 }
 
-/** The payer presses the button. False if the session has expired or the card is declined. */
-export function complete(stub: PaymentsStub, session: StoredObject): boolean {
+/** The payer presses the button, after typing an e-mail address or none. False if the session has expired or the card is declined. */
+export function complete(stub: PaymentsStub, session: StoredObject, email: string | null = null): boolean {
   if (currentSession(stub, session).status !== 'open' || stub.knobs.decline) return false;
   session.status = 'complete';
   session.payment_status = 'paid';
+  session.customer_details = { email };
   session.url = null;
   completions[String(session.mode)]?.(stub, session);
   stub.sendEvent('checkout.session.completed', session);

@@ -86,7 +86,7 @@ async function handle(
   response: ServerResponse,
 ): Promise<void> {
   const body = await text(request);
-  if (answerPage(stub, request, response) || answerPortal(stub, request, response)) return;
+  if (answerPage(stub, request, response, body) || answerPortal(stub, request, response)) return;
   if (request.url === '/knobs' && request.method === 'POST') {
     Object.assign(stub.knobs, JSON.parse(body));
     return send(response, { status: 200, body: stub.knobs });

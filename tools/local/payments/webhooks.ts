@@ -63,6 +63,7 @@ export function shown({
   chargeMetadata: _metadata,
   byPlatform: _platform,
   title: _title,
+  business: _business,
   ...rest
 }: StoredObject) {
   return rest;

@@ -1,0 +1,91 @@
+/** E-mails about payments. A payer's address is read from the provider when it is needed, and stored only in the mail. */
+import { Bookable } from '#db/bookings/bookable.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { queueFollowUp, queueNotice } from '#db/mail/limits.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { notifyAddress } from '#db/sites/notify-address.ts';
+import { Site } from '#db/sites/site.ts';
+import { isLinked } from '#rules/addresses-in-text.ts';
+import { written } from '#rules/currencies.ts';
+import { mailTitleOf } from '#rules/mail-titles.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Config } from '#runtime/config.ts';
+import type { PaymentFacts } from '#web/mails/payments.ts';
+import type { Payment } from './payment.ts';
+import { bookingsOf, descriptionOf } from './subject.ts';
+
+export type MailDeps = { clock: Clock; config: Config };
+
+/** Wakes the calls that wait for the inbox of the site's people, when the transaction commits. */
+export async function notifyInbox(tx: EntityManager, { site }: Payment): Promise<void> {
+  await tx.execute('select tell_inbox(?)', [site.id]);
+}
+
+/** To the site's address for notices, and a receipt to the payer. A booking has e-mails of its own. */
+export async function queuePaidMails(
+  tx: EntityManager,
+  deps: MailDeps,
+  payment: Payment,
+  email: string | null,
+): Promise<void> {
+  if (!deps.config.mail) return;
+  const { site, facts, notifyTo } = await aboutOf(tx, deps, payment);
+  const replyTo = email === null ? {} : { replyTo: email };
+  const data = { ...facts, paid: written(payment) };
+  const received = { ...data, reference: payment.reference ?? null, payer: email };
+  await queueNotice(tx, deps, { kind: 'payment-received', to: notifyTo, ...replyTo, data: received, site });
+  if (email === null) return;
+  await queueFollowUp(tx, deps, payment.id, { kind: 'payment-receipt', to: email, data: forPayer(data), site });
+}
+
+/** To the payer, if the address is known. */
+export async function queueRefundMail(
+  tx: EntityManager,
+  deps: MailDeps,
+  payment: Payment,
+  { email, amount }: { email: string | null; amount: number },
+): Promise<void> {
+  if (!deps.config.mail || email === null) return;
+  const { site, facts } = await aboutOf(tx, deps, payment);
+  const { currency } = payment;
+  const data = { ...facts, paid: written(payment), refunded: written({ amount, currency }) };
+  await queueFollowUp(tx, deps, payment.id, { kind: 'payment-refunded', to: email, data: forPayer(data), site });
+}
+
+/** Tells the site's people, in their inbox and by e-mail, that a refund was given up. */
+export async function queueRefundFailed(
+  tx: EntityManager,
+  deps: MailDeps,
+  payment: Payment,
+  amount: number,
+): Promise<void> {
+  await notifyInbox(tx, payment);
+  if (!deps.config.mail) return;
+  const { site, facts, notifyTo } = await aboutOf(tx, deps, payment);
+  const { currency, reference = null } = payment;
+  const data = { ...facts, paid: written(payment), owed: written({ amount, currency }), reference };
+  await queueNotice(tx, deps, { kind: 'refund-failed', to: notifyTo, data, site });
+}
+
+/** Anybody's address can be typed at checkout: the mail has no description that may become a link, such as a service's name. */
+function forPayer<Facts extends { description: string | null }>(facts: Facts): Facts {
+  return {
+    ...facts,
+    description: facts.description !== null && isLinked(facts.description) ? null : facts.description,
+  };
+}
+
+async function aboutOf(tx: EntityManager, { config }: MailDeps, payment: Payment) {
+  const site = await tx.findOneOrFail(Site, { id: payment.site.id });
+  const bookable = await tx.findOne(Bookable, { site: site.id });
+  const booking = (await bookingsOf(tx, [payment.id])).get(payment.id);
+  const url = await canonicalUrl(tx, config, site);
+  const facts: Omit<PaymentFacts, 'paid'> = {
+    id: payment.id,
+    ...url,
+    title: mailTitleOf(site.title, url.hostname),
+    description: descriptionOf(payment, booking),
+    paidAt: (payment.paidAt ?? payment.createdAt).toISOString(),
+  };
+  return { site, facts, notifyTo: await notifyAddress(tx, site, bookable?.notifyCollaboratorId) };
+}

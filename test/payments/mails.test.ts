@@ -1,0 +1,161 @@
+/** E-mails and inbox items about payments by link, as they arrive. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { giveBackCharge, refundActivities } from '#activities/payments/refunds.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { systemClock } from '#runtime/clock.ts';
+import type { Caller } from '#test/api/fixture.ts';
+import { setForTest } from '#test/stack/for-test.ts';
+import { until } from '#test/stack/until.ts';
+import { startWorker } from '#test/stack/worker.ts';
+import { startMailCatcher } from '#tools/local/mail/catcher.ts';
+import { createPayingFixture, type PayingFixture } from './fixture.ts';
+import { heldIn } from './held.ts';
+
+let catcher: Awaited<ReturnType<typeof startMailCatcher>>;
+let fixture: PayingFixture;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  catcher = await startMailCatcher({ clock: systemClock });
+  fixture = await createPayingFixture({ FRONTAGE_SMTP_URL: catcher.smtpUrl });
+  worker = await startWorker(fixture.deps);
+});
+afterAll(async () => {
+  await worker?.close();
+  await fixture?.close();
+  await catcher?.close();
+});
+
+/** The e-mail with this subject, when it has arrived. */
+async function received(to: string, subject: RegExp) {
+  const matching = () => catcher.messages(to).filter((mail) => subject.test(mail.subject));
+  const [mail] = await until(matching, ({ length }) => length > 0);
+  if (!mail) throw new Error('no e-mail');
+  return mail;
+}
+
+const items = async (owner: Caller, kind: string) =>
+  (await owner.call('GET', '/v1/inbox')).body.items.filter((item: { kind: string }) => item.kind === kind);
+
+const said = { description: 'Two “Sunday” loaves', reference: 'till-12' };
+
+async function paidBy(email: string) {
+  const made = await fixture.newPayment({}, said);
+  const notice = await fixture.emailOf(made.owner);
+  await fixture.press((await fixture.openLink(made.payUrl)).page, 'pay', { email });
+  return { ...made, notice };
+}
+
+test('the site’s people and the payer receive an e-mail about a payment', async () => {
+  const email = 'ada-receipt@example.org';
+  const { id, owner, site, notice } = await paidBy(email);
+  const told = await received(notice, /: Payment received: €12\.50$/);
+  for (const part of [said.description, said.reference, email, id]) expect(told.text).toContain(part);
+  const receipt = await received(email, /: Receipt for your payment of €12\.50$/);
+  for (const part of [said.description, '€12.50', id, 'Website: ']) expect(receipt.text).toContain(part);
+  expect(receipt.text).not.toContain(said.reference);
+  expect(await items(owner, 'payment_paid')).toEqual([
+    expect.objectContaining({
+      id,
+      site: expect.objectContaining({ id: site.id }),
+      title: expect.stringContaining('€12.50 was paid'),
+      message: said.reference,
+    }),
+  ]);
+});
+
+test('the payer’s mails leave out a description with an address', async () => {
+  const email = 'ada-linked@example.org';
+  const { id, owner, payUrl } = await fixture.newPayment({}, said);
+  // A payment of an earlier release may have one, and so may the name of a service.
+  await fixture.deps.em().execute(`update payment set description = 'Confirm on bank.example.com' where id = ?`, [id]);
+  await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { email });
+  const told = await received(await fixture.emailOf(owner), /: Payment received: €12\.50$/);
+  expect(told.text).toContain('bank.example.com');
+  await owner.call('POST', `/v1/payments/${id}/refund`);
+  for (const subject of [/: Receipt for your payment of €12\.50$/, /: Your refund of €12\.50$/]) {
+    const { text } = await received(email, subject);
+    expect([text.includes(id), text.includes('bank.example.com')]).toEqual([true, false]);
+  }
+});
+
+test('a receipt names the host in place of a title with an address', async () => {
+  const email = 'ada-titled@example.org';
+  const made = await fixture.newPayment({}, said);
+  const title = 'Renew at www.evil-bank.com';
+  expect((await made.owner.call('PATCH', `/v1/sites/${made.site.id}`, { body: { title } })).status).toBe(200);
+  await fixture.press((await fixture.openLink(made.payUrl)).page, 'pay', { email });
+  const receipt = await received(email, /Receipt/);
+  expect(receipt.text).toContain(`Website: ${made.site.name}.`);
+  expect(receipt.text).not.toContain('evil');
+});
+
+test('a payer’s address is in no row once the e-mails were sent', async () => {
+  const email = 'ada-nowhere@example.org';
+  const { id, owner } = await paidBy(email);
+  await received(email, /Receipt/);
+  await owner.call('POST', `/v1/payments/${id}/refund`);
+  await received(email, /Your refund of €12\.50/);
+  const em = fixture.deps.em();
+  await until(
+    () => em.fork().count(Mail, { status: 'queued' }),
+    (count) => count === 0,
+  );
+  const tables = await em.execute<{ name: string }[]>(
+    `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+  );
+  for (const { name } of tables) {
+    const [row] = await em.execute<{ found: number }[]>(
+      `select count(*)::int as found from "${name}" as t where t::text like '%ada-nowhere%'`,
+    );
+    expect([name, row?.found]).toEqual([name, 0]);
+  }
+});
+
+test('the payer receives one e-mail about each refund', async () => {
+  const email = 'ada-refunds@example.org';
+  const { id, owner } = await paidBy(email);
+  const headers = { 'idempotency-key': 'a-part' };
+  await owner.call('POST', `/v1/payments/${id}/refund`, { body: { amount: 500 }, headers });
+  const part = await received(email, /: Your refund of €5\.00$/);
+  expect(part.text).toContain(said.description);
+  expect(part.text).not.toContain(said.reference);
+  await owner.call('POST', `/v1/payments/${id}/refund`);
+  await received(email, /: Your refund of €7\.50$/);
+  const { id: attempt } = await fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: id });
+  expect(await giveBackCharge(fixture.deps, attempt)).toBe('refunded');
+  expect(catcher.messages(email).filter(({ subject }) => subject.includes('refund'))).toHaveLength(2);
+  expect(await items(owner, 'payment_paid')).toEqual([]);
+});
+
+test('a failed refund is mailed, and stays in the inbox until requested again', async () => {
+  const { id, owner, notice } = await paidBy('');
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
+  await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
+  const attempt = await fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: id });
+  const { giveUpRefund } = refundActivities(fixture.deps);
+  expect(await giveUpRefund(attempt.id, attempt.refundKey ?? '')).toBe('given up');
+  fixture.stub.knobs.turnAway = 0;
+  expect((await received(notice, /: A refund of €12\.50 failed$/)).text).toContain(said.reference);
+  const [item] = await items(owner, 'refund_failed');
+  expect(item).toMatchObject({ id, next_action: expect.stringContaining(`/v1/payments/${id}/refund`) });
+  expect((await owner.call('POST', `/v1/payments/${id}/refund`)).body.status).toBe('refunded');
+  expect(await items(owner, 'refund_failed')).toEqual([]);
+});
+
+test('a waiting inbox wakes for a payment', async () => {
+  const { owner, payUrl, id } = await fixture.newPayment();
+  const { page } = await fixture.openLink(payUrl);
+  const waiting = owner.call('GET', '/v1/inbox?wait=50');
+  await fixture.press(page);
+  expect((await waiting).body.items).toEqual([expect.objectContaining({ kind: 'payment_paid', id })]);
+});
+
+test('the inbox lists the payment of a booking, which has no other receipt', async () => {
+  const { owner, payUrl, paymentId, statusOf } = await heldIn(fixture);
+  await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { email: 'ada-booked@example.org' });
+  await until(statusOf, (status) => status === 'confirmed');
+  await received('ada@example.org', /Booked for/);
+  expect((await items(owner, 'payment_paid')).map(({ id }: { id: string }) => id)).toEqual([paymentId]);
+  expect(catcher.messages('ada-booked@example.org')).toEqual([]);
+});

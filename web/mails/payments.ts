@@ -1,0 +1,113 @@
+/**
+ * Mails about payments by link: to the site's address for notices, and to the payer. The subject of one to a payer
+ * contains no text of the site's owner.
+ */
+import { type WrittenMail, write } from './layout.ts';
+
+export type PaymentFacts = {
+  /** The payment's id: the receipt's number. */
+  id: string;
+  /** The site's canonical host name and URL, and its title. */
+  hostname: string;
+  address: string;
+  title: string;
+  /** What was paid for, in the words of the site's people. */
+  description: string | null;
+  /** The formatted amount. */
+  paid: string;
+  /** RFC 3339, in UTC. */
+  paidAt: string;
+};
+
+/** To the site's address for notices. Replies go to the payer if the address is known. */
+export function paymentReceived({
+  reference,
+  payer,
+  ...facts
+}: PaymentFacts & { reference: string | null; payer: string | null }): WrittenMail {
+  return write({
+    subject: `Payment received: ${facts.paid}`,
+    hostname: facts.hostname,
+    preview: `${facts.paid} was paid on ${facts.hostname}.`,
+    heading: `${facts.paid} was paid on ${facts.hostname}`,
+    blocks: [
+      { facts: [...rows(facts), ...optional('Your reference', reference), ...optional('E-mail', payer)] },
+      payer === null
+        ? 'The payment provider has the details of the payer.'
+        : 'Reply to this e-mail to write to the payer. Keep this e-mail: we do not store the payer’s address after sending it.',
+    ],
+    footer: noticeFooter(facts),
+  });
+}
+
+/** To the payer. */
+export function paymentReceipt(facts: PaymentFacts): WrittenMail {
+  return write({
+    subject: `Receipt for your payment of ${facts.paid}`,
+    hostname: facts.hostname,
+    preview: `${facts.hostname} has received your payment.`,
+    heading: `You paid ${facts.paid}`,
+    blocks: [
+      `${facts.hostname} has received your payment. This e-mail is your receipt.`,
+      { facts: rows(facts) },
+      `To ask about this payment, go to ${facts.address}`,
+    ],
+    footer: payerFooter(facts),
+  });
+}
+
+/** To the payer. */
+export function paymentRefunded({ refunded, ...facts }: PaymentFacts & { refunded: string }): WrittenMail {
+  return write({
+    subject: `Your refund of ${refunded}`,
+    hostname: facts.hostname,
+    preview: `${facts.hostname} has refunded ${refunded}.`,
+    heading: `${refunded} was refunded to you`,
+    blocks: [
+      `${facts.hostname} has refunded ${refunded} to the card that you paid with. It can take 5–10 days to reach your account.`,
+      { facts: [['Refunded', refunded], ...rows(facts)] },
+      `To ask about this refund, go to ${facts.address}`,
+    ],
+    footer: payerFooter(facts),
+  });
+}
+
+/** To the site's address for notices. */
+export function refundFailed({
+  owed,
+  reference,
+  ...facts
+}: PaymentFacts & { owed: string; reference: string | null }): WrittenMail {
+  return write({
+    subject: `A refund of ${owed} failed`,
+    hostname: facts.hostname,
+    preview: `The payer has not received ${owed}.`,
+    heading: `A refund of ${owed} failed`,
+    blocks: [
+      `The payment provider did not make the refund, so the payer has not received ${owed}. Often the balance of the payout account is too low, or its key is no longer valid.`,
+      { facts: [...rows(facts), ...optional('Your reference', reference)] },
+      'Add funds or enter a new key, then ask your agent to refund the payment again. You can also refund it in the payment provider’s dashboard.',
+    ],
+    footer: noticeFooter(facts),
+  });
+}
+
+function rows({ id, title, hostname, description, paid, paidAt }: PaymentFacts): (readonly [string, string])[] {
+  const when = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  return [
+    ['Website', title === hostname ? hostname : `${title} (${hostname})`],
+    ...optional('For', description),
+    ['Paid', paid],
+    ['When', `${when.format(new Date(paidAt))} (UTC)`],
+    ['Payment', id],
+  ];
+}
+
+const optional = (label: string, value: string | null): (readonly [string, string])[] =>
+  value === null ? [] : [[label, value]];
+
+const noticeFooter = ({ hostname }: PaymentFacts) =>
+  `You are receiving this e-mail because notices about ${hostname} are sent to this address.`;
+
+const payerFooter = ({ hostname }: PaymentFacts) =>
+  `You are receiving this e-mail because this address was given for a payment to ${hostname}.`;
