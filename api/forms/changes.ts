@@ -9,7 +9,7 @@ export function requireCompatible(
   answered: ReadonlySet<string>,
 ): void {
   const nextAction =
-    `Keep the field unchanged (you can make it optional), or create a new form with POST /v1/sites/{id}/forms. ` +
+    `Keep the field unchanged (you can make it optional, or hide it with "retired": true), or create a new form with POST /v1/sites/{id}/forms. ` +
     `GET /v1/forms/${id}/submissions returns the stored answers.`;
   for (const field of before.filter(({ name }) => answered.has(name))) {
     const same = after.find(({ name }) => name === field.name);

@@ -1,6 +1,7 @@
 /** A form as visitors see it: as data for their agents, and for our pages. */
 import { z } from 'zod';
 import { howToSolve } from '#api/visitors/challenges.ts';
+import { askedFields } from '#db/forms/form.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 import type { ShownForm } from '#web/pages/form-page.ts';
@@ -16,6 +17,7 @@ export const descriptionSchema = z
     site: z.string(),
     status: z.enum(['enabled', 'disabled']),
     fields: z.array(fieldAnswer),
+    button: z.string().nullable().describe('The text of the button, if its owner chose one.'),
     send: z.object({ method: z.literal('POST'), url: z.string(), content_types: z.array(z.string()), how: z.string() }),
     challenge: z.object({ kind: z.enum(['altcha', 'hosted']), url: z.string(), answer: z.string(), how: z.string() }),
     html: z.string().describe('Ready-to-use HTML for a page of the site.'),
@@ -40,7 +42,8 @@ export function describeForm(
     name: form.name,
     site: siteHostname(deps.config, form.site.name),
     status: form.status,
-    fields: form.fields,
+    fields: askedFields(form.fields),
+    button: form.button ?? null,
     send: {
       method: 'POST',
       url: address,
@@ -65,7 +68,9 @@ export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: Visite
     hostname: siteHostname(config, form.site.name),
     siteUrl: siteAddress(config, form.site.name),
     action: `/f/${form.id}`,
-    fields: form.fields.map(withLength),
+    fields: askedFields(form.fields).map(withLength),
+    button: form.button,
+    fallback: form.fallback,
     challenge: challenge.shown,
     files: widgetFiles,
   };

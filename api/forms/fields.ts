@@ -1,6 +1,6 @@
 /** The fields of a form, or the additional fields of a booking: a list that is validated as a whole. Pure. */
 import { z } from 'zod';
-import type { FormField } from '#db/forms/form.ts';
+import { askedFields, type FormField } from '#db/forms/form.ts';
 import { type FieldKind, fieldKinds } from '#rules/states.ts';
 
 const fieldsMax = 50;
@@ -59,6 +59,10 @@ const fieldSchema = z
       .max(lengthMax)
       .optional()
       .describe('Allowed only for the text kinds: text, email, tel, url, textarea, hidden.'),
+    retired: z
+      .boolean()
+      .optional()
+      .describe('true: visitors are no longer asked. Stored answers and their CSV column are kept. Only for forms.'),
   })
   .superRefine(({ kind, options, max_length }, context) => {
     const fault = (message: string, path: string) => context.addIssue({ code: 'custom', message, path: [path] });
@@ -70,8 +74,19 @@ const fieldSchema = z
   })
   .meta({ id: 'FormField' });
 
-/** A list of `min` to 50 fields with distinct names. A route that accepts one maps its body field to `invalid_fields`. */
-export function fieldList(min: 0 | 1) {
+/** The fields of a form: 1 to 50, of which visitors are asked at least one. A route maps its body field to `invalid_fields`. */
+export const formFields = fieldList(1).refine(
+  (fields) => askedFields(fields).length > 0,
+  'at least one field must not be retired',
+);
+
+/** The additional fields of a booking. */
+export const intakeFields = fieldList(0).refine(
+  (fields) => fields.every(({ retired }) => retired === undefined),
+  'only the fields of a form can be retired',
+);
+
+function fieldList(min: 0 | 1) {
   return z
     .array(fieldSchema)
     .min(min)
@@ -95,6 +110,7 @@ export const fieldAnswer = z
     required: z.boolean(),
     options: z.array(z.string()).optional(),
     max_length: z.number().int().optional(),
+    retired: z.boolean().optional(),
   })
   .meta({ id: 'FormFieldAnswer' });
 

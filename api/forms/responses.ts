@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendPage } from '#api/plugins/browser.ts';
 import { asAppError, sendError } from '#api/plugins/errors.ts';
+import { askedFields } from '#db/forms/form.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -21,7 +22,7 @@ export function respondReceived(
   returnTo: string | undefined,
 ): FastifyReply {
   if (returnTo !== undefined) return reply.header('cache-control', 'no-store').redirect(returnTo, 303);
-  return sendPage(reply, thankYouPage(placeOf(config, form)));
+  return sendPage(reply, thankYouPage({ ...placeOf(config, form), thanks: form.thanks }));
 }
 
 type Known = { form: VisitedForm | undefined; given: RawValues };
@@ -63,9 +64,10 @@ function formAgain(
     const asked = solution === undefined ? '' : ` ${message}`;
     return formPage(shownForm(deps, form), { typed, notice: `One more step before your message is sent.${asked}` });
   }
-  const faults = validateValues(form.fields, answers).faults;
+  const fields = askedFields(form.fields);
+  const faults = validateValues(fields, answers).faults;
   const own = new Map(
-    faults.filter(({ name }) => form.fields.some((field) => field.name === name)).map((one) => [one.name, one.message]),
+    faults.filter(({ name }) => fields.some((field) => field.name === name)).map((one) => [one.name, one.message]),
   );
   const others = faults.filter(({ name }) => !own.has(name)).map((one) => one.message);
   const notice = own.size > 0 ? ['Please correct the marked fields.', ...others].join(' ') : message;

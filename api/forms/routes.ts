@@ -6,27 +6,22 @@ import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Form } from '#db/forms/form.ts';
 import { countSubmissions } from '#db/forms/submissions.ts';
+import { replyAddress } from '#db/sites/notify-address.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { changeForm, contextOf, createForm, deleteForm, loadForm, setStatus } from './rules.ts';
-import {
-  deleteQuery,
-  formChange,
-  formInput,
-  formSchema,
-  formView,
-  submissionSchema,
-  submissionsQuery,
-  submissionView,
-} from './schemas.ts';
-import { submissionsFile, submissionsPage } from './submissions.ts';
+import { deleteQuery, formChange, formInput, formSchema, formView } from './schemas.ts';
 
-const invalid = { fields: 'invalid_fields', notify_to: 'invalid_notify_to' } as const;
+const invalid = {
+  fields: 'invalid_fields',
+  notify_to: 'invalid_notify_to',
+  reply_to: 'invalid_notify_to',
+  return_path: 'invalid_return_path',
+} as const;
 
-/** Forms of a site's pages, and their submissions. */
+/** Forms of a site's pages. */
 export function formRoutes(app: Api, deps: Deps): void {
   siteFormRoutes(app, deps);
   formChangeRoutes(app, deps);
-  submissionRoutes(app, deps);
 }
 
 const view = async (request: Pick<FastifyRequest, 'em'>, deps: Deps, form: Form) =>
@@ -87,6 +82,7 @@ function siteFormRoutes(app: Api, deps: Deps): void {
           submissions: counts.get(form.id) ?? 0,
           notifyTo: await notifyAddress(em, site, form.notifyCollaboratorId),
           notifyOptions: options,
+          replyTo: await replyAddress(em, site, form.replyToId),
         }),
       );
       return { items: await Promise.all(items), next_cursor };
@@ -111,7 +107,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Change a form',
         description:
-          'To change the fields, send the complete list. A field with stored answers cannot be removed or renamed, and its kind cannot change.',
+          'To change the fields, send the complete list. A field with stored answers cannot be removed or renamed, and its kind cannot change; hide it with `retired`.',
         params: idParams,
         body: formChange,
         response: { 200: formSchema },
@@ -162,42 +158,5 @@ function formChangeRoutes(app: Api, deps: Deps): void {
     },
     async (request) =>
       await view(request, deps, await setStatus(request.em, deps, request.actor, request.params.id, 'enabled')),
-  );
-}
-
-function submissionRoutes(app: Api, deps: Deps): void {
-  app.get(
-    '/v1/forms/:id/submissions',
-    {
-      // A HEAD of the file would read all submissions.
-      exposeHeadRoute: false,
-      config: {
-        operation: 'form.submissions',
-        needs: 'read',
-        capability: 'forms',
-        answers: ['application/json', 'text/csv'],
-      },
-      schema: {
-        summary: 'List a form’s submissions',
-        description:
-          'Submissions are listed newest first, and each is stored for 180 days. CSV returns one file for a spreadsheet; cells that could be formulas begin with an apostrophe.',
-        params: idParams,
-        querystring: submissionsQuery,
-        response: { 200: listOf(submissionSchema) },
-      },
-    },
-    async ({ em, actor, params, query }, reply) => {
-      const form = await loadForm(em, actor, params.id);
-      if (query.format === 'csv') {
-        reply.headers({
-          'content-type': 'text/csv; charset=utf-8; header=present',
-          'content-disposition': `attachment; filename="submissions-${form.id}.csv"`,
-        });
-        // A stream bypasses the schema of the pages.
-        return reply.send(submissionsFile(deps, form, query.since) as never);
-      }
-      const { rows, next_cursor } = await submissionsPage(em, deps, form, query);
-      return { items: rows.map(submissionView), next_cursor };
-    },
   );
 }

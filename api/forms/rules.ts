@@ -1,26 +1,24 @@
 /** Forms: created, changed, closed and deleted by accounts that may act on their site. */
 import { LockMode } from '@mikro-orm/core';
+import type { z } from 'zod';
 import { type Actor, findSite, loadSite, lockChangeable, requireChangeable, roleOf } from '#api/access.ts';
-import { notifyAddress, notifyOptions, readNotifyTo } from '#api/notify-to.ts';
+import { notifyAddress, notifyOptions, readNotifyTo, readReplyTo } from '#api/notify-to.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
-import { Form, type FormField } from '#db/forms/form.ts';
+import { askedFields, Form } from '#db/forms/form.ts';
 import { countSubmissions, namesAnswered, removeForm } from '#db/forms/submissions.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { replyAddress } from '#db/sites/notify-address.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { FormStatus } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { requireCompatible } from './changes.ts';
-import type { FormContext } from './schemas.ts';
+import { type FormContext, formChange, type formInput } from './schemas.ts';
 
-export type FormInput = { id: string; name: string; fields: FormField[]; notify_to?: string | undefined };
-export type FormChange = {
-  name?: string | undefined;
-  fields?: FormField[] | undefined;
-  notify_to?: string | undefined;
-};
+export type FormChange = z.output<typeof formChange>;
+export type FormInput = z.output<typeof formInput> & { id: string };
 
 /** Throws `site_archived`, `plan_limit`, `invalid_notify_to`, `notify_to_not_on_site`. */
 export async function createForm(
@@ -28,7 +26,7 @@ export async function createForm(
   deps: Pick<Deps, 'clock' | 'config'>,
   actor: Actor,
   siteId: string,
-  { id, name, fields, notify_to }: FormInput,
+  { id, name, fields, ...extras }: FormInput,
 ): Promise<Form> {
   const seen = await loadSite(em, actor, siteId);
   requireChangeable(seen);
@@ -43,10 +41,12 @@ export async function createForm(
       holder: 'this site',
       nextAction: 'Delete a form that is no longer needed with DELETE /v1/forms/{id}?confirm=true.',
     });
-    const notifyCollaboratorId = notify_to === undefined ? null : await readNotifyTo(tx, site, notify_to);
+    const people = await readPeople(tx, site, extras);
     const status: FormStatus = 'enabled';
     recordAct(tx, deps.clock, actor, 'form.created', { site, subject: { id, name } });
-    return tx.create(Form, { id, site, name, fields, status, notifyCollaboratorId, createdAt: deps.clock.now() });
+    const row = { id, site, name, fields, status, ...textsOf(extras), ...people, createdAt: deps.clock.now() };
+    requireAcknowledgeable(row);
+    return tx.create(Form, row);
   });
 }
 
@@ -72,25 +72,59 @@ export async function changeForm(
 ): Promise<Form> {
   if (Object.values(change).every((part) => part === undefined)) {
     throw errors.nothing_to_update('The request contains no changes.', {
-      nextAction: 'Send at least one of name, fields and notify_to.',
+      nextAction: `Send at least one of ${Object.keys(formChange.shape).join(', ')}.`,
     });
   }
   const { site } = await loadForm(em, actor, formId);
   return await em.transactional(async (tx) => {
     // Before the form's lock: removing a collaborator locks this first and then the forms.
-    const notifies = change.notify_to !== undefined;
-    const notify = notifies ? await readNotifyTo(tx, site as Site, change.notify_to ?? '') : null;
+    const people = await readPeople(tx, site as Site, change);
     const form = await lockForm(tx, actor, formId);
-    if (notifies) form.notifyCollaboratorId = notify;
     if (change.fields) {
       requireCompatible(form, change.fields, await namesAnswered(tx, form.id, clock.now()));
       form.fields = change.fields;
     }
     form.name = change.name ?? form.name;
+    Object.assign(form, textsOf(change), people);
+    requireAcknowledgeable(form);
     const fields = Object.keys(change);
     recordAct(tx, clock, actor, 'form.updated', { site: form.site as Site, subject: form, detail: { fields } });
     return form;
   });
+}
+
+/** The columns of the given texts. */
+function textsOf({ button, thanks, fallback, return_path, acknowledge }: FormChange): Partial<Form> {
+  return {
+    ...(button === undefined ? {} : { button }),
+    ...(thanks === undefined ? {} : { thanks }),
+    ...(fallback === undefined ? {} : { fallback }),
+    ...(return_path === undefined ? {} : { returnPath: return_path }),
+    ...(acknowledge === undefined ? {} : { acknowledgement: acknowledge?.text ?? null }),
+  };
+}
+
+/** The columns of the given addresses. Throws `invalid_notify_to`, `notify_to_not_on_site`. */
+async function readPeople(
+  tx: EntityManager,
+  site: Site,
+  { notify_to, reply_to }: Pick<FormChange, 'notify_to' | 'reply_to'>,
+): Promise<Pick<Partial<Form>, 'notifyCollaboratorId' | 'replyToId'>> {
+  return {
+    ...(notify_to === undefined ? {} : { notifyCollaboratorId: await readNotifyTo(tx, site, notify_to) }),
+    ...(reply_to === undefined ? {} : { replyToId: reply_to === null ? null : await readReplyTo(tx, site, reply_to) }),
+  };
+}
+
+/** Throws `invalid_fields`. */
+function requireAcknowledgeable({ acknowledgement, fields }: Partial<Form>): void {
+  if (!acknowledgement || askedFields(fields ?? []).some(({ kind }) => kind === 'email')) return;
+  throw errors.invalid_fields(
+    'An acknowledgement goes to the address that a visitor types, and the form asks for none.',
+    {
+      nextAction: 'Add a field of kind email, or set acknowledge to null.',
+    },
+  );
 }
 
 /** Closes or reopens the form. The same status again changes nothing. */
@@ -147,6 +181,7 @@ export async function contextOf(
     config,
     submissions: (await countSubmissions(em, [form.id], clock.now())).get(form.id) ?? 0,
     notifyTo: await notifyAddress(em, site, form.notifyCollaboratorId),
+    replyTo: await replyAddress(em, site, form.replyToId),
     notifyOptions: await notifyOptions(em, site),
   };
 }

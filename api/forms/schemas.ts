@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { pageQuery } from '#api/pagination.ts';
 import { instant, moment } from '#api/schemas.ts';
 import type { Form } from '#db/forms/form.ts';
@@ -6,7 +7,8 @@ import type { Submission } from '#db/forms/submission.ts';
 import type { Mail } from '#db/mail/mail.ts';
 import type { Config } from '#runtime/config.ts';
 import { embedOf, formAddress } from './embed.ts';
-import { fieldAnswer, fieldList } from './fields.ts';
+import { fieldAnswer, formFields } from './fields.ts';
+import { acknowledgementText, formTexts } from './texts.ts';
 
 const name = z
   .string()
@@ -21,17 +23,28 @@ const notifyTo = z
     'The address that receives an e-mail about each submission, one of notify_options. The default is the owner’s.',
   );
 
-export const formInput = z.strictObject({ name, fields: fieldList(1), notify_to: notifyTo.optional() });
-export const formChange = z.strictObject({
+const acknowledge = z
+  .strictObject({ text: acknowledgementText })
+  .nullable()
+  .describe(
+    'An e-mail to each visitor who fills in a field of kind email, at most one a day to an address. null: none is sent.',
+  );
+const replyTo = z
+  .string()
+  .nullable()
+  .describe(
+    'The address to which visitors reply to an acknowledgement, one of notify_options. They see it. null: none.',
+  );
+
+/** What a form may have besides its name and fields. */
+const extras = z.strictObject({ ...formTexts, acknowledge, reply_to: replyTo, notify_to: notifyTo }).partial();
+export const formInput = extras.extend({ name, fields: formFields });
+export const formChange = extras.extend({
   name: name.optional(),
-  fields: fieldList(1).optional().describe('The complete list of fields, which replaces the current list.'),
-  notify_to: notifyTo.optional(),
+  fields: formFields.optional().describe('The complete list of fields, which replaces the current list.'),
 });
 export const deleteQuery = z.strictObject({
-  confirm: z
-    .enum(['true', 'false'])
-    .optional()
-    .describe('Must be true, because the form’s submissions are deleted too.'),
+  confirm: z.enum(['true', 'false']).optional().describe('Must be true, because a submission cannot be restored.'),
 });
 
 export const formSchema = z
@@ -49,8 +62,14 @@ export const formSchema = z
     status: z.enum(['enabled', 'disabled']),
     fields: z.array(fieldAnswer),
     notify_to: z.string(),
-    notify_options: z.array(z.string()).describe('The allowed values of notify_to.'),
-    submissions: z.number().int().describe('Number of stored submissions.'),
+    notify_options: z.array(z.string()).describe('The allowed values of notify_to and reply_to.'),
+    button: z.string().nullable(),
+    thanks: z.string().nullable(),
+    fallback: z.string().nullable(),
+    return_path: z.string().nullable(),
+    reply_to: z.string().nullable(),
+    acknowledge: z.object({ text: z.string() }).nullable(),
+    submissions: z.number().int().describe('Number of stored submissions, including those marked as spam.'),
     mail: z
       .enum(['sent', 'not_configured'])
       .describe(
@@ -65,6 +84,10 @@ export const formSchema = z
 
 export const submissionsQuery = pageQuery.extend({
   since: instant.optional().describe('Only submissions received at or after this time.'),
+  spam: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('true: only the submissions marked as spam, which are not listed otherwise.'),
   format: z.enum(['json', 'csv']).default('json').describe('csv: all submissions in one file, regardless of limit.'),
 });
 
@@ -79,13 +102,22 @@ export const submissionSchema = z
     created_at: moment,
     expires_at: moment.describe('When the submission will be deleted.'),
     mail: z.enum(['sent', 'queued', 'failed', 'not_configured']).describe('Status of the e-mail to notify_to.'),
+    acknowledgement: mailStatus
+      .nullable()
+      .describe('Status of the e-mail to the visitor. null: none, because the form sends none or has sent one today.'),
+    spam: z.boolean(),
   })
   .meta({ id: 'Submission' });
+
+export const submissionChange = z.strictObject({
+  spam: z.boolean().describe('Submissions marked as spam are listed with ?spam=true only, and are not in the inbox.'),
+});
 
 export type FormContext = {
   config: Config;
   submissions: number;
   notifyTo: string;
+  replyTo: string | null;
   notifyOptions: string[];
 };
 
@@ -103,6 +135,12 @@ export function formView(form: Form, context: FormContext): z.output<typeof form
     fields: form.fields,
     notify_to: context.notifyTo,
     notify_options: context.notifyOptions,
+    button: form.button ?? null,
+    thanks: form.thanks ?? null,
+    fallback: form.fallback ?? null,
+    return_path: form.returnPath ?? null,
+    reply_to: context.replyTo,
+    acknowledge: form.acknowledgement ? { text: form.acknowledgement } : null,
     submissions: context.submissions,
     mail: config.mail ? 'sent' : 'not_configured',
     challenge: { kind: config.challenge?.kind === 'altcha' ? 'altcha' : 'hosted', url: `${address}/challenge` },
@@ -110,11 +148,11 @@ export function formView(form: Form, context: FormContext): z.output<typeof form
   };
 }
 
-/** A submission loaded with its mail. */
-export type WholeSubmission = Submission & { mail?: Mail | null };
+/** A submission loaded with its mails. */
+export type WholeSubmission = Submission & { mail?: Mail | null; acknowledgement?: Mail | null };
 
 export function submissionView(submission: WholeSubmission): z.output<typeof submissionSchema> {
-  const { id, form, values, page, createdAt, expiresAt, mail } = submission;
+  const { id, form, values, page, createdAt, expiresAt, mail, acknowledgement, spam } = submission;
   return {
     id,
     form_id: form.id,
@@ -124,5 +162,7 @@ export function submissionView(submission: WholeSubmission): z.output<typeof sub
     created_at: createdAt,
     expires_at: expiresAt,
     mail: mail?.status ?? 'not_configured',
+    acknowledgement: acknowledgement ? shownMailStatus(acknowledgement) : null,
+    spam,
   };
 }

@@ -4,14 +4,15 @@ import { LockMode } from '@mikro-orm/core';
 import { missing } from '#api/capabilities.ts';
 import { requireUnused, verifySolution } from '#api/visitors/challenges.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
-import { Form, type FormField } from '#db/forms/form.ts';
+import { askedFields, Form, type FormField } from '#db/forms/form.ts';
 import { Submission, type SubmittedValue } from '#db/forms/submission.ts';
-import { queueNotice } from '#db/mail/limits.ts';
+import { queueAcknowledgement, queueNotice } from '#db/mail/limits.ts';
 import type { Mail } from '#db/mail/mail.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
-import { notifyAddress } from '#db/sites/notify-address.ts';
+import { notifyAddress, replyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
+import { mailTitleOf } from '#rules/mail-titles.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -52,18 +53,20 @@ export async function receiveSubmission(
 ): Promise<Submission> {
   requireOpenForm(deps, form);
   // Before the challenge: a visitor who mistyped something need not solve a second one.
-  requireUsable(form.fields, given);
+  requireUsable(askedFields(form.fields), given);
   const solved = await verifySolution(deps, form.id, solution, challenged);
   return await em.transactional(async (tx) => {
     const locked = await lockFormForShare(tx, form.id);
     // The form may have changed while the request was being read.
     requireOpenForm(deps, locked);
-    const values = requireUsable(locked.fields, given);
+    const values = requireUsable(askedFields(locked.fields), given);
     await requireUnused(tx, solved, challenged);
     const now = deps.clock.now();
     const mail = deps.config.mail ? await mailSubmission(tx, deps, locked, { values, page }) : null;
+    const acknowledgement = deps.config.mail ? await acknowledge(tx, deps, locked, values) : null;
     const expiresAt = new Date(now.getTime() + keptMs);
-    return tx.create(Submission, { id: newId('sub'), form: locked, values, page, mail, createdAt: now, expiresAt });
+    const received = { values, page, mail, acknowledgement, spam: false, createdAt: now, expiresAt };
+    return tx.create(Submission, { id: newId('sub'), form: locked, ...received });
   });
 }
 
@@ -95,14 +98,43 @@ async function mailSubmission(
     label: labels.get(name) ?? name,
     text: Array.isArray(value) ? value.join('\n') : value,
   }));
-  const from = form.fields.find(({ kind, name }) => kind === 'email' && values.some(([one]) => one === name));
-  const replyTo = values.find(([name]) => name === from?.name)?.[1];
+  const replyTo = addressOf(form, values);
   const { hostname } = await canonicalUrl(tx, deps.config, form.site);
   return await queueNotice(tx, deps, {
     kind: 'submission',
     to: await notifyAddress(tx, form.site, form.notifyCollaboratorId),
     data: { hostname, formName: form.name, answers, page },
-    ...(typeof replyTo === 'string' ? { replyTo } : {}),
+    ...(replyTo === undefined ? {} : { replyTo }),
     site: form.site,
   });
+}
+
+/** Queues the e-mail to the visitor, if the form sends one and has sent none to this address today. */
+async function acknowledge(
+  tx: EntityManager,
+  deps: Deps,
+  form: VisitedForm,
+  values: readonly SubmittedValue[],
+): Promise<Mail | null> {
+  const to = addressOf(form, values);
+  if (!form.acknowledgement || to === undefined) return null;
+  const { hostname } = await canonicalUrl(tx, deps.config, form.site);
+  const replyTo = await replyAddress(tx, form.site, form.replyToId);
+  return await queueAcknowledgement(tx, deps, form.id, {
+    kind: 'submission-received',
+    to,
+    data: { hostname, title: mailTitleOf(form.site.title, hostname), text: form.acknowledgement },
+    ...(replyTo === null ? {} : { replyTo }),
+    site: form.site,
+  });
+}
+
+/** The address that the visitor typed into the first field of kind email. */
+function addressOf(form: VisitedForm, values: readonly SubmittedValue[]): string | undefined {
+  const given = new Map(values);
+  const address = askedFields(form.fields)
+    .filter(({ kind }) => kind === 'email')
+    .map(({ name }) => given.get(name))
+    .find((value) => value !== undefined);
+  return typeof address === 'string' ? address : undefined;
 }

@@ -1,38 +1,55 @@
 /** A form's submissions for its owner: in pages, and as one file. */
 import { Readable } from 'node:stream';
+import { LockMode } from '@mikro-orm/core';
+import { type Actor, findSite, requireChangeable } from '#api/access.ts';
 import { byId, type Page, type PageQuery, page } from '#api/pagination.ts';
 import type { Form, FormField } from '#db/forms/form.ts';
 import { Submission } from '#db/forms/submission.ts';
+import { removeSubmission } from '#db/forms/submissions.ts';
+import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { csvHead, csvLine, type Exported } from './csv.ts';
 import type { WholeSubmission } from './schemas.ts';
 
 const batch = 500;
+
+/** Those received since a time, marked as spam or not. */
+export type Selection = { since?: Date | undefined; spam: boolean };
 
 /** Newest first, without expired ones. */
 export async function submissionsPage(
   em: EntityManager,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,
   form: Form,
-  query: PageQuery & { since?: Date | undefined },
+  query: PageQuery & Selection,
 ): Promise<Page<WholeSubmission>> {
-  const read = readerOf(em, form.id, clock.now(), query.since);
-  return await page(config.secret, ['submissions', form.id, query.since?.toISOString() ?? ''], query, read, byId);
+  const { since, spam } = query;
+  const read = readerOf(em, form.id, clock.now(), { since, spam });
+  return await page(
+    config.secret,
+    ['submissions', form.id, since?.toISOString() ?? '', String(spam)],
+    query,
+    read,
+    byId,
+  );
 }
 
 /** The same as a file, streamed from the database at the client's speed. */
 export function submissionsFile(
   { em, clock }: Pick<Deps, 'em' | 'clock'>,
   form: { id: string; fields: FormField[] },
-  since: Date | undefined,
+  selection: Selection,
 ): Readable {
   async function* lines(): AsyncGenerator<string> {
     yield csvHead(form.fields);
     let after: string | undefined;
     for (;;) {
       // Each part in its own query: no transaction stays open for a slow client.
-      const rows = await readerOf(em(), form.id, clock.now(), since)(after, batch);
+      const rows = await readerOf(em(), form.id, clock.now(), selection)(after, batch);
       yield rows.map((row) => csvLine(form.fields, exported(row))).join('');
       if (rows.length < batch) return;
       after = rows.at(-1)?.id;
@@ -41,17 +58,93 @@ export function submissionsFile(
   return Readable.from(lines(), { objectMode: false });
 }
 
-function readerOf(em: EntityManager, formId: string, now: Date, since: Date | undefined) {
+/** The submission, if the caller may act on its form's site. */
+export async function loadSubmission(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  actor: Actor,
+  id: string,
+): Promise<WholeSubmission> {
+  const populate = ['form.site', 'mail', 'acknowledgement'] as const;
+  const found = isId('sub', id)
+    ? await em.findOne(Submission, { id, expiresAt: { $gt: clock.now() } }, { populate })
+    : null;
+  if (found && (await findSite(em, actor, siteOf(found).id))) return found as WholeSubmission;
+  throw errors.not_found('No submission with this id is accessible with this token.', {
+    nextAction: 'Call GET /v1/forms/{id}/submissions to list a form’s submissions. They are deleted after 180 days.',
+  });
+}
+
+/** Marks it as spam or not. The same mark again changes nothing. Throws `site_archived`. */
+export async function markSubmission(
+  em: EntityManager,
+  deps: Pick<Deps, 'clock'>,
+  actor: Actor,
+  id: string,
+  { spam }: { spam: boolean },
+): Promise<WholeSubmission> {
+  return await em.transactional(async (tx) => {
+    const submission = await lockSubmission(tx, deps, actor, id);
+    if (submission.spam === spam) return submission;
+    submission.spam = spam;
+    const detail = { form_id: submission.form.id, spam };
+    const subject = { id, name: null };
+    recordAct(tx, deps.clock, actor, 'submission.marked', { site: siteOf(submission), subject, detail });
+    return submission;
+  });
+}
+
+/** Deletes it for good. Returns it as it was. Throws `confirm_required`, `site_archived`. */
+export async function deleteSubmission(
+  em: EntityManager,
+  deps: Pick<Deps, 'clock'>,
+  actor: Actor,
+  id: string,
+  { confirmed }: { confirmed: boolean },
+): Promise<WholeSubmission> {
+  return await em.transactional(async (tx) => {
+    const submission = await lockSubmission(tx, deps, actor, id);
+    if (!confirmed) {
+      throw errors.confirm_required('This permanently deletes the submission.', {
+        nextAction: `To confirm, call DELETE /v1/submissions/${id}?confirm=true. To keep it out of the list, mark it as spam instead.`,
+      });
+    }
+    const detail = { form_id: submission.form.id };
+    const subject = { id, name: null };
+    recordAct(tx, deps.clock, actor, 'submission.deleted', { site: siteOf(submission), subject, detail });
+    await removeSubmission(tx, deps.clock, id);
+    return submission;
+  });
+}
+
+/** Locked until the transaction ends. */
+async function lockSubmission(
+  tx: EntityManager,
+  deps: Pick<Deps, 'clock'>,
+  actor: Actor,
+  id: string,
+): Promise<WholeSubmission> {
+  const submission = await loadSubmission(tx, deps, actor, id);
+  requireChangeable(siteOf(submission));
+  const locked = await tx.findOne(Submission, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (!locked) throw errors.not_found('The submission has just been deleted.');
+  return submission;
+}
+
+const siteOf = ({ form }: Submission) => (form as Form).site as Site;
+
+function readerOf(em: EntityManager, formId: string, now: Date, { since, spam }: Selection) {
   return async (after: string | undefined, limit: number): Promise<WholeSubmission[]> =>
     (await em.find(
       Submission,
       {
         form: formId,
         expiresAt: { $gt: now },
+        spam,
         ...(since === undefined ? {} : { createdAt: { $gte: since } }),
         ...(after === undefined ? {} : { id: { $lt: after } }),
       },
-      { orderBy: { id: 'desc' }, limit, populate: ['mail'] },
+      { orderBy: { id: 'desc' }, limit, populate: ['mail', 'acknowledgement'] },
     )) as WholeSubmission[];
 }
 

@@ -8,7 +8,7 @@ import { errors } from '#runtime/errors.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
 import type { RawValues } from './values.ts';
 
-const pathLengthMax = 1_000;
+export const pathLengthMax = 1_000;
 
 export type Visit = {
   answers: RawValues;
@@ -59,11 +59,12 @@ export function readReturnPath(
   const target = isPath(path) ? URL.parse(path, base) : null;
   if (target && target.origin === new URL(base).origin) return target.href;
   throw errors.invalid_return_path('_return is not a path on this website.', {
-    nextAction: 'In the form’s HTML, set _return to a path such as /thanks/.',
+    nextAction:
+      'In the form’s HTML, set _return to a path such as /thanks/, or remove it and set return_path of the form.',
   });
 }
 
 /** An absolute path on this host: browsers read `//` and a backslash as the start of another host (WHATWG URL standard). */
-function isPath(text: string): boolean {
+export function isPath(text: string): boolean {
   return text.length <= pathLengthMax && /^\/(?![/\\])[^\\\p{C}\s]*$/u.test(text);
 }

@@ -21,7 +21,14 @@ import type { RawValues } from './values.ts';
 import { readReturnPath, splitAnswers } from './visit.ts';
 
 const formParams = z.object({ form_id: z.string() });
-const takenSchema = z.object({ id: z.string(), status: z.literal('received') }).meta({ id: 'ReceivedSubmission' });
+const takenSchema = z
+  .object({
+    id: z.string(),
+    status: z.literal('received'),
+    thanks: z.string().nullable().describe('The owner’s text for the visitor, if there is one.'),
+    return_path: z.string().nullable().describe('The path of the site to show next, if the owner chose one.'),
+  })
+  .meta({ id: 'ReceivedSubmission' });
 
 export async function visitorFormRoutes(app: Api, deps: Deps): Promise<void> {
   limitBodyTime(app);
@@ -164,9 +171,12 @@ async function send(
   // Our own pages of the form send to it too.
   requireOwnOrigin(request, new Set([...own, deps.config.baseUrl]));
   const { answers, solution, page, returnPath } = splitAnswers(given, request, deps.challenge);
-  const returnTo = readReturnPath(deps.config, form.site, own, request, returnPath);
+  const returnTo = readReturnPath(deps.config, form.site, own, request, returnPath ?? form.returnPath ?? undefined);
   const submission = await receiveSubmission(deps.em(), deps, form, { given: answers, solution, page });
-  if (prefersJson(request)) return { id: submission.id, status: 'received' as const };
+  if (prefersJson(request)) {
+    const { thanks = null, returnPath: return_path = null } = form;
+    return { id: submission.id, status: 'received' as const, thanks, return_path };
+  }
   return respondReceived(deps, reply, form, returnTo);
 }
 

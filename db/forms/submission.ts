@@ -16,6 +16,10 @@ export const Submission = defineEntity({
     page: p.text().nullable(),
     /** The notification; null where none is sent. */
     mail: () => p.manyToOne(Mail).nullable(),
+    /** The e-mail to the visitor; null where none was queued. */
+    acknowledgement: () => p.manyToOne(Mail).nullable(),
+    /** Marked by the owner or a collaborator. */
+    spam: p.boolean().default(false),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
   },

@@ -3,6 +3,7 @@
 import type { EntityManager } from '#db/orm.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Form } from './form.ts';
+import { Submission } from './submission.ts';
 
 /** The number of submissions of each form. */
 export async function countSubmissions(em: EntityManager, formIds: string[], now: Date): Promise<Map<string, number>> {
@@ -27,13 +28,27 @@ export async function namesAnswered(em: EntityManager, formId: string, now: Date
 
 /** Removes the form with its submissions, and their queued mails. */
 export async function removeForm(tx: EntityManager, clock: Clock, formId: string): Promise<void> {
-  const now = clock.now();
-  await tx.execute(
-    `update mail set status = 'failed', failure = 'its form was removed', sealed = null, settled_at = ?
-     where status = 'queued' and id in (select mail_id from submission where form_id = ?)`,
-    [now, formId],
-  );
+  await dropMails(tx, clock, { where: 'form_id = ?', id: formId, failure: 'its form was removed' });
   await tx.nativeDelete(Form, { id: formId });
+}
+
+/** Removes one submission, and its queued mails. */
+export async function removeSubmission(tx: EntityManager, clock: Clock, id: string): Promise<void> {
+  await dropMails(tx, clock, { where: 'id = ?', id, failure: 'its submission was removed' });
+  await tx.nativeDelete(Submission, { id });
+}
+
+async function dropMails(
+  tx: EntityManager,
+  clock: Clock,
+  { where, id, failure }: { where: string; id: string; failure: string },
+): Promise<void> {
+  await tx.execute(
+    `update mail set status = 'failed', failure = ?, sealed = null, settled_at = ?
+     where status = 'queued' and id in
+       (select unnest(array[mail_id, acknowledgement_id]) from submission where ${where})`,
+    [failure, clock.now(), id],
+  );
 }
 
 /** Deletes expired submissions. Returns how many. */

@@ -1,7 +1,7 @@
 /** Enquiries are stored first and mailed second: whatever becomes of mail server and workers, none is lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPlatformActivities } from '#activities/index.ts';
-import { createFixture } from '#test/api/fixture.ts';
+import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { createMailFixture, type MailFixture } from '#test/mail/fixture.ts';
 import { until } from '#test/stack/until.ts';
 import { startWorker } from '#test/stack/worker.ts';
@@ -38,6 +38,114 @@ test('a submission’s mail to notify_to names form and site, and can be replied
   expect(mail?.html).not.toContain('<script>');
   const read = async () => (await ask.submissions(owner, form.id)).body.items[0];
   expect(await until(read, ({ mail }) => mail === 'sent')).toMatchObject({ id: sent.body.id, page: '/contact/' });
+});
+
+test('a form acknowledges a submission once a day to each address', async () => {
+  const owner = await fixture.newCaller();
+  const text = 'We call you back.\nMonday to Friday.';
+  const form = await ask.newForm(owner, { acknowledge: { text }, reply_to: await ask.emailOf(owner) });
+  const to = `visitor-${form.id}@example.com`;
+  const first = await ask.send(form.id, { ...ada, email: to });
+  const again = await ask.send(form.id, { ...ada, email: to.toUpperCase() });
+  const read = async (id: string) => (await owner.call('GET', `/v1/submissions/${id}`)).body.acknowledgement;
+  await until(
+    () => read(first.body.id),
+    (status) => status === 'sent',
+  );
+  expect(await read(again.body.id)).toBeNull();
+  const [mail, ...more] = await fixture.mailsTo(to);
+  expect(more).toEqual([]);
+  expect(mail?.subject).toBe(`${form.site.name}.${fixture.config.baseDomain}: We have received your message`);
+  expect(mail?.headers['reply-to']).toBe(await ask.emailOf(owner));
+  expect(mail?.text).toContain('> We call you back.');
+  expect(mail?.text).not.toContain('Ada');
+  const other = await ask.newForm(owner, { acknowledge: { text } }, form.site);
+  const elsewhere = await ask.send(other.id, { ...ada, email: to });
+  await until(
+    () => read(elsewhere.body.id),
+    (status) => status === 'sent',
+  );
+});
+
+test('deleting the submission does not make a form acknowledge again', async () => {
+  const owner = await fixture.newCaller();
+  const form = await ask.newForm(owner, { acknowledge: { text: 'Thank you.' } });
+  const email = `deleted-${form.id}@example.com`;
+  const first = await ask.send(form.id, { ...ada, email });
+  const deleted = await owner.call('DELETE', `/v1/submissions/${first.body.id}?confirm=true`);
+  expect(deleted.status).toBe(200);
+  const { body } = await ask.send(form.id, { ...ada, email });
+  expect((await owner.call('GET', `/v1/submissions/${body.id}`)).body.acknowledgement).toBeNull();
+});
+
+test('an acknowledgement contains no address and no line of the site’s title', async () => {
+  const owner = await fixture.newCaller();
+  const form = await ask.newForm(owner, { acknowledge: { text: 'Thank you.' } });
+  const retitle = (title: string) =>
+    fixture.deps.em().execute('update site set title = ? where id = ?', [title, form.site.id]);
+  const acknowledged = async (email: string) => {
+    await ask.send(form.id, { ...ada, email });
+    const [mail] = await until(
+      () => fixture.mailsTo(email),
+      ({ length }) => length > 0,
+    );
+    return mail;
+  };
+  await owner.call('PATCH', `/v1/sites/${form.site.id}`, { body: { title: 'Sign in at https://evil.example/login' } });
+  const hostname = `${form.site.name}.${fixture.config.baseDomain}`;
+  const linked = await acknowledged(`linked-${form.id}@example.com`);
+  expect(linked?.text).toContain(`${hostname} writes:`);
+  for (const part of [linked?.text, linked?.html]) expect(part).not.toContain('evil');
+  // Titles of earlier releases may have several lines.
+  await retitle('Bakery\n\nYour account is locked.');
+  const forged = await acknowledged(`forged-${form.id}@example.com`);
+  expect(forged?.text.replace(/\s+/g, ' ')).toContain('Bakery Your account is locked. writes:');
+  expect(forged?.text).not.toContain('\n\nYour account');
+});
+
+test('simultaneous submissions from one address are acknowledged once', async () => {
+  const owner = await fixture.newCaller();
+  const form = await ask.newForm(owner, { acknowledge: { text: 'Thank you.' } });
+  const email = `racer-${form.id}@example.com`;
+  await Promise.all(Array.from({ length: 4 }, () => ask.send(form.id, { ...ada, email })));
+  const items = (await ask.submissions(owner, form.id)).body.items;
+  expect(items).toHaveLength(4);
+  expect(items.filter(({ acknowledgement }: { acknowledgement: unknown }) => acknowledgement !== null)).toHaveLength(1);
+});
+
+test('over the limit of an address, the enquiry stands and is not acknowledged', async () => {
+  const env = { ...challengeEnv, FRONTAGE_RATE_SCALE: '1', FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' };
+  const limited = await createFixture(env);
+  try {
+    expect(await acknowledgementsOfSix(limited)).toEqual([...Array(5).fill('queued'), 'not_sent']);
+  } finally {
+    await limited.close();
+  }
+});
+
+/** Of submissions from one address to six forms. */
+async function acknowledgementsOfSix(limited: Fixture): Promise<string[]> {
+  const ask = forms(limited);
+  const owner = await limited.newCaller();
+  const site = await ask.newSite(owner);
+  const email = `flooded-${site.id}@example.com`;
+  const statuses: string[] = [];
+  for (let count = 0; count < 6; count++) {
+    const form = await ask.newForm(owner, { acknowledge: { text: 'Thank you.' } }, site);
+    const { body } = await ask.send(form.id, { ...ada, email });
+    statuses.push((await owner.call('GET', `/v1/submissions/${body.id}`)).body.acknowledgement);
+  }
+  return statuses;
+}
+
+test('replies go to no one who has left the site', async () => {
+  const owner = await fixture.newCaller();
+  const site = await ask.newSite(owner);
+  const member = await ask.newCollaborator(owner, site.id);
+  const form = await ask.newForm(owner, { reply_to: await ask.emailOf(member) }, site);
+  expect(form.reply_to).toBe(await ask.emailOf(member));
+  await ask.remove(owner, site.id, member.accountId);
+  expect((await owner.call('GET', `/v1/forms/${form.id}`)).body.reply_to).toBeNull();
 });
 
 test('without a sender a submission is stored with mail not_configured, and not sent', async () => {

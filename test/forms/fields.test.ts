@@ -1,7 +1,7 @@
 /** Lists of fields, and answers held against them: without a database, for they are pure. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fieldList } from '#api/forms/fields.ts';
+import { formFields, intakeFields } from '#api/forms/fields.ts';
 import { validateValues } from '#api/forms/values.ts';
 import type { FormField } from '#db/forms/form.ts';
 import { fieldKinds } from '#rules/states.ts';
@@ -40,20 +40,20 @@ test.each([
   [{ name: 'a', label: 'L', kind: 'text', max_length: 1e9 }],
   [{ name: 'a', label: 'L', kind: 'text', pattern: '(a+)+$' }],
 ])('a field like %j is refused', (one) => {
-  expect(fieldList(1).safeParse([one]).success).toBe(false);
+  expect(formFields.safeParse([one]).success).toBe(false);
 });
 
 test('a form has 1 to 50 fields with unique names', () => {
   const list = (count: number) => Array.from({ length: count }, (_, index) => field({ name: `f${index}` }));
-  expect(fieldList(1).safeParse(list(50)).success).toBe(true);
-  expect(fieldList(1).safeParse(list(51)).success).toBe(false);
-  expect(fieldList(1).safeParse([]).success).toBe(false);
-  expect(fieldList(0).safeParse([]).success).toBe(true);
-  const twice = fieldList(1).safeParse([...list(2), field({ name: 'f0' })]);
+  expect(formFields.safeParse(list(50)).success).toBe(true);
+  expect(formFields.safeParse(list(51)).success).toBe(false);
+  expect(formFields.safeParse([]).success).toBe(false);
+  expect(intakeFields.safeParse([]).success).toBe(true);
+  const twice = formFields.safeParse([...list(2), field({ name: 'f0' })]);
   expect(twice.error?.issues[0]?.message).toContain('f0 is used more than once');
   // Names that every object has already are names like any other.
   const inherited = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'].map((name) => field({ name }));
-  expect(fieldList(1).safeParse(inherited).success).toBe(true);
+  expect(formFields.safeParse(inherited).success).toBe(true);
   expect(judge(inherited, []).values).toEqual([]);
 });
 

@@ -68,11 +68,11 @@ const fields = [
 
 async function shown(
   fixture: Fixture,
-  { fields: given = fields, theme = 'light' as 'light' | 'dark', width = 390, snippet = false },
+  { fields: given = fields, theme = 'light' as 'light' | 'dark', width = 390, snippet = false, texts = {} },
 ) {
   const ask = forms(fixture);
   const owner = await fixture.newCaller();
-  const form = await ask.newForm(owner, { name: 'Kontakt', fields: given });
+  const form = await ask.newForm(owner, { name: 'Kontakt', fields: given, ...texts });
   const inside = snippet
     ? (await ask.visitor('GET', `/f/${form.id}`)).body.html.replaceAll(fixture.config.baseUrl, fixture.url)
     : `<frontage-form form="${form.id}"></frontage-form><script type="module" src="${fixture.url}/f/widget.js"></script>`;
@@ -102,6 +102,17 @@ test.each([
     'textbox "Nachricht (optional)"',
     'button "Senden"',
   ]);
+  await page.context().close();
+});
+
+test('the owner’s button and thanks are shown in the widget', async () => {
+  const fields = [{ name: 'name', label: 'Name', kind: 'text', required: true }];
+  const texts = { button: 'Tisch anfragen', thanks: 'Wir rufen zurück.\nMontag bis Freitag.' };
+  const { page } = await shown(own, { fields, texts });
+  await page.getByLabel('Name').fill('Ada');
+  await browsing.keep(page, 'form-own-button');
+  await page.getByRole('button', { name: 'Tisch anfragen' }).click();
+  await page.getByText('Wir rufen zurück.').waitFor();
   await page.context().close();
 });
 

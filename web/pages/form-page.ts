@@ -5,7 +5,7 @@ import type { Shown } from '#providers/challenge/challenge.ts';
 import { bundled, inlineScript } from '#runtime/bundle.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
-import { fieldHtml } from '#web/widgets/form-fields.ts';
+import { fieldHtml, fieldId } from '#web/widgets/form-fields.ts';
 import { illustration } from './illustration.ts';
 
 const script = bundled(new URL('./form-page.js', import.meta.url), inlineScript);
@@ -25,6 +25,10 @@ export type ShownForm = {
   action: string;
   /** `max_length` is the server's limit, if there is one. */
   fields: readonly FormField[];
+  /** The owner's text of the button. */
+  button?: string | null | undefined;
+  /** The owner's text for visitors without JavaScript. */
+  fallback?: string | null | undefined;
   challenge: Shown;
   files: WidgetFiles;
 };
@@ -56,13 +60,23 @@ export function formPage(shown: ShownForm, filled: Filled = {}): WrittenPage {
 <h1>${name}</h1>
 <p class="lead">${siteTitle} · <a href="${shown.siteUrl}/">${hostname}</a></p>
 </div>
-${filled.notice === undefined ? null : html`<p class="fault" role="alert">${filled.notice}</p>`}
+${noticeHtml(filled)}
 ${formHtml(shown, filled)}
 <link rel="stylesheet" href="${shown.files.style}">`,
   });
 }
 
-function formHtml({ action, fields, challenge, files }: ShownForm, { typed, faults, solution }: Filled): Html {
+/** What is wrong, with a link to each field. */
+function noticeHtml({ notice, faults }: Filled): Html | null {
+  if (notice === undefined) return null;
+  if (!faults || faults.size === 0) return html`<p class="fault" role="alert">${notice}</p>`;
+  const links = [...faults].map(([name, text]) => html`\n<li><a href="#${fieldId(name)}">${text}</a></li>`);
+  return html`<div class="fault" role="alert"><p>${notice}</p>
+<ul>${links}\n</ul></div>`;
+}
+
+function formHtml(shown: ShownForm, { typed, faults, solution }: Filled): Html {
+  const { action, fields } = shown;
   const known = new Set(fields.map(({ name }) => name));
   const carried = [...(typed ?? [])].filter(([name]) => !known.has(name));
   return html`<form class="panel" method="post" action="${action}">
@@ -70,30 +84,42 @@ ${fields.map((field) => {
   const fault = faults?.get(field.name);
   return html`${fieldHtml(field, { typed: typed?.get(field.name) ?? [], ...(fault === undefined ? {} : { fault }) })}\n`;
 })}${carried.map(([name, all]) => all.map((text) => hiddenHtml(name, text)))}${
-  solution === undefined ? challengeHtml(action, challenge, files) : hiddenHtml('altcha', solution)
+  solution === undefined ? challengeHtml(shown) : hiddenHtml('altcha', solution)
 }
-<button>Send</button>
+<button>${shown.button ?? 'Send'}</button>
 </form>`;
 }
 
-function challengeHtml(action: string, challenge: Shown, files: WidgetFiles): Html {
-  const needs = html`<noscript><p class="fault">This last step keeps spam out and needs JavaScript. Please allow JavaScript for this page, then reload it.</p></noscript>`;
+function challengeHtml({ action, challenge, files, fallback }: ShownForm): Html {
+  const remedy = fallback
+    ? html`Nothing has been sent yet. You can also reach us in another way:</p><p>${linesHtml(fallback)}`
+    : html`Please allow JavaScript for this page, then reload it.`;
+  const needs = html`<noscript><p class="fault">This last step keeps spam out and needs JavaScript. ${remedy}</p></noscript>`;
   if (challenge.kind === 'hosted') {
     return html`<div id="challenge" data-script="${challenge.scriptUrl}" data-element-class="${challenge.elementClass}" data-site-key="${challenge.siteKey}">${needs}</div>`;
   }
   return html`<div id="challenge" data-script="${files.script}" data-worker="${files.worker}" data-challenge="${action}/challenge">${needs}</div>`;
 }
 
+/** A text with its line breaks. */
+const linesHtml = (text: string): Html[] =>
+  text.split('\n').map((line, index) => html`${index === 0 ? null : html`<br>`}${line}`);
+
 const hiddenHtml = (name: string, text: string): Html => html`<input type="hidden" name="${name}" value="${text}">\n`;
 
 /** The form was accepted. */
-export function thankYouPage({ hostname, siteUrl }: Pick<ShownForm, 'hostname' | 'siteUrl'>): WrittenPage {
+export function thankYouPage({
+  hostname,
+  siteUrl,
+  thanks,
+}: Pick<ShownForm, 'hostname' | 'siteUrl'> & { thanks?: string | null | undefined }): WrittenPage {
   return writePage({
     title: `Thank you – ${hostname}`,
     layout: 'message',
     main: html`${illustration(true)}
 <h1>Thank you</h1>
 <p>Your message has been sent to ${hostname}.</p>
+${thanks ? html`<p>${linesHtml(thanks)}</p>` : null}
 <a class="button quiet" href="${siteUrl}/">Back to ${hostname}</a>`,
   });
 }
@@ -147,9 +173,17 @@ ${formHtml(shown, {})}</section>
 }
 
 /** The HTML for a page of the site: a plain form, enhanced by the element around it if scripts run. */
-export function formSnippet({ action, fields }: Pick<ShownForm, 'action' | 'fields'>, widget: string): string {
+export function formSnippet(
+  { action, fields, button, fallback }: Pick<ShownForm, 'action' | 'fields' | 'button' | 'fallback'>,
+  widget: string,
+): string {
   const formId = action.slice(action.lastIndexOf('/') + 1);
-  const inside = fields.map((field) => fieldHtml(field).markup.replace(/^(?!<\/textarea>)/gm, '    ')).join('\n');
+  const parts = [
+    ...fields.map((field) => fieldHtml(field)),
+    ...(fallback ? [html`<noscript><p>${linesHtml(fallback)}</p></noscript>`] : []),
+    html`<button>${button ?? 'Send'}</button>`,
+  ];
+  const inside = parts.map(({ markup }) => markup.replace(/^(?!<\/textarea>)/gm, '    ')).join('\n');
   return html`<link rel="stylesheet" href="${widget}.css">
 <frontage-form form="${formId}">
   <form class="frontage-form" method="post" action="${action}">
@@ -157,7 +191,6 @@ export function formSnippet({ action, fields }: Pick<ShownForm, 'action' | 'fiel
     // Some template languages evaluate braces.
     inside.replace(/[{}]/g, (brace) => (brace === '{' ? '&#123;' : '&#125;')),
     html`
-    <button>Send</button>
   </form>
 </frontage-form>
 <script type="module" src="${widget}.js"></script>

@@ -14,6 +14,11 @@ export function codeField(label: string): Html {
   return html`<label>${label}<input class="code" name="code" required maxlength="20" autocomplete="off" autocapitalize="characters" spellcheck="false" placeholder="········"></label>`;
 }
 
+/** Input for six digits that another screen shows. */
+export function digitsField(label: string): Html {
+  return html`<label>${label}<input class="code" name="code" required maxlength="20" inputmode="numeric" autocomplete="one-time-code" spellcheck="false" placeholder="······"></label>`;
+}
+
 /** The error of the previous attempt. */
 export function fault(text: string | undefined): Html | null {
   return text === undefined ? null : html`<p class="fault" role="alert">${text}</p>`;
@@ -22,5 +27,5 @@ export function fault(text: string | undefined): Html | null {
 /** The error after a wrong code. */
 export function wrongCode(triesLeft: number): string {
   const rest = triesLeft === 1 ? '1 attempt left' : `${triesLeft} attempts left`;
-  return `That code is not correct. Please check it letter by letter; you have ${rest}.`;
+  return `That code is not correct. Please compare it once more; you have ${rest}.`;
 }

@@ -12,7 +12,8 @@ export type Answered = {
 export function fieldHtml(field: FormField, { typed = [], fault }: Answered = {}): Html {
   const { name, kind, label } = field;
   const message = fault === undefined ? null : html`\n<small class="told" id="${idOf(name)}">${fault}</small>`;
-  const marks = fault === undefined ? null : html` aria-invalid="true" aria-describedby="${idOf(name)}"`;
+  const marks =
+    fault === undefined ? null : html` id="${fieldId(name)}" aria-invalid="true" aria-describedby="${idOf(name)}"`;
   if (kind === 'hidden') return html`<input type="hidden" name="${name}" value="${typed[0] ?? ''}">`;
   if (kind === 'checkbox') {
     const checked = typed.length > 0 && !['', 'no', 'off', 'false', '0'].includes(typed[0] ?? '');
@@ -52,11 +53,14 @@ function groupHtml(
     (option) =>
       html`\n<label class="choice"><input type="${type}" name="${field.name}" value="${option}"${needed}${typed.includes(option) ? html` checked` : null}> ${option}</label>`,
   );
-  return html`<fieldset${marks}>\n<legend>${field.label}${field.required ? null : html` <small>(optional)</small>`}</legend>${choices}${message}\n</fieldset>`;
+  return html`<fieldset${marks}${marks ? html` tabindex="-1"` : null}>\n<legend>${field.label}${field.required ? null : html` <small>(optional)</small>`}</legend>${choices}${message}\n</fieldset>`;
 }
 
 const required = ({ required }: FormField): Html | null => (required ? html` required` : null);
 const idOf = (name: string): string => `about-${name}`;
+
+/** Of a field with a fault: the id of its input or fieldset. */
+export const fieldId = (name: string): string => `field-${name}`;
 
 /** The autofill field name (HTML standard). */
 function autofill({ name, kind }: FormField): string | undefined {

@@ -83,7 +83,7 @@ class FrontageForm extends HTMLElement {
       );
       // A hosted challenge needs an element of the page: it cannot find one in this shadow root.
       if (description.challenge.kind === 'hosted') form.append(make('slot', { name: 'challenge' }));
-      form.append(make('button', { part: 'button' }, this.#words.send));
+      form.append(make('button', { part: 'button' }, description.button ?? this.#words.send));
       root.append(form);
       return form;
     } catch {
@@ -147,15 +147,15 @@ class FrontageForm extends HTMLElement {
     body.set('altcha', solution);
     if (!body.has('_page')) body.set('_page', location.pathname);
     const response = await fetch(this.#address, { method: 'POST', body, headers: json });
-    const { error } = await response.json();
+    const { error, thanks, return_path: ownReturnPath } = await response.json();
     // Each solution is accepted once, and not used up if a field was invalid.
     if (error?.code !== 'invalid_fields') this.#solution = undefined;
     if (error) return this.#refuse(error.code === 'rate_limited' ? this.#words.wait : error.message);
     this.dispatchEvent(new CustomEvent('frontage-sent', { bubbles: true, composed: true }));
-    const returnPath = data.get('_return');
+    const returnPath = data.get('_return') || ownReturnPath;
     if (typeof returnPath === 'string' && /^\/(?![/\\])/.test(returnPath)) return location.assign(returnPath);
     form.replaceChildren(this.#status);
-    this.#show(this.getAttribute('thanks') ?? this.#words.thanks);
+    this.#show(this.getAttribute('thanks') ?? thanks ?? this.#words.thanks);
     this.#status.setAttribute('tabindex', '-1');
     this.#status.focus();
   }
