@@ -1,12 +1,18 @@
 /** The reader's own sites that the operator has blocked; collaborators do not see them here. */
 import { Site } from '#db/sites/site.ts';
-import { itemsMax, type Source } from './item.ts';
+import { unfinished } from './done.ts';
+import type { Source } from './item.ts';
 
-export const blockedSites: Source = async (em, { accountId, siteIds }, since) => {
+export const blockedSites: Source = async (em, { accountId, siteIds }, since, { limit }) => {
   const sites = await em.find(
     Site,
-    { account: accountId, id: { $in: [...siteIds] }, blockedAt: { $gt: since } },
-    { orderBy: { blockedAt: 'desc' }, limit: itemsMax },
+    {
+      account: accountId,
+      id: { $in: [...siteIds] },
+      blockedAt: { $gt: since },
+      [unfinished(accountId, { kind: 'blocked_site', at: 'blocked_at' })]: [],
+    },
+    { orderBy: { blockedAt: 'desc' }, limit },
   );
   return sites.map(({ id, name, blockedAt, blockReason }) => ({
     kind: 'blocked_site',

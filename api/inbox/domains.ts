@@ -3,7 +3,7 @@
 import { reachableDomains } from '#api/domains/rules.ts';
 import { domainsWithAdvice } from '#api/domains/views.ts';
 import { Domain } from '#db/domains/domain.ts';
-import { type InboxItem, itemsMax, type Source } from './item.ts';
+import type { InboxItem, Source } from './item.ts';
 
 const states = {
   pending: 'is not set up yet',
@@ -35,5 +35,5 @@ export const waitingDomains: Source = async (em, reader, since, { config, now })
       },
     ];
   });
-  return items.sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, itemsMax);
+  return items.sort((a, b) => b.at.getTime() - a.at.getTime());
 };

@@ -5,7 +5,8 @@
 import { sqlList } from '#db/arrays.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { publishKinds, unfinishedStatuses } from '#rules/states.ts';
-import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
+import { notDone } from './done.ts';
+import type { InboxItem, Reader, Source } from './item.ts';
 
 const sql = `
   with failed as (
@@ -22,11 +23,11 @@ const sql = `
     select failed.id, failed.finished_at from failed join preview on preview.latest_id = failed.id and preview.removed_at is null
   )
   select id from (select * from publishes union all select * from drafts) as waiting
-  where finished_at > ? order by finished_at desc limit ?`;
+  where finished_at > ? and ${notDone({ kind: 'failed_build', id: 'waiting.id', at: 'waiting.finished_at' })} order by finished_at desc limit ?`;
 
 /** Only the last failed build of each site and preview slot. */
-export const failedBuilds: Source = async (em, { siteIds }: Reader, since) => {
-  const rows: { id: string }[] = await em.execute(sql, [`{${siteIds.join(',')}}`, since, itemsMax]);
+export const failedBuilds: Source = async (em, { siteIds, accountId }: Reader, since, { limit }) => {
+  const rows: { id: string }[] = await em.execute(sql, [`{${siteIds.join(',')}}`, since, accountId, limit]);
   if (rows.length === 0) return [];
   const failed = await em.find(Deployment, { id: { $in: rows.map(({ id }) => id) } }, { populate: ['site'] });
   return failed.map(({ id, number, slot, site, error, finishedAt, createdAt }): InboxItem => {

@@ -3,17 +3,24 @@
 import { addressedTo } from '#api/invitations/rules.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import { type InboxItem, itemsMax, type Source } from './item.ts';
+import { unfinished } from './done.ts';
+import type { InboxItem, Source } from './item.ts';
 
 /**
  * The title contains the site's host name and not its title, and the inviter's address, as in the e-mail: the recipient
  * may not know the inviter.
  */
-export const openInvitations: Source = async (em, reader, since, { config, now }) => {
+export const openInvitations: Source = async (em, reader, since, { config, now, limit }) => {
   const invitations = await em.find(
     Invitation,
-    { $and: [await addressedTo(em, { now: () => now }, reader), { createdAt: { $gt: since } }] },
-    { populate: ['site.account'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
+    {
+      $and: [
+        await addressedTo(em, { now: () => now }, reader),
+        { createdAt: { $gt: since } },
+        { [unfinished(reader.accountId, { kind: 'invitation', at: 'created_at' })]: [] },
+      ],
+    },
+    { populate: ['site.account'], orderBy: { createdAt: 'desc' }, limit },
   );
   return invitations.map(
     ({ id, site, createdAt }): InboxItem => ({

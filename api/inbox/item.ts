@@ -9,10 +9,13 @@ export const inboxKinds = [
   'open_comment',
   'new_submission',
   'new_booking',
+  'payment_paid',
+  'refund_failed',
   'payout_offer',
   'invitation',
   'failed_build',
   'domain',
+  'access_to_widen',
   'blocked_site',
 ] as const;
 export type InboxKind = (typeof inboxKinds)[number];
@@ -35,14 +38,15 @@ export type InboxItem = {
 export type Reader = Person & { siteIds: readonly string[] };
 
 /**
- * The reader's items since this time, newest first, up to `itemsMax`. Where an item appears, a trigger of the table
+ * The reader's items since this time, newest first, up to `limit`. Items that are done do not count: SQL leaves them out.
+ * Where an item appears, a trigger of the table
  * must call `inbox_changed()` or `tell_inbox(<site id or account id>)`, which wakes waiting requests.
  */
 export type Source = (
   em: EntityManager,
   reader: Reader,
   since: Date,
-  context: { config: Config; now: Date },
+  context: { config: Config; now: Date; limit: number },
 ) => Promise<InboxItem[]>;
 
 /** Per source: the inbox lists the next tasks and is not an archive. */

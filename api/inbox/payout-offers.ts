@@ -4,14 +4,22 @@ import { reachableOffers } from '#api/payout-offers/transitions.ts';
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import { type InboxItem, itemsMax, type Source } from './item.ts';
+import { unfinished } from './done.ts';
+import type { InboxItem, Source } from './item.ts';
 
-export const payoutOffers: Source = async (em, { accountId, scope }, since, { config, now }) => {
+export const payoutOffers: Source = async (em, { accountId, scope }, since, { config, now, limit }) => {
   if (!scope.payouts) return [];
   const offers = await em.find(
     PayoutOffer,
-    { $and: [reachableOffers(accountId, scope), openOffersFor(accountId, now), { createdAt: { $gt: since } }] },
-    { populate: ['site', 'payoutAccount'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
+    {
+      $and: [
+        reachableOffers(accountId, scope),
+        openOffersFor(accountId, now),
+        { createdAt: { $gt: since } },
+        { [unfinished(accountId, { kind: 'payout_offer', at: 'created_at' })]: [] },
+      ],
+    },
+    { populate: ['site', 'payoutAccount'], orderBy: { createdAt: 'desc' }, limit },
   );
   return offers.map(({ id, site, payoutAccount, createdAt }): InboxItem => {
     const host = siteHostname(config, site.name);

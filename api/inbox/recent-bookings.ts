@@ -1,23 +1,27 @@
-/** Upcoming bookings that were made in the last week and not cancelled. */
+/** Upcoming bookings that visitors made in the last week and that were not cancelled. */
 
 import { Booking } from '#db/bookings/booking.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
 import { dayMs } from '#rules/time.ts';
-import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
+import { unfinished } from './done.ts';
+import type { InboxItem, Reader, Source } from './item.ts';
 
 const weekMs = 7 * dayMs;
 
-export const recentBookings: Source = async (em, { siteIds }: Reader, since, { now }) => {
+export const recentBookings: Source = async (em, { siteIds, accountId }: Reader, since, { now, limit }) => {
   const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));
   const bookings = await em.find(
     Booking,
     {
       site: { id: { $in: [...siteIds] }, status: 'active' },
+      kind: 'booking',
+      createdById: null,
       status: 'confirmed',
       createdAt: { $gt: after },
       endsAt: { $gt: now },
+      [unfinished(accountId, { kind: 'new_booking', at: 'created_at' })]: [],
     },
-    { populate: ['site', 'calendar'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
+    { populate: ['site', 'calendar'], orderBy: { createdAt: 'desc' }, limit },
   );
   return bookings.map(({ id, site, createdAt, visitorName, serviceName, startsAt, calendar }): InboxItem => {
     const start = isoLocal(calendar.timeZone, startsAt.getTime());

@@ -1,26 +1,32 @@
 /** New submissions of forms. */
 import { Submission } from '#db/forms/submission.ts';
-import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
+import { unfinished } from './done.ts';
+import type { InboxItem, Reader, Source } from './item.ts';
 
-export const recentSubmissions: Source = async (em, { siteIds }: Reader, since, { now }) => {
+// Without the values, which may have a megabyte each.
+const fields = ['createdAt', 'form.name', 'form.site.name'] as const;
+
+export const recentSubmissions: Source = async (em, { siteIds, accountId }: Reader, since, { now, limit }) => {
   const found = await em.find(
     Submission,
     {
       form: { site: { id: { $in: [...siteIds] }, status: 'active' } },
       createdAt: { $gt: since },
       expiresAt: { $gt: now },
+      spam: false,
+      [unfinished(accountId, { kind: 'new_submission', at: 'created_at' })]: [],
     },
-    { orderBy: { id: 'desc' }, limit: itemsMax, populate: ['form.site'] },
+    { fields, orderBy: { id: 'desc' }, limit },
   );
   return found.map(({ id, form, createdAt }): InboxItem => {
-    const { id: formId, name, site } = form as typeof form & { name: string; site: { id: string; name: string } };
+    const { name, site } = form;
     return {
       kind: 'new_submission',
       id,
       site: { id: site.id, name: site.name },
       at: createdAt,
       title: `The form ${name} on ${site.name} has a new submission.`,
-      nextAction: `Call GET /v1/forms/${formId}/submissions to read it.`,
+      nextAction: `Call GET /v1/submissions/${id} to read it.`,
     };
   });
 };

@@ -4,8 +4,8 @@ import { listOf, page } from '#api/pagination.ts';
 import { recheckAuthorization } from '#api/plugins/bearer.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { InboxItem } from './item.ts';
-import { positionOf, readInbox } from './rules.ts';
-import { inboxItemSchema, inboxItemView, inboxQuery } from './schemas.ts';
+import { finishItems, positionOf, readInbox } from './rules.ts';
+import { doneInput, doneSchema, inboxItemSchema, inboxItemView, inboxQuery } from './schemas.ts';
 import { openWaiting } from './waiters.ts';
 
 /** The inbox of the caller, over all sites, with long polling. */
@@ -23,7 +23,7 @@ export function inboxRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Read the inbox, or wait for a new item',
         description:
-          'Lists everything that needs action by this account, on all its sites, newest first. Finished items disappear. If the inbox is ' +
+          'Lists everything that needs action by this account, on all its sites, newest first. An item disappears when its thing is dealt with, or when it is marked as done. If the inbox is ' +
           'empty and `wait` is set, the call returns as soon as an item arrives, or with an empty list when the time is up. ' +
           'Repeat the call with the same `since` instead of polling each list. A token can have four such calls waiting at a time, an account two hundred.',
         querystring: inboxQuery,
@@ -44,5 +44,21 @@ export function inboxRoutes(app: Api, deps: Deps): void {
       const { rows, next_cursor } = await page(config.secret, ['inbox', actor.accountId], query, read, positionOf);
       return { items: rows.map((item) => inboxItemView(item, config)), next_cursor };
     },
+  );
+
+  app.post(
+    '/v1/inbox/done',
+    {
+      config: { operation: 'inbox.done', needs: 'write' },
+      schema: {
+        summary: 'Mark items of the inbox as done',
+        description:
+          'They leave the inbox of this account, for all its tokens. An item returns if its thing changes, such as a thread with a new ' +
+          'comment. Nothing else changes: this answers no comment and declines no invitation. Items that are not in the inbox are refused together.',
+        body: doneInput,
+        response: { 200: doneSchema },
+      },
+    },
+    async ({ em, actor, body }) => ({ items: await finishItems(em, deps, actor, body.items) }),
   );
 }

@@ -3,27 +3,55 @@
 import { type Person, siteIdsOf } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
-import type { InboxItem } from './item.ts';
+import { errors } from '#runtime/errors.ts';
+import { isDone, keyOf, markDone, readDone } from './done.ts';
+import { type InboxItem, itemsMax } from './item.ts';
 import { sources } from './sources.ts';
 
 /** The items, and the topics that can add to them: the account and the sites that it has access to. */
 export type Inbox = { items: InboxItem[]; topics: ReadonlySet<string> };
 
-/** Items that appeared after `since`; all items without it. */
+/** Items that appeared after `since` and are not marked as done; all items without it. */
 export async function readInbox(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
   person: Person,
-  since: Date | undefined,
+  since: Date = new Date(0),
 ): Promise<Inbox> {
   const siteIds = await siteIdsOf(em, person);
-  const context = { config, now: clock.now() };
-  const items: InboxItem[] = [];
+  const context = { config, now: clock.now(), limit: itemsMax };
+  const found: InboxItem[][] = [];
   // Sequentially, so that a request uses one database connection at a time.
-  for (const source of sources)
-    items.push(...(await source(em, { ...person, siteIds }, since ?? new Date(0), context)));
+  for (const source of sources) found.push(await source(em, { ...person, siteIds }, since, context));
+  const done = await readDone(em, person.accountId, found.flat());
+  const items = found.flatMap((some) => some.filter((item) => !isDone(done, item)).slice(0, itemsMax));
   return { items: items.sort(newestFirst), topics: new Set([person.accountId, ...siteIds]) };
 }
+
+type ItemName = Pick<InboxItem, 'kind' | 'id'>;
+
+/** Marks items as done. One that is done already stays so. Throws `invalid_input` if another is not in the inbox. */
+export async function finishItems(
+  em: EntityManager,
+  deps: Pick<Deps, 'config' | 'clock'>,
+  person: Person,
+  names: readonly ItemName[],
+): Promise<ItemName[]> {
+  const { items } = await readInbox(em, deps, person);
+  const done = await readDone(em, person.accountId, names);
+  const isNamed = (item: ItemName) => names.some(({ kind, id }) => kind === item.kind && id === item.id);
+  const unknown = names.find((name) => !isListed(items, name) && !done.has(keyOf(name)));
+  if (unknown) {
+    throw errors.invalid_input(`The inbox has no item ${unknown.kind} with the id ${unknown.id}.`, {
+      nextAction: 'Call GET /v1/inbox, and send kind and id of items that it lists.',
+    });
+  }
+  await markDone(em, person.accountId, items.filter(isNamed), deps.clock.now());
+  return [...new Map(names.map(({ kind, id }) => [keyOf({ kind, id }), { kind, id }])).values()];
+}
+
+const isListed = (items: readonly InboxItem[], { kind, id }: ItemName) =>
+  items.some((item) => item.kind === kind && item.id === id);
 
 function newestFirst(a: InboxItem, b: InboxItem): number {
   return positionOf(a) < positionOf(b) ? 1 : -1;

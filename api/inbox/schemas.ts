@@ -20,6 +20,18 @@ export const inboxQuery = pageQuery.extend({
     .describe('Seconds to wait for an item if the inbox is empty.'),
 });
 
+const doneMax = 100;
+
+const itemName = z.strictObject({ kind: z.enum(inboxKinds), id: z.string().max(100) });
+export const doneInput = z.strictObject({
+  items: z.array(itemName).min(1).max(doneMax).describe('Items of the inbox, by their kind and id.'),
+});
+export const doneSchema = z
+  .object({
+    items: z.array(z.object({ kind: z.enum(inboxKinds), id: z.string() })).describe('The items that are done now.'),
+  })
+  .meta({ id: 'DoneItems' });
+
 export const inboxItemSchema = z
   .object({
     kind: z.enum(inboxKinds),

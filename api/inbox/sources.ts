@@ -5,9 +5,11 @@ import { failedBuilds } from './failed-builds.ts';
 import { openInvitations } from './invitations.ts';
 import type { Source } from './item.ts';
 import { openComments } from './open-comments.ts';
+import { failedRefunds, recentPayments } from './payments.ts';
 import { payoutOffers } from './payout-offers.ts';
 import { recentBookings } from './recent-bookings.ts';
 import { recentSubmissions } from './recent-submissions.ts';
+import { refusedCalls } from './refused-calls.ts';
 
 export const sources: readonly Source[] = [
   failedBuilds,
@@ -15,7 +17,10 @@ export const sources: readonly Source[] = [
   openComments,
   payoutOffers,
   recentBookings,
+  recentPayments,
+  failedRefunds,
   recentSubmissions,
   waitingDomains,
+  refusedCalls,
   blockedSites,
 ];

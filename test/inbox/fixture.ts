@@ -5,6 +5,7 @@ import { claimBuild } from '#db/deployments/queue.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
 import type { Answer, Caller } from '#test/api/fixture.ts';
 import { createUnsentFixture, people } from '#test/invitations/fixture.ts';
+import type { PeopleFixture } from '#test/people/fixture.ts';
 import { acceptedDraft, acceptedPublish } from '#test/publishing/acceptance.ts';
 
 export async function createInboxFixture() {
@@ -47,3 +48,14 @@ export async function createInboxFixture() {
 
 /** Ids of what an answer of the inbox lists. */
 export const idsOf = ({ body }: Answer): string[] => body.items.map(({ id }: { id: string }) => id);
+
+/** How often calls of the account have come in: each is counted before it is answered. */
+export async function arrivalsOf({ deps }: Pick<PeopleFixture, 'deps'>, accountId: string): Promise<number> {
+  const rows = await deps
+    .em()
+    .execute(
+      `select coalesce(sum(hits), 0) as n from rate_limit join token on key like '%token:' || token.id where account_id = ?`,
+      [accountId],
+    );
+  return Number(rows[0]?.n);
+}

@@ -9,23 +9,14 @@ import { createDeps } from '#runtime/deps.ts';
 import { type Answer, type Caller, callWith, errorOf } from '#test/api/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { until } from '#test/stack/until.ts';
-import { createInboxFixture, idsOf } from './fixture.ts';
+import { arrivalsOf, createInboxFixture, idsOf } from './fixture.ts';
 
 const fixture = await createInboxFixture();
 afterAll(() => fixture.close());
 const { ask } = fixture;
 const other = await fixture.start();
 
-/** How often calls of the account have come in: each is counted before it is answered. */
-async function arrivals({ accountId }: Caller): Promise<number> {
-  const rows = await fixture.deps
-    .em()
-    .execute(
-      `select coalesce(sum(hits), 0) as n from rate_limit join token on key like '%token:' || token.id where account_id = ?`,
-      [accountId],
-    );
-  return Number(rows[0]?.n);
-}
+const arrivals = ({ accountId }: Caller) => arrivalsOf(fixture, accountId);
 
 type Heard = { answer: Answer; at: number };
 

@@ -1,0 +1,40 @@
+/** Calls that tokens of the account were refused, until the owner answers or the token no longer lacks what they need. */
+
+import { wordsFor } from '#api/access.ts';
+import { refusalOf, waitingRefusals } from '#api/scopes/refusals.ts';
+import { wideningLink } from '#api/scopes/widening.ts';
+import { Site } from '#db/sites/site.ts';
+import type { PartOfScope } from '#rules/scopes.ts';
+import { unfinished } from './done.ts';
+import type { InboxItem, Source } from './item.ts';
+
+/** A reader that is limited to some sites is not told of calls about others. */
+export const refusedCalls: Source = async (em, { accountId, scope, siteIds }, since, { config, now }) => {
+  const open = {
+    createdAt: { $gt: since },
+    [unfinished(accountId, { kind: 'access_to_widen', at: 'created_at' })]: [],
+  };
+  const waiting = (await waitingRefusals(em, now, accountId, open))
+    .map((call) => ({ call, named: sitesNamed(call) }))
+    .filter(({ named }) => scope.sites === 'all' || named.every((id) => siteIds.includes(id)));
+  const reachable = waiting.flatMap(({ named }) => named).filter((id) => siteIds.includes(id));
+  const sites = reachable.length === 0 ? [] : await em.find(Site, { id: { $in: reachable } });
+  return waiting.map(({ call, named }): InboxItem => {
+    const site = sites.find((one) => named.includes(one.id));
+    const link = wideningLink(config, refusalOf(call));
+    return {
+      kind: 'access_to_widen',
+      id: call.id,
+      site: site ? { id: site.id, name: site.name } : null,
+      at: call.createdAt,
+      title: `The token “${call.token.name}” was refused a call: ${call.summary}. It lacks ${wordsFor(call.missing).join(', ')}.`,
+      nextAction: `Ask the account’s owner to open ${link}, where they sign in and allow it once or always, or refuse it.`,
+    };
+  });
+};
+
+/** Ids of the sites that the call names, or lacks. */
+function sitesNamed({ subject, missing: { sites = [] } }: { subject: string; missing: PartOfScope }): string[] {
+  const named = [...subject.matchAll(/site_[0-9a-z]{26}/g)].map(([id]) => id);
+  return [...new Set([...named, ...(sites === 'all' ? [] : sites)])];
+}

@@ -1,0 +1,80 @@
+/** How much one read of the inbox loads, whatever is done. */
+import { afterAll, expect, test } from 'vitest';
+import { readInbox } from '#api/inbox/rules.ts';
+import { Submission } from '#db/forms/submission.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { everything } from '#rules/scopes.ts';
+import { newId } from '#runtime/ids.ts';
+import { createInboxFixture } from './fixture.ts';
+
+const fixture = await createInboxFixture();
+afterAll(() => fixture.close());
+const { ask } = fixture;
+const count = 450;
+
+type Owner = Awaited<ReturnType<typeof fixture.newCaller>>;
+
+/** When row `n` appeared: the first is the oldest. A column has microseconds. */
+const at = `date_trunc('milliseconds', ?::timestamptz) - interval '1 day' + n * interval '1 second' + interval '999 microseconds'`;
+
+/** Marks all but the oldest as done, as the API stores that. */
+const finishNewer = (owner: Owner, kind: string, table: string, column: string) =>
+  fixture.deps.em().execute(
+    `insert into inbox_done (account_id, kind, subject_id, item_at, done_at)
+     select ?, ?, id, date_trunc('milliseconds', ${column}), ? from ${table} where id <> (select min(id) from ${table})`,
+    [owner.accountId, kind, fixture.clock.now()],
+  );
+
+/** The ids of what is read, and the loaded entities. */
+async function read(owner: Owner) {
+  const em = fixture.deps.em();
+  const { items } = await readInbox(em, fixture.deps, { accountId: owner.accountId, scope: everything });
+  return { ids: items.map(({ id }) => id), loaded: [...em.getUnitOfWork().getIdentityMap()] };
+}
+
+test('the inbox loads neither submissions that are done nor their values', async () => {
+  const owner = await fixture.newCaller();
+  const site = await ask.newSite(owner);
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
+  const form = newId('form');
+  await em.execute(
+    `insert into form (id, site_id, name, status, fields, created_at) values (?, ?, 'F', 'enabled', '[]', ?)`,
+    [form, site.id, now],
+  );
+  await em.execute(
+    `insert into submission (id, form_id, "values", created_at, expires_at)
+     select 'sub_' || lpad(n::text, 26, '0'), ?, '[["a", "b"]]', ${at}, ?::timestamptz + interval '1 day'
+     from generate_series(1, ${count}) as n`,
+    [form, now, now],
+  );
+  await finishNewer(owner, 'new_submission', 'submission', 'created_at');
+  const { ids, loaded } = await read(owner);
+  expect(ids).toEqual([`sub_${'1'.padStart(26, '0')}`]);
+  const submissions = loaded.filter((entity) => entity instanceof Submission.class);
+  expect(submissions.map(({ values }) => values)).toEqual([undefined]);
+});
+
+test('an open payment below many that are done is found', async () => {
+  const owner = await fixture.newCaller();
+  const site = await ask.newSite(owner);
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
+  const payout = newId('pout');
+  await em.execute(
+    `insert into payout_account (id, account_id, rail, name, status, created_at) values (?, ?, 'connect', 'Shop', 'pending', ?)`,
+    [payout, owner.accountId, now],
+  );
+  await em.execute(
+    `insert into payment (id, site_id, payout_account_id, amount, currency, status, expires_at, paid_at, refund_failed_at, created_at)
+     select 'pay_' || lpad(n::text, 26, '0'), ?, ?, 100, 'EUR', 'paid', ?, ${at}, ${at}, ?
+     from generate_series(1, ${count}) as n`,
+    [site.id, payout, now, now, now, now],
+  );
+  await finishNewer(owner, 'payment_paid', 'payment', 'paid_at');
+  await finishNewer(owner, 'refund_failed', 'payment', 'refund_failed_at');
+  const { ids, loaded } = await read(owner);
+  const oldest = `pay_${'1'.padStart(26, '0')}`;
+  expect(ids).toEqual([oldest, oldest]);
+  expect(loaded.filter((entity) => entity instanceof Payment.class)).toHaveLength(1);
+});
