@@ -1,9 +1,11 @@
-import { loadSite } from '#api/access.ts';
+import type { z } from 'zod';
+import { type Actor, loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { listOf, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
+import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { historyOfAccount, historyOfSite, positionOf, readHistory } from './rules.ts';
+import { type Condition, historyOfAccount, historyOfSite, positionOf, readHistory } from './rules.ts';
 import { historyEntrySchema, historyEntryView, historyQuery } from './schemas.ts';
 
 /** What was done to a site and to an account, by whom, and with which token. */
@@ -23,16 +25,10 @@ export function historyRoutes(app: Api, { config }: Pick<Deps, 'config'>): void 
     },
     async ({ em, actor, params, query }) => {
       const site = await loadSite(em, actor, params.id);
-      const conditions = historyOfSite(site, actor);
-      const { since } = query;
-      const { rows, next_cursor } = await page(
-        config.secret,
-        ['site-history', site.id, since?.toISOString() ?? ''],
-        query,
-        (after, limit) => readHistory(em, conditions, { since, after, limit }),
-        positionOf,
-      );
-      return { items: rows.map((row) => historyEntryView(row, actor)), next_cursor };
+      return await answer(em, actor, query, {
+        list: ['site-history', site.id],
+        conditions: historyOfSite(site, actor),
+      });
     },
   );
 
@@ -48,17 +44,28 @@ export function historyRoutes(app: Api, { config }: Pick<Deps, 'config'>): void 
         response: { 200: listOf(historyEntrySchema) },
       },
     },
-    async ({ em, actor, query }) => {
-      const conditions = historyOfAccount(actor);
-      const { since } = query;
-      const { rows, next_cursor } = await page(
-        config.secret,
-        ['account-history', actor.accountId, since?.toISOString() ?? ''],
-        query,
-        (after, limit) => readHistory(em, conditions, { since, after, limit }),
-        positionOf,
-      );
-      return { items: rows.map((row) => historyEntryView(row, actor)), next_cursor };
-    },
+    async ({ em, actor, query }) =>
+      await answer(em, actor, query, {
+        list: ['account-history', actor.accountId],
+        conditions: historyOfAccount(actor),
+      }),
   );
+
+  /** A page of this list, which its cursors are bound to. */
+  async function answer(
+    em: EntityManager,
+    actor: Actor,
+    query: z.output<typeof historyQuery>,
+    { list, conditions }: { list: string[]; conditions: Condition[] },
+  ) {
+    const { since } = query;
+    const { rows, next_cursor } = await page(
+      config.secret,
+      [...list, since?.toISOString() ?? ''],
+      query,
+      (after, limit) => readHistory(em, conditions, { since, after, limit }),
+      positionOf,
+    );
+    return { items: rows.map((row) => historyEntryView(row, actor)), next_cursor };
+  }
 }

@@ -7,7 +7,7 @@ import type { Site } from '#db/sites/site.ts';
 import type { ReadEntry } from './schemas.ts';
 
 /** A condition of SQL with its parameters. */
-type Condition = { where: string; values: unknown[] };
+export type Condition = { where: string; values: unknown[] };
 type Range = { since?: Date | undefined; after: string | undefined; limit: number };
 
 /** Acts on the site: all for its owner; for collaborators those that are not the owner's alone. */

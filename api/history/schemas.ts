@@ -21,7 +21,7 @@ export const historyEntrySchema = z
         name: z
           .string()
           .nullable()
-          .describe('Null if the account has been deleted, and for the other party of a payout offer.'),
+          .describe('“Deleted account” after it was deleted for good. Null for the other party of a payout offer.'),
       })
       .describe('The account that acted. Where the service or its operator acted, the account that it concerns.'),
     via,

@@ -1,15 +1,17 @@
 /** Acts with money, passwords, git and by the operator in the history, and its end after a year. */
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { sweepHistory } from '#db/history/expiry.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
+import type { Repositories } from '#providers/repositories.ts';
+import { usualScope } from '#rules/scopes.ts';
 import { dayMs } from '#rules/time.ts';
-import { type Caller, createFixture, createSite } from '#test/api/fixture.ts';
+import { type Caller, callWith, createFixture, createSite } from '#test/api/fixture.ts';
 import { challengeEnv } from '#test/forms/fixture.ts';
 import { commitFiles, folder, git } from '#test/git/git.ts';
 
-const fixture = await createFixture(challengeEnv);
+const fixture = await createFixture({ ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1' });
 afterAll(() => fixture.close());
 
 type Entry = { action: string; via: unknown; subject: unknown; detail: unknown; account: { id: string } };
@@ -47,7 +49,53 @@ test('a push names the token that made its password', async () => {
   });
 });
 
-test('collaborators do not see entries about tokens, passwords and money', async () => {
+/** A push, and what happens as soon as the history reads where its branch is. */
+async function pushThen(act: () => Promise<void>) {
+  await using work = await folder();
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  const clone = `${work.path}/site`;
+  await git(work.path, ['clone', '--quiet', await newPassword(owner, site.id), 'site']);
+  await commitFiles(clone, { 'src/b.md': 'b' });
+  const to = await git(clone, ['rev-parse', 'HEAD']);
+  const repositories = fixture.deps.repositories as Repositories;
+  const head = repositories.head.bind(repositories);
+  vi.spyOn(repositories, 'head').mockImplementation(async (...which) => {
+    const found = await head(...which);
+    if (found === to) await act();
+    return found;
+  });
+  await git(clone, ['push', '--quiet', 'origin', 'HEAD:main']);
+  return { owner, to, path: `/v1/sites/${site.id}/history` };
+}
+
+test('a push is recorded although the connection that held its password is lost', async () => {
+  onTestFinished(() => void vi.restoreAllMocks());
+  let lost = 0;
+  const { owner, path } = await pushThen(async () => {
+    const holders = await fixture.deps.em().execute(
+      `select pg_terminate_backend(pid) from pg_locks where relation = 'git_credential'::regclass
+         and mode = 'RowShareLock' and pid <> pg_backend_pid()`,
+    );
+    lost += holders.length;
+  });
+  await expect.poll(() => actionsOf(owner, path), { timeout: 20_000 }).toContain('repository.pushed');
+  expect(lost).toBe(1);
+  const recorded = (await actionsOf(owner, path)).filter((action) => action === 'repository.pushed');
+  expect(recorded).toHaveLength(1);
+});
+
+test('a push that cannot be recorded is in the log', async () => {
+  onTestFinished(() => void vi.restoreAllMocks());
+  const logged = vi.spyOn(fixture.deps.log, 'error');
+  const { to } = await pushThen(() => Promise.reject(new Error('unreadable')));
+  const lines = () => logged.mock.calls.filter(([, text]) => text === 'the history lacks a push');
+  await expect.poll(lines, { timeout: 20_000 }).toHaveLength(1);
+  const updates = [expect.objectContaining({ ref: 'refs/heads/main', to })];
+  expect(lines()[0]?.[0]).toMatchObject({ siteId: expect.any(String), repository: 'source', updates });
+});
+
+test('collaborators do not see entries about tokens, passwords and invitations', async () => {
   const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await createSite(owner);
   const em = fixture.deps.em();
@@ -55,11 +103,25 @@ test('collaborators do not see entries about tokens, passwords and money', async
   await em.flush();
   await newPassword(owner, site.id);
   await newPassword(other, site.id);
+  const limited = { name: 'Kitchen agent', scope: { ...usualScope, sites: [site.id] } };
+  const { body: made } = await owner.call('POST', '/v1/tokens', { body: limited });
+  const agent = callWith(fixture.url, made.access_token);
+  const sitePath = `/v1/sites/${site.id}`;
+  const { body: invitation } = await agent('POST', `${sitePath}/collaborators`, { body: { email: 'a@example.com' } });
+  await agent('DELETE', `${sitePath}/invitations/${invitation.id}`);
+  await agent('POST', `${sitePath}/uploads`, { body: {} });
+  await agent('POST', `${sitePath}/review-links`);
 
-  const path = `/v1/sites/${site.id}/history`;
+  const path = `${sitePath}/history`;
+  const links = ['review_link.created', 'upload_link.created'];
+  const invited = ['invitation.withdrawn', 'invitation.created'];
   const passwords = ['git_credential.created', 'git_credential.created'];
-  expect(await actionsOf(owner, path)).toEqual([...passwords, 'site.created']);
-  expect(await actionsOf(other, path)).toEqual(['site.created']);
+  expect(await actionsOf(owner, path)).toEqual([...links, ...invited, ...passwords, 'site.created']);
+  const seen = await historyOf(other, path);
+  expect(seen.map(({ action }) => action)).toEqual([...links, 'site.created']);
+  // The name of an agent is its own account's alone.
+  for (const { via } of seen) expect(via).toEqual({ kind: 'token', name: null });
+  expect(JSON.stringify(seen)).not.toMatch(/Kitchen|a@example\.com|tok_|\/u\/|\/review\//);
   expect(await actionsOf(other, '/v1/account/history')).toEqual([]);
 });
 
@@ -72,9 +134,12 @@ test('tokens that are made, renamed, rotated and revoked are in the account’s 
   await owner.call('DELETE', `/v1/tokens/${made.id}`);
 
   const entries = await historyOf(owner, '/v1/account/history');
-  expect(entries.map(({ action }) => action)).toEqual(
-    ['revoked', 'rotated', 'renamed', 'created'].map((done) => `token.${done}`),
-  );
+  expect(entries.map(({ action }) => action)).toEqual([
+    'token.revoked',
+    'token.rotated',
+    'token.renamed',
+    'token.created',
+  ]);
   expect(entries.map(({ subject }) => subject)).toContainEqual({ kind: 'token', id: made.id, name: 'Kitchen agent' });
   const text = JSON.stringify(entries);
   for (const secret of [made.access_token, rotated.body.access_token]) expect(text).not.toContain(secret);

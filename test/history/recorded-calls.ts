@@ -9,6 +9,7 @@ export const recordedCalls: Record<string, Action[] | string> = {
   'POST /v1/billing/checkout': ['plan.checkout_started'],
   'POST /v1/billing/portal': 'it opens a page of the provider',
   'POST /v1/feedback': 'it is a message to the operator',
+  'POST /v1/inbox/done': 'it changes what one account reads',
   'POST /v1/tokens': ['token.created'],
   'PATCH /v1/tokens/{id}': ['token.renamed'],
   'DELETE /v1/tokens/{id}': ['token.revoked'],
@@ -58,6 +59,8 @@ export const recordedCalls: Record<string, Action[] | string> = {
   'DELETE /v1/forms/{id}': ['form.deleted'],
   'POST /v1/forms/{id}/disable': ['form.disabled'],
   'POST /v1/forms/{id}/enable': ['form.enabled'],
+  'PATCH /v1/submissions/{id}': ['submission.marked'],
+  'DELETE /v1/submissions/{id}': ['submission.deleted'],
   'POST /f/{form_id}': 'it is an act of a visitor',
 
   'POST /v1/domains': ['domain.added'],
@@ -70,13 +73,18 @@ export const recordedCalls: Record<string, Action[] | string> = {
 
   'POST /v1/sites/{id}/bookable': ['timetable.replaced'],
   'DELETE /v1/sites/{id}/bookable': ['timetable.removed'],
+  'POST /v1/sites/{id}/bookings': ['booking.created'],
+  'POST /v1/bookings/{id}/move': ['booking.moved'],
   'POST /v1/bookings/{id}/cancel': ['booking.cancelled'],
   'POST /b/{public_id}': 'it is an act of a visitor',
   'POST /v1/sites/{id}/payments': ['payment.created'],
+  'POST /v1/payments/{id}/expire': ['payment.expired'],
   'POST /v1/payments/{id}/refund': ['payment.refunded'],
 
   'POST /v1/sites/{id}/comments': 'the thread names its author',
   'POST /v1/comments/{id}/reply': 'the thread names the author of each message',
+  'POST /v1/sites/{id}/calendar-feeds': ['calendar_feed.created'],
+  'DELETE /v1/calendar-feeds/{id}': ['calendar_feed.revoked'],
   'POST /v1/sites/{id}/review-links': ['review_link.created'],
   'DELETE /v1/review-links/{id}': ['review_link.revoked'],
 
@@ -92,42 +100,42 @@ export const recordedCalls: Record<string, Action[] | string> = {
   'DELETE /v1/sites/{id}/previews/{slot}': ['preview.cleared'],
 };
 
+const [domains, money] = ['test/history/domain-acts.test.ts', 'test/history/money-acts.test.ts'];
+const [publishing, access] = ['test/history/publishing-acts.test.ts', 'test/history/access-acts.test.ts'];
+
 /**
- * Calls that the fixture cannot make succeed, or whose resource is already as they make it. What each of them records
- * is shown by the named test.
+ * Calls for which the fixture has no DNS, money or build, or whose resource is already as they make it. What each of
+ * them records is shown by the named test.
  */
 export const shownElsewhere: Record<string, string> = {
   'POST /v1/sites': 'test/history/history.test.ts',
   'POST /v1/sites/{id}/unarchive': 'test/history/acts.test.ts',
   'POST /v1/forms/{id}/enable': 'test/history/acts.test.ts',
   'DELETE /v1/tokens/{id}': 'test/history/acts.test.ts',
+  'POST /v1/domains': domains,
+  'POST /v1/domains/{id}/attach': domains,
+  'POST /v1/domains/{id}/records': domains,
+  'DELETE /v1/domains/{id}/records/{record_id}': domains,
+  'POST /v1/account/payout-accounts/{id}/key': money,
+  'POST /v1/account/payout-accounts/{id}/offers': money,
+  'POST /v1/billing/checkout': money,
+  'POST /v1/payments/{id}/refund': money,
+  'POST /v1/sites/{id}/payments': money,
+  'POST /v1/sites/{id}/payout-account': money,
+  'POST /v1/sites/{id}/payout-offers': money,
+  'POST /v1/deployments/{id}/complete': publishing,
+  'POST /v1/deployments/{id}/restore': publishing,
+  'POST /v1/sites/{id}/photos': publishing,
+  'POST /v1/sites/{id}/previews/{slot}/publish': publishing,
+  'POST /v1/sites/{id}/previews/{slot}/update': publishing,
+  'DELETE /v1/sites/{id}/previews/{slot}': publishing,
+  'POST /v1/auth/requests/{id}/redeem': access,
+  'DELETE /v1/sites/{id}': access,
+  'POST /v1/sites/{id}/restore-site': access,
 };
 
-/** Calls for which the fixture has no DNS, money or build, or nothing that they change: declared above, not shown here. */
-export const neverSucceeding: readonly string[] = [
-  'DELETE /v1/domains/{id}/records/{record_id}',
-  'DELETE /v1/sites/{id}',
-  'DELETE /v1/sites/{id}/previews/{slot}',
-  'POST /v1/account/payout-accounts/{id}/key',
-  'POST /v1/account/payout-accounts/{id}/offers',
-  'POST /v1/auth/requests/{id}/redeem',
-  'POST /v1/billing/checkout',
-  'POST /v1/deployments/{id}/complete',
-  'POST /v1/deployments/{id}/restore',
-  'POST /v1/domains',
-  'POST /v1/domains/{id}/attach',
-  'POST /v1/domains/{id}/records',
-  'POST /v1/payments/{id}/refund',
-  'POST /v1/sites/{id}/payments',
-  'POST /v1/sites/{id}/payout-account',
-  'POST /v1/sites/{id}/payout-offers',
-  'POST /v1/sites/{id}/photos',
-  'POST /v1/sites/{id}/previews/{slot}/publish',
-  'POST /v1/sites/{id}/previews/{slot}/update',
-];
-
-/** Calls that succeed without a change: the domain has no site, the site is not deleted. */
-export const unchanging: readonly string[] = ['POST /v1/domains/{id}/detach', 'POST /v1/sites/{id}/restore-site'];
+/** Calls that succeed without a change: the domain has no site. */
+export const unchanging: readonly string[] = ['POST /v1/domains/{id}/detach'];
 
 /** Acts that no call alone makes, with the test that shows what they record. */
 export const shownByTest: Partial<Record<Action, string>> = {
@@ -139,18 +147,15 @@ export const shownByTest: Partial<Record<Action, string>> = {
   'account.address_confirmed': 'test/people/address-codes.test.ts',
   'account.address_changed': 'test/people/address-codes.test.ts',
   'account.address_change_stopped': 'test/people/address-codes.test.ts',
+  'account.address_change_failed': 'test/people/address-codes.test.ts',
   'account.address_change_undone': 'test/people/address-codes.test.ts',
   'account.deleted': 'test/deletion/account.test.ts',
   'account.restored': 'test/deletion/account.test.ts',
+  'site.exported': access,
+  'site.purged': 'test/deletion/fixture.ts',
+  'token.widened': access,
+  'comment.resolved': access,
+  'comment.reopened': access,
+  'domain.blocked': domains,
+  'domain.unblocked': domains,
 };
-
-/** Recorded by the code, and by no test yet. */
-export const notShown: readonly Action[] = [
-  'site.exported',
-  'site.purged',
-  'domain.blocked',
-  'domain.unblocked',
-  'token.widened',
-  'comment.resolved',
-  'comment.reopened',
-];
