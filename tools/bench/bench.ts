@@ -21,7 +21,7 @@ const long: Record<string, () => Promise<unknown>> = {
 const usage = `npm run bench                  runs all benchmarks: ${Object.keys(benches).join(', ')}
 npm run bench -- publish       runs one benchmark
 npm run bench -- hour          runs an hour of mixed load (FRONTAGE_MINUTES sets another duration)
-  --quick                      publish and workers: runs a few rounds, to see that they work
+  --quick                      publish, git and workers: runs a few rounds, to see that they work
   --pairs                      publish: runs only what is compared with a bare build
   --write                      writes the results into tools/bench/RESULTS.md`;
 
@@ -29,6 +29,7 @@ npm run bench -- hour          runs an hour of mixed load (FRONTAGE_MINUTES sets
 const headings: Record<string, string> = {
   publish: 'Publishing',
   counting: 'Counting',
+  git: 'Git',
   hour: 'An hour',
   workers: 'Builds workers',
   scan: 'The scan at publish',

@@ -85,7 +85,8 @@ async function startBackend(dir: string, children: ChildProcess[]): Promise<GitS
   await mkdir(repository, { recursive: true });
   await runGit({ dir: repository }, ['init', '--quiet', '--bare', '--initial-branch=main', repository]);
   const socket = join(root, 'fcgi.sock');
-  const wrap = spawn('fcgiwrap', ['-c', '2', '-s', `unix:${socket}`], { stdio: 'ignore' });
+  // With a process group of its own: its children do not end with it.
+  const wrap = spawn('fcgiwrap', ['-c', '2', '-s', `unix:${socket}`], { stdio: 'ignore', detached: true });
   children.push(wrap);
   const timesFile = join(root, 'times');
   const script = join(root, 'backend.sh');
@@ -160,6 +161,8 @@ async function answers(url: string): Promise<boolean> {
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
+  const exited = once(child, 'exit');
+  if (child.spawnfile === 'fcgiwrap') process.kill(-(child.pid as number), 'SIGTERM');
+  else child.kill('SIGTERM');
+  await exited;
 }

@@ -1,7 +1,7 @@
 /**
  * Clone and push of 200 files, compared with `git http-backend` under nginx with the same fsck and settings: wall time
- * of the git command, and CPU seconds of the server and its children. Run `node tools/bench/git.ts` with nginx and
- * fcgiwrap on PATH. Pairs are interleaved; figures are medians.
+ * of the git command, and CPU seconds of the server and its children. It needs nginx and fcgiwrap on PATH. Pairs are
+ * interleaved; figures are medians. `--quick` measures few.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,8 +14,9 @@ import { backend, type GitServer, ours, startGitServers } from './git-contestant
 import { median } from './measure.ts';
 
 const fileCount = 200;
-const rounds = 15;
-const countedRounds = 5;
+const isQuick = process.argv.includes('--quick');
+const rounds = isQuick ? 2 : 15;
+const countedRounds = isQuick ? 1 : 5;
 
 type Act = 'clone' | 'push';
 /** Milliseconds of each round, by contestant. */
@@ -84,17 +85,23 @@ async function measure(dir: string, servers: GitServer[], count: number, address
   return taken;
 }
 
-/** Measures, and prints a line each for clone and push. */
-export async function benchGit(): Promise<void> {
+/** Returns the section of the results. */
+export async function benchGit(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
   const { servers, stop } = await startGitServers(dir);
   try {
     for (const { name, address } of servers) await git(dir, 'clone', '--quiet', address, name);
     const wall = await measure(dir, servers, rounds, 'address', (_server, act) => wallMs(act));
     const cpu = await measure(dir, servers, countedRounds, 'countedAddress', cpuMs);
-    for (const act of ['clone', 'push'] as const) {
-      console.log(`git ${act} of ${fileCount} files: ${compare(wall[act])}; CPU ${compare(cpu[act])}; ${rounds} pairs`);
-    }
+    return [
+      `Compared with \`git http-backend\` under nginx and fcgiwrap with the same git settings (fsck, fsync, memory) but without`,
+      `access check, hook and rules; ${(await git(dir, '--version')).stdout.trim()}. Medians of ${rounds} interleaved pairs; CPU, of the server`,
+      `and its children, of ${countedRounds}. Ratios are of each round's pair.\n`,
+      `| ${fileCount} files | Frontage | \`http-backend\` | ratio | CPU | \`http-backend\` | ratio |`,
+      '| --- | --- | --- | --- | --- | --- | --- |',
+      `| clone, depth 1 | ${compare(wall.clone)} | ${compare(cpu.clone)} |`,
+      `| push | ${compare(wall.push)} | ${compare(cpu.push)} |`,
+    ].join('\n');
   } finally {
     await stop();
     await rm(dir, { recursive: true, force: true });
@@ -104,7 +111,5 @@ export async function benchGit(): Promise<void> {
 function compare(taken: Taken): string {
   const [mine, theirs] = [taken.get(ours) ?? [], taken.get(backend) ?? []];
   const ratio = median(mine.map((ms, round) => ms / (theirs[round] ?? Number.NaN)));
-  return `${Math.round(median(mine))} ms, http-backend ${Math.round(median(theirs))} ms, ratio ${ratio.toFixed(2)}`;
+  return `${Math.round(median(mine))} ms | ${Math.round(median(theirs))} ms | ${ratio.toFixed(2)}`;
 }
-
-if (import.meta.main) await benchGit();
