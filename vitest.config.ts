@@ -1,7 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { requirementTags } from './test/stack/requirements.ts';
 import { LongestFirst } from './test/stack/setup/longest-first.ts';
+import { sizedFiles } from './tools/scripts/campaigns.ts';
 
 const unitExclude = ['test/*.test.ts', 'test/coverage/**', 'test/acceptance/**', 'test/campaigns/**'];
 /** Tests that change the state of modules, replace modules, or measure the memory of their process have one of their own. */
@@ -12,8 +12,6 @@ const isolated = [
   'test/store/durable.test.ts',
   'test/telemetry/**/*.test.ts',
 ];
-/** Tests outside of `test/campaigns` that have a short and a long form too. */
-const sized = globSync('test/*/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('campaigns/size.ts'));
 
 const services = { globalSetup: ['./test/stack/setup/services-setup.ts'], maxWorkers: 3 };
 const stack = {
@@ -91,7 +89,7 @@ export default defineConfig({
         test: {
           ...services,
           name: 'campaigns',
-          include: ['test/campaigns/*.test.ts', ...sized],
+          include: ['test/campaigns/*.test.ts', ...sizedFiles()],
           sequence: { groupOrder: 3 },
           maxWorkers: 2,
         },

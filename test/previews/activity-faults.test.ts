@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { workflowIds } from '#rules/workflow-ids.ts';
-import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
+import { activityFaults, faultsOf } from '#test/publishing/activity-faults.ts';
 import { recordMoves } from '#test/publishing/recorded-moves.ts';
 import { createPreviewFixture, draftPost } from './fixture.ts';
 
@@ -14,9 +14,7 @@ afterEach(() => fixture.around.clear());
 const { column, movesOf, pointersOf } = await recordMoves(fixture.deps);
 
 const steps = ['claimBuild', 'snapshotSource', 'buildSite', 'putDraft', 'publishSlot'];
-const cases = steps.flatMap((activity) =>
-  Object.keys(activityFaults).map((fault) => ({ activity, fault: fault as ActivityFault })),
-);
+const cases = steps.flatMap((activity, at) => faultsOf(at).map((fault) => ({ activity, fault })));
 
 test.each(cases)(
   '$activity $fault: rows and repositories are those of one run',

@@ -14,7 +14,7 @@ import { workflowIds } from '#rules/workflow-ids.ts';
 import { newId } from '#runtime/ids.ts';
 import { createFixture, createSite } from '#test/api/fixture.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
-import { type ActivityFault, activityFaults } from './activity-faults.ts';
+import { activityFaults, faultsOf } from './activity-faults.ts';
 import { recordMoves } from './recorded-moves.ts';
 
 const { around, interceptors } = aroundActivities();
@@ -226,8 +226,8 @@ test('every activity has its entry', () => {
   expect(files.filter((file) => !existsSync(file))).toEqual([]);
 });
 
-const cases = Object.entries(entries).flatMap(([activity, run]) =>
-  Object.keys(activityFaults).map((fault) => ({ activity, fault: fault as ActivityFault, run })),
+const cases = Object.entries(entries).flatMap(([activity, run], at) =>
+  faultsOf(at).map((fault) => ({ activity, fault, run })),
 );
 test.each(cases)(
   '$activity $fault: the rows are those of one run',

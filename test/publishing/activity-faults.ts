@@ -1,3 +1,5 @@
+import { size } from '#test/campaigns/size.ts';
+
 /** Faults of an activity around its effect: an error before or after it, a repetition, two runs at once. */
 export const activityFaults = {
   'fails before its effect': async () => Promise.reject(new Error('interrupted')),
@@ -16,3 +18,10 @@ export const activityFaults = {
   },
 };
 export type ActivityFault = keyof typeof activityFaults;
+
+const all = Object.keys(activityFaults) as ActivityFault[];
+
+/** Campaigns try every fault of an activity; `npm test` tries one, another of each neighbour in the list that `at` counts. */
+export function faultsOf(at: number): ActivityFault[] {
+  return size === 'one' ? all.filter((_fault, index) => index === (at + 1) % all.length) : all;
+}

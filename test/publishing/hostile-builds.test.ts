@@ -28,10 +28,13 @@ describe('a hostile build', { tags: 'docker' }, () => {
     await fixture?.close();
   });
 
-  /** Publishes a starter with these files put in. Answers its end: of the call, or of the deployment where the machine is slow. */
+  /** Publishes a site of these files and a home page. Answers its end: of the call, or of the deployment where the machine is slow. */
   async function publish(files: Record<string, string | Buffer>) {
-    const site = await createSite(owner, { template: 'blank' });
-    const changes = Object.entries(files).map(([path, text]) => ({ path, text: String(text) }));
+    const site = await createSite(owner, { template: null });
+    const changes = Object.entries({ 'src/pages/index.astro': '<h1>Hello</h1>', ...files }).map(([path, text]) => ({
+      path,
+      text: String(text),
+    }));
     const commit = await owner.call('POST', `/v1/sites/${site.id}/commits`, {
       body: { message: 'Change it', changes },
     });

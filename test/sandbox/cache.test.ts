@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openOutput } from '#providers/sandbox/output.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { type Asked, build, openKind, roomy, type Site, site, siteThatRuns } from './fixture.ts';
-import { describeKinds } from './kinds.ts';
+import { describeFirst } from './kinds.ts';
 import { type TarEntry, tarOf } from './tar.ts';
 
 const photo = readFileSync(join(import.meta.dirname, '../../providers/sandbox/image/rehearsal/src/photo.jpg'));
@@ -37,24 +37,26 @@ async function namesIn(tar: Buffer | undefined): Promise<string[]> {
   return names;
 }
 
-describeKinds((kind) => {
+describeFirst((kind) => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await openKind(kind);
   }, 300_000);
   afterAll(() => sandbox?.close());
   const slow = { timeout: 120_000 };
+  let kept: ReturnType<typeof buildAndKeep> | undefined;
+  const first = () => (kept ??= buildAndKeep(sandbox, withPhoto));
 
   test('a site’s next build reuses its pictures, with the same output', slow, async () => {
-    const first = await buildAndKeep(sandbox, withPhoto);
-    expect(first.outcome).toEqual({ status: 'built' });
-    const next = await buildAndKeep(sandbox, withPhoto, { cache: Readable.from([first.kept as Buffer]) });
+    const { outcome, files, kept } = await first();
+    expect(outcome).toEqual({ status: 'built' });
+    const next = await buildAndKeep(sandbox, withPhoto, { cache: Readable.from([kept as Buffer]) });
     expect(next.log).toContain('reused cache entry');
-    expect(next.files).toEqual(first.files);
+    expect(next.files).toEqual(files);
   });
 
   test('an unreadable cache is ignored', slow, async () => {
-    for (const spoilt of [Buffer.alloc(4_096, 'x'), (await buildAndKeep(sandbox, withPhoto)).kept?.subarray(0, 700)]) {
+    for (const spoilt of [Buffer.alloc(4_096, 'x'), (await first()).kept?.subarray(0, 700)]) {
       const { outcome, log } = await build(sandbox, withPhoto, { cache: Readable.from([spoilt as Buffer]) });
       expect(outcome).toEqual({ status: 'built' });
       expect(log).not.toContain('reused cache entry');

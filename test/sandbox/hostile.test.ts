@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { build, openKind, site, siteThatRuns, siteThatWrites } from './fixture.ts';
-import { casesIn, describeKinds } from './kinds.ts';
+import { casesIn, describeFirst, describeKinds } from './kinds.ts';
+import { outputOf } from './without-build.ts';
 
 /** Command lines of this machine's processes that hold the text: what a build may have left running. */
 function listProcesses(text: string): string[] {
@@ -19,6 +20,50 @@ function listProcesses(text: string): string[] {
     })
     .filter((line) => line.includes(text));
 }
+
+const specials = [
+  {
+    what: 'a link to a file of the host',
+    code: "fs.symlinkSync('/etc/passwd', dist + 'leak.txt');",
+    says: /leak\.txt.*symbolic link/,
+  },
+  { what: 'a link to a folder', code: "fs.symlinkSync('/etc', dist + 'etc');", says: /dist\/etc.*symbolic link/ },
+  {
+    what: 'a socket',
+    code: "await new Promise((r) => net.createServer().listen(dist + 'door', r));",
+    says: /door.*a socket/,
+  },
+  {
+    what: 'a home page that is a link',
+    code: "fs.rmSync(dist + 'index.html'); fs.symlinkSync('/etc/passwd', dist + 'index.html');",
+    says: /index\.html.*symbolic link/,
+  },
+  { what: 'a name with a line break', code: "fs.writeFileSync(dist + 'a\\nb', 'x');", says: /control character/ },
+];
+
+const heaps = [
+  {
+    what: 'too many files',
+    code: 'for (let i = 0; i < 60; i++) fs.writeFileSync(dist + i, "x");',
+    says: /more files than the limit \(50\)/,
+  },
+  {
+    what: 'a file that is too large',
+    code: 'fs.writeFileSync(dist + "big", Buffer.alloc(2e6));',
+    says: /big exceeds/,
+  },
+  {
+    what: 'a huge file of nothing',
+    code: 'fs.writeFileSync(dist + "hole", ""); fs.truncateSync(dist + "hole", 2e12);',
+    says: /hole exceeds|EFBIG/,
+  },
+  {
+    what: 'a site that is too large',
+    code: 'for (const n of [1,2,3,4,5]) fs.writeFileSync(dist + n, Buffer.alloc(9e5));',
+    says: /site exceeds the size limit/,
+  },
+];
+const small = { outputFilesMax: 50, fileBytesMax: 1_000_000, outputBytesMax: 3_000_000 };
 
 describeKinds((kind) => {
   let sandbox: Sandbox;
@@ -68,71 +113,6 @@ describeKinds((kind) => {
     expect(most).toBeLessThan(limits.pidsMax / 2);
     expect(listProcesses(mark)).toEqual([]);
     expect((await build(sandbox, site())).outcome).toEqual({ status: 'built' });
-  });
-
-  test('an endless log is cut at its limit and counted', async () => {
-    const talker = siteThatRuns(
-      `import fs from 'node:fs'; for (;;) try { fs.writeSync(1, 'blah blah '.repeat(6000)); } catch {}`,
-    );
-    const limits = { timeoutMs: 6_000, logBytesMax: 50_000 };
-    const { outcome, log } = await build(sandbox, talker, { limits });
-    expect(outcome).toMatchObject({ code: 'build_timeout' });
-    expect(log.length).toBeLessThan(51_000);
-    expect(log).toMatch(/\[Log truncated: \d+ more bytes were dropped\.\]\n$/);
-  });
-
-  const specials = [
-    {
-      what: 'a link to a file of the host',
-      code: "fs.symlinkSync('/etc/passwd', dist + 'leak.txt');",
-      says: /leak\.txt.*symbolic link/,
-    },
-    { what: 'a link to a folder', code: "fs.symlinkSync('/etc', dist + 'etc');", says: /dist\/etc.*symbolic link/ },
-    {
-      what: 'a socket',
-      code: "await new Promise((r) => net.createServer().listen(dist + 'door', r));",
-      says: /door.*a socket/,
-    },
-    {
-      what: 'a home page that is a link',
-      code: "fs.rmSync(dist + 'index.html'); fs.symlinkSync('/etc/passwd', dist + 'index.html');",
-      says: /index\.html.*symbolic link/,
-    },
-    { what: 'a name with a line break', code: "fs.writeFileSync(dist + 'a\\nb', 'x');", says: /control character/ },
-  ];
-  test.for(casesIn(kind, specials))('$what in the output is refused by name', async ({ code, says }) => {
-    const { outcome, files, log } = await build(sandbox, siteThatWrites(code));
-    expect(outcome, log).toMatchObject({ code: 'build_failed', message: expect.stringMatching(says) });
-    for (const bytes of files.values()) expect(String(bytes)).not.toContain('root:');
-  });
-
-  const heaps = [
-    {
-      what: 'too many files',
-      code: 'for (let i = 0; i < 60; i++) fs.writeFileSync(dist + i, "x");',
-      says: /more files than the limit \(50\)/,
-    },
-    {
-      what: 'a file that is too large',
-      code: 'fs.writeFileSync(dist + "big", Buffer.alloc(2e6));',
-      says: /big exceeds/,
-    },
-    {
-      what: 'a huge file of nothing',
-      code: 'fs.writeFileSync(dist + "hole", ""); fs.truncateSync(dist + "hole", 2e12);',
-      says: /hole exceeds|EFBIG/,
-    },
-    {
-      what: 'a site that is too large',
-      code: 'for (const n of [1,2,3,4,5]) fs.writeFileSync(dist + n, Buffer.alloc(9e5));',
-      says: /site exceeds the size limit/,
-    },
-  ];
-  test.for(casesIn(kind, heaps))('$what exceeds the plan, and the message names the limit', async ({ code, says }) => {
-    const limits = { outputFilesMax: 50, fileBytesMax: 1_000_000, outputBytesMax: 3_000_000 };
-    const { outcome, log } = await build(sandbox, siteThatWrites(code), { limits });
-    expect(outcome, log).toMatchObject({ status: 'failed', message: expect.stringMatching(says) });
-    if (!JSON.stringify(outcome).includes('EFBIG')) expect(outcome).toMatchObject({ code: 'plan_limit' });
   });
 
   test('builds have no network, not even to this machine', async () => {
@@ -215,4 +195,46 @@ describeKinds((kind) => {
     expect(seen(two)).not.toContain('mark-one');
     expect(seen(one).filter((name) => name.startsWith('pid')).length).toBeLessThan(12);
   });
+});
+
+describeFirst((kind) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await openKind(kind);
+  }, 300_000);
+  afterAll(() => sandbox?.close());
+
+  test('an endless log is cut at its limit and counted', async () => {
+    const talker = siteThatRuns(
+      `import fs from 'node:fs'; for (;;) try { fs.writeSync(1, 'blah blah '.repeat(6000)); } catch {}`,
+    );
+    const limits = { timeoutMs: 6_000, logBytesMax: 50_000 };
+    const { outcome, log } = await build(sandbox, talker, { limits });
+    expect(outcome).toMatchObject({ code: 'build_timeout' });
+    expect(log.length).toBeLessThan(51_000);
+    expect(log).toMatch(/\[Log truncated: \d+ more bytes were dropped\.\]\n$/);
+  });
+
+  test.for(casesIn(kind, specials))('a build refuses $what in its output by name', async ({ code, says }) => {
+    const { outcome, files, log } = await build(sandbox, siteThatWrites(code));
+    expect(outcome, log).toMatchObject({ code: 'build_failed', message: expect.stringMatching(says) });
+    for (const bytes of files.values()) expect(String(bytes)).not.toContain('root:');
+  });
+
+  test.for(casesIn(kind, heaps))('a build with $what exceeds the plan', async ({ code, says }) => {
+    const { outcome, log } = await build(sandbox, siteThatWrites(code), { limits: small });
+    expect(outcome, log).toMatchObject({ status: 'failed', message: expect.stringMatching(says) });
+    if (!JSON.stringify(outcome).includes('EFBIG')) expect(outcome).toMatchObject({ code: 'plan_limit' });
+  });
+});
+
+test.for(specials)('$what in the output is refused by name', async ({ code, says }) => {
+  const { outcome, files } = await outputOf(code);
+  expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(says) });
+  for (const bytes of files.values()) expect(String(bytes)).not.toContain('root:');
+});
+
+test.for(heaps)('$what exceeds the plan, and the message names the limit', async ({ code, says }) => {
+  const { outcome } = await outputOf(code, small);
+  expect(outcome).toMatchObject({ status: 'failed', code: 'plan_limit', message: expect.stringMatching(says) });
 });

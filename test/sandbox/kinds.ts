@@ -1,6 +1,6 @@
 /** The kinds of sandboxes, and tests of each. */
 import { describe } from 'vitest';
-import { isLong } from '#test/campaigns/size.ts';
+import { isLong, size } from '#test/campaigns/size.ts';
 import { pathOf } from '#test/stack/requirements.ts';
 
 export const kinds = ['docker', 'bubblewrap', 'namespaces'] as const;
@@ -17,11 +17,19 @@ export function describeKinds(tests: (kind: Kind) => void, tested: readonly Kind
   for (const kind of tested) describe(`in ${kind}`, { tags: kind }, () => tests(kind));
 }
 
+const first = hasDocker ? 'docker' : hasBubblewrap ? 'bubblewrap' : 'namespaces';
+const isFirst = (kind: Kind) => kind === first;
+
 /**
- * What the runner in the sandbox does, and the reading of its output, is one code for all kinds. So the first kind that this machine has
- * goes through all cases, the others through one in four of them; in the long form through all too.
+ * For what is one code in all kinds: what the runner in the sandbox does, and the reading of its output. `npm test` runs these tests in the
+ * first kind that this machine has, campaigns in each.
  */
+export function describeFirst(tests: (kind: Kind) => void): void {
+  describeKinds(tests, size === 'one' ? usual.filter(isFirst) : usual);
+}
+
+/** Of similar cases, `npm test` builds one in three. Campaigns build all in the first kind, and in the others one in four or, in the long form, all. */
 export function casesIn<Case>(kind: Kind, cases: readonly Case[]): Case[] {
-  const isFirst = kind === 'docker' || (!hasDocker && kind === usual[1]);
-  return cases.filter((_case, at) => isFirst || at % 4 === 0 || isLong);
+  const every = size === 'one' ? 3 : isLong || isFirst(kind) ? 1 : 4;
+  return cases.filter((_case, at) => at % every === 0);
 }

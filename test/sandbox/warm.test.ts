@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { readTemplate } from '#templates/templates.ts';
+import { size } from '#test/campaigns/size.ts';
 import { build, dataDir, engine, listContainers, newOwner, openKind, roomy, site, siteThatRuns } from './fixture.ts';
 
 const opened: Sandbox[] = [];
@@ -34,15 +35,19 @@ async function openWarm(owner: string, count = 1) {
   return { sandbox, warmed };
 }
 
+async function blog(): Promise<Map<string, Buffer>> {
+  const template = await readTemplate('blog', { title: 'Warm' });
+  const posts = [...(template?.content ?? [])].map(([path, bytes]) => [`src/content/${path}`, bytes] as const);
+  return new Map([...(template?.source ?? []), ...posts]);
+}
+
 const slow = { timeout: 240_000 };
 
 describe('with an engine', { tags: 'docker' }, () => {
   test('a warm sandbox is used by builds with its limits, and replaced', slow, async () => {
     const owner = newOwner();
     const { sandbox, warmed } = await openWarm(owner);
-    const template = await readTemplate('blog', { title: 'Warm' });
-    const posts = [...(template?.content ?? [])].map(([path, bytes]) => [`src/content/${path}`, bytes] as const);
-    const files = new Map([...(template?.source ?? []), ...posts]);
+    const files = size === 'one' ? site() : await blog();
     await warmed(1);
     expect(await listContainers(owner)).toEqual(['warm']);
     const other = await build(sandbox, site(), { limits: { memoryBytes: 900 * 1024 ** 2 } });
@@ -74,6 +79,8 @@ describe('with an engine', { tags: 'docker' }, () => {
       expect(outcome).toEqual({ status: 'built' });
       expect(log).toContain('marked: false');
     }
+    // Each is warmed up by two builds, so only campaigns see a third one.
+    if (size === 'one') return;
     await warmed(2);
     expect((await build(sandbox, marks)).log).toContain('marked: false');
   });

@@ -1,6 +1,6 @@
 /** Which tests a run has: those of `npm test`, or campaigns. docs/campaigns.md describes these. */
 import { execFileSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
@@ -32,19 +32,28 @@ export function parseCampaigns(options: readonly string[]): Run {
   return { args: ['--project=campaigns*', ...rest, ...files], env };
 }
 
-/** The campaigns whose folders have the most changed files. */
+/** Tests outside of `test/campaigns` that have a short and a long form too: they ask for their size themselves, or through one of these. */
+export function sizedFiles(): string[] {
+  const asks = /campaigns\/size\.ts|\bfaultsOf|\bdescribeFirst/;
+  return globSync('test/*/{,*/}*.test.ts', { cwd: root })
+    .filter((file) => !file.startsWith('test/campaigns/') && asks.test(readFileSync(join(root, file), 'utf8')))
+    .sort();
+}
+
+/** The campaigns whose folders have the most changed files. Those of a folder outside of `test/campaigns` are one. */
 function changedCampaigns(since: string): string[] {
   const changed = execFileSync('git', ['diff', '--name-only', since], { cwd: root, encoding: 'utf8' }).split('\n');
-  const weigh = (file: string) => {
-    const word = basename(file, '.test.ts').split('-')[0] ?? '';
+  const weigh = (word: string, files: string[]) => {
     const about = folders[word] ?? new RegExp(`/${word}[/.]`);
-    return { file, changes: changed.filter((path) => about.test(path) && dirname(path) !== 'test').length };
+    return { files, changes: changed.filter((path) => about.test(path) && dirname(path) !== 'test').length };
   };
-  return globSync('test/campaigns/{,stack/}*.test.ts', { cwd: root })
+  const own = globSync('test/campaigns/{,stack/}*.test.ts', { cwd: root })
     .filter((file) => !onRequest.test(file))
-    .map(weigh)
+    .map((file) => weigh(basename(file, '.test.ts').split('-')[0] ?? '', [file]));
+  const elsewhere = Map.groupBy(sizedFiles(), (file) => file.split('/')[1] ?? '');
+  return [...own, ...[...elsewhere].map(([word, files]) => weigh(word, files))]
     .filter(({ changes }) => changes > 0)
     .sort((one, other) => other.changes - one.changes)
     .slice(0, selectedMax)
-    .map(({ file }) => file);
+    .flatMap(({ files }) => files);
 }
