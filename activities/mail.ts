@@ -2,6 +2,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { queueDueReminders } from '#db/bookings/change-mails.ts';
+import { sweepPreparedMails } from '#db/bookings/prepared-mails.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter, isAccountBlocked, settleMail, startNotify } from '#db/mail/queue.ts';
 import { requestOf } from '#db/outbox.ts';
@@ -106,7 +108,10 @@ export function mailActivities(deps: Deps) {
       return (await deps.em().findOne(Mail, { id }))?.status ?? 'gone';
     },
 
-    /** Compares queued mails with their workflows: starts a missing one, and fails a mail whose workflow has ended. */
+    /**
+     * Compares queued mails with their workflows: starts a missing one, and fails a mail whose workflow has ended. Queues visitors'
+     * reminders that are due, and destroys the addresses of those whose bookings have ended.
+     */
     async reconcileMails(): Promise<{ restarted: number; failed: number }> {
       const em = deps.em();
       const before = new Date(clock.now().getTime() - settlingMs);
@@ -132,6 +137,8 @@ export function mailActivities(deps: Deps) {
         }
       }
       await em.flush();
+      await queueDueReminders(deps);
+      await sweepPreparedMails(deps.em(), clock.now());
       return repaired;
     },
   };

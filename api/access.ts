@@ -5,6 +5,7 @@
  */
 import type { Loaded } from '@mikro-orm/core';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { isMember, roleOn } from '#db/collaborators/membership.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { blockOf, isChangeable } from '#db/sites/blocks.ts';
@@ -29,6 +30,8 @@ export type Person = {
 /** The authenticated caller: the account behind a bearer token. */
 export type Actor = Person & {
   tokenId: string;
+  /** How often the token had been rotated when the caller sent its secret. Absent for sessions and links. */
+  rotations?: number;
   /** At most this may a token do that the caller makes. */
   handsOn: Scope;
 };
@@ -58,7 +61,8 @@ export function outOfScope(person: Person, missing: PartOfScope, options?: { han
   });
 }
 
-function wordsFor({ sites, access, payouts, account }: PartOfScope): string[] {
+/** A part of a scope in the words of the calls. */
+export function wordsFor({ sites, access, payouts, account }: PartOfScope): string[] {
   return [
     ...(access ? ['`sites:write`'] : []),
     ...(sites === 'all' ? ['access to all sites of the account'] : (sites ?? []).map((id) => `access to ${id}`)),
@@ -69,23 +73,14 @@ function wordsFor({ sites, access, payouts, account }: PartOfScope): string[] {
 
 /** The caller's role on a site that they have access to. */
 export function roleOf(site: Site, { accountId }: Pick<Person, 'accountId'>): Role {
-  return site.account.id === accountId ? 'owner' : 'collaborator';
+  return roleOn(site, accountId);
 }
 
-/**
- * Whether the caller has access to the site. A collaborator whose own account is blocked has none, so links that they
- * created stop working. A site under deletion is its owner's alone, and a purged one is nobody's. Throws `out_of_scope`
- * if the account has access, but not the token.
- */
+/** Whether the caller has access to the site. Throws `out_of_scope` if the account has it, but not the token. */
 async function mayAct(em: EntityManager, person: Person, site: Site): Promise<boolean> {
-  const { accountId } = person;
-  if (site.purgedAt) return false;
-  const isMember =
-    site.account.id === accountId ||
-    (!site.deleteAt &&
-      (await em.count(Collaborator, { site: site.id, account: { id: accountId, blockedAt: null } })) > 0);
-  if (isMember) requireScope(person, { sites: [site.id] });
-  return isMember;
+  if (!(await isMember(em, site, person.accountId))) return false;
+  requireScope(person, { sites: [site.id] });
+  return true;
 }
 
 /** The site, if the caller has access to it. Throws `not_found`, `out_of_scope`. */
@@ -196,7 +191,7 @@ export function requireActive(site: Site): void {
 }
 
 /** Throws `site_archived` where the operator has blocked the site. `what` completes the message, as in "be renamed". */
-export function requireNotBlocked(site: Site, what: string): void {
+export function requireSiteNotBlocked(site: Site, what: string): void {
   if (blockOf(site)) throw takenOff(site, `it cannot ${what}`);
 }
 

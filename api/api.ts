@@ -2,6 +2,7 @@
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -21,6 +22,9 @@ export type Api = FastifyInstance<
   FastifyBaseLogger,
   ZodTypeProvider
 >;
+
+/** What a function of a route needs of a request with a token. */
+export type Authenticated = Pick<FastifyRequest, 'em' | 'actor'>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -17,6 +17,7 @@ import { authRoutes } from './auth/routes.ts';
 import { planPages } from './billing/pages.ts';
 import { billingRoutes } from './billing/routes.ts';
 import { cancellationPages } from './bookings/cancellation-pages.ts';
+import { ownBookingRoutes } from './bookings/own-routes.ts';
 import { bookableRoutes, bookingRoutes } from './bookings/routes.ts';
 import {
   bookingCreationRoutes,
@@ -27,6 +28,8 @@ import {
   visitSite,
 } from './bookings/visitor-routes.ts';
 import { widgetRoutes } from './bookings/widget-routes.ts';
+import { calendarFeedPages } from './calendar-feeds/pages.ts';
+import { calendarFeedRoutes, calendarFileRoutes } from './calendar-feeds/routes.ts';
 import { collaboratorPages } from './collaborators/pages.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { commentRoutes } from './comments/routes.ts';
@@ -35,6 +38,7 @@ import { domainRoutes } from './domains/routes.ts';
 import { exportRoutes } from './exports/routes.ts';
 import { feedbackRoutes } from './feedback/routes.ts';
 import { formRoutes } from './forms/routes.ts';
+import { submissionRoutes } from './forms/submission-routes.ts';
 import { visitorFormRoutes } from './forms/visitor-routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { historyRoutes } from './history/routes.ts';
@@ -131,6 +135,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       invitationPages(scope, deps);
       payoutOfferPages(scope, deps);
       gitPasswordPages(scope, deps);
+      calendarFeedPages(scope, deps);
       collaboratorPages(scope, deps);
     });
   });
@@ -193,6 +198,12 @@ export async function buildApp(deps: Deps): Promise<Api> {
     await scope.register(async function widgets(scope: Api) {
       limitClients(scope, deps, 'offers');
       widgetRoutes(scope);
+    });
+
+    await scope.register(async function calendars(scope: Api) {
+      limitClients(scope, deps, 'feeds');
+      requireCapabilities(scope, deps);
+      calendarFileRoutes(scope, deps);
     });
 
     await scope.register(async function booking(scope: Api) {
@@ -287,9 +298,12 @@ function resourceRoutes(scope: Api, deps: Deps, skill: Parameters<typeof skillRo
   sketchRoutes(scope, deps);
   bookableRoutes(scope, deps);
   bookingRoutes(scope, deps);
+  ownBookingRoutes(scope, deps);
+  calendarFeedRoutes(scope, deps);
   domainRoutes(scope, deps);
   paymentRoutes(scope, deps);
   formRoutes(scope, deps);
+  submissionRoutes(scope, deps);
   analyticsRoutes(scope, deps);
   historyRoutes(scope, deps);
   payoutRoutes(scope, deps);

@@ -45,8 +45,9 @@ export async function readNotifyTo(
   tx: EntityManager,
   site: Pick<Site, 'id' | 'account'>,
   notifyTo: string,
+  property = 'notify_to',
 ): Promise<string | null> {
-  const email = plainAddress(notifyTo);
+  const email = plainAddress(notifyTo, property);
   const account = await tx.findOne(Account, { email });
   if (account?.id === site.account.id) return null;
   const [row] = await tx.execute<unknown[]>(
@@ -58,6 +59,15 @@ export async function readNotifyTo(
   throw errors.notify_to_not_on_site('This address does not belong to the owner or a collaborator of this site.', {
     nextAction: `Send one of: ${options.join(', ')}. Invite other people with POST /v1/sites/${site.id}/collaborators.`,
   });
+}
+
+/** The account to store for this `reply_to`. Throws as `readNotifyTo` does. */
+export async function readReplyTo(
+  tx: EntityManager,
+  site: Pick<Site, 'id' | 'account'>,
+  replyTo: string,
+): Promise<string> {
+  return (await readNotifyTo(tx, site, replyTo, 'reply_to')) ?? site.account.id;
 }
 
 /**
@@ -80,12 +90,12 @@ export async function notifiedOf(
   return found;
 }
 
-function plainAddress(text: string): string {
+function plainAddress(text: string, property: string): string {
   try {
     return readEmail(text);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    throw errors.invalid_notify_to('notify_to is not a valid e-mail address.', {
+    throw errors.invalid_notify_to(`${property} is not a valid e-mail address.`, {
       nextAction: 'Send one of the addresses listed in notify_options.',
     });
   }

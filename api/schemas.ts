@@ -34,6 +34,16 @@ export function plainName(max: number) {
     );
 }
 
+/** One line of text for people who may be strangers. */
+export function plainText(max: number) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((text) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(text), 'must be a single line of text');
+}
+
 /** How something came about. */
 export const via = z.object({
   kind: z

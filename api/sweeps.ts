@@ -4,6 +4,7 @@ import { sweepQuotas } from '#db/accounts/daily-quota.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
+import { sweepDone } from './inbox/done.ts';
 import { sweepInboxNews } from './inbox/poller.ts';
 import { sweepUploadStreams } from './source/upload-stream.ts';
 
@@ -25,6 +26,7 @@ export async function sweep(deps: Pick<Deps, 'config' | 'em' | 'clock'>): Promis
   await sweepIdempotencyKeys(deps);
   await sweepQuotas(deps.em(), deps.clock);
   await sweepInboxNews(deps);
+  await sweepDone(deps.em(), deps.clock.now());
   await deps.em().execute('delete from photo_search where expires_at < ?', [deps.clock.now()]);
   await deps.em().execute('delete from rate_limit where resets_at < ?', [deps.clock.now()]);
 }

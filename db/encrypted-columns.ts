@@ -13,6 +13,7 @@ import type { EntityManager } from './orm.ts';
 export const contextOf = {
   mail: (id: string) => `mail:${id}`,
   booking: (id: string) => `booking:${id}`,
+  preparedMail: (bookingId: string) => `prepared-mail:${bookingId}`,
   payoutAccount: (id: string) => `payout-account:${id}`,
   certificate: (id: string) => `certificate:${id}`,
   certificateOrder: (id: string) => `certificate-order:${id}`,
@@ -23,6 +24,7 @@ export const contextOf = {
 export const encryptedColumns = [
   { table: 'mail', column: 'sealed', key: 'id', context: contextOf.mail },
   { table: 'booking', column: 'visitor_sealed', key: 'id', context: contextOf.booking },
+  { table: 'prepared_mail', column: 'sealed', key: 'booking_id', context: contextOf.preparedMail },
   { table: 'payout_account', column: 'sealed_key', key: 'id', context: contextOf.payoutAccount },
   { table: 'certificate', column: 'sealed_key', key: 'id', context: contextOf.certificate },
   { table: 'certificate', column: 'order_key', key: 'id', context: contextOf.certificateOrder },

@@ -8,8 +8,8 @@ import pg from 'pg';
 import { migrationsList } from './migrations.ts';
 import { openOrm } from './orm.ts';
 
-// The value is arbitrary; every process that migrates a database takes this lock.
-const migrationLock = 4_711_001;
+/** The value is arbitrary; every process that migrates a database takes this lock. */
+export const migrationLock = 4_711_001;
 
 /**
  * While a migration waits for a table lock, every later query on the table queues behind it. A migration therefore

@@ -33,13 +33,29 @@ import { History } from './migrations/2026-11-23-history.ts';
 import { MadeBy } from './migrations/2026-11-23-made-by.ts';
 import { MailLimits } from './migrations/2026-11-23-mail-limits.ts';
 import { MissingProofs } from './migrations/2026-11-23-missing-proofs.ts';
+import { ClosedPayments } from './migrations/2026-11-23-money23-closing.ts';
+import { PaymentDescriptions } from './migrations/2026-11-23-money23-descriptions.ts';
+import { FailedRefunds } from './migrations/2026-11-23-money23-failed-refunds.ts';
+import { PartialRefunds } from './migrations/2026-11-23-money23-refunds.ts';
 import { OauthRepeats } from './migrations/2026-11-23-oauth-repeats.ts';
 import { OwnerMails } from './migrations/2026-11-23-owner-mails.ts';
 import { PendingAccessRequests } from './migrations/2026-11-23-pending-access-requests.ts';
+import { SigninCodes } from './migrations/2026-11-23-signin-codes.ts';
+import { RefusedCalls } from './migrations/2026-11-23-signin-refused-calls.ts';
+import { DeletedWithAccount } from './migrations/2026-11-23-tidy22-deleted-with-account.ts';
 import { TokenScopes } from './migrations/2026-11-23-token-scopes.ts';
+import { Places } from './migrations/2026-11-23-visit23-places.ts';
+import { PreparedMails } from './migrations/2026-11-23-visit23-prepared-mails.ts';
+import { Prices } from './migrations/2026-11-23-visit23-prices.ts';
 import { AddressChanges } from './migrations/2026-11-24-address-changes.ts';
 import { SiteDeletions } from './migrations/2026-11-24-ends-sites.ts';
 import { AccountDeletions } from './migrations/2026-11-24-goodbye-accounts.ts';
+import { OwnBookings } from './migrations/2026-11-24-owner-bookings.ts';
+import { CalendarFeeds } from './migrations/2026-11-24-owner-calendar-feeds.ts';
+import { TokenRotations } from './migrations/2026-11-24-token-rotations.ts';
+import { Acknowledgements } from './migrations/2026-11-25-fixa-acknowledgements.ts';
+import { FormTexts } from './migrations/2026-11-25-form-texts.ts';
+import { InboxDone } from './migrations/2026-11-25-inbox-done.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -87,4 +103,20 @@ export const migrationsList = [
   { name: '2026-11-24-ends-sites', class: SiteDeletions },
   { name: '2026-11-24-address-changes', class: AddressChanges },
   { name: '2026-11-24-goodbye-accounts', class: AccountDeletions },
+  { name: '2026-11-24-owner-bookings', class: OwnBookings },
+  { name: '2026-11-23-signin-codes', class: SigninCodes },
+  { name: '2026-11-23-signin-refused-calls', class: RefusedCalls },
+  { name: '2026-11-24-token-rotations', class: TokenRotations },
+  { name: '2026-11-23-money23-descriptions', class: PaymentDescriptions },
+  { name: '2026-11-23-money23-refunds', class: PartialRefunds },
+  { name: '2026-11-25-form-texts', class: FormTexts },
+  { name: '2026-11-23-visit23-prepared-mails', class: PreparedMails },
+  { name: '2026-11-23-visit23-prices', class: Prices },
+  { name: '2026-11-23-visit23-places', class: Places },
+  { name: '2026-11-23-money23-closing', class: ClosedPayments },
+  { name: '2026-11-23-money23-failed-refunds', class: FailedRefunds },
+  { name: '2026-11-25-inbox-done', class: InboxDone },
+  { name: '2026-11-23-tidy22-deleted-with-account', class: DeletedWithAccount },
+  { name: '2026-11-24-owner-calendar-feeds', class: CalendarFeeds },
+  { name: '2026-11-25-fixa-acknowledgements', class: Acknowledgements },
 ];

@@ -12,11 +12,14 @@ import { AccessRequest } from './auth/access-request.ts';
 import { BrowserSession } from './auth/browser-session.ts';
 import { GitCredential } from './auth/git-credential.ts';
 import { OauthCode, OauthGrant, OauthRefresh } from './auth/oauth-grant.ts';
+import { RefusedCall } from './auth/refused-call.ts';
 import { SigninLink } from './auth/signin-link.ts';
 import { Token } from './auth/token.ts';
 import { BillingSubscription, PlanGrant } from './billing/subscription.ts';
 import { Bookable, BookingCalendar } from './bookings/bookable.ts';
 import { Booking } from './bookings/booking.ts';
+import { PreparedMail } from './bookings/prepared-mails.ts';
+import { CalendarFeed } from './calendar-feeds/calendar-feed.ts';
 import { AcmeAccount, Certificate } from './certificates/certificate.ts';
 import { Collaborator } from './collaborators/collaborator.ts';
 import { Invitation } from './collaborators/invitation.ts';
@@ -36,6 +39,7 @@ import { OutboxEntry } from './outbox-entry.ts';
 import { LedgerFlag } from './payments/ledger-flag.ts';
 import { Payment } from './payments/payment.ts';
 import { PaymentAttempt } from './payments/payment-attempt.ts';
+import { PaymentRefund } from './payments/payment-refund.ts';
 import { PayoutAccount } from './payouts/payout-account.ts';
 import { PayoutAgreement } from './payouts/payout-agreement.ts';
 import { PayoutOffer } from './payouts/payout-offer.ts';
@@ -65,6 +69,7 @@ export function openOrm(
         BillingSubscription,
         PlanGrant,
         AccessRequest,
+        RefusedCall,
         SigninLink,
         BrowserSession,
         EmailChange,
@@ -89,13 +94,16 @@ export function openOrm(
         CommentThread,
         CommentMessage,
         ReviewLink,
+        CalendarFeed,
         Form,
         Submission,
         Bookable,
         BookingCalendar,
         Booking,
+        PreparedMail,
         Payment,
         PaymentAttempt,
+        PaymentRefund,
         LedgerFlag,
         Flag,
         PayoutAccount,

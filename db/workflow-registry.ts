@@ -87,7 +87,8 @@ export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs
     queue: queues.platform,
     mayRestart: false,
     unfinished: `select id as "attemptId", refund_key as "refundKey" from payment_attempt
-      where refund_key is not null and refunded_at is null`,
+      where refund_key is not null and refunded_at is null
+      union all select attempt_id, id from payment_refund where refunded_at is null and failed_at is null`,
   },
   expireOffer: followsRow(
     'offerId',

@@ -66,7 +66,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDo
 process.once('disconnect', shutDown);
 const isRunning = () => workers.every((worker) => worker.getState() === 'RUNNING');
 const observing =
-  metrics && (await (await import('#runtime/telemetry/metrics-server.ts')).serveMetrics(deps, isRunning));
+  metrics &&
+  (await (
+    await import('#runtime/telemetry/metrics-server.ts')
+  ).serveMetrics(deps, isRunning, {
+    // The role of a worker that serves only builds cannot read what they count (db/builds-role.ts).
+    ofDatabase: isForPlatform,
+  }));
 process.send?.({ ready: true });
 isReady();
 deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');

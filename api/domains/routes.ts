@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Api } from '#api/api.ts';
+import type { Api, Authenticated } from '#api/api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Domain } from '#db/domains/domain.ts';
@@ -12,8 +11,6 @@ import { recordRoutes } from './record-routes.ts';
 import { addDomain, checkNow, loadDomain, reachableDomains, removeOwnDomain } from './rules.ts';
 import { attachInput, domainInput, domainSchema } from './schemas.ts';
 import { domainViews } from './views.ts';
-
-type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
 
 /** Domains that owners registered elsewhere. */
 export function domainRoutes(app: Api, deps: Deps): void {
@@ -39,7 +36,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
         needs: 'all_sites',
         capability: 'domains',
         makes: 'dom',
-        replay: async ({ em, actor }: Asked, id) => viewOf(deps, await loadDomain(em, actor, id)),
+        replay: async ({ em, actor }: Authenticated, id) => viewOf(deps, await loadDomain(em, actor, id)),
       },
       schema: {
         summary: 'Add a domain',
@@ -126,7 +123,7 @@ function readingRoutes(app: Api, deps: Deps): void {
 }
 
 function servingRoutes(app: Api, deps: Deps): void {
-  const replay = async ({ em, actor, params }: Asked & { params: unknown }) =>
+  const replay = async ({ em, actor, params }: Authenticated & { params: unknown }) =>
     viewOf(deps, await loadDomain(em, actor, (params as { id: string }).id));
 
   app.post(

@@ -1,6 +1,6 @@
 /** Domains of an account: adding, checking and removing them. */
 import { randomBytes } from 'node:crypto';
-import { type Person, requireNotBlocked, requireScope } from '#api/access.ts';
+import { type Person, requireScope, requireSiteNotBlocked } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { isNameBlocked, isOwnedByAnother } from '#db/domains/ownership.ts';
@@ -62,7 +62,7 @@ export async function addDomain(
     const own = await tx.findOne(Domain, { account: accountId, name: name.name, removedAt: null });
     if (own) return requireSame(own, mode);
     await requireNotHeld(tx, clock.now(), accountId, name);
-    await requireNotStopped(tx, accountId, name);
+    await requireNameNotBlocked(tx, accountId, name);
     await requireRoom(tx, deps, accountId);
     const now = clock.now();
     const domain = tx.create(Domain, {
@@ -147,7 +147,7 @@ async function requireNotHeld(
   });
 }
 
-async function requireNotStopped(tx: EntityManager, accountId: string, name: Name): Promise<void> {
+async function requireNameNotBlocked(tx: EntityManager, accountId: string, name: Name): Promise<void> {
   if (!(await isNameBlocked(tx, { ...name, accountId }))) return;
   throw errors.domain_unavailable(`${name.name} has been blocked by the operator.`, {
     nextAction: 'Contact the operator.',
@@ -180,7 +180,7 @@ export async function removeOwnDomain(em: EntityManager, deps: Deps, actor: Pers
 /** A blocked site keeps all its addresses, so that none becomes free for others. The domain's row and its site's are locked. */
 export async function requireMayLeave(tx: EntityManager, { site, name }: Domain): Promise<void> {
   if (!site) return;
-  requireNotBlocked(await tx.findOneOrFail(Site, { id: site.id }, { refresh: true }), `be detached from ${name}`);
+  requireSiteNotBlocked(await tx.findOneOrFail(Site, { id: site.id }, { refresh: true }), `be detached from ${name}`);
 }
 
 const checkEveryMs = 5_000;

@@ -31,8 +31,8 @@ import {
 
 type Deps = { config: Config; clock: Clock; store: Store };
 
-/** `spoolDir` holds the repositories until they are sent. `signal` stops git when nobody waits for the archive any more. */
-export type Asked = { siteId: string; withVisitors: boolean; spoolDir: string; signal?: AbortSignal };
+/** `spoolDir` holds the repositories until they are sent. `signal` stops git when the caller has left. */
+export type ArchiveRequest = { siteId: string; withVisitors: boolean; spoolDir: string; signal?: AbortSignal };
 
 export type SiteArchive = {
   /** A tar. Destroy it if it is not read to its end. */
@@ -42,7 +42,7 @@ export type SiteArchive = {
 };
 
 /** Throws ExportFault. */
-export async function openSiteArchive(deps: Deps, asked: Asked): Promise<SiteArchive> {
+export async function openSiteArchive(deps: Deps, asked: ArchiveRequest): Promise<SiteArchive> {
   const { config, clock, store } = deps;
   const read = await readSite(config.databaseUrl, asked.siteId, asked.withVisitors);
   const blobs = await blobsOf(store, read);
@@ -185,7 +185,7 @@ async function addBlob(tar: Pack, sha256: string, size: number, content: Readabl
     throw new ExportFault(`One of the site’s files in the store is corrupt: ${sha256}.`);
 }
 
-async function spoolRepositories(config: Config, asked: Asked, site: Read['site']): Promise<Spooled[]> {
+async function spoolRepositories(config: Config, asked: ArchiveRequest, site: Read['site']): Promise<Spooled[]> {
   const packs: Spooled[] = [];
   try {
     for (const repository of ['source', 'content'] as const)
@@ -199,7 +199,7 @@ async function spoolRepositories(config: Config, asked: Asked, site: Read['site'
 
 async function spoolRepository(
   config: Config,
-  { siteId, spoolDir, signal }: Asked,
+  { siteId, spoolDir, signal }: ArchiveRequest,
   site: Read['site'],
   repository: Repository,
 ): Promise<Spooled> {

@@ -6,8 +6,10 @@
 import { z } from 'zod';
 import { bookableInput } from '#api/bookings/schemas.ts';
 import { positionInput, typedPage } from '#api/comments/schemas.ts';
-import { fieldList } from '#api/forms/fields.ts';
+import { formFields } from '#api/forms/fields.ts';
+import { acknowledgementText, formTexts } from '#api/forms/texts.ts';
 import { siteInput } from '#api/sites/schemas.ts';
+import { bookingKinds } from '#db/bookings/booking.ts';
 import { type IdPrefix, isId } from '#runtime/ids.ts';
 
 const id = (prefix: IdPrefix) =>
@@ -30,6 +32,26 @@ const answers = z.array(z.tuple([text(200), z.union([text(100_000), z.array(text
 const { services, calendars } = bookableInput.shape;
 const calendar = calendars.element.shape;
 
+/** Services of a stored timetable. In archives from before prices said so, a price is of the whole booking. */
+const storedServices = z.preprocess(
+  (value) => (Array.isArray(value) ? value.map(withWholePrice) : value),
+  services,
+) as unknown as typeof services;
+
+function withWholePrice(service: unknown): unknown {
+  if (!isObject(service) || !isObject(service.price)) return service;
+  return { ...service, price: { per: 'booking', ...service.price } };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const absentAsNull = ({ button, thanks, fallback, return_path }: typeof formTexts) => ({
+  button: button.default(null),
+  thanks: thanks.default(null),
+  fallback: fallback.default(null),
+  return_path: return_path.default(null),
+});
+
 /**
  * The exported columns of each table. References to the site or an account are not among them: an import sets those.
  */
@@ -38,7 +60,10 @@ export const rowSchemas = {
     id: id('form'),
     name: text(120).min(1),
     status: z.enum(['enabled', 'disabled']),
-    fields: fieldList(1),
+    fields: formFields,
+    // Absent in archives from before these columns existed.
+    ...absentAsNull(formTexts),
+    acknowledgement: acknowledgementText.nullable().default(null),
     created_at: moment,
   }),
   submission: z.strictObject({
@@ -46,10 +71,11 @@ export const rowSchemas = {
     form_id: id('form'),
     values: answers,
     page: text(2048).nullable(),
+    spam: z.boolean().default(false),
     created_at: moment,
     expires_at: moment,
   }),
-  bookable: z.strictObject({ services, declared_at: moment, ended_at: moment.nullable() }),
+  bookable: z.strictObject({ services: storedServices, declared_at: moment, ended_at: moment.nullable() }),
   calendar: z.strictObject({
     id: id('cal'),
     key: calendar.key,
@@ -57,6 +83,8 @@ export const rowSchemas = {
     position: z.int().min(0).max(10_000),
     capacity: calendar.capacity,
     time_zone: calendar.time_zone,
+    place: text(200).nullable().optional(),
+    link: text(2000).nullable().optional(),
     hours: calendar.hours,
     exceptions: calendar.exceptions,
     created_at: moment,
@@ -65,6 +93,7 @@ export const rowSchemas = {
   booking: z.strictObject({
     id: id('book'),
     calendar_id: id('cal'),
+    kind: z.enum(bookingKinds).default('booking'),
     reference: z.string().regex(/^[0-9A-HJKMNP-TV-Z]{8}$/),
     status: z.enum(['confirmed', 'cancelled', 'expired']),
     service_key: text(40),
@@ -77,10 +106,14 @@ export const rowSchemas = {
     visitor_name: text(200),
     visitor_hash: bytea,
     intake: answers,
+    place: text(200).nullable().optional(),
+    link: text(2000).nullable().optional(),
     price: z.strictObject({ amount: z.int().min(1), currency: text(3) }).nullable(),
     cancel_hash: bytea,
     created_at: moment,
     cancelled_at: moment.nullable(),
+    moves: z.int().min(0).default(0),
+    moved_at: moment.nullable().default(null),
   }),
   comment_thread: z.strictObject({
     id: id('thread'),
@@ -125,7 +158,8 @@ export const siteColumns = {
   id: id('site'),
   public_id: z.string().regex(/^[0-9a-hjkmnp-tv-z]{16}$/),
   name: siteInput.shape.name,
-  title: siteInput.shape.title,
+  // Titles of earlier releases may have several lines.
+  title: z.string().trim().min(1).max(120),
   template: z.string().regex(/^([a-z][a-z0-9-]{0,39})?$/),
   created_at: moment,
 };

@@ -1,12 +1,18 @@
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { loadSite, requireOwner } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { disconnectSignal, limitConcurrency } from '#api/concurrency.ts';
+import { isStillGood, recheckAuthorization } from '#api/plugins/bearer.ts';
 import { idParams } from '#api/schemas.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { openSiteArchive } from './archive.ts';
+
+/** How often an export checks that its token is still valid. */
+const recheckMs = 1_000;
 
 /** A site as an archive that its owner keeps. */
 export function exportRoutes(app: Api, deps: Deps): void {
@@ -21,7 +27,7 @@ export function exportRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Export a site',
         description:
-          'Returns a tar archive: both repositories with all branches, the files of the live version, redirects, forms, the timetable, comments, assets, and visitors’ submissions and bookings. It contains no people, tokens, payments or domains. The operator of any Frontage service can import it. Only the owner can export a site. An account can export 2 sites at a time.',
+          'Returns a tar archive: both repositories with all branches, the files of the live version, redirects, forms, the timetable, comments, assets, and visitors’ submissions and bookings. It contains no people, tokens, payments or domains. The operator of any Frontage service can import it. Only the owner can export a site. The archive is cut off if the token is revoked or rotated meanwhile. An account can export 2 sites at a time.',
         params: idParams,
         querystring: z.strictObject({
           visitors: z
@@ -46,8 +52,12 @@ export function exportRoutes(app: Api, deps: Deps): void {
         recordAct(em, deps.clock, actor, 'site.exported', { site, detail: { visitors: asked.withVisitors } });
         await em.flush();
         const { content } = await openSiteArchive(deps, asked);
-        signal.addEventListener('abort', () => content.destroy());
+        await recheckAuthorization(deps.em(), deps, actor).catch((error) => {
+          content.destroy();
+          throw error;
+        });
         if (signal.aborted) content.destroy();
+        void endWith(content, signal, () => isStillGood(deps.em(), deps, actor));
         return reply
           .headers({
             'content-type': 'application/x-tar',
@@ -58,4 +68,14 @@ export function exportRoutes(app: Api, deps: Deps): void {
       });
     },
   );
+}
+
+/** Ends the archive when its client has disconnected, or may not read it any more. */
+async function endWith(content: Readable, signal: AbortSignal, isGood: () => Promise<boolean>): Promise<void> {
+  signal.addEventListener('abort', () => void content.destroy());
+  while (!content.closed && !signal.aborted) {
+    await pause(recheckMs, undefined, { ref: false });
+    // A check that fails says nothing; the next one follows.
+    if (!(await isGood().catch(() => true))) content.destroy();
+  }
 }

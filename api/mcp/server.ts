@@ -82,9 +82,9 @@ export function serverFor(served: Served, send: ApiClient, requestId: string): S
   return server;
 }
 
-type Asked = { operation: Operation; input: Input; tell: ProgressCallback | undefined; gone: AbortSignal };
+type ToolCall = { operation: Operation; input: Input; tell: ProgressCallback | undefined; gone: AbortSignal };
 
-async function run(served: Served, send: ApiClient, asked: Asked): Promise<CallToolResult> {
+async function run(served: Served, send: ApiClient, asked: ToolCall): Promise<CallToolResult> {
   const { operation, input, tell } = asked;
   const { [operation.name]: how } = followed;
   const begun = await callOperation(send, operation, input, how && tell ? 0 : undefined);
@@ -99,7 +99,7 @@ async function run(served: Served, send: ApiClient, asked: Asked): Promise<CallT
 }
 
 /** If a page of a list is too large, requests a shorter one with the same start. */
-async function shortened(send: ApiClient, { operation, input }: Asked, answered: ApiResponse): Promise<ApiResponse> {
+async function shortened(send: ApiClient, { operation, input }: ToolCall, answered: ApiResponse): Promise<ApiResponse> {
   const isList = operation.method === 'GET' && operation.inputs.some(({ name }) => name === 'limit');
   let now = answered;
   for (let limit = shorterPage(now, input.limit); isList && limit > 0; limit = shorterPage(now, limit)) {

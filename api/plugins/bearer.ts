@@ -40,7 +40,7 @@ export function bearerSecret(request: FastifyRequest): string | undefined {
 }
 
 /**
- * For long requests. Throws `unauthorized` if the token was revoked or has expired since the request began, and
+ * For long requests. Throws `unauthorized` if the token was revoked, rotated or has expired since the request began, and
  * `access_denied` if its account was blocked.
  */
 export async function recheckAuthorization(
@@ -49,14 +49,14 @@ export async function recheckAuthorization(
   actor: Actor,
 ): Promise<void> {
   const token = await readCurrent(em, actor);
-  if (!token || !isGood(token, clock.now())) throw unauthorized();
+  if (!token || !isGood(token, clock.now(), actor)) throw unauthorized();
   if (token.blockReason != null) throw accountBlocked(token.blockReason);
 }
 
 /** Like `recheckAuthorization`, as a boolean, for streams that end without an error message. */
 export async function isStillGood(em: EntityManager, { clock }: Pick<Deps, 'clock'>, actor: Actor): Promise<boolean> {
   const token = await readCurrent(em, actor);
-  return token !== null && isGood(token, clock.now()) && token.blockReason == null;
+  return token !== null && isGood(token, clock.now(), actor) && token.blockReason == null;
 }
 
 /** Reads the current row, without the identity map of the request. */
@@ -64,8 +64,10 @@ function readCurrent(em: EntityManager, { tokenId }: Actor): Promise<Token | nul
   return em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
 }
 
-function isGood({ revokedAt, expiresAt }: Token, now: Date): boolean {
-  return !revokedAt && !(expiresAt && expiresAt <= now);
+/** A rotation since the call began has replaced the secret that it sent. The refresh of an OAuth client does not count. */
+function isGood(token: Token, now: Date, { rotations = token.rotations }: Partial<Actor> = {}): boolean {
+  const { revokedAt, expiresAt } = token;
+  return !revokedAt && !(expiresAt && expiresAt <= now) && token.rotations === rotations;
 }
 
 async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | undefined> {
@@ -79,7 +81,8 @@ async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | u
     await request.em.nativeUpdate(Token, { id: token.id, lastUsedAt: token.lastUsedAt }, { lastUsedAt: now });
   }
   const via = { kind: 'token', name: token.name } as const;
-  return { accountId: token.account.id, tokenId: token.id, via, scope: token.scope, handsOn: token.scope };
+  const { account, id: tokenId, rotations, scope } = token;
+  return { accountId: account.id, tokenId, rotations, via, scope, handsOn: scope };
 }
 
 export function unauthorized(): AppError {

@@ -128,6 +128,7 @@ function sendErrorPage(error: unknown, request: FastifyRequest, reply: FastifyRe
 const titles: Partial<Record<AppError['code'], string>> = {
   not_found: 'We can’t find this page',
   access_denied: 'Your account is blocked',
+  account_deleting: 'You deleted this account',
   rate_limited: 'Too many requests',
   auth_disabled: 'Sign-in is not available',
   invalid_origin: 'Please open the page again',

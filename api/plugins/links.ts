@@ -19,6 +19,7 @@ const placesOf: Readonly<Record<string, readonly Place[]>> = {
   Asset: [at('/v1/sites/{id}/assets/{path}', 'path')],
   Bookable: [at('/b/{public_id}', 'public_id')],
   Booking: [at('/v1/bookings/{id}')],
+  CalendarFeed: [at('/v1/calendar-feeds/{id}')],
   Collaborator: [at('/v1/sites/{id}/collaborators/{account_id}', 'account_id')],
   CommentThread: [at('/v1/comments/{id}')],
   Deployment: [at('/v1/deployments/{id}')],
@@ -27,6 +28,7 @@ const placesOf: Readonly<Record<string, readonly Place[]>> = {
   Form: [at('/v1/forms/{id}'), at('/f/{form_id}')],
   GitCredential: [at('/v1/git-credentials/{id}')],
   Invitation: [at('/v1/invitations/{id}')],
+  NewCalendarFeed: [at('/v1/calendar-feeds/{id}')],
   NewGitCredential: [at('/v1/git-credentials/{id}')],
   NewReviewLink: [at('/v1/review-links/{id}')],
   NewUploadLink: [at('/v1/uploads/{id}')],
@@ -38,6 +40,7 @@ const placesOf: Readonly<Record<string, readonly Place[]>> = {
   Site: [at('/v1/sites/{id}')],
   SiteInvitation: [at('/v1/sites/{id}/invitations/{invitation_id}')],
   Sketch: [at('/v1/sketches/{id}')],
+  Submission: [at('/v1/submissions/{id}')],
   Token: [at('/v1/tokens/{id}')],
   UploadLink: [at('/v1/uploads/{id}')],
 };

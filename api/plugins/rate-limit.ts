@@ -24,6 +24,10 @@ export const perMinute = {
   thumbs: 300,
   offers: 300,
   bookings: 60,
+  /** Reads of one calendar feed. Calendar programs read it every few minutes. */
+  feed: 30,
+  /** Reads of calendar feeds from one address, which can be that of a calendar service. */
+  feeds: 600,
   reviews: 300,
   /** OAuth clients send requests for many owners from few addresses. */
   oauth: 300,
@@ -70,6 +74,24 @@ export function clientLimiter(scope: Api, { config }: Deps, name: keyof typeof p
   const max = Math.ceil(perMinute[name] * config.rateScale);
   const count = scope.createRateLimit({ max, keyGenerator: (request) => `${name}:${clientOf(request, config)}` });
   return async (request, reply) => {
+    const result = await count(request);
+    if (result.isAllowed) return;
+    setLimitHeaders(reply, result);
+    if (result.isExceeded) throw limited(result.ttl);
+  };
+}
+
+/** Counts requests under a key that the handler knows. Throws `rate_limited`. */
+export function keyedLimiter(
+  scope: Api,
+  { config }: Deps,
+  name: keyof typeof perMinute,
+): (key: string, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const max = Math.ceil(perMinute[name] * config.rateScale);
+  const keys = new WeakMap<FastifyRequest, string>();
+  const count = scope.createRateLimit({ max, keyGenerator: (request) => `${name}:${keys.get(request)}` });
+  return async (key, request, reply) => {
+    keys.set(request, key);
     const result = await count(request);
     if (result.isAllowed) return;
     setLimitHeaders(reply, result);

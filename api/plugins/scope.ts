@@ -8,8 +8,9 @@ import { requireScope } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { type Claim, type NamedCall, returnAllowance, useAllowance } from '#api/scopes/allowances.ts';
-import { needOf } from '#api/scopes/needs.ts';
-import { wideningLink } from '#api/scopes/widening.ts';
+import { type NeedName, needOf } from '#api/scopes/needs.ts';
+import { recordRefusal } from '#api/scopes/refusals.ts';
+import { linkMs, type Refusal, wideningLink } from '#api/scopes/widening.ts';
 import { lackingIn, type PartOfScope, widened } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 
@@ -19,6 +20,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The call as an owner allowed it once, if this request was the first to use that. */
     allowedCall: { call: NamedCall; claim: Claim } | null;
+    /** The call as the link names it that this request is refused with. */
+    refusal: Refusal | null;
   }
 }
 
@@ -28,12 +31,14 @@ declare module 'fastify' {
  */
 export function requireScopes(scope: Api, deps: Deps): void {
   scope.decorateRequest('allowedCall', null);
+  scope.decorateRequest('refusal', null);
   scope.addHook('onRoute', ({ method, url, config }) => {
     if (!config?.needs) throw new Error(`${method} ${url} does not declare what it needs of a token's scope`);
   });
 
   scope.addHook('onRequest', async (request) => {
-    const need = needOf(request.routeOptions.config.needs ?? 'account');
+    // Every route declares it, which its type does not say.
+    const need = needOf(request.routeOptions.config.needs as NeedName);
     request.actor.wideningLink = linkFor(deps, request);
     if (need.isFree?.(request, request.actor)) return;
     await applyAllowance(deps, request, { ...need.wanted, ...need.most });
@@ -41,7 +46,8 @@ export function requireScopes(scope: Api, deps: Deps): void {
   });
 
   scope.addHook('onSend', async (request, reply) => {
-    const { allowedCall } = request;
+    const { allowedCall, refusal } = request;
+    if (refusal && reply.statusCode === 403) await listRefusal(deps, request, refusal);
     if (allowedCall && reply.statusCode >= 400) await returnAllowance(request.em, allowedCall.call, allowedCall.claim);
   });
 }
@@ -87,12 +93,17 @@ function linkFor({ config, clock }: Deps, request: FastifyRequest) {
     if (!capabilitiesOf(config).email_signin) return undefined;
     const { tokenId: token, ...call } = callOf(request);
     const summary = request.routeOptions.schema?.summary ?? call.operation;
-    return wideningLink(config, clock.now(), {
-      token,
-      ...call,
-      summary,
-      missing,
-      ...(handsOn ? { handsOn: true as const } : {}),
-    });
+    const until = clock.now().getTime() + linkMs;
+    const more = handsOn ? { handsOn: true as const } : {};
+    request.refusal = { token, ...call, summary, missing, ...more, until };
+    return wideningLink(config, request.refusal);
   };
+}
+
+/** After the call's own transaction. A call is refused all the same if this fails. */
+async function listRefusal({ em, clock }: Deps, { actor, log }: FastifyRequest, refused: Refusal): Promise<void> {
+  const { accountId } = actor;
+  await recordRefusal(em(), clock.now(), { accountId, refused }).catch((err: unknown) =>
+    log.warn({ err }, 'a refused call could not be listed in the inbox'),
+  );
 }

@@ -1,11 +1,10 @@
-/** Pages for signed-in owners, identified by the session cookie. Other browsers are redirected to sign in. */
+/** Pages for signed-in owners, identified by the session cookie. Other browsers are redirected to sign in, and then return. */
 import type { FastifyReply } from 'fastify';
 import { actorOf } from '#api/access.ts';
 import { requireNotBlocked } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
+import { saveReturnPage, signinFor } from '#api/auth/return-page.ts';
 import { readSession } from '#api/auth/signin.ts';
-import { savePendingRequest } from '#api/oauth/pending-request.ts';
-import { wideningPath } from '#api/scopes/widening.ts';
 import type { BrowserSession } from '#db/auth/browser-session.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { clearHostCookie, setHostCookie } from './browser.ts';
@@ -28,7 +27,7 @@ export function requireSession(scope: Api, { clock }: Deps): void {
     const cookie = sessionSecret(request);
     request.session = cookie === undefined ? null : await readSession(request.em, clock, cookie);
     if (!request.session) {
-      if (isWidening(request.url)) savePendingRequest(reply, request, clock.now());
+      saveReturnPage(reply, request, clock.now());
       return reply.redirect(signinFor(request.url), 303);
     }
     // A session uses no token of the account, so the owner may revoke every token.
@@ -38,14 +37,6 @@ export function requireSession(scope: Api, { clock }: Deps): void {
     if (request.session.account.deleteAt && request.url !== restorePath) return reply.redirect(restorePath, 303);
   });
 }
-
-/** After an invitation link, the sign-in page says which address to use, without naming the invitation. */
-function signinFor(url: string): string {
-  if (isWidening(url)) return '/signin?for=agent';
-  return url.startsWith('/invitations/') ? '/signin?for=invitation' : '/signin';
-}
-
-const isWidening = (url: string): boolean => url.startsWith(`${wideningPath}?`);
 
 export function sessionSecret(request: { cookies: Record<string, string | undefined> }): string | undefined {
   const cookie = request.cookies[sessionCookie];

@@ -106,8 +106,8 @@ async function mergeInto(
   if ('conflicts' in merged) return merged.conflicts;
   const update = { ref: `refs/heads/${branch}`, from: ours, to: merged.commit };
   const place = repositories.place(siteId, repository);
-  const verdicts = await checkPush(rules, place, [update], theirs);
-  if (verdicts.length > 0) throw refusalError(repository, verdicts);
+  const { violations } = await checkPush(rules, place, [update], theirs);
+  if (violations.length > 0) throw refusalError(repository, violations);
   return merged.commit;
 }
 

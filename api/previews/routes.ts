@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { loadDeployment, loadSite, roleOf } from '#api/access.ts';
-import type { Api } from '#api/api.ts';
+import type { Api, Authenticated } from '#api/api.ts';
 import { deploymentSchema, deploymentView } from '#api/deployments/schemas.ts';
 import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { listOf, page, pageQuery } from '#api/pagination.ts';
@@ -14,7 +14,7 @@ import { buildDraft, clearSlot, publishSlot } from './rules.ts';
 import { slotParams, slotSchema, slotView } from './schemas.ts';
 import { loadSlot, slotNumber } from './slots.ts';
 
-type Asked = Pick<FastifyRequest, 'em' | 'actor'> & { params: unknown };
+type SlotRequest = Authenticated & { params: unknown };
 type OfSlot = z.output<typeof slotParams>;
 
 /** Previews: drafts of a site in numbered slots, each on a host with an unguessable name. */
@@ -26,7 +26,7 @@ export function previewRoutes(app: Api, deps: Deps): void {
 }
 
 /** The slot as it is now. */
-async function viewOf(deps: Deps, { em, actor }: Pick<Asked, 'em' | 'actor'>, { id, slot }: OfSlot) {
+async function viewOf(deps: Deps, { em, actor }: Authenticated, { id, slot }: OfSlot) {
   const site = await loadSite(em, actor, id);
   const found = await loadSlot(em.fork(), deps, site, await slotNumber(em, deps, site, roleOf(site, actor), slot));
   return slotView(found, { config: deps.config, site });
@@ -79,7 +79,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
   const config = {
     capability: ['previews', 'builds'],
     makes: 'dep',
-    async replay({ em, actor, params }: Asked, id: string) {
+    async replay({ em, actor, params }: SlotRequest, id: string) {
       await loadDeployment(em, actor, id);
       return await viewOf(deps, { em, actor }, params as OfSlot);
     },
@@ -87,7 +87,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
 
   /** Builds a draft with `by`, and responds with the slot when the draft is built or the wait times out. */
   async function build(
-    request: Asked & Pick<FastifyRequest, 'newId' | 'waitMs' | 'answeredId'>,
+    request: SlotRequest & Pick<FastifyRequest, 'newId' | 'waitMs' | 'answeredId'>,
     by: typeof buildDraft,
   ) {
     const { em, actor } = request;
@@ -143,7 +143,7 @@ function publishRoute(app: Api, deps: Deps): void {
         needs: 'write',
         capability: 'previews',
         makes: 'dep',
-        replay: async ({ em, actor }: Asked, id) =>
+        replay: async ({ em, actor }: Authenticated, id) =>
           deploymentView(await loadDeployment(em, actor, id), actor, clock.now()),
       },
       schema: {

@@ -1,20 +1,21 @@
 /** Deleting an archived site, and restoring it for 30 days. */
-import { type Actor, requireNotBlocked } from '#api/access.ts';
+import { type Actor, requireSiteNotBlocked } from '#api/access.ts';
 import { requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { Account } from '#db/accounts/account.ts';
 import { recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { cancelDeletion, startDeletion } from '#db/sites/deletion.ts';
+import { type Pending, pendingOfSite } from '#db/sites/pending.ts';
 import type { Site } from '#db/sites/site.ts';
+import { counted } from '#rules/counted.ts';
+import { deletionDelay } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { lockOwnSite } from './rules.ts';
 
 type Confirmed = { confirmed: boolean; discard: boolean };
-/** What visitors still wait for. */
-type Pending = { payments: number; refunds: number; bookings: number };
 
 /**
  * Deletes the site after 30 days, until which its owner, who is e-mailed, can restore it. Deleting it again changes
@@ -36,9 +37,9 @@ export async function deleteSite(
         nextAction: `Call POST /v1/sites/${site.id}/archive first.`,
       });
     }
-    requireNotBlocked(site, 'be deleted');
+    requireSiteNotBlocked(site, 'be deleted');
     await requireSettledAddress(tx, deps.clock, actor.accountId, 'delete its sites');
-    const pending = await pendingOf(tx, deps, site);
+    const pending = await pendingOfSite(tx, deps.clock.now(), site.id);
     const isPending = Object.values(pending).some((count) => count > 0);
     if (!confirmed || (isPending && !discard)) throw unconfirmed(site, isPending ? pending : undefined);
     recordAct(tx, deps.clock, actor, 'site.deleted', { site });
@@ -59,31 +60,19 @@ export async function restoreSite(em: EntityManager, { clock }: Deps, actor: Act
   });
 }
 
-async function pendingOf(tx: EntityManager, { clock }: Deps, { id }: Site): Promise<Pending> {
-  const now = clock.now();
-  const [counts] = await tx.execute<[Pending]>(
-    `select
-       (select count(*)::int from payment where site_id = ? and status = 'open' and expires_at > ?) as payments,
-       (select count(*)::int from payment where site_id = ? and status = 'refunding') as refunds,
-       (select count(*)::int from booking where site_id = ? and ends_at > ? and (status = 'confirmed'
-          or (status = 'held' and (paying or hold_expires_at > ?)))) as bookings`,
-    [id, now, id, id, now, now],
-  );
-  return counts;
-}
-
 function unconfirmed({ id, name }: Site, pending: Pending | undefined) {
   const confirm = `call DELETE /v1/sites/${id}?confirm=true`;
   if (!pending) {
     return errors.confirm_required(
-      `This deletes the site ${name} with its repositories, versions, forms, submissions and comments. It can be restored for 30 days.`,
+      `This deletes the site ${name} with its repositories, versions, forms, submissions and comments. It can be restored for ${deletionDelay}.`,
       { nextAction: `To confirm, ${confirm}. To keep a copy, call GET /v1/sites/${id}/export first.` },
     );
   }
   const counts = [
-    counted(pending.payments, 'open payment'),
-    counted(pending.refunds, 'payment that is being refunded', 'payments that are being refunded'),
-    counted(pending.bookings, 'future booking'),
+    pending.payments > 0 && counted(pending.payments, 'open payment'),
+    pending.refunds > 0 &&
+      counted(pending.refunds, 'payment that is being refunded', 'payments that are being refunded'),
+    pending.bookings > 0 && counted(pending.bookings, 'future booking'),
   ].filter(Boolean);
   return errors.confirm_required(
     `The site ${name} still has ${counts.join(', ')}. Visitors are not told that the site is deleted.`,
@@ -91,10 +80,6 @@ function unconfirmed({ id, name }: Site, pending: Pending | undefined) {
       nextAction: `Cancel the bookings and wait for the refunds, or ${confirm}&discard=true: open payments then expire, and bookings and refunds continue without the site.`,
     },
   );
-}
-
-function counted(count: number, one: string, many = `${one}s`): string | undefined {
-  return count === 0 ? undefined : `${count} ${count === 1 ? one : many}`;
 }
 
 async function mailOwner(tx: EntityManager, deps: Deps, { id, name, account, deleteAt }: Site): Promise<void> {

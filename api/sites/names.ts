@@ -17,7 +17,7 @@ const reserved = new Set(
   www1 www2`.split(/\s+/),
 );
 
-export function isReserved(name: string): boolean {
+export function isReservedName(name: string): boolean {
   return reserved.has(name);
 }
 
@@ -28,10 +28,13 @@ const formerNamesMax = 3;
 /** Of one site. Scaled by `FRONTAGE_RATE_SCALE`. */
 const renamesPerDay = 5;
 
-/** Throws `invalid_name` if the name is reserved, is a site's, or was one's in the last 90 days. `own` is a site that may take it back. */
+/**
+ * Throws `invalid_name` if the name is reserved, belongs to a site, or belonged to one in the last 90 days. The site
+ * `own` may take its former name back.
+ */
 export async function requireFreeName(em: EntityManager, now: Date, name: string, own?: string): Promise<void> {
-  // A rename changes both in one transaction: a name that no site has any more is already a former one.
-  const isTaken = isReserved(name) || (await em.count(Site, { name })) > 0;
+  // A rename frees a name and records it as a former one in the same transaction, so this order of reading misses none.
+  const isTaken = isReservedName(name) || (await em.count(Site, { name })) > 0;
   const keeper = isTaken ? undefined : await keeperOf(em, now, name);
   if (isTaken || (keeper !== undefined && keeper !== own)) throw nameTaken(name);
 }

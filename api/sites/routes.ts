@@ -1,12 +1,12 @@
-import type { FastifyRequest } from 'fastify';
 import { type Actor, deletingSitesOf, loadSite, sitesOf } from '#api/access.ts';
-import type { Api } from '#api/api.ts';
+import type { Api, Authenticated } from '#api/api.ts';
 import { openCommentsOf } from '#api/comments/counts.ts';
 import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { formerNamesOf } from '#db/sites/former-names.ts';
 import { Site } from '#db/sites/site.ts';
+import { deletionDelay, nameReservedPeriod } from '#rules/periods.ts';
 import type { PublicSiteStatus } from '#rules/site-deletion.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { deleteSite, restoreSite } from './deletion.ts';
@@ -25,18 +25,17 @@ import {
 /** Sites: create from a template, list, rename, archive, delete. */
 export function siteRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
-  type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
-  const contextOf = async ({ em, actor }: Asked, site: Site) => {
+  const contextOf = async ({ em, actor }: Authenticated, site: Site) => {
     const open = await openCommentsOf(em, [site.id]);
     return { config, actor, openComments: open.get(site.id) ?? 0 };
   };
-  const show = async (asked: Asked, site: Site) => siteView(site, await contextOf(asked, site));
-  const detail = async (asked: Asked, site: Site) => {
+  const show = async (asked: Authenticated, site: Site) => siteView(site, await contextOf(asked, site));
+  const detail = async (asked: Authenticated, site: Site) => {
     const changes = await unpublishedChanges(asked.em, deps, site);
     const formerNames = await formerNamesOf(asked.em, deps.clock.now(), site.id);
     return siteDetailView(site, { changes, formerNames }, await contextOf(asked, site));
   };
-  const replay = async (asked: Asked, id: string) => show(asked, await loadSite(asked.em, asked.actor, id));
+  const replay = async (asked: Authenticated, id: string) => show(asked, await loadSite(asked.em, asked.actor, id));
 
   async function listed(em: EntityManager, actor: Actor, status: PublicSiteStatus | undefined) {
     if (status === 'deleting') return deletingSitesOf(actor);
@@ -133,7 +132,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
     '/v1/sites/:id/unarchive',
     {
       config: { operation: 'site.unarchive', needs: 'write', replay },
-      schema: { summary: 'Restore an archived site', params: idParams, response: { 200: siteSchema } },
+      schema: { summary: 'Put an archived site online', params: idParams, response: { 200: siteSchema } },
     },
     async ({ em, actor, params }) => show({ em, actor }, await unarchiveSite(em, deps, actor, params.id)),
   );
@@ -144,8 +143,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.delete', needs: 'account' },
       schema: {
         summary: 'Delete an archived site',
-        description:
-          'For 30 days the site has the status `deleting` and can be restored; the owner is e-mailed how. Then it is deleted for good, with its repositories, versions, forms, submissions and comments; its domains stay in the account, and records of payments and bookings are kept. Its name stays reserved for 90 days more. Only the owner can delete a site.',
+        description: `For ${deletionDelay} the site has the status \`deleting\` and can be restored; the owner is e-mailed how. Then it is deleted for good, with its repositories, versions, forms, submissions and comments; its domains stay in the account, and records of payments and bookings are kept. Its name stays reserved for ${nameReservedPeriod} more. Only the owner can delete a site.`,
         params: idParams,
         querystring: siteDeletion,
         response: { 200: siteSchema },

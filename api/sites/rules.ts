@@ -7,8 +7,8 @@ import {
   type Person,
   requireActive,
   requireChangeable,
-  requireNotBlocked,
   requireOwner,
+  requireSiteNotBlocked,
 } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
@@ -21,7 +21,7 @@ import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
-import { countedSites, liveDeploymentOf } from '#db/sites/transitions.ts';
+import { countSites, liveDeploymentOf } from '#db/sites/transitions.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { newPublicId } from '#runtime/ids.ts';
@@ -97,7 +97,7 @@ export async function updateSite(
       }
       const before = { name: site.name, title: site.title };
       if (name !== undefined && name !== site.name) {
-        requireNotBlocked(site, 'be renamed');
+        requireSiteNotBlocked(site, 'be renamed');
         await renameSite(tx, deps, site, name);
       }
       const changed = { ...changeOf('name', before.name, site.name), ...changeOf('title', before.title, title) };
@@ -131,7 +131,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
 /** Serves the last live version again. Throws `site_archived` where the site is being deleted, `plan_limit` when the account already has its limit of active sites. */
 export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
-    const site = await lockOwnSite(tx, actor, siteId, 'restore it');
+    const site = await lockOwnSite(tx, actor, siteId, 'put it online');
     if (site.status === 'active') return site;
     if (site.deleteAt) requireActive(site);
     await requireSiteLimit(tx, deps, site.account.id);
@@ -186,7 +186,7 @@ async function requireSiteLimit(em: EntityManager, deps: Deps, accountId: string
   await countWithinLimit(em, deps, {
     limit: 'sites',
     accountId,
-    count: () => em.count(Site, countedSites(accountId)),
+    count: () => countSites(em, accountId),
     what: 'sites',
     nextAction: 'Archive an unused site with POST /v1/sites/{id}/archive.',
   });

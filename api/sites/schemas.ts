@@ -20,7 +20,13 @@ const name = z
     'a name must consist of lower-case letters, digits, and single hyphens between them',
   )
   .describe('The first part of the site’s address: 2 to 40 lower-case letters, digits and hyphens.');
-const title = z.string().trim().min(1).max(120).describe('The site’s title, for display.');
+const title = z
+  .string()
+  .trim()
+  .min(1)
+  .max(120)
+  .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'a title must be a single line of text')
+  .describe('The site’s title, for display: one line.');
 
 export const siteInput = z.strictObject({
   name,

@@ -7,7 +7,7 @@ import { GitCredential } from '#db/auth/git-credential.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import type { GitPasswordsShown } from '#web/pages/git-passwords.ts';
+import type { GitPasswordsShown } from '#web/pages/access-lists.ts';
 import { credentialsOfAll, revokeCredential } from './credentials.ts';
 
 type Named = { Params: { id: string } };

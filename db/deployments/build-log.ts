@@ -4,10 +4,12 @@ import type { EntityManager } from '#db/orm.ts';
 /** Adds a chunk, or replaces the one that an interrupted attempt wrote. */
 export async function appendLog(em: EntityManager, deploymentId: string, seq: number, text: string): Promise<void> {
   // PostgreSQL's text cannot contain NUL.
+  const storable = text.replaceAll('\0', '\u{FFFD}').toWellFormed();
+  // Not `excluded.text`, which needs the right to read the column (db/builds-role.ts).
   await em.execute(
     `insert into build_log (deployment_id, seq, text) values (?, ?, ?)
-     on conflict (deployment_id, seq) do update set text = excluded.text`,
-    [deploymentId, seq, text.replaceAll('\0', '\u{FFFD}').toWellFormed()],
+     on conflict (deployment_id, seq) do update set text = ?`,
+    [deploymentId, seq, storable, storable],
   );
 }
 

@@ -50,14 +50,12 @@ async function lockSender(tx: EntityManager, { account }: OfSite): Promise<void>
 export async function queueFirstContact<Kind extends MailKind>(
   tx: EntityManager,
   deps: Deps,
-  { site, ...mail }: MailAbout<Kind>,
+  { site, ...mail }: MailAbout<Kind> & Pick<MailTo<Kind>, 'until'>,
+  about: Partial<Pick<Mail, 'formId'>> = {},
 ): Promise<Mail> {
-  await lockSender(tx, site);
-  const mailbox = mailboxOf(mail.to);
-  await lockAddress(tx, mailbox);
-  const recipientHash = recipientHashOf(deps, mailbox);
+  const recipientHash = await lockRecipient(tx, deps, site, mail.to);
   if (await isBelowLimits(tx, deps, site, recipientHash)) {
-    return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { recipientHash });
+    return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { recipientHash, ...about });
   }
   const now = deps.clock.now();
   const failure = 'a limit of e-mails to people without an account was reached';
@@ -70,6 +68,31 @@ export async function queueFirstContact<Kind extends MailKind>(
     createdAt: now,
     settledAt: now,
   });
+}
+
+/**
+ * The same for the acknowledgement of a form's submission. Null if the form has sent one to this address within a day.
+ */
+export async function queueAcknowledgement(
+  tx: EntityManager,
+  deps: Deps,
+  formId: string,
+  mail: MailAbout<'submission-received'>,
+): Promise<Mail | null> {
+  const recipientHash = await lockRecipient(tx, deps, mail.site, mail.to);
+  const earlier = await tx.execute<unknown[]>(
+    `select 1 from mail where recipient_hash = ? and created_at > ? and form_id = ? limit 1`,
+    [recipientHash, new Date(deps.clock.now().getTime() - dayMs), formId],
+  );
+  return earlier.length > 0 ? null : await queueFirstContact(tx, deps, mail, { formId });
+}
+
+/** Locks the sender and the recipient until the transaction ends. Returns the recipient's hash. */
+async function lockRecipient(tx: EntityManager, deps: Deps, site: OfSite, to: string): Promise<Buffer> {
+  await lockSender(tx, site);
+  const mailbox = mailboxOf(to);
+  await lockAddress(tx, mailbox);
+  return recipientHashOf(deps, mailbox);
 }
 
 function recipientHashOf({ config }: Deps, mailbox: string): Buffer {
@@ -100,13 +123,13 @@ async function isBelowLimits(
 
 /**
  * Queues an e-mail about an existing booking or its payment. It is always sent: at once, or when it is within the
- * limits. The transaction takes no other lock afterwards.
+ * limits, unless that is after `until`. The transaction takes no other lock afterwards.
  */
 export async function queueFollowUp<Kind extends MailKind>(
   tx: EntityManager,
   deps: Deps,
   bookingId: string,
-  { site, ...mail }: MailAbout<Kind>,
+  { site, ...mail }: MailAbout<Kind> & Pick<MailTo<Kind>, 'until'>,
 ): Promise<Mail> {
   await lockSender(tx, site);
   const recipientHash = recipientHashOf(deps, mailboxOf(mail.to));
@@ -130,7 +153,7 @@ export async function queueNotice<Kind extends MailKind>(
   { site, ...mail }: MailAbout<Kind>,
 ): Promise<Mail> {
   await lockSender(tx, site);
-  const where = 'booking_id is null and send_at is not null and site_id = ?';
+  const where = `booking_id is null and send_at is not null and ${isCounted} and site_id = ?`;
   const window = { where, values: [site.id], limit: notices.sitePerHour, ms: hourMs };
   const sendAt = await nextSending(tx, deps, [window]);
   return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { sendAt });
@@ -138,7 +161,9 @@ export async function queueNotice<Kind extends MailKind>(
 
 /** E-mails that one condition counts, and how many of them may be sent in a time. */
 type Window = { where: string; values: (string | Buffer)[]; limit: number; ms: number };
-const isFollowUp = 'booking_id is not null';
+/** A mail that was withdrawn, or that no server accepted, delays no other. */
+const isCounted = "status <> 'failed'";
+const isFollowUp = `booking_id is not null and ${isCounted}`;
 
 /** When all windows have room for another e-mail: after the one that is `limit` before it has left the window. */
 async function nextSending(tx: EntityManager, { clock, config }: Deps, windows: readonly Window[]): Promise<Date> {

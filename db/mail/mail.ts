@@ -17,6 +17,8 @@ export const Mail = defineEntity({
     accountId: p.text().nullable(),
     /** Of an e-mail to an address that may have no account, for a day: a keyed hash of the address, by which it is counted. */
     recipientHash: p.blob().nullable(),
+    /** Of the acknowledgement of a submission; the form may be deleted. */
+    formId: p.text().nullable(),
     /** Of a later e-mail about a booking. */
     bookingId: p.text().nullable(),
     /** When it is sent, of a later e-mail about a booking or one to a site's owner, which may have to wait. */

@@ -38,7 +38,7 @@ export function queueMail<Kind extends MailKind>(
   em: EntityManager,
   { clock, config }: { clock: Clock; config: Pick<Config, 'encryptionKeys'> },
   { kind, to, data, replyTo, until, site, account }: MailTo<Kind>,
-  counted: Partial<Pick<Mail, 'recipientHash' | 'bookingId' | 'sendAt'>> = {},
+  counted: Partial<Pick<Mail, 'recipientHash' | 'formId' | 'bookingId' | 'sendAt'>> = {},
 ): Mail {
   const id = newId('mail');
   const letter: Letter = {
@@ -105,7 +105,8 @@ export async function sweepMails(em: EntityManager, now: Date): Promise<number> 
   const gone = await em.execute<unknown[]>(
     `delete from mail m where settled_at < ? and not exists (select 1 from invitation i where i.mail_id = m.id)
        and not exists (select 1 from booking b where b.mail_id = m.id)
-       and not exists (select 1 from submission s where s.mail_id = m.id) returning id`,
+       and not exists (select 1 from booking b where b.notice_id = m.id)
+       and not exists (select 1 from submission s where s.mail_id = m.id or s.acknowledgement_id = m.id) returning id`,
     [new Date(now.getTime() - keptMs)],
   );
   return gone.length;

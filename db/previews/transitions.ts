@@ -77,6 +77,9 @@ async function supersedeDraft(tx: EntityManager, clock: Clock, latest: Deploymen
   await tx.flush();
 }
 
+/** What builds may read (db/builds-role.ts): the address of a preview is enough to see its draft. */
+const withoutAddress = ['id', 'slot', 'latestId', 'deploymentId', 'expiresAt', 'removedAt'] as const;
+
 /**
  * Sets the build as the latest of the slot's preview. Creates a preview unless there is one that is shown or has the
  * status `also`.
@@ -89,7 +92,8 @@ async function ensurePreview(
   also?: 'expired',
 ): Promise<void> {
   const now = clock.now();
-  const preview = await tx.findOne(Preview, { site, slot: slot as number, removedAt: null });
+  const where = { site, slot: slot as number, removedAt: null };
+  const preview = await tx.findOne(Preview, where, { fields: withoutAddress });
   const status = preview && draftStatusAt(preview, now);
   if (preview && (status === 'shown' || status === also)) {
     preview.latestId = id;
@@ -101,14 +105,20 @@ async function ensurePreview(
   await tx.flush();
 }
 
+type Ending = Pick<Preview, 'id' | 'deploymentId'>;
+
 /** Removes the preview. Its host is never used again. */
-async function removePreview(tx: EntityManager, clock: Clock, preview: Preview): Promise<void> {
+async function removePreview(
+  tx: EntityManager,
+  clock: Clock,
+  preview: Ending & Pick<Preview, 'removedAt'>,
+): Promise<void> {
   preview.removedAt = clock.now();
   await tx.flush();
   signalExpiry(tx, clock, preview);
 }
 
-function signalExpiry(tx: EntityManager, clock: Clock, { id, deploymentId }: Preview): void {
+function signalExpiry(tx: EntityManager, clock: Clock, { id, deploymentId }: Ending): void {
   if (!deploymentId) return;
   signalWorkflow(tx, clock, 'expirePreview', { previewId: id }, 'moved');
 }
@@ -127,7 +137,8 @@ export async function storeDraft(
     if (isSettled(deployment.status)) return;
     // If the preview was removed while builders were away for days, the slot gets a new one with a new host.
     await ensurePreview(tx, clock, site, deployment, 'expired');
-    const preview = await tx.findOneOrFail(Preview, { latestId: deploymentId, removedAt: null });
+    const where = { latestId: deploymentId, removedAt: null };
+    const preview = await tx.findOneOrFail(Preview, where, { fields: withoutAddress });
     const { publishedOutput, image, output } = built;
     Object.assign(deployment, { ...output, publishedOutput, image, status: 'ready', finishedAt: clock.now() });
     const isFirst = !preview.deploymentId;
@@ -141,7 +152,7 @@ export async function storeDraft(
   });
 }
 
-function startExpiry(tx: EntityManager, clock: Clock, site: Site, { id, slot }: Preview): void {
+function startExpiry(tx: EntityManager, clock: Clock, site: Site, { id, slot }: Pick<Preview, 'id' | 'slot'>): void {
   const about = {
     summary: `Expire preview ${slot} of ${site.name}`,
     site: site.id,

@@ -3,6 +3,7 @@
 import { sqlList } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
+import { counted } from '#rules/counted.ts';
 import { shownStatuses } from '#rules/states.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -129,7 +130,7 @@ function mostSevere(open: readonly Pick<Found, 'path' | 'kind'>[], found: readon
   });
   const more = found.length - raised.length;
   if (more === 0) return raised;
-  const excerpt = `${more} more ${more === 1 ? 'finding' : 'findings'} not flagged individually: inspect the site`;
+  const excerpt = `${counted(more, 'more finding')} not flagged individually: inspect the site`;
   return [...raised, { path: wholePath, sha256: of, kind: 'unread', excerpt }];
 }
 

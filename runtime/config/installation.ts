@@ -9,6 +9,8 @@ export function installationConfig(e: Settings) {
     edgeUrl: e.FRONTAGE_EDGE_URL.origin,
     api: { host: e.FRONTAGE_API_HOST, port: e.FRONTAGE_API_PORT },
     databaseUrl: e.DATABASE_URL,
+    /** With the role of builds workers; absent if they connect as the others do. */
+    buildsDatabaseUrl: e.FRONTAGE_BUILDS_DATABASE_URL ? e.FRONTAGE_BUILDS_DATABASE_URL.href : undefined,
     temporal: { address: e.TEMPORAL_ADDRESS, namespace: e.TEMPORAL_NAMESPACE, uiUrl: e.TEMPORAL_UI_URL },
     secret: e.FRONTAGE_SECRET,
     encryptionKeys: createEncryptionKeys(

@@ -39,8 +39,21 @@ export const requestErrors = {
   access_denied: {
     status: 403,
     retryable: false,
-    when: 'The owner denied the access request, the account is blocked, or the token was not made with the caller’s',
-    remedy: 'Ask the owner for the reason before you request access again. Rotate a token with itself or its maker.',
+    when: 'The owner denied the access request, or the operator has blocked the account',
+    remedy: 'Ask the owner for the reason before you request access again.',
+  },
+  account_deleting: {
+    status: 403,
+    retryable: false,
+    when: 'The account is being deleted, or has been deleted',
+    remedy:
+      'Only its owner can restore it, for 30 days: they sign in and press Restore. Then request access again. A deleted account cannot be restored.',
+  },
+  token_not_yours: {
+    status: 403,
+    retryable: false,
+    when: 'A token can rotate itself and the tokens that were made with it, and this is another one',
+    remedy: 'Rotate the token with itself, or with the token that made it. If its secret was stolen, revoke it.',
   },
   owner_only: {
     status: 403,

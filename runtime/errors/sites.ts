@@ -26,7 +26,7 @@ export const siteErrors = {
     retryable: false,
     when: 'The site is archived or blocked',
     remedy:
-      'Restore the site first: `POST /v1/sites/{id}/unarchive`, or `restore-site` if it is being deleted. If its `blocked` field gives a reason, fix that problem and ask the operator to unblock the site.',
+      'Put the site online first: `POST /v1/sites/{id}/unarchive`. If it is being deleted, restore it before that: `POST /v1/sites/{id}/restore-site`. If its `blocked` field gives a reason, fix that problem and ask the operator to unblock the site.',
   },
   site_not_archived: {
     status: 409,

@@ -94,7 +94,7 @@ export const visitorErrors = {
   not_cancellable: {
     status: 409,
     retryable: false,
-    when: 'The booking has already been cancelled, or expired before it was paid',
+    when: 'The booking has already been cancelled, or expired before it was paid. For a move also: it has ended',
     remedy: 'No action needed: the seat is free again. Read the booking to see its status.',
   },
   payments_unavailable: {

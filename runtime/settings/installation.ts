@@ -55,6 +55,18 @@ export const services = {
     .string()
     .default('postgres://frontage:frontage@127.0.0.1:5432/frontage')
     .describe('URL of the PostgreSQL database.'),
+  FRONTAGE_BUILDS_DATABASE_URL: z
+    .literal('')
+    .or(
+      url.refine(
+        ({ username, password }) => username && password,
+        'must have the form postgres://role:password@host/database',
+      ),
+    )
+    .default('')
+    .describe(
+      'Only for `frontage-admin database migrate`: the `DATABASE_URL` of workers that serve only builds, with a role of their own. The command creates the role and updates its rights ([why](operations.md#the-database-role-of-builds)). Empty: it does not.',
+    ),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe('Address of the Temporal server.'),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Temporal namespace.'),
   TEMPORAL_UI_URL: z.string().default('').describe('URL at which operators open the Temporal UI. Optional.'),

@@ -44,13 +44,14 @@ export async function startMetricsServer({ metrics, log, render, isReady = () =>
   };
 }
 
-/** Serves metrics of a process with a database: its own, and those of the database. */
+/** Serves metrics of a process: its own, and those of the database unless `ofDatabase` is false. */
 export function serveMetrics(
   { config, log, em, clock }: Pick<Deps, 'config' | 'log' | 'em' | 'clock'>,
   isReady: () => boolean,
+  { ofDatabase = true } = {},
 ) {
   if (!config.metrics) throw new Error('no metrics port is configured');
-  const render = async () => renderMetrics(await readMetrics(em(), clock));
+  const render = async () => renderMetrics(ofDatabase ? await readMetrics(em(), clock) : undefined);
   return startMetricsServer({ metrics: config.metrics, log, render, isReady });
 }
 

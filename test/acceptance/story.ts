@@ -12,9 +12,11 @@ const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 let count = 0;
-export async function newSite(template = 'blank') {
+/** A site from a template, or one of a single page, which builds in half the time. */
+export async function newSite(template: string | null = null) {
   const name = `story-${process.pid}-${++count}`;
   const { body } = await stack.api('/v1/sites', { method: 'POST', body: { name, title: 'A story', template } });
+  if (template === null) await change(body, 'src/pages/index.astro', page('A story'));
   return body as { id: string; name: string; git: { source: string; content: string } };
 }
 

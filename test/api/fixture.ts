@@ -32,6 +32,7 @@ export type Logged = {
   reqId?: string;
   activity?: string;
   attempt?: number;
+  workflowId?: string;
 };
 
 /** A worker that was there once. */

@@ -25,6 +25,7 @@ async function makeAll({ call }: Caller) {
   const git = await made('git-credentials', { repository: 'source', access: 'write' });
   const upload = await made('uploads', { max_files: 1 });
   const review = await made('review-links', {});
+  const feed = await made('calendar-feeds', {});
   const listed = async (path: string, id: string) =>
     (await owner.call('GET', `/v1/sites/${site.id}/${path}`)).body.items.find((one: { id: string }) => one.id === id)
       ?.status === 'open';
@@ -33,7 +34,12 @@ async function makeAll({ call }: Caller) {
     const pulls = await fetch(`${fixture.url}${new URL(git.url).pathname}/info/refs?service=git-upload-pack`, {
       headers: { authorization },
     });
-    return [pulls.status === 200, await listed('uploads', upload.id), await listed('review-links', review.id)];
+    const isListed = await Promise.all([
+      listed('uploads', upload.id),
+      listed('review-links', review.id),
+      listed('calendar-feeds', feed.id),
+    ]);
+    return [pulls.status === 200, ...isListed];
   };
 }
 
@@ -43,11 +49,11 @@ test('what a token made ends with it, also through tokens that it made', async (
   const child = await newToken(owner);
   const grandchild = await newToken(child);
   const [others, all] = [await makeAll(owner), await makeAll(grandchild)];
-  expect(await all()).toEqual([true, true, true]);
+  expect(await all()).toEqual([true, true, true, true]);
   expect((await owner.call('DELETE', `/v1/tokens/${child.id}`)).status).toBe(200);
   expect([await works(child), await works(grandchild), await works(owner)]).toEqual([false, false, true]);
-  expect(await all()).toEqual([false, false, false]);
-  expect(await others()).toEqual([true, true, true]);
+  expect(await all()).toEqual([false, false, false, false]);
+  expect(await others()).toEqual([true, true, true, true]);
 });
 
 test('a token cannot revoke one that it comes from', async () => {

@@ -80,11 +80,16 @@ test('a log follower continues after its last event, and stops after the end', a
   expect({ status, text }).toEqual({ status: 204, text: '' });
 });
 
-test('a followed log ends when the account is blocked or the token expires', async () => {
+test('a followed log ends with its account’s access, its token or its secret', async () => {
   const blocks = {
     account: ({ accountId }: Caller) => blockAccount(fixture.deps.em(), fixture, accountId, 'For a reason.'),
     token: ({ accountId }: Caller) =>
       fixture.deps.em().nativeUpdate(Token, { account: accountId }, { revokedAt: fixture.clock.now() }),
+    async secret({ call }: Caller) {
+      const { items } = (await call('GET', '/v1/tokens')).body;
+      const own = items.find(({ current }: { current: boolean }) => current);
+      expect((await call('POST', `/v1/tokens/${own.id}/rotate`)).status).toBe(200);
+    },
   };
   for (const end of Object.values(blocks)) {
     const other = await fixture.newCaller();

@@ -117,6 +117,25 @@ test('an imported site works as before: pages, clones, forms and bookings at the
   ).toBe(200);
 });
 
+test('a price of an older archive stays that of a whole booking', async () => {
+  const old = withDocument(await entriesOf(exported), ({ rows }) => {
+    for (const { services } of rows.bookable) {
+      const [talk] = services as object[];
+      Object.assign(talk ?? {}, { price: { amount: 3000, currency: 'EUR' } });
+      services.push({ ...talk, key: 'seats', price: { amount: 10, currency: 'EUR', per: 'seat' } } as never);
+    }
+  });
+  const other = await createFixture();
+  opened.push(other);
+  const { accountId } = await other.newCaller();
+  await importSite(other, { archive: await writeArchive(archives.path(), old), accountId });
+  const { body } = await callWith(other.url)('GET', `/b/${load.publicId}`);
+  expect(body.services.map(({ price }: { price: object }) => price)).toEqual([
+    { amount: 3000, currency: 'EUR', per: 'booking' },
+    { amount: 10, currency: 'EUR', per: 'seat' },
+  ]);
+});
+
 test('an archive without visitors contains no visitor data', async () => {
   const archive = archives.path();
   const { rows } = await exportSite(fixture, { siteId: load.site.id, into: archive, withVisitors: false });

@@ -1,4 +1,5 @@
 /** What an owner gets of a site: the operator's archive, for them alone, and only while they read it. */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
@@ -7,6 +8,7 @@ import { openAccount } from '#api/accounts/rules.ts';
 import { concurrent } from '#api/concurrency.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { importSite } from '#operator/exports/reader.ts';
+import { everything } from '#rules/scopes.ts';
 import { type Caller, callWith, createSite, errorOf } from '#test/api/fixture.ts';
 import { createFixture, type Fixture, openInstallation } from '#test/backups/fixture.ts';
 import { type Load, openLoad } from '#test/backups/load.ts';
@@ -93,21 +95,53 @@ test('a collaborator does not get an export, and a stranger not even the site', 
   expect(errorOf(await callWith(fixture.url)('GET', path)).code).toBe('unauthorized');
 });
 
-test('an account exports two sites at a time, each until its client disconnects', async () => {
-  const site = await createSite(load.owner);
-  const page = Array.from({ length: 300_000 }, () => Math.random().toString(36)).join('\n');
-  await sender(load.owner).publish(site, { 'index.html': '<!doctype html><title>L</title>', 'large.txt': page });
-  const path = `/v1/sites/${site.id}/export`;
-  const headers = { authorization: `Bearer ${load.owner.token}` };
-  const held = await Promise.all(
+/** The path of an export that is larger than what is under way to a client that does not read. */
+async function largeExport(owner: Caller): Promise<string> {
+  const site = await createSite(owner);
+  const large = () => randomBytes(6_000_000).toString('base64');
+  const files = { 'index.html': '<!doctype html><title>L</title>', 'one.txt': large(), 'two.txt': large() };
+  await sender(owner).publish(site, files);
+  return `/v1/sites/${site.id}/export`;
+}
+
+/** As many exports as an account can have at a time, of which nothing is read. */
+async function unread(path: string, token: string) {
+  const headers = { authorization: `Bearer ${token}` };
+  return await Promise.all(
     Array.from({ length: concurrent.exports.each }, async () => {
       const call = get(fixture.url + path, { headers, agent: false }).on('error', () => {});
       const [response] = (await once(call, 'response')) as [IncomingMessage];
       response.on('error', () => {});
       expect(response.statusCode).toBe(200);
-      return call;
+      return { call, response };
     }),
   );
+}
+
+test.each(['revoked', 'rotated'])('an export ends when its token is %s', async (how) => {
+  const owner = await fixture.newCaller();
+  const body = { name: 'agent', scope: everything, expires_at: '2099-01-01T00:00:00Z' };
+  const { body: made } = await owner.call('POST', '/v1/tokens', { body });
+  const path = await largeExport(owner);
+  const held = await unread(path, made.access_token);
+  const next = () => owner.call('GET', path);
+  expect(errorOf(await next()).code).toBe('rate_limited');
+  const own = `/v1/tokens/${made.id}`;
+  const ended =
+    how === 'revoked'
+      ? await owner.call('DELETE', own)
+      : await callWith(fixture.url, made.access_token)('POST', `${own}/rotate`);
+  expect(ended.status).toBe(200);
+  await until(next, ({ status }) => status === 200);
+  for (const { response } of held) {
+    await new Promise((resolve) => response.once('close', resolve).resume());
+    expect(response.complete).toBe(false);
+  }
+});
+
+test('an account exports two sites at a time, each until its client disconnects', async () => {
+  const path = await largeExport(load.owner);
+  const held = (await unread(path, load.owner.token)).map(({ call }) => call);
   const next = () => load.owner.call('GET', path);
   expect(errorOf(await until(next, ({ status }) => status === 429)).code).toBe('rate_limited');
   held.pop()?.destroy();

@@ -124,7 +124,7 @@ function watchStalls(): () => number {
   };
 }
 
-/** Requests /healthz from another thread every 20 ms. Returns the response times. */
+/** Requests /healthz from another thread every 20 ms. Returns the response times, without the first, which loads `fetch`. */
 function watchHealth(): () => Promise<number[]> {
   const code = `
     const { parentPort, workerData } = require('node:worker_threads');
@@ -132,6 +132,7 @@ function watchHealth(): () => Promise<number[]> {
     let isOver = false;
     parentPort.on('message', () => { isOver = true; });
     (async () => {
+      await (await fetch(workerData + '/healthz')).text();
       while (!isOver) {
         const began = performance.now();
         await (await fetch(workerData + '/healthz')).text();
@@ -149,20 +150,25 @@ function watchHealth(): () => Promise<number[]> {
   };
 }
 
-async function pushHonestly(): Promise<string> {
-  await using work = await folder();
+/** Commits the files of an honest push. Returns the function that pushes them. */
+async function prepareHonestPush(): Promise<() => Promise<string>> {
+  const work = await folder();
   const siteId = await platform.site({ 'a.txt': 'a' });
   await git(work.path, ['clone', '--quiet', await platform.address(siteId, { seconds: 86_400 }), '.']);
   const files = Array.from({ length: honestBytes / 5_000_000 }, (_, at) => [`src/${at}.bin`, randomBytes(5_000_000)]);
   await commitFiles(work.path, Object.fromEntries(files));
-  const began = performance.now();
-  await git(work.path, ['push', '--quiet']);
-  return `honest push of ${honestBytes / 1_000_000} MB beside them: ${((performance.now() - began) / 1000).toFixed(1)} s`;
+  return async () => {
+    await using _work = work;
+    const began = performance.now();
+    await git(work.path, ['push', '--quiet']);
+    return `honest push of ${honestBytes / 1_000_000} MB beside them: ${((performance.now() - began) / 1000).toFixed(1)} s`;
+  };
 }
 
 test(`${chosen.length} hostile pushes stay within the bounds of time and memory`, async () => {
+  const pushHonestly = honestBytes > 0 ? await prepareHonestPush() : async () => '';
   const health = watchHealth();
-  const honest = honestBytes > 0 ? pushHonestly() : Promise.resolve('');
+  const honest = pushHonestly();
   const faults: string[] = [];
   for (const hostile of chosen) {
     const row = await attempt(hostile);
@@ -184,7 +190,7 @@ test(`${chosen.length} hostile pushes stay within the bounds of time and memory`
   console.log(await honest);
   const times = (await health()).sort((a, b) => a - b);
   console.log(
-    `/healthz: ${times.length} requests, median ${times[times.length >> 1]}, p99 ${times[Math.floor(times.length * 0.99)]}, max ${times.at(-1)}`,
+    `/healthz: ${times.length} requests, median ${times[times.length >> 1]}, p99 ${times[Math.floor(times.length * 0.99)]}, over 50 ms ${times.filter((ms) => ms > 50).length}, max ${times.at(-1)}`,
   );
   expect(faults).toEqual([]);
 }, 1_800_000);

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queueFirstContact, queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import { Mail } from '#db/mail/mail.ts';
+import { settleMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { Site } from '#db/sites/site.ts';
 import { type BookingFixture, createBookingFixture } from '#test/bookings/fixture.ts';
@@ -117,4 +119,27 @@ test('a site’s owner is notified sixty times an hour, and of the others later'
   expect(mails.every(({ status }) => status === 'queued')).toBe(true);
   const other = await notice(await em().findOneOrFail(Site, two.id));
   expect((other.sendAt?.getTime() ?? 0) - began).toBeLessThan(hourMs);
+});
+
+test('e-mails that were withdrawn delay no other', async () => {
+  const { em, clock } = fixture.deps;
+  const site = await em().findOneOrFail(Site, (await fixture.newSite(await fixture.newCaller())).id);
+  const mail = { kind: 'invitation', to: 'moved@example.org', data, site } as const;
+  const began = clock.now().getTime();
+  const lasts: (Mail | undefined)[] = [];
+  const queues = [
+    (tx: EntityManager) => queueFollowUp(tx, fixture.deps, 'book_moved', mail),
+    (tx: EntityManager) => queueNotice(tx, fixture.deps, mail),
+  ];
+  for (const queue of queues) {
+    let last: Mail | undefined;
+    for (let n = 0; n < 65; n++) {
+      const withdrawn = { status: 'failed', failure: 'withdrawn' } as const;
+      if (last) expect(await settleMail(em(), clock, last.id, withdrawn)).toBe(true);
+      last = await em().transactional(queue);
+    }
+    lasts.push(last);
+  }
+  const waits = lasts.map((last) => Math.floor(((last?.sendAt?.getTime() ?? 0) - began) / hourMs));
+  expect(waits).toEqual([0, 0]);
 });

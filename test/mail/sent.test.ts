@@ -4,6 +4,7 @@ import { blockAccount } from '#db/accounts/blocks.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { createSite } from '#test/api/fixture.ts';
+import { timetable } from '#test/bookings/timetable.ts';
 import { createPayingFixture, type PayingFixture } from '#test/payments/fixture.ts';
 import { atRest, heldIn } from '#test/payments/held.ts';
 import { newBrowser } from '#test/people/browser.ts';
@@ -52,6 +53,18 @@ test('both addresses receive links that confirm a new address', async () => {
   expect(linkIn(second?.text ?? '').link).toContain(`${fixture.config.baseUrl}/address/`);
 });
 
+test('the site’s people receive where a booking was moved', async () => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  await owner.call('POST', `/v1/sites/${site.id}/bookable`, { body: timetable() });
+  const inDays = (days: number) => new Date(Date.now() + days * 24 * 3600_000).toISOString();
+  const body = { kind: 'booking', calendar: 'room', service: 'talk', start: inDays(3) };
+  const { id } = (await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body })).body;
+  expect((await owner.call('POST', `/v1/bookings/${id}/move`, { body: { start: inDays(4) } })).status).toBe(200);
+  const { email } = (await owner.call('GET', '/v1/account')).body;
+  expect((await received(email, /moved/i))?.text).toContain('A talk');
+});
+
 test('the owner receives why access ended, and which DNS record is missing', async () => {
   const { deps } = fixture;
   const to = 'owner-told@example.com';
@@ -62,6 +75,17 @@ test('the owner receives why access ended, and which DNS record is missing', asy
   });
   expect((await received(to, 'We disconnected an app'))?.text).toContain('used a second time');
   expect((await received(to, 'A DNS record of bakery.example is missing'))?.text).toContain('proof-of-bakery');
+});
+
+test('the owner receives who was invited by which agent', async () => {
+  const caller = await fixture.newCaller();
+  const { email } = (await caller.call('GET', '/v1/account')).body;
+  const site = await createSite(caller);
+  const body = { email: 'friend@example.com' };
+  const invited = await caller.call('POST', `/v1/sites/${site.id}/collaborators`, { body });
+  const { text = '' } = (await received(email, 'A person was invited to edit this website')) ?? {};
+  expect(text).toContain('friend@example.com');
+  expect(text).toContain(`/account/invitations/${invited.body.id}`);
 });
 
 test('the owner receives a link that restores a site, and an account’s code', async () => {
@@ -81,6 +105,7 @@ test('the owner receives a link that restores a site, and an account’s code', 
 
 test('the visitor and the site receive an e-mail about a refunded booking', async () => {
   const { account, payUrl, paymentId, owner, statusOf, nudge } = await heldIn(fixture);
+  expect((await received('ada@example.org', /: Pay to confirm your booking for /))?.text).toContain(payUrl);
   const payee = await fixture.newCaller();
   const em = fixture.deps.em();
   await em.execute('update payout_account set account_id = ? where id = ?', [payee.accountId, account.id]);
@@ -93,5 +118,5 @@ test('the visitor and the site receive an e-mail about a refunded booking', asyn
   await nudge();
   await until(statusOf, (status) => status === 'expired');
   expect((await received('ada@example.org', /: Not booked: /))?.text).toContain('The payment is being refunded');
-  expect((await received(await fixture.emailOf(owner), /: Not booked: /))?.text).toContain('25.00 EUR');
+  expect((await received(await fixture.emailOf(owner), /: Not booked: /))?.text).toContain('€25.00');
 });

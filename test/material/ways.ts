@@ -11,9 +11,9 @@ export const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).dige
 
 /** A system whose stock library sends the photos that it is given. */
 export async function openWays() {
-  const library = await startLibrary();
+  const stock = await startLibrary();
   const material = await createMaterial(
-    { ...library.env, FRONTAGE_RATE_SCALE: '1000000' },
+    { ...stock.env, FRONTAGE_RATE_SCALE: '1000000' },
     { limits: { files_per_day: 100_000, site_files: 100_000 } },
   );
   const owner = await material.owner();
@@ -39,7 +39,7 @@ export async function openWays() {
     },
     async close() {
       await material.close();
-      await library.close();
+      await stock.close();
     },
   };
 
@@ -47,7 +47,7 @@ export async function openWays() {
     const { body } = await owner.call('POST', '/v1/photos/search', { body: { query: 'bread' } });
     const arrived: Arrived[] = [];
     for (const photo of photos) {
-      library.serve(photo.bytes);
+      stock.serve(photo.bytes);
       const placed = await owner.call('POST', `/v1/sites/${owner.siteId}/photos`, {
         body: { photo_id: body.items[0].id, path: `src/assets/stock-${photo.name}` },
       });

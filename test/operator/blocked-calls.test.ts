@@ -5,6 +5,7 @@ import { setRedirects } from '#api/redirects/rules.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import { type AccessFixture, createAccessFixture } from '#test/api/access/access-fixture.ts';
+import { sentTo } from '#test/api/access/access-paths.ts';
 import { table } from '#test/api/access/access-table.ts';
 import { errorOf } from '#test/api/fixture.ts';
 
@@ -17,8 +18,12 @@ const ofVisitors = [
   'DELETE /v1/forms/{id}',
   'POST /v1/forms/{id}/disable',
   'POST /v1/forms/{id}/enable',
+  'PATCH /v1/submissions/{id}',
+  'DELETE /v1/submissions/{id}',
   'POST /v1/sites/{id}/bookable',
   'DELETE /v1/sites/{id}/bookable',
+  'POST /v1/sites/{id}/bookings',
+  'POST /v1/bookings/{id}/move',
   'POST /v1/sites/{id}/payments',
   'POST /v1/payout-offers/{id}/accept',
   'POST /v1/sites/{id}/deployments',
@@ -42,6 +47,9 @@ const ofPeople = [
   'POST /v1/sites/{id}/uploads',
   'DELETE /v1/uploads/{id}',
   'POST /v1/bookings/{id}/cancel',
+  'POST /v1/payments/{id}/expire',
+  'POST /v1/sites/{id}/calendar-feeds',
+  'DELETE /v1/calendar-feeds/{id}',
   'POST /v1/sites/{id}/comments',
   'POST /v1/comments/{id}/reply',
   'POST /v1/sites/{id}/review-links',
@@ -68,10 +76,10 @@ async function whileBlocked(name: string): Promise<string | undefined> {
   const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, part) => parts[part] ?? part);
   const caller = fixture.calls[isOfTwo(entry.rule) ? 'payout owner' : 'collaborator'];
   await blockAccount(fixture.deps.em(), fixture.deps, fixture.ownerId, 'Its sites ask for passwords.');
+  const { headers, ...sent } = { headers: {}, ...sentTo(fixture, name) };
   const answer = await caller(method, `${path}${entry.query ?? ''}`, {
-    headers: { prefer: 'respond-async', ...(entry.file ? { 'content-type': 'application/octet-stream' } : {}) },
-    ...(entry.file ? { raw: entry.file } : {}),
-    ...(entry.body === undefined ? {} : { body: entry.body }),
+    ...sent,
+    headers: { prefer: 'respond-async', ...headers },
   });
   await unblockAccount(fixture.deps.em(), fixture.deps, fixture.ownerId);
   if (answer.status < 400) return undefined;

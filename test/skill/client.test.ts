@@ -59,7 +59,8 @@ test('a final error deletes the access request, and other errors keep it', async
     answers[redeem] = () => refusal(status, code);
     expect([(await run(login)).exit, kept()]).toEqual([1, 'areq_x']);
   }
-  for (const code of ['access_denied', 'expired', 'already_redeemed', 'signin_unavailable', 'not_found']) {
+  const final = ['access_denied', 'account_deleting', 'expired', 'already_redeemed', 'signin_unavailable', 'not_found'];
+  for (const code of final) {
     answers[redeem] = () => refusal(409, code);
     expect([code, (await run(login)).exit > 0, kept()]).toEqual([code, true, undefined]);
   }

@@ -44,6 +44,9 @@ export type TestStack = StackAddress & {
   openOwner(): Promise<Owner>;
 };
 
+/** Its sandbox image is the one of all tests of this clone, which takes long to make. */
+const clone = join(import.meta.dirname, '../../.frontage');
+
 /** The one stack that all acceptance tests of a run share: take sites and accounts of your own in it. */
 export function useStack(): TestStack {
   return withCalls(inject('stack'));
@@ -67,17 +70,18 @@ export async function startOwnStack(options: Partial<StackOptions> = {}): Promis
 }
 
 /**
- * Starts a stack in the run's folder. The sandbox's image, which takes long to make, is the run's and linked into each. No sandbox is started
- * ahead unless a test asks for that: each builds a site to be warm, and a test run publishes too seldom for that to pay.
+ * Starts a stack in the run's folder, with the sandbox's image of this clone. No sandbox is started ahead unless a test asks for that: each builds a site to be warm, and a test run publishes too seldom for that to pay.
  */
 export async function startTestStack(runFolder: string, name: string, options: Partial<StackOptions> = {}) {
   const dataDir = join(runFolder, name);
-  const sandbox = join(runFolder, 'sandbox');
+  const sandbox = join(clone, 'sandbox');
+  // Builds pass through it to the image.
+  mkdirSync(clone, { recursive: true, mode: 0o711 });
   for (const folder of [dataDir, sandbox]) mkdirSync(folder, { recursive: true });
   symlinkSync(sandbox, join(dataDir, 'sandbox'));
   const env = { FRONTAGE_WARM_SANDBOXES: '0', ...(await sandboxEnv()), ...options.env };
   const prepare = async () => {
-    await prepareSandbox(runFolder, { ...process.env, ...env }, () => {});
+    await prepareSandbox(clone, { ...process.env, ...env }, () => {});
     return {};
   };
   const stack = await startStack({ durable: false, prepare, ...options, env, dataDir });

@@ -6,13 +6,19 @@ import { accountDeletion } from './account-deletion.ts';
 import { addressChange } from './address-change.ts';
 import { addressConfirmation } from './address-confirmation.ts';
 import { bookingCancelled, bookingConfirmed, bookingTaken } from './booking.ts';
+import { bookingHeld } from './booking-held.ts';
+import { bookingMoved } from './booking-moved.ts';
+import { bookingReminder } from './booking-reminder.ts';
+import { collaboratorInvited } from './collaborator-invited.ts';
 import { domainProofMissing } from './domain-proof-missing.ts';
 import { formSubmission } from './form-submission.ts';
 import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
 import { moneyReturned } from './money-returned.ts';
+import { paymentReceipt, paymentReceived, paymentRefunded, refundFailed } from './payments.ts';
 import { signinLink } from './signin-link.ts';
 import { siteDeletion } from './site-deletion.ts';
+import { submissionReceived } from './submission-received.ts';
 
 /** Available to every mail besides its own data. */
 export type MailContext = { baseUrl: string };
@@ -20,17 +26,26 @@ export type Template<Data> = (data: Data, context: MailContext) => WrittenMail;
 
 export const mails = {
   invitation,
+  'collaborator-invited': collaboratorInvited,
   submission: formSubmission,
+  'submission-received': submissionReceived,
   'access-request': accessRequest,
   'access-ended': accessEnded,
   'signin-link': signinLink,
   'account-blocked': accountBlocked,
   'address-confirmation': addressConfirmation,
   'address-change': addressChange,
+  'booking-held': bookingHeld,
   'booking-confirmed': bookingConfirmed,
   'booking-taken': bookingTaken,
   'booking-cancelled': bookingCancelled,
+  'booking-moved': bookingMoved,
+  'booking-reminder': bookingReminder,
   'money-returned': moneyReturned,
+  'payment-received': paymentReceived,
+  'payment-receipt': paymentReceipt,
+  'payment-refunded': paymentRefunded,
+  'refund-failed': refundFailed,
   'domain-proof-missing': domainProofMissing,
   'site-deletion': siteDeletion,
   'account-deletion': accountDeletion,

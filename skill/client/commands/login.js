@@ -9,7 +9,14 @@ import { changeServer, emailPlaceholder, exits, readConfig, usage } from '../ser
 /** @typedef {import('./commands.js').Command} Command */
 
 /** After these errors an access request is over. After any other error its code stays valid. */
-const finalCodes = ['access_denied', 'expired', 'already_redeemed', 'signin_unavailable', 'not_found'];
+const finalCodes = [
+  'access_denied',
+  'account_deleting',
+  'expired',
+  'already_redeemed',
+  'signin_unavailable',
+  'not_found',
+];
 
 /** @type {Command} */
 export const login = {

@@ -1,7 +1,10 @@
 /** One site with every kind of caller. */
 
+import { randomInt } from 'node:crypto';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Domain } from '#db/domains/domain.ts';
+import { Submission } from '#db/forms/submission.ts';
+import { hourMs } from '#rules/time.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Call, callWith, createFixture, createSite } from '#test/api/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
@@ -139,6 +142,11 @@ export async function createAccessFixture(
       const { body } = await owner.call('POST', `/v1/sites/${id}/bookable`, { body: timetable() });
       return { public_id: body.public_id, siteId: id };
     },
+    /** A full hour of the next 200 days, which is unlikely to be booked. */
+    someHour() {
+      const hour = Math.floor(fixture.clock.now().getTime() / hourMs);
+      return new Date((hour + randomInt(24, 4800)) * hourMs).toISOString();
+    },
     async booking() {
       const { public_id, siteId } = await this.bookable();
       const { body } = await owner.call('GET', `/b/${public_id}/days?service=talk`);
@@ -169,6 +177,9 @@ export async function createAccessFixture(
       const body = { repository: 'source', access: 'read' };
       return { id: (await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body })).body.id };
     },
+    async calendarFeed() {
+      return { id: (await owner.call('POST', `/v1/sites/${site.id}/calendar-feeds`)).body.id };
+    },
     async reviewLink() {
       return { id: (await owner.call('POST', `/v1/sites/${site.id}/review-links`)).body.id };
     },
@@ -176,6 +187,15 @@ export async function createAccessFixture(
       const body = { name: 'F', fields: [{ name: 'a', label: 'A', kind: 'text' }] };
       const { id } = (await owner.call('POST', `/v1/sites/${site.id}/forms`, { body })).body;
       return { id, form_id: id };
+    },
+    async submission() {
+      const { id } = await this.form();
+      const em = fixture.deps.em().fork();
+      const now = fixture.clock.now();
+      const expiresAt = new Date(now.getTime() + 86_400_000);
+      const row = { id: newId('sub'), form: id, values: [], page: null, spam: false, createdAt: now, expiresAt };
+      await em.insert(Submission, row);
+      return { id: row.id };
     },
     /** One that the owner brought while this deployment took domains. */
     async domain() {

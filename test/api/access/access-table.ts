@@ -5,6 +5,7 @@
 import { timetable } from '#test/bookings/timetable.ts';
 import type { AccessFixture } from './access-fixture.ts';
 import type { Rule } from './access-rules.ts';
+import { ownBookingCalls } from './access-table-bookings.ts';
 import { payoutCalls } from './access-table-payouts.ts';
 
 export type Body = Record<string, unknown>;
@@ -45,6 +46,11 @@ export const table: Record<string, Entry> = {
   'GET /v1/account/history': tokens,
   'PATCH /v1/account': { rule: 'tokens', body: { name: 'A name' } },
   'GET /v1/inbox': tokens,
+  'POST /v1/inbox/done': {
+    rule: 'tokens',
+    body: { items: [{ kind: 'invitation', id: 'inv_x' }] },
+    refusal: 'invalid_input',
+  },
   'GET /v1/billing': { rule: 'tokens', refusal: 'billing_disabled' },
   'POST /v1/billing/checkout': { rule: 'tokens', body: { plan: 'studio' }, refusal: 'billing_disabled' },
   'POST /v1/billing/portal': { rule: 'tokens', refusal: 'billing_disabled' },
@@ -107,6 +113,7 @@ export const table: Record<string, Entry> = {
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
 
   ...payoutCalls,
+  ...ownBookingCalls,
 
   'POST /v1/sites/{id}/forms': {
     rule: 'members',
@@ -119,6 +126,13 @@ export const table: Record<string, Entry> = {
   'POST /v1/forms/{id}/disable': { rule: 'members', path: (fixture) => fixture.form() },
   'POST /v1/forms/{id}/enable': { rule: 'members', path: (fixture) => fixture.form() },
   'GET /v1/forms/{id}/submissions': { rule: 'members', path: (fixture) => fixture.form() },
+  'GET /v1/submissions/{id}': { rule: 'members', path: (fixture) => fixture.submission() },
+  'PATCH /v1/submissions/{id}': { rule: 'members', body: { spam: true }, path: (fixture) => fixture.submission() },
+  'DELETE /v1/submissions/{id}': {
+    rule: 'members',
+    path: (fixture) => fixture.submission(),
+    refusal: 'confirm_required',
+  },
   // Whoever has the id of a form may see what it asks and send to it: it stands in the site's pages.
   'GET /f/{form_id}': { rule: 'all', path: (fixture) => fixture.form() },
   'GET /f/{form_id}/challenge': { rule: 'all', path: (fixture) => fixture.form() },
@@ -164,6 +178,7 @@ export const table: Record<string, Entry> = {
   },
   'GET /v1/sites/{id}/payments': members,
   'GET /v1/payments/{id}': { rule: 'members', path: (fixture) => fixture.payment() },
+  'POST /v1/payments/{id}/expire': { rule: 'members', path: (fixture) => fixture.payment() },
   'POST /v1/payments/{id}/refund': {
     rule: 'owner',
     path: (fixture) => fixture.payment(),

@@ -45,7 +45,7 @@ export function mayCall(route: string, scope: ScopeName): boolean {
 }
 
 /** Where the table speaks of the token that made another one, which these are not. */
-const notTheMaker: Record<string, string> = { 'POST /v1/tokens/{id}/rotate': 'access_denied' };
+const notTheMaker: Record<string, string> = { 'POST /v1/tokens/{id}/rotate': 'token_not_yours' };
 
 /** What a caller with a token of this scope is told; `undefined` where the call is answered. */
 export function expectedWith(route: string, entry: Entry, who: Who, scope: ScopeName): string | undefined {
