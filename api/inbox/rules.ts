@@ -30,7 +30,7 @@ export async function readInbox(
 
 type ItemName = Pick<InboxItem, 'kind' | 'id'>;
 
-/** Marks items as done. One that is done already stays so. Throws `invalid_input` if another is not in the inbox. */
+/** Marks items as done. One that is done already stays so. Throws `not_found` if another is not in the inbox. */
 export async function finishItems(
   em: EntityManager,
   deps: Pick<Deps, 'config' | 'clock'>,
@@ -42,7 +42,7 @@ export async function finishItems(
   const isNamed = (item: ItemName) => names.some(({ kind, id }) => kind === item.kind && id === item.id);
   const unknown = names.find((name) => !isListed(items, name) && !done.has(keyOf(name)));
   if (unknown) {
-    throw errors.invalid_input(`The inbox has no item ${unknown.kind} with the id ${unknown.id}.`, {
+    throw errors.not_found(`The inbox has no item ${unknown.kind} with the id ${unknown.id}.`, {
       nextAction: 'Call GET /v1/inbox, and send kind and id of items that it lists.',
     });
   }

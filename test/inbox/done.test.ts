@@ -55,9 +55,9 @@ test('items that are not in the inbox are refused, and none is marked', async ()
     ['failed_build', '__proto__'],
   ] as const) {
     const answer = await finish(owner, ['failed_build', failed], [kind, id]);
-    expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_input']);
+    expect([answer.status, errorOf(answer).code]).toEqual([404, 'not_found']);
   }
-  expect((await finish(other, ['failed_build', failed])).status).toBe(400);
+  expect((await finish(other, ['failed_build', failed])).status).toBe(404);
   expect(await idsIn(owner)).toEqual([failed]);
   for (const items of [[], Array(101).fill({ kind: 'failed_build', id: failed }), [{ kind: 'gossip', id: failed }]])
     expect(errorOf(await owner.call('POST', '/v1/inbox/done', { body: { items } })).code).toBe('invalid_json');
