@@ -7,7 +7,8 @@ import { displayName, hostPart } from '#rules/dns/names.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import type { DomainShown } from '#web/pages/domains.ts';
-import { domainViews } from './views.ts';
+import type { Advice } from './responsible-party.ts';
+import { domainsWithAdvice } from './views.ts';
 
 const waiting = { owner: 'Action needed', platform: 'We are working on it', operator: 'Waiting for the operator' };
 
@@ -23,30 +24,25 @@ export async function domainsShown(em: EntityManager, deps: Deps, { accountId }:
     { account: accountId, removedAt: null },
     { populate: ['site'], orderBy: { id: 'desc' } },
   );
-  const views = await domainViews(em, deps, domains);
-  return domains.flatMap((domain, at): DomainShown[] => {
-    const view = views[at];
-    if (!view) return [];
-    const isLive = view.status === 'active' && view.ssl.status === 'active';
-    const works = domain.site ? 'Works' : 'Works, but shows no site yet';
-    const state = isLive ? works : stateOf(view);
-    return [
-      {
-        name: displayName(domain.name),
-        mode: domain.mode,
-        setup: view.setup.map((one) => ({ ...one, host: hostPart(one.name, domain.registrable) })),
-        problems: view.problems,
-        state,
-        site: domain.site ? siteHostname(deps.config, domain.site.name) : null,
-      },
-    ];
+  return (await domainsWithAdvice(em, deps, domains)).map(({ domain, view, advice }): DomainShown => {
+    const { name, mode, site, registrable } = domain;
+    // While an active domain is right, a query that failed asks for nothing.
+    const isAsked = view.status !== 'active' || advice.hasDnsProblem;
+    return {
+      name: displayName(name),
+      mode,
+      setup: isAsked ? view.setup.map((one) => ({ ...one, host: hostPart(one.name, registrable) })) : [],
+      problems: view.problems,
+      state: stateOf(domain, view.ssl.status, advice),
+      site: site ? siteHostname(deps.config, site.name) : null,
+    };
   });
 }
 
-function stateOf({
-  status,
-  waiting_on,
-}: Pick<Awaited<ReturnType<typeof domainViews>>[number], 'status' | 'waiting_on'>): string {
-  if (status === 'active') return 'Waiting for its certificate';
-  return status === 'pending' ? waiting[waiting_on ?? 'platform'] : states[status];
+function stateOf({ status, site }: Domain, ssl: string, { waitingOn, hasDnsProblem }: Advice): string {
+  if (status === 'pending') return waiting[waitingOn ?? 'platform'];
+  if (status !== 'active') return states[status];
+  if (hasDnsProblem) return waiting.owner;
+  if (ssl !== 'active') return 'Waiting for its certificate';
+  return site ? 'Works' : 'Works, but shows no site yet';
 }

@@ -3,12 +3,18 @@ import type { Ssl } from '#db/certificates/transitions.ts';
 import type { Domain } from '#db/domains/domain.ts';
 import { displayName } from '#rules/dns/names.ts';
 import { type DnsObservation, isUnknown } from '#rules/dns/observation.ts';
+import { problemsOf } from '#rules/dns/problems.ts';
 import { isServed } from '#rules/states.ts';
-import { problemsOf, type Setup, setupInstructions } from './setup-instructions.ts';
+import { type Setup, setupInstructions } from './setup-instructions.ts';
 
 export type WaitingOn = 'owner' | 'platform' | 'operator';
 export type ResponsibleParty = { waitingOn: WaitingOn | null; nextAction: string | null; since: Date };
-export type Advice = ResponsibleParty & { setup: Setup[]; problems: string[] };
+export type Advice = ResponsibleParty & {
+  setup: Setup[];
+  problems: string[];
+  /** Whether the DNS is wrong; its certificate aside. */
+  hasDnsProblem: boolean;
+};
 
 export type Facts = {
   /** The state of its certificate. */
@@ -21,10 +27,11 @@ export type Facts = {
 
 export function adviceOf(domain: Domain, config: Parameters<typeof setupInstructions>[1], facts: Facts): Advice {
   const setup = setupInstructions(domain, config);
-  const problems = problemsOf(domain, config);
+  const problems = problemsOf(domain, config.domains);
   const acting = responsibleParty(domain, { setup, problems, ...facts });
   const { problem } = facts.ssl;
-  return { setup, problems: domain.status === 'active' && problem ? [...problems, problem] : problems, ...acting };
+  const shown = domain.status === 'active' && problem ? [...problems, problem] : problems;
+  return { setup, problems: shown, hasDnsProblem: problems.length > 0, ...acting };
 }
 
 type Known = Facts & { setup: Setup[]; problems: string[] };
@@ -72,15 +79,20 @@ function whenAway(domain: Domain, sight: DnsObservation, { setup, problems }: Kn
   return platform(domain, `All records were found. Call GET /v1/domains/${id} again in a few seconds.`);
 }
 
-/** A certificate's problem is the owner's where the DNS shows it or the CA reports it; everything else is retried. */
-function whenActive(domain: Domain, { ssl, problems, named }: Known): ResponsibleParty {
-  const { id, site, statusSince, detachedAt } = domain;
+/**
+ * What the last check of the DNS saw is the owner's at once, before the domain is `Moved` or its certificate fails. A
+ * certificate's problem is the owner's where the DNS shows it or the CA reports it; everything else is retried.
+ */
+function whenActive(domain: Domain, { ssl, setup, problems, named }: Known): ResponsibleParty {
+  const { id, site, statusSince, detachedAt, elsewhereSince, unprovedSince } = domain;
+  const isRefused = ssl.status !== 'active' && ssl.problemOf === 'owner';
+  const own = isRefused && ssl.problem ? [...problems, ssl.problem] : problems;
+  if (own.length > 0) {
+    const since = latest(statusSince, elsewhereSince, unprovedSince, isRefused ? ssl.problemSince : null);
+    const words = [...own, ...toSet(domain, lostRecords(domain, setup)), later(domain)];
+    return { waitingOn: 'owner', nextAction: words.join(' '), since };
+  }
   if (ssl.status !== 'active') {
-    const own = ssl.problem && ssl.problemOf === 'owner' ? [...problems, ssl.problem] : problems;
-    if (own.length > 0) {
-      const since = latest(statusSince, ssl.problemSince);
-      return { waitingOn: 'owner', nextAction: `${own.join(' ')} ${later(domain)}`, since };
-    }
     if (ssl.problem) return platform(domain, `${ssl.problem} Call GET /v1/domains/${id} again in a few minutes.`);
     return platform(
       domain,
@@ -90,6 +102,14 @@ function whenActive(domain: Domain, { ssl, problems, named }: Known): Responsibl
   if (site) return { waitingOn: null, nextAction: named && publishAgain(named, site), since: statusSince };
   const nextAction = `Attach a site to the domain with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`;
   return { waitingOn: 'owner', nextAction, since: latest(statusSince, detachedAt, ssl.healthySince) };
+}
+
+/** The records of an active domain that a check has missed. A query that failed misses none. */
+function lostRecords({ elsewhereSince, unprovedSince }: Domain, setup: Setup[]): Setup[] {
+  return setup.filter(({ type, found, optional }) => {
+    const isMissed = type === 'TXT' ? unprovedSince : elsewhereSince;
+    return !found && !optional && isMissed;
+  });
 }
 
 const publishAgain = (named: string, { id }: { id: string }) =>

@@ -5,6 +5,7 @@ import { domainsWithAdvice } from '#api/domains/views.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { InboxItem, Source } from './item.ts';
 
+const hasDnsProblem = 'has a problem in its DNS';
 const states = {
   pending: 'is not set up yet',
   active: 'cannot get a certificate',
@@ -21,7 +22,9 @@ export const waitingDomains: Source = async (em, reader, since, { config, now })
   );
   const known = await domainsWithAdvice(em, { config, clock: { now: () => now } }, domains);
   const items = known.flatMap(({ domain, view, advice }): InboxItem[] => {
-    const isLive = view.status === 'active' && view.ssl.status === 'active';
+    const isActive = view.status === 'active';
+    const isWrong = isActive && advice.hasDnsProblem;
+    const isLive = isActive && view.ssl.status === 'active' && !isWrong;
     if (isLive || !advice.nextAction || advice.waitingOn === 'platform' || advice.since <= since) return [];
     const { id, name, site, status } = domain;
     return [
@@ -30,7 +33,7 @@ export const waitingDomains: Source = async (em, reader, since, { config, now })
         id,
         site: site ? { id: site.id, name: site.name } : null,
         at: advice.since,
-        title: `The domain ${name} ${states[status]}.`,
+        title: `The domain ${name} ${isWrong ? hasDnsProblem : states[status]}.`,
         nextAction: advice.nextAction,
       },
     ];

@@ -14,6 +14,7 @@ import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { type DomainState, type ExpectedRecords, evaluate, nextState, unproved } from '#rules/dns/evaluation.ts';
 import { displayName } from '#rules/dns/names.ts';
 import { type DnsObservation, proofName } from '#rules/dns/observation.ts';
+import { problemsOf } from '#rules/dns/problems.ts';
 import { ownsName, servedStatuses } from '#rules/states.ts';
 import { hourMs, minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -65,7 +66,7 @@ export async function lockName(tx: EntityManager, registrable: string): Promise<
  */
 export async function recordObservation(
   em: EntityManager,
-  deps: { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'mail'> },
+  deps: { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'mail' | 'domains'> },
   id: string,
   { sight: seen, wanted, asked = false }: { sight: DnsObservation; wanted: ExpectedRecords; asked?: boolean },
 ): Promise<Domain | undefined> {
@@ -76,6 +77,7 @@ export async function recordObservation(
     const domain = await lockDomainWithSite(tx, id);
     if (domain.removedAt) return undefined;
     const before = stateOf(domain);
+    const problemsBefore = problemsOf(domain, deps.config.domains);
     const delegation = await ownDelegation(tx, domain);
     // A server that hosts a zone and the zone above it answers from the lower one, without a referral.
     const sight: DnsObservation = delegation ? { ...seen, delegation, ds: { none: true } } : seen;
@@ -87,6 +89,7 @@ export async function recordObservation(
     if (ownsName(after) && !ownsName(before)) await takeOwnership(tx, clock, domain);
     Object.assign(domain, after, { sight });
     await tx.flush();
+    await notifyInbox(tx, domain, problemsBefore, problemsOf(domain, deps.config.domains));
     if (before.status === 'active' && after.status !== 'active' && domain.site)
       await rescanSite(tx, clock, domain.site.id);
     if (before.unprovedChecks < unproved.checks && after.unprovedChecks >= unproved.checks)
@@ -94,6 +97,16 @@ export async function recordObservation(
     if (asked) signalOnboardDomain(tx, clock, id, 'check');
     return domain;
   });
+}
+
+/** Wakes the calls that wait for the account's inbox where a check has seen other problems than the last one. */
+async function notifyInbox(
+  tx: EntityManager,
+  { account: { id } }: Domain,
+  before: readonly string[],
+  after: readonly string[],
+): Promise<void> {
+  if (before.join() !== after.join()) await tx.execute('select tell_inbox(?)', [id]);
 }
 
 /** Once for each time that the proof goes missing, hours before another account may claim the name. */

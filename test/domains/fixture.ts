@@ -16,6 +16,7 @@ const nameServers = 'ns.platform.test';
 export const cnameTarget = 'cname.platform.test';
 
 export type DomainFixture = Awaited<ReturnType<typeof createDomainFixture>>;
+type ApiFixture = Awaited<ReturnType<typeof createFixture>>;
 type WorkerOptions = Parameters<typeof startWorker>[1];
 
 /** Both name servers, as one thing to close. `env` binds the platform to them. */
@@ -62,23 +63,7 @@ export async function createDomainFixture(
     ...names,
     ...people(fixture),
     ...domains(fixture, names.dns),
-    /** As if its certificate had been got, or were stopped by this; without a chain that could be shown. */
-    async certify({ id, domain: name }: Pick<Shown, 'id' | 'domain'>, more: Partial<Certificate> = {}) {
-      const em = fixture.deps.em();
-      const now = fixture.clock.now();
-      const row = await ensureCertificate(em, now, { domainId: id, name });
-      const end = new Date(now.getTime() + 90 * 86_400_000);
-      const stands = {
-        chain: 'x',
-        sealedKey: Buffer.from('x'),
-        notBefore: now,
-        notAfter: end,
-        renewAt: end,
-        healthySince: now,
-      };
-      const state = more.problem ? { status: 'failed' as const } : { status: 'active' as const, ...stands };
-      await em.nativeUpdate(Certificate, { id: row.id }, { ...state, ...more });
-    },
+    certify: certifier(fixture),
     /** What our own name server says, asked as any resolver would. */
     async zone(name: string, type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'MX' | 'NS' | 'SOA' | 'SRV' | 'TXT') {
       const answer = await exchange(names.server.address, { name, type, recursion: false });
@@ -91,6 +76,26 @@ export async function createDomainFixture(
       await fixture.close();
       await names.close();
     },
+  };
+}
+
+/** As if a domain's certificate had been got, or were stopped by this; without a chain that could be shown. */
+export function certifier({ deps, clock }: Pick<ApiFixture, 'deps' | 'clock'>) {
+  return async ({ id, domain: name }: Pick<Shown, 'id' | 'domain'>, more: Partial<Certificate> = {}) => {
+    const em = deps.em();
+    const now = clock.now();
+    const row = await ensureCertificate(em, now, { domainId: id, name });
+    const end = new Date(now.getTime() + 90 * 86_400_000);
+    const stands = {
+      chain: 'x',
+      sealedKey: Buffer.from('x'),
+      notBefore: now,
+      notAfter: end,
+      renewAt: end,
+      healthySince: now,
+    };
+    const state = more.problem ? { status: 'failed' as const } : { status: 'active' as const, ...stands };
+    await em.nativeUpdate(Certificate, { id: row.id }, { ...state, ...more });
   };
 }
 
@@ -108,6 +113,7 @@ export type Shown = {
   status: string;
   setup: { type: string; name: string; value: string; found: boolean; optional: boolean; seen: string[] }[];
   problems: string[];
+  waiting_on: string | null;
   next_action?: string;
 };
 
