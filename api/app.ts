@@ -7,6 +7,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { requestLogger } from '#runtime/log.ts';
 import { addressPages } from './accounts/address-pages.ts';
 import { accountDeletionPages } from './accounts/deletion-pages.ts';
+import { mailChoicePages } from './accounts/mail-pages.ts';
 import { ownerPages } from './accounts/pages.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
@@ -129,6 +130,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       requireSession(scope, deps);
       ownerPages(scope, deps);
       accountDeletionPages(scope, deps);
+      mailChoicePages(scope, deps);
       wideningPages(scope, deps);
       sitePages(scope, deps);
       planPages(scope, deps);

@@ -56,6 +56,7 @@ import { TokenRotations } from './migrations/2026-11-24-token-rotations.ts';
 import { Acknowledgements } from './migrations/2026-11-25-fixa-acknowledgements.ts';
 import { FormTexts } from './migrations/2026-11-25-form-texts.ts';
 import { InboxDone } from './migrations/2026-11-25-inbox-done.ts';
+import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -119,4 +120,5 @@ export const migrationsList = [
   { name: '2026-11-23-tidy22-deleted-with-account', class: DeletedWithAccount },
   { name: '2026-11-24-owner-calendar-feeds', class: CalendarFeeds },
   { name: '2026-11-25-fixa-acknowledgements', class: Acknowledgements },
+  { name: '2026-11-26-mails23a-mail-choices', class: MailChoices },
 ];

@@ -81,6 +81,7 @@ const described = {
   'account.address_change_undone': {
     says: 'The old mailbox undid a change of the address, which revoked every token and session.',
   },
+  'account.mails_chosen': { says: 'Chose which e-mails the owner gets.' },
   'account.deleted': { says: 'Deleted the account.' },
   'account.restored': { says: 'Restored the deleted account.' },
   'account.blocked': { says: 'The operator blocked the account.' },

@@ -21,6 +21,7 @@ import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
+import { ownerPage } from '#runtime/owner-pages.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 
 const days = 14;
@@ -112,7 +113,7 @@ async function mailOwner(
 ): Promise<void> {
   const { config } = deps;
   const owner = await tx.findOneOrFail(Account, site.account.id);
-  const link = config.emailSignIn ? `${config.baseUrl}/account/invitations/${id}` : null;
+  const link = ownerPage(config, `/account/invitations/${id}`);
   const data = { hostname: siteHostname(config, site.name), agent: token ?? '', email, link };
   await queueNotice(tx, deps, { kind: 'collaborator-invited', to: owner.email, data, site });
 }

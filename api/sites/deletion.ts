@@ -12,6 +12,7 @@ import { counted } from '#rules/counted.ts';
 import { deletionDelay } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { ownerPage } from '#runtime/owner-pages.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { lockOwnSite } from './rules.ts';
 
@@ -86,7 +87,7 @@ async function mailOwner(tx: EntityManager, deps: Deps, { id, name, account, del
   const { config } = deps;
   if (!config.mail || !deleteAt) return;
   const { email: to } = await tx.findOneOrFail(Account, { id: account.id });
-  const link = config.emailSignIn ? `${config.baseUrl}/account/sites/${id}/restore` : null;
+  const link = ownerPage(config, `/account/sites/${id}/restore`);
   const data = { hostname: siteHostname(config, name), deleteAt: deleteAt.toISOString(), link };
   queueMail(tx, deps, { kind: 'site-deletion', to, data, account: account.id });
 }

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { ChosenMails } from '#rules/mail-choices.ts';
 import { subscriptionsSql } from './account-sql.ts';
 
 /** An account, which owns sites and everything else. `email` is stored in lower case. */
@@ -15,6 +16,8 @@ export const Account = defineEntity({
     /** When it is deleted for good, from the owner's confirmation until that has ended; and when the purge began. */
     deleteAt: p.datetime().nullable(),
     purgedAt: p.datetime().nullable(),
+    /** The e-mails that its owner has switched on or off; null until then. */
+    mailChoices: p.json().$type<ChosenMails>().nullable(),
     /** Its plans, for `limitsOf` and `planOf`. */
     subscriptions: p
       .text()

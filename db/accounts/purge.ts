@@ -67,5 +67,8 @@ export async function removeAccountRows(em: EntityManager, clock: Clock, account
      where account_id = ?`,
     [now, accountId],
   );
-  await em.execute(`update account set name = 'Deleted account' where id = ? and purged_at is not null`, [accountId]);
+  await em.execute(
+    `update account set name = 'Deleted account', mail_choices = null where id = ? and purged_at is not null`,
+    [accountId],
+  );
 }

@@ -9,6 +9,7 @@ import { queueFirstContact, queueFollowUp, queueNotice } from '#db/mail/limits.t
 import type { Mail } from '#db/mail/mail.ts';
 import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { paymentNotice } from '#db/payments/notices.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { notifyAddress } from '#db/sites/notify-address.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -109,8 +110,12 @@ export async function queueReturnMails(
     amount,
     currency,
   };
-  const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
-  await queueNotice(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site' }, site });
+  const bookable = await tx.findOne(Bookable, { site: site.id });
+  const notice = await paymentNotice(tx, deps.config, site, bookable?.notifyCollaboratorId);
+  if (notice) {
+    const { to, choices } = notice;
+    await queueNotice(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site', choices }, site });
+  }
   if (email === null) return;
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'money-returned',

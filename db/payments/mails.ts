@@ -3,7 +3,6 @@ import { Bookable } from '#db/bookings/bookable.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { notifyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
 import { isLinked } from '#rules/addresses-in-text.ts';
 import { written } from '#rules/currencies.ts';
@@ -11,6 +10,7 @@ import { mailTitleOf } from '#rules/mail-titles.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import type { PaymentFacts } from '#web/mails/payments.ts';
+import { paymentNotice } from './notices.ts';
 import type { Payment } from './payment.ts';
 import { bookingsOf, descriptionOf } from './subject.ts';
 
@@ -29,11 +29,13 @@ export async function queuePaidMails(
   email: string | null,
 ): Promise<void> {
   if (!deps.config.mail) return;
-  const { site, facts, notifyTo } = await aboutOf(tx, deps, payment);
+  const { site, facts, notice } = await aboutOf(tx, deps, payment);
   const replyTo = email === null ? {} : { replyTo: email };
   const data = { ...facts, paid: written(payment) };
-  const received = { ...data, reference: payment.reference ?? null, payer: email };
-  await queueNotice(tx, deps, { kind: 'payment-received', to: notifyTo, ...replyTo, data: received, site });
+  if (notice) {
+    const received = { ...data, reference: payment.reference ?? null, payer: email, choices: notice.choices };
+    await queueNotice(tx, deps, { kind: 'payment-received', to: notice.to, ...replyTo, data: received, site });
+  }
   if (email === null) return;
   await queueFollowUp(tx, deps, payment.id, { kind: 'payment-receipt', to: email, data: forPayer(data), site });
 }
@@ -61,10 +63,12 @@ export async function queueRefundFailed(
 ): Promise<void> {
   await notifyInbox(tx, payment);
   if (!deps.config.mail) return;
-  const { site, facts, notifyTo } = await aboutOf(tx, deps, payment);
+  const { site, facts, notice } = await aboutOf(tx, deps, payment);
+  if (!notice) return;
+  const { to, ...links } = notice;
   const { currency, reference = null } = payment;
-  const data = { ...facts, paid: written(payment), owed: written({ amount, currency }), reference };
-  await queueNotice(tx, deps, { kind: 'refund-failed', to: notifyTo, data, site });
+  const data = { ...facts, paid: written(payment), owed: written({ amount, currency }), reference, ...links };
+  await queueNotice(tx, deps, { kind: 'refund-failed', to, data, site });
 }
 
 /** Anybody's address can be typed at checkout: the mail has no description that may become a link, such as a service's name. */
@@ -87,5 +91,5 @@ async function aboutOf(tx: EntityManager, { config }: MailDeps, payment: Payment
     description: descriptionOf(payment, booking),
     paidAt: (payment.paidAt ?? payment.createdAt).toISOString(),
   };
-  return { site, facts, notifyTo: await notifyAddress(tx, site, bookable?.notifyCollaboratorId) };
+  return { site, facts, notice: await paymentNotice(tx, config, site, bookable?.notifyCollaboratorId) };
 }

@@ -5,13 +5,18 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Site } from './site.ts';
 
 /** The address of the collaborator; the owner's if there is none or that account is blocked. */
-export async function notifyAddress(
+export async function notifyAddress(...which: Parameters<typeof notifyAccount>): Promise<string> {
+  return (await notifyAccount(...which)).email;
+}
+
+/** The same, with the id of the account. */
+export async function notifyAccount(
   em: EntityManager,
   site: Pick<Site, 'account'>,
   notifyCollaboratorId: string | null | undefined,
-): Promise<string> {
+): Promise<Pick<Account, 'id' | 'email'>> {
   const meant = await em.findOneOrFail(Account, { id: notifyCollaboratorId ?? site.account.id }, { refresh: true });
-  return meant.blockedAt ? (await em.findOneOrFail(Account, { id: site.account.id })).email : meant.email;
+  return meant.blockedAt ? await em.findOneOrFail(Account, { id: site.account.id }) : meant;
 }
 
 /** The address that visitors reply to. Null if there is none, or if it belongs to neither the owner nor a collaborator. */

@@ -120,6 +120,21 @@ test('an owner ends a git password, and an invitation by an agent', async () => 
   await page.context().close();
 });
 
+test('an owner chooses their e-mails', async () => {
+  const owner = await fixture.newSignedIn('Claude');
+  const page = await signedIn(owner.email);
+  await page.getByRole('link', { name: 'Choose your e-mails' }).click();
+  await look(page, 'mails');
+  await page.getByLabel('A version of your website could not be published.').uncheck();
+  await page.getByLabel('A week is over').check();
+  await press(page, 'Save');
+  expect(await page.getByRole('status').textContent()).toBe('Your choice is saved.');
+  await look(page, 'mails-saved');
+  expect(await page.getByLabel('could not be published').isChecked()).toBe(false);
+  expect(await page.getByLabel('A week is over').isChecked()).toBe(true);
+  await page.context().close();
+});
+
 test('an owner restores a site, deletes the account, and restores it', async () => {
   const owner = await fixture.newSignedIn('Claude');
   const site = await createSite(owner, { title: 'The bakery' });

@@ -149,6 +149,7 @@ export const shownByTest: Partial<Record<Action, string>> = {
   'account.address_change_stopped': 'test/people/address-codes.test.ts',
   'account.address_change_failed': 'test/people/address-codes.test.ts',
   'account.address_change_undone': 'test/people/address-codes.test.ts',
+  'account.mails_chosen': 'test/mail/choices.test.ts',
   'account.deleted': 'test/deletion/account.test.ts',
   'account.restored': 'test/deletion/account.test.ts',
   'site.exported': access,

@@ -36,6 +36,15 @@ test('a button’s address is a link and readable text', () => {
   expect(mail.html.match(/href="https:\/\/example\.com\/x\?a=1&#38;b=2"/g)).toHaveLength(2);
 });
 
+test('a mail that its reader can switch off links to that page, in both forms', () => {
+  const content = { subject: 's', preview: 'p', heading: 'h', blocks: [], footer: 'f' };
+  const choices = 'https://example.com/account/mails';
+  const mail = write({ ...content, choices });
+  expect(mail.text).toMatch(/-- \nf\nChoose which e-mails you get: https:\/\/example\.com\/account\/mails\n$/);
+  expect(mail.html).toContain(`<a class="link" href="${choices}"`);
+  for (const none of [undefined, null]) expect(write({ ...content, choices: none }).html).not.toContain('<a ');
+});
+
 test.each(Object.keys(mails) as (keyof typeof mails)[])(
   'the mail %s fetches nothing and explains why it was sent',
   (kind) => {

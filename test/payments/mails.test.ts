@@ -1,8 +1,10 @@
 /** E-mails and inbox items about payments by link, as they arrive. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { giveBackCharge, refundActivities } from '#activities/payments/refunds.ts';
+import { chooseMails } from '#db/accounts/mail-choices.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { mailChoiceNames } from '#rules/mail-choices.ts';
 import { systemClock } from '#runtime/clock.ts';
 import type { Caller } from '#test/api/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
@@ -51,6 +53,7 @@ test('the site’s people and the payer receive an e-mail about a payment', asyn
   const { id, owner, site, notice } = await paidBy(email);
   const told = await received(notice, /: Payment received: €12\.50$/);
   for (const part of [said.description, said.reference, email, id]) expect(told.text).toContain(part);
+  expect(told.text).toContain(`Choose which e-mails you get: ${fixture.config.baseUrl}/account/mails`);
   const receipt = await received(email, /: Receipt for your payment of €12\.50$/);
   for (const part of [said.description, '€12.50', id, 'Website: ']) expect(receipt.text).toContain(part);
   expect(receipt.text).not.toContain(said.reference);
@@ -62,6 +65,20 @@ test('the site’s people and the payer receive an e-mail about a payment', asyn
       message: said.reference,
     }),
   ]);
+});
+
+test('an owner who wants no mails about payments gets none, and the payer does', async () => {
+  const email = 'ada-unwanted@example.org';
+  const made = await fixture.newPayment({}, said);
+  const notice = await fixture.emailOf(made.owner);
+  const wanted = mailChoiceNames.filter((name) => name !== 'payments');
+  await chooseMails(fixture.deps.em(), fixture.clock, { accountId: made.owner.accountId }, wanted);
+  await fixture.press((await fixture.openLink(made.payUrl)).page, 'pay', { email });
+  await received(email, /: Receipt for your payment of €12\.50$/);
+  const em = fixture.deps.em();
+  expect(await em.count(Mail, { kind: 'payment-received', siteId: made.site.id })).toBe(0);
+  expect(catcher.messages(notice)).toEqual([]);
+  expect((await items(made.owner, 'payment_paid')).map(({ id }: { id: string }) => id)).toEqual([made.id]);
 });
 
 test('the payer’s mails leave out a description with an address', async () => {

@@ -35,6 +35,8 @@ export type Content = {
   blocks: readonly Block[];
   /** Why this address received the mail. */
   footer: string;
+  /** Of a mail that the owner can switch off: the page where they do; null where owners cannot sign in. */
+  choices?: string | null | undefined;
 };
 
 /** Renders both versions. Any text may come from a stranger, so invisible characters are removed and HTML is escaped. */
@@ -55,10 +57,13 @@ function oneLine(text: string): string {
   return visible(text).replace(/\s+/g, ' ');
 }
 
-function writeText({ heading, blocks, footer }: Content): string {
-  const parts = [visible(heading), ...blocks.map(blockText), `-- \n${visible(footer)}`];
+function writeText({ heading, blocks, footer, choices }: Content): string {
+  const foot = choices ? `${visible(footer)}\n${choicesLabel}: ${choices}` : visible(footer);
+  const parts = [visible(heading), ...blocks.map(blockText), `-- \n${foot}`];
   return `${parts.join('\n\n')}\n`;
 }
+
+const choicesLabel = 'Choose which e-mails you get';
 
 function blockText(block: Block): string {
   if (typeof block === 'string') return visible(block);
@@ -76,7 +81,8 @@ function blockText(block: Block): string {
 const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const paragraph = `margin:0 0 16px;${font};font-size:17px;line-height:1.55;color:#23211d`;
 
-function writeHtml(subject: string, { hostname = 'Frontage', preview, heading, blocks, footer }: Content): string {
+function writeHtml(subject: string, content: Content): string {
+  const { hostname = 'Frontage', preview, heading, blocks, footer, choices } = content;
   const title = `margin:0 0 20px;${font};font-size:24px;line-height:1.25;font-weight:600;color:#23211d;overflow-wrap:anywhere`;
   const small = `margin:20px 4px 0;${font};font-size:14px;line-height:1.5;color:#5f5a50;overflow-wrap:anywhere`;
   return html`<!doctype html>
@@ -109,7 +115,7 @@ function writeHtml(subject: string, { hostname = 'Frontage', preview, heading, b
 <h1 class="ink" style="${title}">${visible(heading)}</h1>
 ${blocks.map(blockHtml)}
 </td></tr>
-<tr><td><p class="quiet" style="${small}">${visible(footer)}</p></td></tr>
+<tr><td><p class="quiet" style="${small}">${visible(footer)}${choices ? html` <a class="link" href="${choices}" style="color:#8b3320">${choicesLabel}</a>.` : null}</p></td></tr>
 </table>
 </td></tr>
 </table>

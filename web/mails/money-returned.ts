@@ -8,6 +8,7 @@ export function moneyReturned({
   visitorName,
   amount,
   currency,
+  choices,
   ...facts
 }: BookingFacts & {
   to: 'site' | 'visitor';
@@ -15,6 +16,8 @@ export function moneyReturned({
   /** In the minor unit of the currency. */
   amount: number;
   currency: string;
+  /** The page where the owner chooses their e-mails, if it goes to the owner. */
+  choices?: string | null;
 }): WrittenMail {
   const forSite = to === 'site';
   const money = written({ amount, currency });
@@ -33,5 +36,6 @@ export function moneyReturned({
     footer: forSite
       ? `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`
       : `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}.`,
+    choices,
   });
 }

@@ -19,12 +19,16 @@ export type PaymentFacts = {
   paidAt: string;
 };
 
+/** `choices`: the page where the owner chooses their e-mails, if it goes to the owner. */
+type OfNotice = { reference: string | null; choices?: string | null };
+
 /** To the site's address for notices. Replies go to the payer if the address is known. */
 export function paymentReceived({
   reference,
   payer,
+  choices,
   ...facts
-}: PaymentFacts & { reference: string | null; payer: string | null }): WrittenMail {
+}: PaymentFacts & OfNotice & { payer: string | null }): WrittenMail {
   return write({
     subject: `Payment received: ${facts.paid}`,
     hostname: facts.hostname,
@@ -37,6 +41,7 @@ export function paymentReceived({
         : 'Reply to this e-mail to write to the payer. Keep this e-mail: we do not store the payer’s address after sending it.',
     ],
     footer: noticeFooter(facts),
+    choices,
   });
 }
 
@@ -76,8 +81,10 @@ export function paymentRefunded({ refunded, ...facts }: PaymentFacts & { refunde
 export function refundFailed({
   owed,
   reference,
+  account,
+  choices,
   ...facts
-}: PaymentFacts & { owed: string; reference: string | null }): WrittenMail {
+}: PaymentFacts & OfNotice & { owed: string; account?: string | null }): WrittenMail {
   return write({
     subject: `A refund of ${owed} failed`,
     hostname: facts.hostname,
@@ -87,8 +94,10 @@ export function refundFailed({
       `The payment provider did not make the refund, so the payer has not received ${owed}. Often the balance of the payout account is too low, or its key is no longer valid.`,
       { facts: [...rows(facts), ...optional('Your reference', reference)] },
       'Add funds or enter a new key, then ask your agent to refund the payment again. You can also refund it in the payment provider’s dashboard.',
+      ...(account ? [{ button: { label: 'Open your account', url: account } }] : []),
     ],
     footer: noticeFooter(facts),
+    choices,
   });
 }
 

@@ -82,6 +82,7 @@ ${tokenList(page)}
 ${page.gitPasswords.passwords.length > 0 ? gitPasswordList(page.gitPasswords, page) : null}
 ${page.calendarFeeds.length > 0 ? calendarFeedList(page.calendarFeeds, page) : null}
 ${addressSection(page)}
+<p class="hint"><a href="/account/mails">Choose your e-mails</a></p>
 <p class="hint"><a href="/account/delete">Delete this account</a></p>
 ${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);

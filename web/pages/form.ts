@@ -19,6 +19,17 @@ export function digitsField(label: string): Html {
   return html`<label>${label}<input class="code" name="code" required maxlength="20" inputmode="numeric" autocomplete="one-time-code" spellcheck="false" placeholder="······"></label>`;
 }
 
+/** A radio button or a box to tick, with its label. */
+export function choiceField(
+  type: 'radio' | 'checkbox',
+  name: string,
+  value: string,
+  label: Html | string,
+  isChosen: boolean,
+): Html {
+  return html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${isChosen ? html` checked` : null}><span>${label}</span></label>`;
+}
+
 /** The error of the previous attempt. */
 export function fault(text: string | undefined): Html | null {
   return text === undefined ? null : html`<p class="fault" role="alert">${text}</p>`;

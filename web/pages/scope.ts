@@ -1,6 +1,7 @@
 /** What an agent may do, in the owner's words: as fields to choose from, and as a line. */
 import type { PartOfScope, Scope } from '#rules/scopes.ts';
 import { type Html, html } from '#web/html.ts';
+import { choiceField } from './form.ts';
 
 export type SiteChoice = { id: string; title: string; hostname: string };
 
@@ -8,36 +9,32 @@ export type SiteChoice = { id: string; title: string; hostname: string };
 export function scopeFields(sites: readonly SiteChoice[], chosen: Scope): Html {
   return html`<fieldset>
 <legend>What it may do</legend>
-${choice('radio', 'access', 'write', 'Change and publish websites', chosen.access === 'write')}
-${choice('radio', 'access', 'read', 'Only read them', chosen.access === 'read')}
+${choiceField('radio', 'access', 'write', 'Change and publish websites', chosen.access === 'write')}
+${choiceField('radio', 'access', 'read', 'Only read them', chosen.access === 'read')}
 </fieldset>
 ${sites.length > 0 ? siteFields(sites, chosen) : null}
 <fieldset>
 <legend>Also allow</legend>
-${choice('checkbox', 'payouts', 'yes', 'Deciding where money goes: payout accounts and your plan', chosen.payouts)}
-${choice('checkbox', 'account', 'yes', 'Changing the account: e-mail address, other agents’ access, deleting websites', chosen.account)}
+${choiceField('checkbox', 'payouts', 'yes', 'Deciding where money goes: payout accounts and your plan', chosen.payouts)}
+${choiceField('checkbox', 'account', 'yes', 'Changing the account: e-mail address, other agents’ access, deleting websites', chosen.account)}
 </fieldset>`;
 }
 
 function siteFields(sites: readonly SiteChoice[], { sites: chosen }: Scope): Html {
   return html`<fieldset class="sites">
 <legend>Which websites</legend>
-${choice('radio', 'sites', 'all', 'All of them, also new ones', chosen === 'all')}
-${choice('radio', 'sites', 'some', 'Only these', chosen !== 'all')}
+${choiceField('radio', 'sites', 'all', 'All of them, also new ones', chosen === 'all')}
+${choiceField('radio', 'sites', 'some', 'Only these', chosen !== 'all')}
 <div>${sites.map(({ id, title, hostname }) =>
-    choice('checkbox', 'site', id, html`${title} <small>${hostname}</small>`, chosen !== 'all' && chosen.includes(id)),
+    choiceField(
+      'checkbox',
+      'site',
+      id,
+      html`${title} <small>${hostname}</small>`,
+      chosen !== 'all' && chosen.includes(id),
+    ),
   )}</div>
 </fieldset>`;
-}
-
-function choice(
-  type: 'radio' | 'checkbox',
-  name: string,
-  value: string,
-  label: Html | string,
-  isChosen: boolean,
-): Html {
-  return html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${isChosen ? html` checked` : null}><span>${label}</span></label>`;
 }
 
 /** For a form in which the owner chose some sites and ticked none. */
