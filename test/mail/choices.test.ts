@@ -74,7 +74,7 @@ test('only the owner’s own browser chooses', async () => {
   expect(await wanted(owner.accountId)).toEqual(usual);
 });
 
-test('an owner who follows the link of an e-mail returns to the page after signing in', async () => {
+test('an owner who has to sign in returns to the page', async () => {
   const { email } = await fixture.newOwner();
   const browser = newBrowser(fixture.url);
   expect((await fixture.signIn(browser, email, await browser.open(path))).url).toBe(path);

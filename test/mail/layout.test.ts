@@ -36,7 +36,7 @@ test('a button’s address is a link and readable text', () => {
   expect(mail.html.match(/href="https:\/\/example\.com\/x\?a=1&#38;b=2"/g)).toHaveLength(2);
 });
 
-test('a mail that its reader can switch off links to that page, in both forms', () => {
+test('a mail that can be switched off links to the page for that', () => {
   const content = { subject: 's', preview: 'p', heading: 'h', blocks: [], footer: 'f' };
   const choices = 'https://example.com/account/mails';
   const mail = write({ ...content, choices });
