@@ -64,6 +64,10 @@ export const buildsGrants: Readonly<Record<string, Grant>> = {
     select: ['id', 'attempts'],
     insert: 'all',
   },
+  inbox_news: {
+    for: 'to wake calls that wait for the inbox, when the version of a collaborator goes live',
+    insert: ['topic'],
+  },
   billing_subscription: {
     for: 'the limits of the site: the paid plan',
     select: ['account_id', 'plan', 'status', 'serves_until'],

@@ -56,6 +56,7 @@ import { TokenRotations } from './migrations/2026-11-24-token-rotations.ts';
 import { Acknowledgements } from './migrations/2026-11-25-fixa-acknowledgements.ts';
 import { FormTexts } from './migrations/2026-11-25-form-texts.ts';
 import { InboxDone } from './migrations/2026-11-25-inbox-done.ts';
+import { InboxKinds } from './migrations/2026-11-26-inbox23-kinds.ts';
 import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
 
 /**
@@ -121,4 +122,5 @@ export const migrationsList = [
   { name: '2026-11-24-owner-calendar-feeds', class: CalendarFeeds },
   { name: '2026-11-25-fixa-acknowledgements', class: Acknowledgements },
   { name: '2026-11-26-mails23a-mail-choices', class: MailChoices },
+  { name: '2026-11-26-inbox23-kinds', class: InboxKinds },
 ];

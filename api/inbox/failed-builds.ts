@@ -6,7 +6,7 @@ import { sqlList } from '#db/arrays.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { notDone } from './done.ts';
-import type { InboxItem, Reader, Source } from './item.ts';
+import { actorName, type InboxItem, type Reader, type Source } from './item.ts';
 
 const sql = `
   with failed as (
@@ -29,14 +29,21 @@ const sql = `
 export const failedBuilds: Source = async (em, { siteIds, accountId }: Reader, since, { limit }) => {
   const rows: { id: string }[] = await em.execute(sql, [`{${siteIds.join(',')}}`, since, accountId, limit]);
   if (rows.length === 0) return [];
-  const failed = await em.find(Deployment, { id: { $in: rows.map(({ id }) => id) } }, { populate: ['site'] });
-  return failed.map(({ id, number, slot, site, error, finishedAt, createdAt }): InboxItem => {
+  const failed = await em.find(
+    Deployment,
+    { id: { $in: rows.map(({ id }) => id) } },
+    { populate: ['site', 'createdBy'] },
+  );
+  return failed.map((deployment): InboxItem => {
+    const { id, number, slot, site, error, finishedAt, createdAt, createdBy, createdViaName } = deployment;
     const isDraft = typeof slot === 'number';
     const again = `/v1/sites/${site.id}/${isDraft ? `previews/${slot}` : 'publish'}`;
     return {
       kind: 'failed_build',
       id,
       site: { id: site.id, name: site.name },
+      slot: slot ?? null,
+      who: actorName({ accountId }, createdBy, createdViaName),
       at: finishedAt ?? createdAt,
       title: isDraft
         ? `The draft in preview slot ${slot} of ${site.name} could not be built.`

@@ -2,6 +2,7 @@
 
 import type { Person } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Config } from '#runtime/config.ts';
 
 /** The kinds of items. They are part of the API. */
@@ -15,6 +16,11 @@ export const inboxKinds = [
   'invitation',
   'failed_build',
   'domain',
+  'photos_arrived',
+  'sketch_chosen',
+  'collaborator_published',
+  'invitation_accepted',
+  'agreement_ended',
   'access_to_widen',
   'blocked_site',
 ] as const;
@@ -25,6 +31,10 @@ export type InboxItem = {
   /** The id of the thread, invitation, … */
   id: string;
   site: { id: string; name: string } | null;
+  /** The preview slot that it is about. */
+  slot?: number | null;
+  /** The name of the person or agent that acted, if the reader may know it. */
+  who?: string | null;
   /** When the item appeared. */
   at: Date;
   /** One line that can be relayed to an owner. */
@@ -38,9 +48,9 @@ export type InboxItem = {
 export type Reader = Person & { siteIds: readonly string[] };
 
 /**
- * The reader's items since this time, newest first, up to `limit`. Items that are done do not count: SQL leaves them out.
- * Where an item appears, a trigger of the table
- * must call `inbox_changed()` or `tell_inbox(<site id or account id>)`, which wakes waiting requests.
+ * The reader's items since this time, newest first, up to `limit`. Items that are done do not count: SQL leaves them
+ * out. Where an item appears, the transaction must call `notifyInbox`, or a trigger of the table `tell_inbox`, which
+ * wakes waiting requests.
  */
 export type Source = (
   em: EntityManager,
@@ -48,6 +58,21 @@ export type Source = (
   since: Date,
   context: { config: Config; now: Date; limit: number },
 ) => Promise<InboxItem[]>;
+
+/** How long an item stays that only reports what has happened. */
+const newsMs = 30 * dayMs;
+
+/** The time since which items that only report are listed. */
+export const newsSince = (since: Date, now: Date): Date => new Date(Math.max(since.getTime(), now.getTime() - newsMs));
+
+/** The name of who acted: of the reader's own token, or of the account. */
+export function actorName(
+  { accountId }: Pick<Reader, 'accountId'>,
+  account: { id: string; name: string },
+  tokenName: string | null | undefined,
+): string {
+  return account.id === accountId && tokenName ? tokenName : account.name;
+}
 
 /** Per source: the inbox lists the next tasks and is not an archive. */
 export const itemsMax = 200;

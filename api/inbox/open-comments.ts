@@ -5,27 +5,33 @@ import type { InboxItem, Reader, Source } from './item.ts';
 // Only the last message of each thread is read.
 const sql = `
   select thread.id, thread.page, thread.changed_at as "changedAt", site.id as "siteId", site.name as "siteName",
-    account.name as author, last.body
+    account.name as author, last.body, draft.slot
   from comment_thread thread
   join site on site.id = thread.site_id and site.status = 'active'
   join lateral (
     select account_id, author_kind, created_at, body from comment_message
     where thread_id = thread.id order by id desc limit 1) as last on true
   join account on account.id = last.account_id
+  left join deployment draft on draft.id = thread.deployment_id and draft.kind = 'draft'
   where thread.site_id = any(?) and thread.status = 'open' and thread.changed_at > ?
     and not (last.account_id = ? and last.author_kind = 'agent' and last.created_at = thread.changed_at)
     and ${notDone({ kind: 'open_comment', id: 'thread.id', at: 'thread.changed_at' })}
   order by thread.changed_at desc limit ?`;
 
-type Row = Record<'id' | 'page' | 'siteId' | 'siteName' | 'author' | 'body', string> & { changedAt: string | Date };
+type Row = Record<'id' | 'page' | 'siteId' | 'siteName' | 'author' | 'body', string> & {
+  changedAt: string | Date;
+  slot: number | null;
+};
 
 export const openComments: Source = async (em, { siteIds, accountId }: Reader, since, { limit }) => {
   const rows: Row[] = await em.execute(sql, [`{${siteIds.join(',')}}`, since, accountId, accountId, limit]);
   return rows.map(
-    ({ id, page, changedAt, siteId, siteName, author, body }): InboxItem => ({
+    ({ id, page, changedAt, siteId, siteName, author, body, slot }): InboxItem => ({
       kind: 'open_comment',
       id,
       site: { id: siteId, name: siteName },
+      slot,
+      who: author,
       at: new Date(changedAt),
       title: `${author} has commented on the page ${page} of ${siteName}.`,
       message: body,

@@ -26,11 +26,13 @@ export const recentPayments: Source = async (em, { siteIds, accountId }, since, 
   );
   return payments.map((payment): InboxItem => {
     const { id, site, paidAt, createdAt, reference } = payment;
-    const description = descriptionOf(payment, bookings.get(id));
+    const booking = bookings.get(id);
+    const description = descriptionOf(payment, booking);
     return {
       kind: 'payment_paid',
       id,
       site: { id: site.id, name: site.name },
+      who: booking?.visitorName ?? null,
       at: paidAt ?? createdAt,
       title: `${written(payment)} was paid on ${site.name}${description === null ? '' : `: ${description}`}.`,
       ...(reference == null ? {} : { message: reference }),

@@ -1,6 +1,11 @@
 /** All sources of the inbox, one for each kind. */
+import { acceptedInvitations } from './accepted-invitations.ts';
+import { arrivedPhotos } from './arrived-photos.ts';
 import { blockedSites } from './blocked-sites.ts';
+import { chosenSketches } from './chosen-sketches.ts';
+import { collaboratorVersions } from './collaborator-versions.ts';
 import { waitingDomains } from './domains.ts';
+import { endedAgreements } from './ended-agreements.ts';
 import { failedBuilds } from './failed-builds.ts';
 import { openInvitations } from './invitations.ts';
 import type { Source } from './item.ts';
@@ -23,4 +28,9 @@ export const sources: readonly Source[] = [
   waitingDomains,
   refusedCalls,
   blockedSites,
+  arrivedPhotos,
+  chosenSketches,
+  collaboratorVersions,
+  acceptedInvitations,
+  endedAgreements,
 ];

@@ -8,6 +8,7 @@ import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { signalInvitation } from '#db/collaborators/invitation-expiry.ts';
 import { recordAct } from '#db/history/recording.ts';
+import { notifyInbox } from '#db/inbox/news.ts';
 import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockSite } from '#db/sites/transitions.ts';
@@ -76,6 +77,7 @@ export async function acceptInvitation(
     found.account = account;
     found.answeredAt = deps.clock.now();
     signalInvitation(tx, deps.clock, found.id);
+    await notifyInbox(tx, found.site.account.id);
     recordAct(tx, deps.clock, person, 'invitation.accepted', actOn(found));
     return found;
   });

@@ -10,7 +10,7 @@ import { assetExtensions } from '#git/rules/formats.ts';
 import { limitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
-import { type HeldLink, releaseFile, requireOpen, requireStillOpen, reserveFile } from './links.ts';
+import { type HeldLink, recordFile, releaseFile, requireOpen, requireStillOpen, reserveFile } from './links.ts';
 import { freePath, safeName } from './names.ts';
 import { formatWords, refusalWords, sizeWords } from './words.ts';
 
@@ -108,7 +108,9 @@ async function commitInPlace(
       plan: (files) => [{ path: placeFor(files, good, extension, content.oid), content }],
     });
     place.filled = filesChanged > 0;
-    return changes[0]?.path ?? '';
+    const path = changes[0]?.path ?? '';
+    if (place.filled) await recordFile(em, deps, link, path);
+    return path;
   } finally {
     if (place.taken && !place.filled) await releaseFile(em, link.id);
   }

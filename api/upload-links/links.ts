@@ -6,6 +6,7 @@ import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import { UploadLink } from '#db/assets/upload-link.ts';
 import { recordAct } from '#db/history/recording.ts';
+import { notifyInbox } from '#db/inbox/news.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
@@ -150,6 +151,19 @@ export async function reserveFile(em: EntityManager, { clock }: Pick<Deps, 'cloc
     [linkId, clock.now()],
   );
   return rows.length > 0;
+}
+
+/** Records that a file has arrived, and wakes the inbox of the site's people. */
+export async function recordFile(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  { id, site }: UploadLink,
+  path: string,
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    await tx.nativeUpdate(UploadLink, { id }, { lastFileAt: clock.now(), lastFilePath: path });
+    await notifyInbox(tx, site.id);
+  });
 }
 
 export async function releaseFile(em: EntityManager, linkId: string): Promise<void> {

@@ -16,6 +16,9 @@ export const UploadLink = defineEntity({
     maxFiles: p.integer(),
     maxFileBytes: p.bigint('number'),
     filesTaken: p.integer().default(0),
+    /** When the last file arrived, and its path in the source. */
+    lastFileAt: p.datetime().nullable(),
+    lastFilePath: p.text().nullable(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
     endedAt: p.datetime().nullable(),

@@ -3,6 +3,7 @@
  * site's row, so concurrent calls and retried activities all follow the order of the tickets.
  */
 
+import { notifyInbox } from '#db/inbox/news.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startScan } from '#db/scanning/transitions.ts';
 import { isChangeable } from '#db/sites/blocks.ts';
@@ -126,6 +127,9 @@ export async function movePointer(
   site.liveDeploymentId = deployment.id;
   site.liveTicket = ticket;
   await tx.flush();
+  // A collaborator's publish is in the owner's inbox. A restore has another ticket, and may be a collaborator's too.
+  const isOwners = deployment.createdBy.id === site.account.id && deployment.ticket === ticket;
+  if (!isOwners) await notifyInbox(tx, site.id);
   await supersede(
     tx,
     clock,

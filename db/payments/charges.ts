@@ -4,6 +4,7 @@ import type { WholeBooking } from '#db/bookings/booking.ts';
 import { queueReturnMails } from '#db/bookings/mails.ts';
 import { confirmPaid } from '#db/bookings/seats.ts';
 import { decryptContact } from '#db/bookings/visitor-contact.ts';
+import { notifyInbox } from '#db/inbox/news.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { isClosed } from '#db/sites/blocks.ts';
@@ -12,7 +13,7 @@ import { startWorkflow } from '#db/workflow-messages.ts';
 import type { RefundReason } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { notifyInbox, queuePaidMails, queueRefundFailed, queueRefundMail } from './mails.ts';
+import { queuePaidMails, queueRefundFailed, queueRefundMail } from './mails.ts';
 import type { Payment } from './payment.ts';
 import { PaymentAttempt } from './payment-attempt.ts';
 import { type Locked, releaseHold, signalSettlePayment, withPayment } from './transitions.ts';
@@ -55,7 +56,7 @@ export async function recordCharge(
     await releaseHold(locked, deps.clock);
     signalSettlePayment(tx, deps.clock, payment.id);
     if (payment.status !== 'paid' || attempt.refundReason) return;
-    await notifyInbox(tx, payment);
+    await notifyInbox(tx, payment.site.id);
     if (!locked.booking) await queuePaidMails(tx, deps, payment, charged.email ?? null);
   });
 }

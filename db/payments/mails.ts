@@ -1,6 +1,7 @@
 /** E-mails about payments. A payer's address is read from the provider when it is needed, and stored only in the mail. */
 import { Bookable } from '#db/bookings/bookable.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { notifyInbox } from '#db/inbox/news.ts';
 import { queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
@@ -15,11 +16,6 @@ import type { Payment } from './payment.ts';
 import { bookingsOf, descriptionOf } from './subject.ts';
 
 export type MailDeps = { clock: Clock; config: Config };
-
-/** Wakes the calls that wait for the inbox of the site's people, when the transaction commits. */
-export async function notifyInbox(tx: EntityManager, { site }: Payment): Promise<void> {
-  await tx.execute('select tell_inbox(?)', [site.id]);
-}
 
 /** To the site's address for notices, and a receipt to the payer. A booking has e-mails of its own. */
 export async function queuePaidMails(
@@ -61,7 +57,7 @@ export async function queueRefundFailed(
   payment: Payment,
   amount: number,
 ): Promise<void> {
-  await notifyInbox(tx, payment);
+  await notifyInbox(tx, payment.site.id);
   if (!deps.config.mail) return;
   const { site, facts, notice } = await aboutOf(tx, deps, payment);
   if (!notice) return;

@@ -1,6 +1,7 @@
 /** State transitions of offers and agreements. A payout account's row is always locked before a site's. */
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
+import { notifyInbox } from '#db/inbox/news.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
@@ -31,13 +32,18 @@ export function startAgreement(
 }
 type Parties = { payoutAccount: PayoutAccount; site: Site };
 
-/** Ends active agreements. Returns how many. */
+/** Ends active agreements, and wakes the inbox of the party that has not ended them. Returns how many. */
 export async function endAgreements(
   tx: EntityManager,
   where: { id: string } | { site: string } | { payoutAccount: string },
   { by, now }: { by: PayoutParty; now: Date },
 ): Promise<number> {
-  return await tx.nativeUpdate(PayoutAgreement, { ...where, endedAt: null }, { endedAt: now, endedBy: by });
+  const active = { ...where, endedAt: null };
+  const agreements = await tx.find(PayoutAgreement, active, { populate: ['site', 'payoutAccount'] });
+  for (const { site, payoutAccount } of agreements) {
+    await notifyInbox(tx, by === 'site' ? payoutAccount.account.id : site.account.id);
+  }
+  return await tx.nativeUpdate(PayoutAgreement, active, { endedAt: now, endedBy: by });
 }
 
 /** Withdraws open offers, overdue ones included, and signals their workflows. */

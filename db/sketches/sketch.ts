@@ -13,6 +13,9 @@ export const Sketch = defineEntity({
     removedAt: p.datetime().nullable(),
     /** When its content was scanned. */
     scannedAt: p.datetime().nullable(),
+    /** The position of the direction that a person with the link has chosen, and when. */
+    chosenPosition: p.integer().nullable(),
+    chosenAt: p.datetime().nullable(),
     hosts: () => p.oneToMany(SketchHost).mappedBy('sketch').orderBy({ position: 'asc' }),
   },
 });
@@ -31,3 +34,8 @@ export const SketchHost = defineEntity({
   },
 });
 export type SketchHost = InferEntity<typeof SketchHost>;
+
+/** The direction that was chosen, if any. The sketch has its hosts. */
+export function chosenDirection({ hosts, chosenPosition }: Sketch): SketchHost | undefined {
+  return hosts.getItems().find(({ position }) => position === chosenPosition) as SketchHost | undefined;
+}

@@ -1,5 +1,6 @@
 /** How much one read of the inbox loads, whatever is done. */
 import { afterAll, expect, test } from 'vitest';
+import { itemsMax } from '#api/inbox/item.ts';
 import { readInbox } from '#api/inbox/rules.ts';
 import { Submission } from '#db/forms/submission.ts';
 import { Payment } from '#db/payments/payment.ts';
@@ -77,4 +78,20 @@ test('an open payment below many that are done is found', async () => {
   const oldest = `pay_${'1'.padStart(26, '0')}`;
   expect(ids).toEqual([oldest, oldest]);
   expect(loaded.filter((entity) => entity instanceof Payment.class)).toHaveLength(1);
+});
+
+test('open photos below many that are done are found, up to the limit', async () => {
+  const owner = await fixture.newCaller();
+  const site = await ask.newSite(owner);
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
+  await em.execute(
+    `insert into upload_link (id, site_id, account_id, hash, max_files, max_file_bytes, files_taken, created_at, expires_at, last_file_at, last_file_path)
+     select 'upl_' || lpad(n::text, 26, '0'), ?, ?, sha256(n::text::bytea), 5, 100, 1, ?, ?, ${at}, 'src/assets/a.png'
+     from generate_series(1, ${count}) as n`,
+    [site.id, owner.accountId, now, now, now],
+  );
+  expect((await read(owner)).ids).toHaveLength(itemsMax);
+  await finishNewer(owner, 'photos_arrived', 'upload_link', 'last_file_at');
+  expect((await read(owner)).ids).toEqual([`upl_${'1'.padStart(26, '0')}`]);
 });

@@ -4,7 +4,7 @@ import { sweep } from '#api/sweeps.ts';
 import { newId } from '#runtime/ids.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { pngOf } from '#test/git/samples.ts';
-import { createInboxFixture } from './fixture.ts';
+import { clearInbox, createInboxFixture } from './fixture.ts';
 
 const fixture = await createInboxFixture();
 afterAll(() => fixture.close());
@@ -20,6 +20,7 @@ test('an item that is done leaves the inbox of its account only', async () => {
   const [owner, host] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
+  await clearInbox(owner);
   const failed = await fixture.failedBuild(owner, site.id);
   const invitation = (await ask.invite(host, (await ask.newSite(host)).id, await ask.emailOf(owner))).body;
   expect(await idsIn(owner)).toEqual([invitation.id, failed]);
@@ -36,6 +37,7 @@ test('an item returns when its thing changes', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
+  await clearInbox(owner);
   const body = { page: '/', body: 'Larger, please.', screenshot_base64: pngOf(1, 1).toString('base64') };
   const { id } = (await member.call('POST', `/v1/sites/${site.id}/comments`, { body })).body;
   expect(await idsIn(owner)).toEqual([id]);

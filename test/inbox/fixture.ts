@@ -3,10 +3,11 @@
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
-import type { Answer, Caller } from '#test/api/fixture.ts';
+import { type Answer, type Caller, callWith } from '#test/api/fixture.ts';
 import { createUnsentFixture, people } from '#test/invitations/fixture.ts';
 import type { PeopleFixture } from '#test/people/fixture.ts';
 import { acceptedDraft, acceptedPublish } from '#test/publishing/acceptance.ts';
+import { until } from '#test/stack/until.ts';
 
 export async function createInboxFixture() {
   const fixture = await createUnsentFixture();
@@ -37,9 +38,9 @@ export async function createInboxFixture() {
     return id;
   }
 
-  async function becomeLive(id: string): Promise<void> {
+  async function becomeLive(id: string, manifestSha256 = '0'.repeat(64)): Promise<void> {
     await claimBuild(deps.em(), clock, id);
-    await deps.em().nativeUpdate(Deployment, { id }, { manifestSha256: '0'.repeat(64), status: 'storing' });
+    await deps.em().nativeUpdate(Deployment, { id }, { manifestSha256, status: 'storing' });
     await goLive(deps.em(), clock, id);
   }
 
@@ -48,6 +49,45 @@ export async function createInboxFixture() {
 
 /** Ids of what an answer of the inbox lists. */
 export const idsOf = ({ body }: Answer): string[] => body.items.map(({ id }: { id: string }) => id);
+
+/** Marks everything that the account's inbox lists as done. */
+export async function clearInbox(caller: Caller): Promise<void> {
+  const items = (await caller.call('GET', '/v1/inbox')).body.items.map(({ kind, id }: Named) => ({ kind, id }));
+  if (items.length > 0) await caller.call('POST', '/v1/inbox/done', { body: { items } });
+}
+type Named = { kind: string; id: string };
+
+/** A call for the inbox that has come in and waits. */
+export async function startWaiting(
+  fixture: Pick<PeopleFixture, 'deps' | 'url'>,
+  caller: Caller,
+  { base = fixture.url, query = 'wait=30' } = {},
+) {
+  const arrivals = () => arrivalsOf(fixture, caller.accountId);
+  const before = await arrivals();
+  const heard = callWith(base, caller.token)('GET', `/v1/inbox?${query}`).then((answer) => ({
+    answer,
+    at: performance.now(),
+  }));
+  await until(arrivals, (n) => n > before);
+  return { heard };
+}
+
+/** How long after the act a waiting call of the account returns the item of this kind, in milliseconds. */
+export async function hear(
+  fixture: Pick<PeopleFixture, 'deps' | 'url'>,
+  caller: Caller,
+  kind: string,
+  act: () => Promise<unknown>,
+): Promise<number> {
+  const { heard } = await startWaiting(fixture, caller);
+  await act();
+  const actedAt = performance.now();
+  const { answer, at } = await heard;
+  const kinds = answer.body.items.map((item: { kind: string }) => item.kind);
+  if (kinds.join() !== kind) throw new Error(`a call that waited for ${kind} returned “${kinds}”`);
+  return at - actedAt;
+}
 
 /** How often calls of the account have come in: each is counted before it is answered. */
 export async function arrivalsOf({ deps }: Pick<PeopleFixture, 'deps'>, accountId: string): Promise<number> {

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { sweepInboxNews } from '#api/inbox/poller.ts';
 import { errorOf } from '#test/api/fixture.ts';
-import { createInboxFixture, idsOf } from './fixture.ts';
+import { clearInbox, createInboxFixture, idsOf } from './fixture.ts';
 
 const fixture = await createInboxFixture();
 afterAll(() => fixture.close());
@@ -21,6 +21,8 @@ test('items are listed over all sites, newest first, with the next action', asyn
         kind: 'failed_build',
         id: failedToo,
         site: { id: second.id, hostname: `${second.name}.${fixture.config.baseDomain}` },
+        slot: null,
+        who: (await owner.call('GET', '/v1/account')).body.name,
         at: expect.stringMatching(/Z$/),
         title: `Version 1 of ${second.name} could not be published.`,
         message: 'The page src/pages/index.astro has a fault.',
@@ -30,6 +32,8 @@ test('items are listed over all sites, newest first, with the next action', asyn
         kind: 'invitation',
         id: invitation.id,
         site: invitation.site,
+        slot: null,
+        who: (await host.call('GET', '/v1/account')).body.name,
         at: invitation.created_at,
         title: expect.stringContaining('invited'),
         next_action: expect.stringContaining(`POST /v1/invitations/${invitation.id}/accept`),
@@ -46,6 +50,7 @@ test('collaborators see their own items, and strangers see none', async () => {
   const collaborator = await ask.newCollaborator(owner, site.id);
   const former = await ask.newCollaborator(owner, site.id);
   await ask.remove(owner, site.id, former.accountId);
+  await clearInbox(owner);
   const guest = await fixture.newCaller();
   const { body: invitation } = await ask.invite(owner, site.id, await ask.emailOf(guest));
   const failed = await fixture.failedBuild(owner, site.id);
@@ -86,6 +91,7 @@ test('a failed draft is listed until its slot is built again', async () => {
     { id: published, title: `Version 2 of ${site.name} could not be published.` },
     {
       id: failed,
+      slot: 2,
       title: `The draft in preview slot 2 of ${site.name} could not be built.`,
       next_action: expect.stringContaining(`POST /v1/sites/${site.id}/previews/2.`),
     },

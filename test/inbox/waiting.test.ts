@@ -9,7 +9,7 @@ import { createDeps } from '#runtime/deps.ts';
 import { type Answer, type Caller, callWith, errorOf } from '#test/api/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { until } from '#test/stack/until.ts';
-import { arrivalsOf, createInboxFixture, idsOf } from './fixture.ts';
+import { arrivalsOf, createInboxFixture, idsOf, startWaiting as startWaitingOf } from './fixture.ts';
 
 const fixture = await createInboxFixture();
 afterAll(() => fixture.close());
@@ -20,19 +20,8 @@ const arrivals = ({ accountId }: Caller) => arrivalsOf(fixture, accountId);
 
 type Heard = { answer: Answer; at: number };
 
-/** A call that has come in and waits. */
-async function startWaiting(caller: Caller, { base = fixture.url, query = 'wait=30' } = {}) {
-  const before = await arrivals(caller);
-  const heard: Promise<Heard> = callWith(base, caller.token)('GET', `/v1/inbox?${query}`).then((answer) => ({
-    answer,
-    at: performance.now(),
-  }));
-  await until(
-    () => arrivals(caller),
-    (n) => n > before,
-  );
-  return { heard };
-}
+const startWaiting = (caller: Caller, options: { base?: string; query?: string } = {}) =>
+  startWaitingOf(fixture, caller, options);
 
 async function newOwner() {
   const owner = await fixture.newCaller();

@@ -1,0 +1,34 @@
+/** Accepted invitations to the reader's own sites, while they give access. */
+import { siteHostname } from '#runtime/site-addresses.ts';
+import { notDone } from './done.ts';
+import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
+
+const sql = `
+  select invitation.id, invitation.email, invitation.answered_at as at, account.id as "memberId", account.name as who,
+    site.id as "siteId", site.name as "siteName"
+  from invitation
+  join site on site.id = invitation.site_id and site.status = 'active' and site.account_id = ?
+  join collaborator member on member.site_id = invitation.site_id and member.account_id = invitation.account_id
+  join account on account.id = invitation.account_id
+  where invitation.site_id = any(?) and invitation.status = 'accepted' and invitation.answered_at > ?
+    and ${notDone({ kind: 'invitation_accepted', id: 'invitation.id', at: 'invitation.answered_at' })}
+  order by invitation.answered_at desc limit ?`;
+
+type Row = Record<'id' | 'email' | 'memberId' | 'who' | 'siteId' | 'siteName', string> & { at: string | Date };
+
+export const acceptedInvitations: Source = async (em, reader: Reader, since, { config, now, limit }) => {
+  const { accountId, siteIds } = reader;
+  const values = [accountId, `{${siteIds.join(',')}}`, newsSince(since, now), accountId, limit];
+  const rows: Row[] = await em.execute(sql, values);
+  return rows.map(
+    ({ id, email, at, memberId, who, siteId, siteName }): InboxItem => ({
+      kind: 'invitation_accepted',
+      id,
+      site: { id: siteId, name: siteName },
+      who,
+      at: new Date(at),
+      title: `${who} (${email}) has accepted the invitation to work on ${siteHostname(config, siteName)}.`,
+      nextAction: `Tell the owner. DELETE /v1/sites/${siteId}/collaborators/${memberId} ends the access.`,
+    }),
+  );
+};

@@ -1,0 +1,29 @@
+/** Photos that arrived through upload links, until a version that was requested later is live. */
+import { notDone } from './done.ts';
+import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
+
+const sql = `
+  select link.id, link.files_taken as files, link.last_file_path as path, link.last_file_at as at, site.id as "siteId", site.name as "siteName"
+  from upload_link link
+  join site on site.id = link.site_id and site.status = 'active'
+  left join deployment live on live.id = site.live_deployment_id
+  where link.site_id = any(?) and link.last_file_at > ? and (live.id is null or live.created_at < link.last_file_at)
+    and ${notDone({ kind: 'photos_arrived', id: 'link.id', at: 'link.last_file_at' })}
+  order by link.last_file_at desc limit ?`;
+
+type Row = Record<'id' | 'path' | 'siteId' | 'siteName', string> & { files: number; at: string | Date };
+
+export const arrivedPhotos: Source = async (em, { siteIds, accountId }: Reader, since, { now, limit }) => {
+  const rows: Row[] = await em.execute(sql, [`{${siteIds.join(',')}}`, newsSince(since, now), accountId, limit]);
+  return rows.map(
+    ({ id, files, path, at, siteId, siteName }): InboxItem => ({
+      kind: 'photos_arrived',
+      id,
+      site: { id: siteId, name: siteName },
+      at: new Date(at),
+      title: `${files === 1 ? 'A photo has' : `${files} photos have`} arrived on ${siteName} through an upload link.`,
+      message: `The newest is ${path}.`,
+      nextAction: `Call GET /v1/sites/${siteId}/assets to find the photos, use them in the site, and publish it with POST /v1/sites/${siteId}/publish.`,
+    }),
+  );
+};

@@ -1,0 +1,43 @@
+/** The live version of each of the reader's own sites, if a collaborator published or restored it. */
+import { notDone } from './done.ts';
+import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
+
+// A version that was restored is live under another ticket than its own; the history says who restored it.
+const sql = `
+  select version.id, version.number, version.slot, version.live_at as at, account.name as who,
+    restored.actor_id is not null as "isRestored", site.id as "siteId", site.name as "siteName"
+  from site
+  join deployment version on version.id = site.live_deployment_id
+  left join lateral (
+    select actor_id from history_entry entry
+    where entry.site_id = site.id and entry.action = 'deployment.restored' and entry.subject_id = version.id
+      and entry.at >= version.live_at and site.live_ticket <> version.ticket
+    order by entry.at desc, entry.id desc limit 1) as restored on true
+  join account on account.id = coalesce(restored.actor_id, version.created_by_id)
+  where site.id = any(?) and site.account_id = ? and site.status = 'active' and account.id <> site.account_id
+    and version.live_at > ? and ${notDone({ kind: 'collaborator_published', id: 'version.id', at: 'version.live_at' })}
+  order by version.live_at desc limit ?`;
+
+type Row = Record<'id' | 'who' | 'siteId' | 'siteName', string> & {
+  number: number;
+  slot: number | null;
+  isRestored: boolean;
+  at: string | Date;
+};
+
+export const collaboratorVersions: Source = async (em, { siteIds, accountId }: Reader, since, { now, limit }) => {
+  const values = [`{${siteIds.join(',')}}`, accountId, newsSince(since, now), accountId, limit];
+  const rows: Row[] = await em.execute(sql, values);
+  return rows.map(
+    ({ id, number, slot, at, who, isRestored, siteId, siteName }): InboxItem => ({
+      kind: 'collaborator_published',
+      id,
+      site: { id: siteId, name: siteName },
+      slot,
+      who,
+      at: new Date(at),
+      title: `${who} ${isRestored ? 'restored' : 'published'} version ${number} of ${siteName}.`,
+      nextAction: `Tell the owner. GET /v1/deployments/${id} returns the version; POST /v1/deployments/{id}/restore with the id of an earlier one, from GET /v1/sites/${siteId}/deployments, serves that again.`,
+    }),
+  );
+};

@@ -1,0 +1,55 @@
+/**
+ * Agreements between a site and a payout account that the other party has ended, until the site has a payout account
+ * again. Neither party learns the name of the other.
+ */
+import { siteHostname } from '#runtime/site-addresses.ts';
+import { notDone } from './done.ts';
+import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
+
+const sql = `
+  with ended as (
+    select agreement.id, agreement.site_id, agreement.payout_account_id, agreement.ended_at, agreement.ended_by
+    from payout_agreement agreement join site on site.id = agreement.site_id and site.status = 'active'
+    where agreement.site_id = any(?) and agreement.ended_at > ? and agreement.ended_by = 'payout_account' and site.account_id = ?
+    union all
+    select agreement.id, agreement.site_id, agreement.payout_account_id, agreement.ended_at, agreement.ended_by
+    from payout_account mine join payout_agreement agreement on agreement.payout_account_id = mine.id
+    where mine.account_id = ? and agreement.ended_at > ? and agreement.ended_by = 'site'
+  )
+  select ended.id, ended.ended_at as at, ended.ended_by as by, site.id as "siteId", site.name as "siteName", payout_account.name as "payoutName"
+  from ended
+  join site on site.id = ended.site_id and site.purged_at is null
+  join payout_account on payout_account.id = ended.payout_account_id
+  where site.account_id <> payout_account.account_id
+    and not exists (select 1 from payout_agreement again where again.site_id = ended.site_id and again.ended_at is null)
+    and ${notDone({ kind: 'agreement_ended', id: 'ended.id', at: 'ended.ended_at' })}
+  order by ended.ended_at desc limit ?`;
+
+type Row = Record<'id' | 'siteId' | 'siteName' | 'payoutName', string> & {
+  by: 'site' | 'payout_account';
+  at: string | Date;
+};
+
+export const endedAgreements: Source = async (em, reader: Reader, since, { config, now, limit }) => {
+  const { accountId, siteIds, scope } = reader;
+  if (!scope.payouts) return [];
+  const after = newsSince(since, now);
+  const values = [`{${siteIds.join(',')}}`, after, accountId, accountId, after, accountId, limit];
+  const rows: Row[] = await em.execute(sql, values);
+  return rows.map(({ id, at, by, siteId, siteName, payoutName }): InboxItem => {
+    const host = siteHostname(config, siteName);
+    const isSites = by === 'payout_account';
+    return {
+      kind: 'agreement_ended',
+      id,
+      site: { id: siteId, name: siteName },
+      at: new Date(at),
+      title: isSites
+        ? `The payout account “${payoutName}” was disconnected from ${host}, which cannot accept payments until it has another one.`
+        : `${host} no longer uses your payout account “${payoutName}”.`,
+      nextAction: isSites
+        ? `Tell the owner. Connect one of their payout accounts with POST /v1/sites/${siteId}/payout-account.`
+        : 'Tell the owner. Payments that were already made stay in the payout account.',
+    };
+  });
+};
