@@ -74,13 +74,13 @@ export function publishingActivities(deps: Deps) {
       const known = code in catalog ? (code as ErrorCode) : 'internal';
       const nextAction = remedyOf(known, await deps.em().findOneOrFail(Deployment, { id: deploymentId }));
       const error = new AppError(known, message, nextAction ? { nextAction } : {});
-      await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
+      await settle(deps.em(), deps, deploymentId, { status: 'failed', error: error.toBody() });
       await removeSnapshots(deps.store, deploymentId);
       return await statusOf(deploymentId);
     },
 
     async cancelPublish(deploymentId: string): Promise<string> {
-      await settle(deps.em(), clock, deploymentId, { status: 'cancelled' });
+      await settle(deps.em(), deps, deploymentId, { status: 'cancelled' });
       await removeSnapshots(deps.store, deploymentId);
       return await statusOf(deploymentId);
     },

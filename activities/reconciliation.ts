@@ -118,7 +118,7 @@ export function reconciliationActivities(deps: Deps) {
   async function fail(deployment: UnfinishedDeployment): Promise<boolean> {
     const deploymentId = deployment.id;
     const error = errors.internal('The platform could not complete this publish.', { nextAction: 'Publish again.' });
-    const ended = await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
+    const ended = await settle(deps.em(), deps, deploymentId, { status: 'failed', error: error.toBody() });
     await removeSnapshots(deps.store, deploymentId);
     if (ended)
       await logRepair(

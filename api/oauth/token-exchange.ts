@@ -137,6 +137,7 @@ async function openGrant(
     name: code.clientName,
     scope: code.scope,
     expiresAt: new Date(now.getTime() + accessMs),
+    isRenewable: true,
   });
   const grant = tx.create(OauthGrant, { id: newId('ogrt'), token, clientHash: code.clientHash, createdAt: now });
   return { grant, issued: issuedWith(secret, newRefresh(tx, now, grant), code.scope) };

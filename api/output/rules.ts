@@ -165,7 +165,7 @@ async function requireRedirects(deps: Deps, { id, siteUrl, site }: Deployment, f
     const error = errors.invalid_redirects(cause.message, {
       nextAction: `Fix the file, and start a new upload with POST /v1/sites/${site.id}/deployments. All other files are already stored.`,
     });
-    await settle(deps.em(), deps.clock, id, { status: 'failed', error: error.toBody() });
+    await settle(deps.em(), deps, id, { status: 'failed', error: error.toBody() });
     throw error;
   });
 }

@@ -16,6 +16,7 @@ import { everything, lackingIn, type Scope, withoutPowers } from '#rules/scopes.
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
+import { queueAgentAdmitted } from './admission-mails.ts';
 import { expiryWithin, madeWith } from './expiry.ts';
 
 type Clock = Deps['clock'];
@@ -62,13 +63,18 @@ export async function issueToken(
 
 /**
  * Issues a token within the account's limit, in the caller's transaction. `by` is the person who approved it, unless
- * given. Throws `plan_limit`, `invalid_expiry`, `address_change_pending`.
+ * given. The owner is told by e-mail. `isRenewable`: its holder can renew it, so its expiry does not end the access.
+ * Throws `plan_limit`, `invalid_expiry`, `address_change_pending`.
  */
 export async function issueTokenWithinLimit(
   tx: EntityManager,
   deps: Deps,
   accountId: string,
-  { by = { accountId }, ...input }: NewToken & { scope: Scope; by?: ActedBy },
+  {
+    by = { accountId },
+    isRenewable = false,
+    ...input
+  }: NewToken & { scope: Scope; by?: ActedBy; isRenewable?: boolean },
 ): Promise<Token> {
   const { clock } = deps;
   if (input.scope.payouts) await requireSettledAddress(tx, clock, accountId, payoutsPower);
@@ -85,6 +91,7 @@ export async function issueTokenWithinLimit(
     subject: { id, name },
     detail: { scope, expires_at: expiresAt ?? null },
   });
+  await queueAgentAdmitted(tx, deps, token, { by, isRenewable });
   return token;
 }
 

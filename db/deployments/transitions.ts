@@ -16,6 +16,7 @@ import type { Clock } from '#runtime/clock.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
 import { signalNextBuilds } from './build-slots.ts';
 import { Deployment, type Output } from './deployment.ts';
+import { type FailureDeps, queuePublishFailed } from './failure-mails.ts';
 import { supersede } from './queue.ts';
 
 /** The site's next ticket: the order of everything that may go live. */
@@ -140,10 +141,13 @@ export async function movePointer(
   startScan(tx, clock, deployment, site.id);
 }
 
-/** Settles a publish that did not go live, unless it is settled already. Returns whether it did. */
+/**
+ * Settles a publish that did not go live, unless it is settled already, and tells the owner by e-mail if it failed.
+ * Returns whether it did.
+ */
 export async function settle(
   em: EntityManager,
-  clock: Clock,
+  deps: FailureDeps,
   deploymentId: string,
   end: { status: 'failed'; error: ErrorBody } | { status: 'cancelled' },
 ): Promise<boolean> {
@@ -155,10 +159,11 @@ export async function settle(
     if (ends) {
       deployment.status = end.status;
       deployment.error = end.status === 'failed' ? { ...end.error, message: storable(end.error.message) } : null;
-      deployment.finishedAt = clock.now();
+      deployment.finishedAt = deps.clock.now();
       await tx.flush();
     }
-    await signalNextBuilds(tx, clock);
+    await signalNextBuilds(tx, deps.clock);
+    if (ends && end.status === 'failed') await queuePublishFailed(tx, deps, deployment);
     return ends;
   });
 }

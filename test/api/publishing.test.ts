@@ -69,7 +69,7 @@ async function logged(): Promise<string> {
 
 test('a log follower continues after its last event, and stops after the end', async () => {
   const id = await logged();
-  await settle(fixture.deps.em(), fixture.clock, id, { status: 'cancelled' });
+  await settle(fixture.deps.em(), fixture, id, { status: 'cancelled' });
   const follow = (headers: Record<string, string>) =>
     owner.call('GET', `/v1/deployments/${id}/log`, { headers: { accept: 'text/event-stream', ...headers } });
   const numbersOf = (text: string) => [...text.matchAll(/^id: (.*)$/gm)].map(([, number]) => number);
@@ -130,7 +130,7 @@ test('a log that is silent for long sends a keep-alive comment', async () => {
   })) {
     words.push(String(chunk));
     if (words.some((word) => word.includes(': still running')))
-      await settle(fixture.deps.em(), fixture.clock, id, { status: 'cancelled' });
+      await settle(fixture.deps.em(), fixture, id, { status: 'cancelled' });
     await pause(1);
   }
   expect(words.join('')).toMatch(

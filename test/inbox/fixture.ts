@@ -29,7 +29,7 @@ export async function createInboxFixture() {
       message: 'The page src/pages/index.astro has a fault.',
       retryable: false,
     } as const;
-    await settle(deps.em(), clock, id, { status: 'failed', error });
+    await settle(deps.em(), deps, id, { status: 'failed', error });
   }
 
   async function failedBuild(owner: Caller, siteId: string): Promise<string> {

@@ -102,6 +102,16 @@ test.each(Object.keys(mails) as (keyof typeof mails)[])(
       domain: 'x.example.com',
       recordName: '_frontage.x.example.com',
       value: 'frontage-verify=1',
+      number: 7,
+      by: 'the agent Claude',
+      isLive: true,
+      account: 'https://example.com/account',
+      choices: 'https://example.com/account/mails',
+      may: 'all websites',
+      websites: ['x.example.com'],
+      givenBy: null,
+      ends: 'when you end it',
+      isLast: true,
     };
     const mail = writeMail(kind, data as never, { baseUrl: 'https://example.com' });
     expect(mail.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|src=/i);

@@ -18,7 +18,7 @@ async function publish(owner: Caller): Promise<string> {
   return (await owner.call('POST', `/v1/sites/${site.id}/publish`, accepted)).body.id;
 }
 const claim = async (id: string) => (await claimBuild(fixture.deps.em(), fixture.clock, id)).turn;
-const end = (id: string) => settle(fixture.deps.em(), fixture.clock, id, { status: 'cancelled' });
+const end = (id: string) => settle(fixture.deps.em(), fixture, id, { status: 'cancelled' });
 
 test('a build that does not start when it may gives its slot to others', async () => {
   const [stuck, one] = [await fixture.newCaller(), await fixture.newCaller()];

@@ -55,7 +55,7 @@ test('no build is accepted or started after the hour’s build seconds are used'
   await expect(start(waits.id)).rejects.toMatchObject({ type: 'rate_limited', nonRetryable: true });
   expect((await calls.uploads_per_hour(owner, other.id)).status).toBe(200);
 
-  await settle(fixture.deps.em(), fixture.clock, slow.id, { status: 'cancelled' });
+  await settle(fixture.deps.em(), fixture, slow.id, { status: 'cancelled' });
   fixture.skip(3600_000 - 99_000);
   expect((await limitsOf(owner)).build_seconds_per_hour.used).toBe(98);
   expect(await start(waits.id)).toEqual({ turn: 'build' });

@@ -163,7 +163,7 @@ test('a site builds publishes one by one in order; repeated claims change nothin
   expect(await claimBuild(deps.em(), clock, first)).toEqual({ turn: 'build' });
   const second = await accept(site);
   expect(await claimBuild(deps.em(), clock, second)).toEqual({ turn: 'wait', for: first });
-  await settle(deps.em(), clock, first, { status: 'cancelled' });
+  await settle(deps.em(), deps, first, { status: 'cancelled' });
   expect(await claimBuild(deps.em(), clock, second)).toEqual({ turn: 'build' });
 });
 
@@ -222,9 +222,9 @@ test('of fifty racing to go live the one with the last ticket wins', async () =>
 test('a failure message that the database refuses is stored in cleaned form', async () => {
   const id = await accept(await newSite());
   const error = { code: 'build_failed', message: `cut \uD83D and \0`, retryable: false } as const;
-  expect(await settle(deps.em(), clock, id, { status: 'failed', error })).toBe(true);
+  expect(await settle(deps.em(), deps, id, { status: 'failed', error })).toBe(true);
   expect((await read(id)).error?.message).toBe('cut \u{FFFD} and \u{FFFD}');
-  expect(await settle(deps.em(), clock, id, { status: 'cancelled' })).toBe(false);
+  expect(await settle(deps.em(), deps, id, { status: 'cancelled' })).toBe(false);
 });
 
 test('the first output file marks only its own running build', async () => {

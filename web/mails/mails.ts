@@ -15,6 +15,8 @@ import { formSubmission } from './form-submission.ts';
 import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
 import { moneyReturned } from './money-returned.ts';
+import { agentAdmitted } from './owner/agent-admitted.ts';
+import { publishFailed } from './owner/publish-failed.ts';
 import { paymentReceipt, paymentReceived, paymentRefunded, refundFailed } from './payments.ts';
 import { signinLink } from './signin-link.ts';
 import { siteDeletion } from './site-deletion.ts';
@@ -31,6 +33,8 @@ export const mails = {
   'submission-received': submissionReceived,
   'access-request': accessRequest,
   'access-ended': accessEnded,
+  'agent-admitted': agentAdmitted,
+  'publish-failed': publishFailed,
   'signin-link': signinLink,
   'account-blocked': accountBlocked,
   'address-confirmation': addressConfirmation,

@@ -1,0 +1,39 @@
+import { type WrittenMail, write } from '#web/mails/layout.ts';
+
+export type PublishFailed = {
+  hostname: string;
+  /** The number of the version. */
+  number: number;
+  /** Who or what published, in words. */
+  by: string;
+  /** Why it failed; may contain text of the site's code. */
+  reason: string;
+  /** Whether an earlier version is live. */
+  isLive: boolean;
+  /** Pages of the owner; null where owners cannot sign in. */
+  account: string | null;
+  choices: string | null;
+};
+
+/** To the owner of a site whose publish failed. */
+export function publishFailed({ hostname, number, by, reason, isLive, account, choices }: PublishFailed): WrittenMail {
+  const unchanged = isLive
+    ? 'Your website is still online, as it was before.'
+    : 'Your website has not been published yet, so visitors do not see it.';
+  return write({
+    subject: `Version ${number} could not be published`,
+    hostname,
+    preview: unchanged,
+    heading: `Version ${number} of ${hostname} could not be published`,
+    blocks: [
+      unchanged,
+      { facts: [['Published by', by]] },
+      'What failed:',
+      { quote: reason },
+      'Ask your agent to fix it and to publish again. If that fails too, we do not e-mail you again for 24 hours.',
+      ...(account === null ? [] : [{ button: { label: 'Open your account', url: account } }]),
+    ],
+    footer: 'You are receiving this e-mail because you own this website.',
+    choices,
+  });
+}
