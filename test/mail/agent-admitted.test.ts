@@ -65,7 +65,7 @@ test('an approved request is mailed when its agent gets the token, once', async 
   expect([mail?.subject, mail?.link]).toEqual([subject, '/account']);
 });
 
-test('an app that the owner connects is mailed once, and not when it renews its access', async () => {
+test('an app is mailed when it is connected, not when it renews its access', async () => {
   const owner = await fixture.newSignedIn();
   expect(await admitted(fixture, owner.email)).toEqual([]);
   const held = await fixture.approve(owner.browser, { client_name: 'Chat' });
@@ -77,7 +77,7 @@ test('an app that the owner connects is mailed once, and not when it renews its 
   ]);
 });
 
-test('an agent that makes many tokens sends ten e-mails an hour, the last saying so', async () => {
+test('an agent that makes many tokens sends its owner ten e-mails an hour', async () => {
   const owner = await strict.newOwner();
   const { body: asked } = await strict.ask(owner.email);
   const browser = strict.browser();
