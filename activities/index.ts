@@ -11,6 +11,7 @@ import { invitationActivities } from './invitations.ts';
 import { ledgerActivities } from './ledger.ts';
 import { mailActivities } from './mail.ts';
 import { maintenanceActivities } from './maintenance.ts';
+import { ownerMailActivities } from './owner-mails.ts';
 import { refundActivities } from './payments/refunds.ts';
 import { paymentActivities } from './payments.ts';
 import { payoutActivities } from './payouts.ts';
@@ -31,6 +32,7 @@ export function createPlatformActivities(deps: Deps) {
     ...domainActivities(deps),
     ...invitationActivities(deps),
     ...mailActivities(deps),
+    ...ownerMailActivities(deps),
     ...ledgerActivities(deps),
     ...paymentActivities(deps),
     ...refundActivities(deps),

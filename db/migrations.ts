@@ -58,6 +58,7 @@ import { FormTexts } from './migrations/2026-11-25-form-texts.ts';
 import { InboxDone } from './migrations/2026-11-25-inbox-done.ts';
 import { InboxKinds } from './migrations/2026-11-26-inbox23-kinds.ts';
 import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
+import { PeriodicMails } from './migrations/2026-11-26-mails23b-periodic-mails.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -123,4 +124,5 @@ export const migrationsList = [
   { name: '2026-11-25-fixa-acknowledgements', class: Acknowledgements },
   { name: '2026-11-26-mails23a-mail-choices', class: MailChoices },
   { name: '2026-11-26-inbox23-kinds', class: InboxKinds },
+  { name: '2026-11-26-mails23b-periodic-mails', class: PeriodicMails },
 ];

@@ -14,6 +14,12 @@ export const recurring = [
     note: 'Compares queued mails with their workflows.',
   },
   {
+    name: 'mail-owners',
+    type: 'mailOwners',
+    every: '1 minute',
+    note: 'Queues e-mails about comments without an answer, and weekly summaries.',
+  },
+  {
     name: 'reconcile-billing',
     type: 'reconcileBilling',
     every: '1 minute',

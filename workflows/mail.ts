@@ -14,7 +14,10 @@ import * as policies from './policies.ts';
 const { sendMail } = proxyActivities<Activities>(policies.delivery);
 const { giveUpMail } = proxyActivities<Activities>(policies.quick);
 
-const { reconcileMails } = proxyActivities<Activities>({ ...policies.quick, retry: { maximumAttempts: 3 } });
+const { reconcileMails, queueOwnerMails } = proxyActivities<Activities>({
+  ...policies.quick,
+  retry: { maximumAttempts: 3 },
+});
 
 export async function notify({ mailId }: { mailId: string }): Promise<{ status: string }> {
   setCurrentDetails('Waiting for the mail server to accept the e-mail.');
@@ -35,4 +38,9 @@ async function deliver(mailId: string): Promise<string> {
 /** reconcileWaitingMails: restarts the workflows of queued mails that have none; `schedule:reconcile-mails`, each minute. */
 export async function reconcileWaitingMails(): Promise<{ restarted: number; failed: number }> {
   return await reconcileMails();
+}
+
+/** mailOwners: queues e-mails about comments without an answer, and weekly summaries; `schedule:mail-owners`, each minute. */
+export async function mailOwners(): Promise<{ comments: number; summaries: number }> {
+  return await queueOwnerMails();
 }

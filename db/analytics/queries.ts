@@ -2,7 +2,7 @@
 import type { EntityManager } from '#db/orm.ts';
 import { dateText, dayOf } from './calendar.ts';
 import type { Counts, Dimension } from './counts.ts';
-import { mergeSketch, newSketch, readSketch, type Sketch } from './hyperloglog.ts';
+import { countOf, mergeSketch, newSketch, readSketch, type Sketch } from './hyperloglog.ts';
 
 type Viewed = { views: number } & Record<Dimension, Counts>;
 /** The counts of one edge process in one hour. */
@@ -49,6 +49,15 @@ export async function readTotals(
     [siteId, from],
   );
   return { totals: totals.map((row) => ({ ...viewed(row), visitors: row.visitors })), hours: hours.map(hourRow) };
+}
+
+/** The visitors of these days, in UTC. A visitor counts once per day. */
+export async function countVisitors(em: EntityManager, siteId: string, from: Date, until: Date): Promise<number> {
+  const { totals, hours } = await readTotals(em, siteId, from, { months: false });
+  const isEarlier = ({ start }: { start: Date }) => start < until;
+  const unrolled = [...sketchesByDay(hours.filter(isEarlier)).values()].map(countOf);
+  const rolled = totals.filter(isEarlier).map(({ visitors }) => visitors);
+  return [...unrolled, ...rolled].reduce((sum, visitors) => sum + visitors, 0);
 }
 
 export function hourRow(row: RawRow): HourRow {

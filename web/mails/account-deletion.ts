@@ -23,7 +23,7 @@ function asked(code: string): WrittenMail {
       `Do not give the code to anybody, not even to your agent. If you do nothing, nothing is deleted. The code expires after ${deletionCodePeriod}.`,
     ],
     footer:
-      'You are receiving this e-mail because this is the address of a Frontage account. If this was not you, somebody else can use a browser or mailbox of yours.',
+      'You are receiving this e-mail because this is the address of a Frontage account. If this was not you, somebody else has access to your browser or your mailbox.',
   });
 }
 

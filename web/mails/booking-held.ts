@@ -24,7 +24,7 @@ export function bookingHeld({
       `We are holding this time for you. Pay ${total} by ${until} to confirm your booking.`,
       { facts: factsTable(facts) },
       { button: { label: `Pay ${total}`, url: payUrl } },
-      'If you have already paid, you need to do nothing: we send you a confirmation.',
+      'If you have already paid, you do not need to do anything: we will send you a confirmation.',
     ],
     footer: `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}. If you did not make this booking, ignore this e-mail: nothing is charged.`,
   });

@@ -112,7 +112,7 @@ function writeHtml(subject: string, content: Content): string {
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:560px">
 <tr><td class="mark" style="padding:0 4px 12px;${font};font-size:15px;font-weight:600;color:#8b3320">${visible(hostname)}</td></tr>
 <tr><td class="card" style="padding:28px 24px 12px;background:#fffdf9;border:1px solid #e2dac9;border-radius:10px">
-<h1 class="ink" style="${title}">${visible(heading)}</h1>
+<h1 class="ink" style="${title}">${unbroken(visible(heading))}</h1>
 ${blocks.map(blockHtml)}
 </td></tr>
 <tr><td><p class="quiet" style="${small}">${visible(footer)}${choices ? html` <a class="link" href="${choices}" style="color:#8b3320">${choicesLabel}</a>.` : null}</p></td></tr>
@@ -122,6 +122,13 @@ ${blocks.map(blockHtml)}
 </body>
 </html>
 `.markup;
+}
+
+/** Narrow windows would break the line after a hyphen: `e-` and `mail`. */
+function unbroken(text: string): Html[] {
+  return text
+    .split(/(\be-mails?\b)/i)
+    .map((part, at) => (at % 2 === 0 ? html`${part}` : html`<span style="white-space:nowrap">${part}</span>`));
 }
 
 function blockHtml(block: Block): Html {

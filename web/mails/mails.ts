@@ -16,7 +16,9 @@ import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
 import { moneyReturned } from './money-returned.ts';
 import { agentAdmitted } from './owner/agent-admitted.ts';
+import { commentsWaiting } from './owner/comments-waiting.ts';
 import { publishFailed } from './owner/publish-failed.ts';
+import { weeklySummary } from './owner/weekly-summary.ts';
 import { paymentReceipt, paymentReceived, paymentRefunded, refundFailed } from './payments.ts';
 import { signinLink } from './signin-link.ts';
 import { siteDeletion } from './site-deletion.ts';
@@ -53,6 +55,8 @@ export const mails = {
   'domain-proof-missing': domainProofMissing,
   'site-deletion': siteDeletion,
   'account-deletion': accountDeletion,
+  'comments-waiting': commentsWaiting,
+  'weekly-summary': weeklySummary,
 } as const;
 
 export type MailKind = keyof typeof mails;

@@ -21,7 +21,7 @@ export function signinLink({ link, asker }: SigninLink): WrittenMail {
       'The link works once and expires after 15 minutes. Its page signs in the browser in which you open it, or shows a code for the browser where you requested it.',
     ],
     footer:
-      'Didn’t request this? Ignore this e-mail; opening the link alone does not sign anyone in. Do not tell the code to anybody.',
+      'Didn’t request this? Ignore this e-mail; opening the link alone does not sign anyone in. Do not give the code to anybody.',
   });
 }
 

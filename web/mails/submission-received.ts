@@ -16,6 +16,6 @@ export function submissionReceived({ hostname, title, text }: SubmissionReceived
     preview: `Your message to ${hostname} has arrived.`,
     heading: 'We have received your message',
     blocks: [`Your message to ${title} has arrived. ${title} writes:`, { quote: text }],
-    footer: `You are receiving this e-mail because this address was typed into a form on ${hostname}. If that was not you, please ignore it: there is at most one a day.`,
+    footer: `You are receiving this e-mail because this address was typed into a form on ${hostname}. If that was not you, please ignore this e-mail; the form sends you at most one a day.`,
   });
 }

@@ -1,0 +1,97 @@
+/** E-mails to owners about comments of reviewers that nobody has answered for an hour. */
+import { wantsMail } from '#db/accounts/mail-choices.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { Site } from '#db/sites/site.ts';
+import { lockInTransaction } from '#db/transaction-lock.ts';
+import { dayMs, hourMs } from '#rules/time.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Config } from '#runtime/config.ts';
+import { ownerLinks } from '#runtime/owner-pages.ts';
+import type { WaitingComment } from '#web/mails/owner/comments-waiting.ts';
+
+/** How long a comment waits for an answer, and the shortest time between two e-mails about one site. */
+const waitMs = hourMs;
+/** Older ones are not mailed: after an outage, or once a blocked site is online again. */
+const staleMs = 7 * dayMs;
+/** Sites of one round; the next one continues. */
+const roundMax = 200;
+/** What an e-mail lists. */
+const listedMax = 20;
+const lineMax = 160;
+
+type Deps = { clock: Clock; config: Config };
+
+/**
+ * Open threads that a person opened, and in which that account, not an agent, had the last word. A reviewer comments in
+ * the name of the account that made the link. Takes the times between which the last change was.
+ */
+const isWaiting = `thread.status = 'open' and thread.owner_mailed_at is null
+  and thread.changed_at > ? and thread.changed_at <= ? and exists (
+    select 1 from
+      (select account_id, author_kind from comment_message where thread_id = thread.id order by id limit 1) as opening,
+      (select account_id, author_kind from comment_message where thread_id = thread.id order by id desc limit 1) as latest
+    where opening.author_kind <> 'agent' and latest.author_kind <> 'agent' and opening.account_id = latest.account_id)`;
+
+/** Takes the time after which another e-mail is too soon. */
+const isMailable = `not exists (
+  select 1 from comment_thread mailed where mailed.site_id = thread.site_id and mailed.owner_mailed_at > ?)`;
+
+/** Queues one e-mail for each site with comments that wait. Each comment is in one e-mail. Returns how many e-mails. */
+export async function queueWaitingComments({ em, ...deps }: Deps & { em: () => EntityManager }): Promise<number> {
+  if (!deps.config.mail) return 0;
+  const sites = await em().execute<{ id: string }[]>(
+    `select site.id from comment_thread thread join site on site.id = thread.site_id
+     where ${isWaiting} and ${isMailable}
+       and site.status = 'active' and site.blocked_at is null and site.owner_blocked_at is null
+     group by site.id order by random() limit ${roundMax}`,
+    timesOf(deps.clock.now()),
+  );
+  let queued = 0;
+  for (const { id } of sites) if (await em().transactional((tx) => queueForSite(tx, deps, id))) queued += 1;
+  return queued;
+}
+
+/** The values of `isWaiting` and `isMailable`. */
+function timesOf(now: Date): Date[] {
+  const before = (ms: number) => new Date(now.getTime() - ms);
+  return [before(staleMs), before(waitMs), before(waitMs)];
+}
+
+/** The comments are marked in the transaction that queues their e-mail, or finds that the owner does not want it. */
+async function queueForSite(tx: EntityManager, deps: Deps, siteId: string): Promise<boolean> {
+  await lockInTransaction(tx, `comments waiting on ${siteId}`);
+  const now = deps.clock.now();
+  const marked = await tx.execute<{ id: string }[]>(
+    `update comment_thread thread set owner_mailed_at = ? where thread.site_id = ? and ${isWaiting} and ${isMailable}
+     returning id`,
+    [now, siteId, ...timesOf(now)],
+  );
+  if (marked.length === 0) return false;
+  const site = await tx.findOneOrFail(Site, siteId, { populate: ['account'] });
+  if (!(await wantsMail(tx, site.account.id, 'comments'))) return false;
+  const { hostname } = await canonicalUrl(tx, deps.config, site);
+  const ids = marked.map(({ id }) => id);
+  const data = { hostname, comments: await listed(tx, ids), count: ids.length, ...ownerLinks(deps.config) };
+  queueMail(tx, deps, { kind: 'comments-waiting', to: site.account.email, data, site: siteId });
+  return true;
+}
+
+/** The first of these threads, as the e-mail lists them. */
+async function listed(tx: EntityManager, ids: readonly string[]): Promise<WaitingComment[]> {
+  const rows = await tx.execute<{ page: string; slot: number | null; body: string }[]>(
+    `select thread.page, draft.slot, opening.body from comment_thread thread
+     join lateral (select body from comment_message where thread_id = thread.id order by id limit 1) as opening on true
+     left join deployment draft on draft.id = thread.deployment_id and draft.kind = 'draft'
+     where thread.id = any(?) order by thread.id limit ${listedMax}`,
+    [`{${ids.join(',')}}`],
+  );
+  return rows.map(({ page, slot, body }) => ({ page: lineOf(page), slot, text: lineOf(body) }));
+}
+
+function lineOf(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  const letters = [...line];
+  return letters.length > lineMax ? `${letters.slice(0, lineMax - 1).join('')}…` : line;
+}

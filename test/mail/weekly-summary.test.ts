@@ -1,0 +1,202 @@
+/** The weekly summary of an owner's sites. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Payment } from '#db/payments/payment.ts';
+import { queueWeeklySummaries } from '#db/summaries/mails.ts';
+import { dueWeek } from '#db/summaries/week.ts';
+import { dayMs, hourMs } from '#rules/time.ts';
+import { newId } from '#runtime/ids.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
+import { bookings } from '#test/bookings/fixture.ts';
+import { timetable } from '#test/bookings/timetable.ts';
+import { showDraft } from '#test/comments/drafts.ts';
+import { ada, challengeEnv, forms } from '#test/forms/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
+import { attachAccount } from '#test/payments/fixture.ts';
+import { until } from '#test/stack/until.ts';
+import { createMailFixture, type MailFixture } from './fixture.ts';
+import { mailOwners, queuedMails, stalledAtQueue } from './owner-mails.ts';
+
+const kind = 'weekly-summary';
+let fixture: MailFixture;
+beforeAll(async () => {
+  fixture = await createMailFixture({}, challengeEnv);
+}, 60_000);
+afterAll(() => fixture?.close());
+
+/** Moves the clock to the next Monday, at this hour in UTC. Returns the days of the week before. */
+function skipToMonday(hour: number): { from: Date; days: Date[] } {
+  const now = fixture.clock.now();
+  const midnight = Math.floor(now.getTime() / dayMs) * dayMs;
+  const daysAhead = ((8 - now.getUTCDay()) % 7) + (now.getUTCDay() === 1 ? 7 : 0);
+  const monday = midnight + daysAhead * dayMs;
+  fixture.skip(monday + hour * hourMs - now.getTime());
+  const days = Array.from({ length: 7 }, (_, n) => new Date(monday - (7 - n) * dayMs));
+  return { from: days[0] as Date, days };
+}
+
+/** An owner who wants the summary, with as many sites. */
+async function summarised(sites = 1) {
+  const ask = people(fixture);
+  const owner = await fixture.newCaller();
+  await fixture.deps
+    .em()
+    .execute(`update account set mail_choices = '{"summary": true}' where id = ?`, [owner.accountId]);
+  const made = [];
+  for (let n = 0; n < sites; n += 1) made.push(await ask.newSite(owner));
+  const email = await ask.emailOf(owner);
+  return {
+    owner,
+    sites: made,
+    hostnames: made.map(({ name }) => siteHostname(fixture.config, name)),
+    queued: () => queuedMails(fixture, kind, { accountId: owner.accountId }),
+    received: async () => {
+      const summaries = () => fixture.mailsTo(email).filter(({ subject }) => subject.includes('Your week'));
+      return (await until(summaries, ({ length }) => length > 0))[0];
+    },
+  };
+}
+
+const sketch = Buffer.from([0, 1, 1, 0, 2, 1]);
+const empty = `'{}', '{}', '{}', '{}'`;
+const none = { id: '', name: '' };
+
+/** Two visitors in an hour that is not rolled up, as an edge counts them. */
+const visited = (siteId: string, at: Date) =>
+  fixture.deps.em().execute(
+    `insert into view_hour (site_id, hour, writer, views, sketch, pages, referrers, countries, devices)
+     values (?, ?, 'test', 5, ?, ${empty})`,
+    [siteId, at, sketch],
+  );
+const visitedOnDay = (siteId: string, day: Date, visitors: number) =>
+  fixture.deps.em().execute(
+    `insert into view_total (site_id, unit, start, views, visitors, pages, referrers, countries, devices)
+     values (?, 'day', ?::date, 99, ?, ${empty})`,
+    [siteId, day.toISOString().slice(0, 10), visitors],
+  );
+
+/** A paid link of the site. */
+async function paid(owner: { accountId: string }, siteId: string, amount: number, at: Date): Promise<void> {
+  const { id: payoutAccount } = await attachAccount(fixture, owner, siteId);
+  const em = fixture.deps.em();
+  const times = { createdAt: at, paidAt: at, expiresAt: at };
+  em.create(Payment, {
+    id: newId('pay'),
+    site: siteId,
+    payoutAccount,
+    amount,
+    currency: 'EUR',
+    status: 'paid',
+    ...times,
+  });
+  await em.flush();
+}
+
+test('a week ends on Monday at midnight and is due for two days', () => {
+  const week = { from: new Date('2026-11-16T00:00:00Z'), until: new Date('2026-11-23T00:00:00Z') };
+  const due = (at: string) => dueWeek(new Date(at));
+  expect(due('2026-11-23T05:59:59Z')).toBe(null);
+  expect(due('2026-11-23T06:00:00Z')).toEqual(week);
+  expect(due('2026-11-24T23:59:59Z')).toEqual(week);
+  expect(due('2026-11-25T00:00:00Z')).toBe(null);
+  expect(due('2026-11-22T12:00:00Z')).toBe(null);
+});
+
+test('the summary counts what happened on each site in the seven days', async () => {
+  const { owner, sites, hostnames, received, queued } = await summarised(3);
+  const [busy = none, quiet = none] = sites;
+  const { days } = skipToMonday(5);
+  const [monday, , wednesday] = days as [Date, Date, Date];
+  const sunday = days[6] as Date;
+  const before = new Date(monday.getTime() - hourMs);
+  await visitedOnDay(busy.id, wednesday, 40);
+  await visitedOnDay(busy.id, new Date(monday.getTime() - dayMs), 1000);
+  await visited(busy.id, new Date(sunday.getTime() + 23 * hourMs));
+  await visited(busy.id, new Date(sunday.getTime() + 24 * hourMs));
+  await paid(owner, busy.id, 1250, wednesday);
+  await paid(owner, quiet.id, 500, before);
+  await owner.call('POST', `/v1/sites/${busy.id}/comments`, { body: { page: '/', body: 'Larger, please' } });
+  const { deploymentId } = await showDraft(fixture, { siteId: busy.id, accountId: owner.accountId, slot: 1 }, '<p>x');
+  await fixture.deps
+    .em()
+    .execute(`update deployment set kind = 'site', slot = null, live_at = ? where id = ?`, [wednesday, deploymentId]);
+  await visitedOnDay(quiet.id, wednesday, 1);
+  await mailOwners(fixture);
+  expect(await queued()).toBe(0);
+  fixture.skip(2 * hourMs);
+  await mailOwners(fixture);
+  const { subject = '', text = '' } = (await received()) ?? {};
+  expect(subject).toBe('Your week: 43 visits');
+  const [first = '', second = '', ...others] = text.split(/\n\n(?=\S+\n\nVisits)/).slice(1);
+  expect(first).toContain(`${hostnames[0]}\n\nVisits: 42\nPayments: 1 (€12.50)\nPublished: 1 time\nOpen comments: 1`);
+  expect(second).toContain(`${hostnames[1]}\n\nVisits: 1\n`);
+  expect(others).toEqual([]);
+  expect(text).toContain(`${fixture.config.baseUrl}/account/mails`);
+  expect(text).not.toContain('Larger');
+});
+
+test('enquiries and bookings count, without spam, blocks and cancelled ones', async () => {
+  const { owner, received } = await summarised(0);
+  const ask = { ...forms(fixture), ...bookings(fixture) };
+  const { site } = await ask.newBookable(timetable(), owner);
+  const form = await ask.newForm(owner, {}, { ...site, address: '' });
+  for (const name of ['Ada', 'Grace', 'Spam']) await ask.send(form.id, { ...ada, name });
+  const [spam] = (await ask.submissions(owner, form.id)).body.items;
+  await owner.call('PATCH', `/v1/submissions/${spam.id}`, { body: { spam: true } });
+  const book = async (days: number, more: object = { kind: 'booking', service: 'talk' }) => {
+    const start = new Date(`${ask.dateIn(days)}T10:00:00Z`);
+    const end = new Date(start.getTime() + hourMs);
+    const body = { calendar: 'room', start, ...more, ...('service' in more ? {} : { end }) };
+    const { status, body: made, text } = await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body });
+    expect([status, text]).toEqual([200, text]);
+    return made.id;
+  };
+  await book(20);
+  await owner.call('POST', `/v1/bookings/${await book(21)}/cancel`);
+  await book(22, { kind: 'block' });
+  skipToMonday(7);
+  await mailOwners(fixture);
+  const { subject, text = '' } = (await received()) ?? {};
+  expect(subject).toBe(`${siteHostname(fixture.config, site.name)}: Your week: 0 visits, 2 enquiries, 1 booking`);
+  expect(text).toContain('Visits: 0\nEnquiries: 2\nBookings: 1\n');
+});
+
+test('a week without events has no summary, nor has an unasked one', async () => {
+  const [idle, unasked] = [await summarised(), await summarised()];
+  await fixture.deps.em().execute('update account set mail_choices = null where id = ?', [unasked.owner.accountId]);
+  const { days } = skipToMonday(7);
+  await visitedOnDay(unasked.sites[0]?.id ?? '', days[0] as Date, 9);
+  await queueWeeklySummaries(fixture.deps);
+  expect([await idle.queued(), await unasked.queued()]).toEqual([0, 0]);
+});
+
+test('concurrent rounds, also of later days, send one summary', async () => {
+  const { sites, queued, received } = await summarised();
+  const { days } = skipToMonday(7);
+  await visitedOnDay(sites[0]?.id ?? '', days[0] as Date, 9);
+  const rounds = await Promise.all(Array.from({ length: 6 }, () => queueWeeklySummaries(fixture.deps)));
+  expect(rounds.reduce((sum, count) => sum + count, 0)).toBe(1);
+  await received();
+  fixture.skip(dayMs);
+  await mailOwners(fixture);
+  expect(await queued()).toBe(1);
+  const next = skipToMonday(7);
+  await visitedOnDay(sites[0]?.id ?? '', next.days[0] as Date, 3);
+  await mailOwners(fixture);
+  expect(await queued()).toBe(2);
+});
+
+test('a connection lost while the summary is queued loses and repeats nothing', async () => {
+  const { sites, queued, received } = await summarised();
+  const { days } = skipToMonday(7);
+  await visitedOnDay(sites[0]?.id ?? '', days[0] as Date, 9);
+  await stalledAtQueue(fixture, async (stalled) => {
+    const lost = queueWeeklySummaries(fixture.deps).catch((error: unknown) => error);
+    const pid = await stalled();
+    await fixture.deps.em().execute('select pg_terminate_backend(?)', [pid]);
+    expect(await lost).toBeInstanceOf(Error);
+  });
+  expect(await queued()).toBe(0);
+  await mailOwners(fixture);
+  await received();
+  expect(await queued()).toBe(1);
+});

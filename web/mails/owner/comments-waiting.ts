@@ -1,0 +1,43 @@
+import { type Block, type WrittenMail, write } from '#web/mails/layout.ts';
+
+/** `text` is the reviewer's, on one line; `slot` is the preview's number, null for the live website. */
+export type WaitingComment = { page: string; slot: number | null; text: string };
+
+export type CommentsWaiting = {
+  hostname: string;
+  /** The first of them, oldest first. */
+  comments: WaitingComment[];
+  /** Of all, with those that are not listed. */
+  count: number;
+  /** The owner's page, and the one where they choose their e-mails; null where owners cannot sign in. */
+  account: string | null;
+  choices: string | null;
+};
+
+/** To the owner: comments that have had no answer for an hour. */
+export function commentsWaiting({ hostname, comments, count, account, choices }: CommentsWaiting): WrittenMail {
+  const what = count === 1 ? 'A comment is waiting for an answer' : `${count} comments are waiting for an answer`;
+  const unlisted = count - comments.length;
+  return write({
+    subject: what,
+    hostname,
+    preview: comments
+      .map(({ text }) => text)
+      .join(' · ')
+      .slice(0, 140),
+    heading: what,
+    blocks: [
+      `Nobody has answered or resolved ${count === 1 ? 'this comment' : 'these comments'} for an hour:`,
+      ...comments.flatMap(commentBlocks),
+      ...(unlisted > 0 ? [`And ${unlisted} more.`] : []),
+      'Your agent can read, answer and resolve comments. To answer on the page yourself, ask your agent for a review link.',
+      ...(account === null ? [] : [{ button: { label: 'Open your account', url: account } }]),
+    ],
+    footer: `You are receiving this e-mail because you own this website. You receive one e-mail about each comment, and at most one an hour for ${hostname}.`,
+    choices,
+  });
+}
+
+function commentBlocks({ page, slot, text }: WaitingComment): Block[] {
+  return [`On the page ${page}${slot === null ? '' : ` of preview ${slot}`}:`, { quote: text }];
+}
