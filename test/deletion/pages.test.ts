@@ -122,7 +122,9 @@ test('an owner ends a git password, and an invitation by an agent', async () => 
 
 test('an owner chooses their e-mails', async () => {
   const owner = await fixture.newSignedIn('Claude');
+  await owner.call('POST', '/v1/tokens', { body: { name: 'An agent with a long name: the helper of the bakery' } });
   const page = await signedIn(owner.email);
+  await goTo(page, (await readMail(owner.email, 'agent-admitted')).link);
   await page.getByRole('link', { name: 'Choose your e-mails' }).click();
   await look(page, 'mails');
   await page.getByLabel('A version of your website could not be published.').uncheck();

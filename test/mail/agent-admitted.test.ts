@@ -63,6 +63,7 @@ test('an approved request is mailed when its agent gets the token, once', async 
   for (const line of ['Agent: Tinker', 'Access: all websites · may change them', 'Given by: you, in a browser'])
     expect(mail?.text).toContain(`${line}\n`);
   expect([mail?.subject, mail?.link]).toEqual([subject, '/account']);
+  expect(mail?.text).toContain('If you did this, there is nothing more to do.');
 });
 
 test('an app is mailed when it is connected, not when it renews its access', async () => {

@@ -35,7 +35,9 @@ export function agentAdmitted({ account, choices, isLast, ...access }: AgentAdmi
           ['Ends', ends],
         ],
       },
-      'If you or your agent wanted this, there is nothing to do. If not, revoke this access and that of the agent that gave it.',
+      givenBy === null
+        ? 'If you did this, there is nothing more to do. If not, revoke this access: another person may be able to read your e-mails.'
+        : 'If you or your agent wanted this, there is nothing to do. If not, revoke this access and that of the agent that gave it.',
       ...(isLast ? ['Several agents got access within an hour. We send no more e-mails about it for now.'] : []),
       account === null
         ? 'To end its access, ask the operator of this service.'
