@@ -81,10 +81,10 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
     {
       data: {
         agent: 'Claude',
-        may: 'Change and publish websites',
+        may: 'one website · may change them',
         websites: [hostname],
         givenBy: null,
-        ends: 'when you revoke it',
+        ends: 'when you end it',
         isLast: false,
         account: link('/account'),
         choices,
