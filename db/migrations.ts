@@ -59,6 +59,7 @@ import { InboxDone } from './migrations/2026-11-25-inbox-done.ts';
 import { InboxKinds } from './migrations/2026-11-26-inbox23-kinds.ts';
 import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
 import { PeriodicMails } from './migrations/2026-11-26-mails23b-periodic-mails.ts';
+import { PageColors } from './migrations/2026-11-26-page23-page-colors.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -125,4 +126,5 @@ export const migrationsList = [
   { name: '2026-11-26-mails23a-mail-choices', class: MailChoices },
   { name: '2026-11-26-inbox23-kinds', class: InboxKinds },
   { name: '2026-11-26-mails23b-periodic-mails', class: PeriodicMails },
+  { name: '2026-11-26-page23-page-colors', class: PageColors },
 ];

@@ -15,7 +15,7 @@ const owners = (says: string): Described => ({ says, ownersOnly: true });
 /** By name: the kind of the subject, a dot, and what was done to it. */
 const described = {
   'site.created': { says: 'Created a site.' },
-  'site.updated': { says: 'Changed the title or the name of a site.' },
+  'site.updated': { says: 'Changed the title, the name or the colours of a site.' },
   'site.archived': { says: 'Archived a site.' },
   'site.unarchived': { says: 'Made an archived site active again.' },
   'site.deleted': { says: 'Deleted a site, also together with the account.' },

@@ -18,6 +18,8 @@ export type Page = {
   bar?: Html;
   /** The page's own script. It may only connect to its own origin. */
   script?: string;
+  /** Paths of modules on our own origin that it loads. */
+  modules?: readonly string[];
   /** Additional styles of this page. */
   style?: string;
   /** Origins that may frame this page; default none. */
@@ -55,14 +57,20 @@ export function writePage(page: Page): WrittenPage {
   };
 }
 
-function policy({ script, style: own, frames, form, leadsTo = [], loads, ancestors = [] }: Page): string {
+function policy({ script, modules = [], style: own, frames, form, leadsTo = [], loads, ancestors = [] }: Page): string {
   const loaded = loads === undefined ? '' : ` ${["'self'", ...loads].join(' ')}`;
+  const scripts = [
+    ...(script === undefined ? [] : [hashSource(script)]),
+    ...(modules.length > 0 || loads ? ["'self'"] : []),
+    ...(loads ?? []),
+  ];
+  const isScripted = script !== undefined || modules.length > 0;
   const framed = frames ?? (loads?.length ? loads : undefined);
   return [
     "default-src 'none'",
     `style-src ${styleSource}${own === undefined ? '' : ` ${hashSource(own)}`}${loaded}`,
     script === undefined ? "img-src 'self' data:" : "img-src 'self' data: blob:",
-    ...(script === undefined ? [] : [`script-src ${hashSource(script)}${loaded}`, `connect-src 'self'`]),
+    ...(isScripted ? [`script-src ${scripts.join(' ')}`, `connect-src 'self'`] : []),
     ...(loads === undefined ? [] : ["worker-src 'self'"]),
     ...(framed === undefined ? [] : [`frame-src ${framed.join(' ')}`]),
     "base-uri 'none'",
@@ -75,7 +83,17 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-function shell({ title, main, layout, brand = 'Frontage', bar, script, style: own, data = {} }: Page): string {
+function shell({
+  title,
+  main,
+  layout,
+  brand = 'Frontage',
+  bar,
+  script,
+  modules = [],
+  style: own,
+  data = {},
+}: Page): string {
   const head = html`<!doctype html>
 <html lang="en">
 <head>
@@ -92,7 +110,7 @@ ${layout === 'message' || layout === 'frame' ? null : html`<header><span class="
 <main${Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)}>
 ${main}
 </main>
-`;
+${modules.map((path) => html`<script type="module" src="${path}"></script>\n`)}`;
   // The policy contains the hashes of both.
   const scripted = script === undefined ? '' : `<script>${inElement(script, 'script')}</script>\n`;
   const styled = own === undefined ? '' : `<style>${inElement(own, 'style')}</style>\n`;

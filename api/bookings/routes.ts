@@ -229,6 +229,7 @@ async function bookableView(
     embed: bookingEmbed(config.baseUrl, site.publicId),
     calendars: calendars.map(calendarOf),
     services: bookable.services.map(serviceOf),
+    fallback: bookable.fallback ?? null,
     notify_to: await notifyAddress(em, site, bookable.notifyCollaboratorId),
     notify_options: await notifyOptions(em, site),
     mail: config.mail ? ('sent' as const) : ('not_configured' as const),

@@ -1,6 +1,7 @@
 import type { Loaded } from '@mikro-orm/core';
 import { z } from 'zod';
 import { fieldAnswer, intakeFields } from '#api/forms/fields.ts';
+import { formTexts } from '#api/forms/texts.ts';
 import { mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { pageQuery } from '#api/pagination.ts';
 import { payUrl } from '#api/payments/schemas.ts';
@@ -62,6 +63,11 @@ export const bookableInput = z.strictObject({
     .string()
     .optional()
     .describe('The address that receives e-mails about bookings. The default is the owner’s.'),
+  fallback: formTexts.fallback
+    .optional()
+    .describe(
+      'What a visitor without JavaScript reads on the booking page, such as a telephone number. Absent: it stays as it is.',
+    ),
   confirm: z
     .boolean()
     .default(false)
@@ -114,10 +120,15 @@ export const bookableSchema = z
     site_id: z.string(),
     status: z.enum(['open', 'ended']),
     public_id: z.string(),
-    url: z.string().describe('The URL where visitors and their agents can view and book the services.'),
+    url: z
+      .string()
+      .describe(
+        'The URL where visitors and their agents can view and book the services: a page in a browser, JSON for programs.',
+      ),
     embed: z.string().describe('HTML that embeds the booking widget in a page of the site.'),
     calendars: z.array(calendarAnswer),
     services: z.array(serviceAnswer),
+    fallback: z.string().nullable(),
     notify_to: z.string(),
     notify_options: z.array(z.string()).describe('The allowed values for notify_to.'),
     mail: z.enum(['sent', 'not_configured']).describe('Whether e-mails about bookings are sent.'),

@@ -50,6 +50,7 @@ export async function declareBookable(
     const bookable = before ?? tx.create(Bookable, { site, services: [], declaredAt: now });
     bookable.services = timetable.services;
     if (notify !== undefined) bookable.notifyCollaboratorId = notify;
+    if (input.fallback !== undefined) bookable.fallback = input.fallback;
     bookable.declaredAt = now;
     bookable.endedAt = null;
     const detail = { calendars: timetable.calendars.length, services: timetable.services.length };

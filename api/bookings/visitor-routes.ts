@@ -4,11 +4,13 @@ import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
+import { namesHtml, sendErrorAsAsked } from '#api/visitors/pages.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newSecret } from '#runtime/ids.ts';
+import { sendBookingPage } from './booking-page.ts';
 import { createBooking } from './creation.ts';
 import { describeBookable } from './description.ts';
 import { choose, openDays, openSlots, openTimetable, siteOf } from './offers.ts';
@@ -70,18 +72,23 @@ export function offeringRoutes(app: Api, deps: Deps): void {
   app.get(
     '/b/:public_id',
     {
-      config: { operation: 'offer.read', capability },
+      config: { operation: 'offer.read', capability, answers: ['application/json', 'text/html'] },
+      errorHandler: (error, request, reply) => sendErrorAsAsked(error, request, reply),
       schema: {
         summary: 'Read a website’s services and booking instructions',
+        description: 'A client whose Accept header names text/html, as browsers’ do, receives the booking page.',
         security,
         params: publicParams,
         response: { 200: descriptionAnswer },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { site } = visited(request);
       const takesMoney = (await activePayoutAccount(request.em, deps, site)) !== null;
-      return await describeBookable(request.em, deps.config, await openTimetable(request.em, site), takesMoney);
+      const declared = await openTimetable(request.em, site);
+      if (namesHtml(request))
+        return (await sendBookingPage(request.em, deps, declared, { takesMoney, reply })) as never;
+      return await describeBookable(request.em, deps.config, declared, takesMoney);
     },
   );
 
@@ -179,8 +186,8 @@ export function bookingCreationRoutes(app: Api, deps: Deps): void {
         body: newBookingBody,
         response: { 200: bookingSchema },
       },
-      // Before the idempotency lookup, so that another site's page learns nothing from it.
-      onRequest: async (request) => requireOwnOrigin(request, visited(request).own),
+      // Before the idempotency lookup, so that another site's page learns nothing from it. The booking page is ours.
+      onRequest: async (request) => requireOwnOrigin(request, new Set([...visited(request).own, deps.config.baseUrl])),
     },
     async (request) => {
       const made = { id: request.newId('book'), cancelSecret: newSecret('frc') };

@@ -8,7 +8,7 @@ import { bookableInput } from '#api/bookings/schemas.ts';
 import { positionInput, typedPage } from '#api/comments/schemas.ts';
 import { formFields } from '#api/forms/fields.ts';
 import { acknowledgementText, formTexts } from '#api/forms/texts.ts';
-import { siteInput } from '#api/sites/schemas.ts';
+import { pageColors, siteInput } from '#api/sites/schemas.ts';
 import { bookingKinds } from '#db/bookings/booking.ts';
 import { type IdPrefix, isId } from '#runtime/ids.ts';
 
@@ -75,7 +75,12 @@ export const rowSchemas = {
     created_at: moment,
     expires_at: moment,
   }),
-  bookable: z.strictObject({ services: storedServices, declared_at: moment, ended_at: moment.nullable() }),
+  bookable: z.strictObject({
+    services: storedServices,
+    fallback: formTexts.fallback.default(null),
+    declared_at: moment,
+    ended_at: moment.nullable(),
+  }),
   calendar: z.strictObject({
     id: id('cal'),
     key: calendar.key,
@@ -161,6 +166,7 @@ export const siteColumns = {
   // Titles of earlier releases may have several lines.
   title: z.string().trim().min(1).max(120),
   template: z.string().regex(/^([a-z][a-z0-9-]{0,39})?$/),
+  colors: pageColors.optional(),
   created_at: moment,
 };
 

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { bodyBytesMax } from '#api/plugins/json.ts';
+import { namesHtml } from '#api/visitors/pages.ts';
 import { errors } from '#runtime/errors.ts';
 import type { RawValues } from './values.ts';
 
@@ -27,7 +28,7 @@ export async function parseSubmission(request: Pick<FastifyRequest, 'headers' | 
 /** Whether to respond with JSON. A browser gets a page, and so does any client that sends a form as browsers do. */
 export function prefersJson({ headers, method }: Pick<FastifyRequest, 'headers' | 'method'>): boolean {
   const { accept = '' } = headers;
-  if (/\btext\/html\b/i.test(accept)) return false;
+  if (namesHtml({ headers })) return false;
   if (method !== 'POST') return true;
   return /\bapplication\/json\b/i.test(accept) || /^application\/json\b/i.test(headers['content-type'] ?? '');
 }

@@ -71,6 +71,7 @@ export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: Visite
     fields: askedFields(form.fields).map(withLength),
     button: form.button,
     fallback: form.fallback,
+    colors: form.site.colors,
     challenge: challenge.shown,
     files: widgetFiles,
   };

@@ -22,7 +22,7 @@ export function respondReceived(
   returnTo: string | undefined,
 ): FastifyReply {
   if (returnTo !== undefined) return reply.header('cache-control', 'no-store').redirect(returnTo, 303);
-  return sendPage(reply, thankYouPage({ ...placeOf(config, form), thanks: form.thanks }));
+  return sendPage(reply, thankYouPage({ ...placeOf(config, form), thanks: form.thanks, colors: form.site.colors }));
 }
 
 type Known = { form: VisitedForm | undefined; given: RawValues };

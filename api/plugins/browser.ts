@@ -115,7 +115,8 @@ function formToken(secret: string, browser: string): string {
   return createHmac('sha256', key).update(browser).digest('base64url');
 }
 
-function sendErrorPage(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** A page that says what went wrong, with the error's status. */
+export function sendErrorPage(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = error instanceof AppError ? error : asAppError(error, request);
   if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
   return sendPage(
@@ -127,6 +128,7 @@ function sendErrorPage(error: unknown, request: FastifyRequest, reply: FastifyRe
 
 const titles: Partial<Record<AppError['code'], string>> = {
   not_found: 'We can’t find this page',
+  bookings_unavailable: 'This website takes no bookings',
   access_denied: 'Your account is blocked',
   account_deleting: 'You deleted this account',
   rate_limited: 'Too many requests',

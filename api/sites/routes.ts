@@ -100,9 +100,9 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.patch(
     '/v1/sites/:id',
     {
-      config: { operation: 'site.update', needs: 'write' },
+      config: { operation: 'site.update', needs: 'write', invalid: { colors: 'invalid_input' } },
       schema: {
-        summary: 'Change a site’s title or name',
+        summary: 'Change a site’s title, name or colours',
         description:
           'Only the owner can change the name, at most five times a day. The old address redirects to the new one for 90 days, for at most three old names. The live pages name the new address after the next publish.',
         params: idParams,

@@ -27,7 +27,7 @@ import { type AppError, errors } from '#runtime/errors.ts';
 import { newPublicId } from '#runtime/ids.ts';
 import { readTemplate } from '#templates/templates.ts';
 import { claimFreeName, nameTaken, renameSite, requireFreeName } from './names.ts';
-import type { UnpublishedChanges } from './schemas.ts';
+import type { SiteChange, UnpublishedChanges } from './schemas.ts';
 
 export type NewSite = { id: string; name: string; title: string; template: string | null };
 
@@ -83,25 +83,30 @@ export async function updateSite(
   deps: Pick<Deps, 'clock' | 'config'>,
   actor: Actor,
   siteId: string,
-  { title, name }: { title?: string | undefined; name?: string | undefined },
+  { title, name, colors }: SiteChange,
 ): Promise<Site> {
   return await em
     .transactional(async (tx) => {
       const site = await lockVisibleSite(tx, actor, siteId);
       if (name !== undefined) requireOwner(site, actor, 'change its name');
       requireChangeable(site);
-      if (title === undefined && name === undefined) {
+      if (title === undefined && name === undefined && colors === undefined) {
         throw errors.nothing_to_update('The request contains no changes.', {
-          nextAction: 'Send a title, a name, or both.',
+          nextAction: 'Send a title, a name or colors.',
         });
       }
-      const before = { name: site.name, title: site.title };
+      const before = { name: site.name, title: site.title, colors: writtenColors(site.colors) };
       if (name !== undefined && name !== site.name) {
         requireSiteNotBlocked(site, 'be renamed');
         await renameSite(tx, deps, site, name);
       }
-      const changed = { ...changeOf('name', before.name, site.name), ...changeOf('title', before.title, title) };
       site.title = title ?? site.title;
+      if (colors !== undefined) site.colors = colors;
+      const changed = {
+        ...changeOf('name', before.name, site.name),
+        ...changeOf('title', before.title, site.title),
+        ...changeOf('colors', before.colors, writtenColors(site.colors)),
+      };
       recordAct(tx, deps.clock, actor, 'site.updated', { site, detail: changed });
       return site;
     })
@@ -109,9 +114,12 @@ export async function updateSite(
 }
 
 /** A field of `detail` whose value changed; nothing where it did not. */
-function changeOf(field: string, from: string, to: string | undefined) {
-  return to === undefined || to === from ? {} : { [field]: { from, to } };
+function changeOf(field: string, from: string | null, to: string | null) {
+  return to === from ? {} : { [field]: { from, to } };
 }
+
+const writtenColors = (colors: SiteChange['colors']): string | null =>
+  colors ? `${colors.accent} on ${colors.background}` : null;
 
 /** Stops serving the site and cancels its builds. Archiving an archived site changes nothing. */
 export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Actor, siteId: string): Promise<Site> {

@@ -6,6 +6,7 @@ import { repositoryAddress } from '#api/source/schemas.ts';
 import { blockOf } from '#db/sites/blocks.ts';
 import type { FormerName } from '#db/sites/former-names.ts';
 import type { Site } from '#db/sites/site.ts';
+import { hexColor } from '#rules/page-colors.ts';
 import { publicSiteStatus, publicSiteStatuses } from '#rules/site-deletion.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
@@ -39,7 +40,23 @@ export const siteInput = z.strictObject({
       'The name of a template from GET /v1/templates; `blank` if absent. With null the site has no source: push an existing repository, whose history may contain anything.',
     ),
 });
-export const siteChange = z.strictObject({ title: title.optional(), name: name.optional() });
+const color = z.string().regex(hexColor, 'must be a colour such as #2f5d50').toLowerCase();
+export const pageColors = z
+  .strictObject({ accent: color, background: color })
+  .describe(
+    'Two colours, as #rrggbb, of the site’s pages on the platform: its booking page and the pages of its forms. Text colours are chosen so that text is readable.',
+  );
+
+export const siteChange = z
+  .strictObject({
+    title,
+    name,
+    colors: pageColors
+      .nullable()
+      .describe('Colours of the booking page and of the pages of forms. null: the usual ones.'),
+  })
+  .partial();
+export type SiteChange = z.output<typeof siteChange>;
 
 export const siteList = pageQuery.extend({
   status: z
@@ -75,6 +92,7 @@ export const siteSchema = z
     live_deployment_id: z.string().nullable(),
     open_comments: z.number().int().describe('Number of open comment threads.'),
     public_id: z.string(),
+    colors: pageColors.nullable(),
     role: z.enum(['owner', 'collaborator']),
     created_at: moment,
     archived_at: moment.nullable(),
@@ -121,6 +139,7 @@ export function siteView(site: Site, { config, actor, openComments }: SiteContex
     live_deployment_id: site.liveDeploymentId ?? null,
     open_comments: openComments,
     public_id: site.publicId,
+    colors: site.colors ?? null,
     role: roleOf(site, actor),
     created_at: site.createdAt,
     archived_at: site.archivedAt ?? null,

@@ -73,7 +73,7 @@ const preflightSeconds = '600';
  * a preflight request (`OPTIONS`), which needs only an empty response.
  */
 export function allowOrigins(request: FastifyRequest, reply: FastifyReply, own: ReadonlySet<string>): boolean {
-  reply.header('vary', 'origin');
+  reply.header('vary', 'origin, accept');
   const { origin } = request.headers;
   if (origin !== undefined && own.has(origin)) {
     reply.headers({

@@ -11,6 +11,8 @@ export const Bookable = defineEntity({
     services: p.json().$type<Service<FormField>[]>(),
     /** The collaborator who is notified of bookings; null for the owner. */
     notifyCollaboratorId: p.text().nullable(),
+    /** The owner's text for visitors without scripts. */
+    fallback: p.text().nullable(),
     declaredAt: p.datetime(),
     endedAt: p.datetime().nullable(),
   },

@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { subscriptionsSql } from '#db/accounts/account-sql.ts';
+import type { PageColors } from '#rules/page-colors.ts';
 import type { SiteStatus } from '#rules/states.ts';
 
 /**
@@ -14,6 +15,8 @@ export const Site = defineEntity({
     account: () => p.manyToOne(Account),
     name: p.text().unique(),
     title: p.text(),
+    /** The owner's colours on the platform's pages of the site; null for the usual ones. */
+    colors: p.json().$type<PageColors>().nullable(),
     /** Empty if the site was created without one. */
     template: p.text(),
     status: p.text().$type<SiteStatus>(),

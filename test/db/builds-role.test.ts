@@ -35,7 +35,7 @@ const readable = {
   plan_grant: 'account_id ended_at ends_at plan',
   preview: 'deployment_id expires_at id latest_id removed_at site_id slot',
   site:
-    'account_id archived_at block_reason blocked_at cache_epoch changed_xid created_at delete_at deleted_with_account id last_number last_ticket ' +
+    'account_id archived_at block_reason blocked_at cache_epoch changed_xid colors created_at delete_at deleted_with_account id last_number last_ticket ' +
     'live_deployment_id live_ticket name owner_blocked_at public_id purged_at redirects_sha256 status template title',
 };
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import type { Fixture } from '#test/api/fixture.ts';
 import { pathOf } from '#test/stack/requirements.ts';
 
 const executablePath = await pathOf('chromium');
@@ -14,7 +15,14 @@ const args = [
   '--host-resolver-rules=MAP *.localhost 127.0.0.1',
 ];
 
-type Look = { theme?: 'light' | 'dark'; width?: number; lang?: string };
+export type Look = {
+  theme?: 'light' | 'dark';
+  width?: number;
+  lang?: string;
+  /** Whether the system sets the colours. */
+  forced?: boolean;
+  scripts?: boolean;
+};
 export type Browsing = Awaited<ReturnType<typeof openBrowsing>>;
 
 /** Stands in for the edge at `edgeUrl`: what is shown there is what a page of that site does. */
@@ -27,17 +35,40 @@ export async function openBrowsing() {
   await new Promise<void>((ready) => sites.listen(0, '127.0.0.1', ready));
   const { port } = sites.address() as AddressInfo;
   const browser = await chromium.launch({ executablePath, args });
+
+  async function newPage({ theme = 'light', width = 390, forced = false, scripts = true }: Look): Promise<Page> {
+    const context = await browser.newContext({
+      viewport: { width, height: 900 },
+      colorScheme: theme,
+      forcedColors: forced ? 'active' : 'none',
+      javaScriptEnabled: scripts,
+      timezoneId: 'Europe/Berlin',
+      locale: 'en-GB',
+    });
+    const page = await context.newPage();
+    page.on('pageerror', (error) => {
+      throw error;
+    });
+    return page;
+  }
+
   return {
     edgeUrl: `http://localhost:${port}`,
     /** A page of the site with this inside. */
-    async open(name: string, inside: string, { theme = 'light', width = 390, lang = 'en' }: Look = {}): Promise<Page> {
-      pages.set(name, shell(inside, lang));
-      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme });
-      const page = await context.newPage();
-      page.on('pageerror', (error) => {
-        throw error;
-      });
+    async open(name: string, inside: string, look: Look = {}): Promise<Page> {
+      pages.set(name, shell(inside, look.lang ?? 'en'));
+      const page = await newPage(look);
       await page.goto(`http://${name}.sites.localhost:${port}/`);
+      return page;
+    },
+    /** A page of the platform, at its configured address. */
+    async visit({ config: { baseUrl }, url }: Pick<Fixture, 'config' | 'url'>, path: string, look: Look = {}) {
+      const page = await newPage(look);
+      await page.route(`${baseUrl}/**`, async (route) => {
+        const target = route.request().url().replace(baseUrl, url);
+        await route.fulfill({ response: await route.fetch({ url: target }) });
+      });
+      await page.goto(`${baseUrl}${path}`);
       return page;
     },
     async keep(page: Page, name: string): Promise<void> {
@@ -52,5 +83,5 @@ export async function openBrowsing() {
 
 const shell = (inside: string, lang: string) => `<!doctype html><html lang="${lang}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Page</title>
-<style>:root{color-scheme:light dark}body{font-family:Georgia,serif;margin:0;padding:1.5rem;max-width:60rem}</style>
-<h1>The pottery</h1>${inside}`;
+<style>:root{color-scheme:light dark}body{background:Canvas;color:CanvasText;font-family:Georgia,serif;margin:0;padding:1.5rem;max-width:60rem}</style>
+<main><h1>The pottery</h1>${inside}</main>`;

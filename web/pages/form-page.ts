@@ -2,11 +2,14 @@
 import { readFileSync } from 'node:fs';
 import type { FormField } from '#db/forms/form.ts';
 import type { Shown } from '#providers/challenge/challenge.ts';
+import type { PageColors } from '#rules/page-colors.ts';
 import { bundled, inlineScript } from '#runtime/bundle.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
+import { colorStyle } from '#web/page-colors.ts';
 import { fieldHtml, fieldId } from '#web/widgets/form-fields.ts';
 import { illustration } from './illustration.ts';
+import { linesHtml } from './lines.ts';
 
 const script = bundled(new URL('./form-page.js', import.meta.url), inlineScript);
 const style = readFileSync(new URL('./form-page.css', import.meta.url), 'utf8');
@@ -29,6 +32,7 @@ export type ShownForm = {
   button?: string | null | undefined;
   /** The owner's text for visitors without JavaScript. */
   fallback?: string | null | undefined;
+  colors?: PageColors | null | undefined;
   challenge: Shown;
   files: WidgetFiles;
 };
@@ -45,7 +49,7 @@ export type Filled = {
 
 /** The form as a page: to fill in, to correct, or to send again with the challenge solved. */
 export function formPage(shown: ShownForm, filled: Filled = {}): WrittenPage {
-  const { name, siteTitle, hostname, challenge } = shown;
+  const { name, siteTitle, hostname, challenge, colors } = shown;
   const others = challenge.kind === 'hosted' ? [new URL(challenge.scriptUrl).origin] : [];
   return writePage({
     title: `${name} – ${hostname}`,
@@ -55,7 +59,7 @@ export function formPage(shown: ShownForm, filled: Filled = {}): WrittenPage {
     leadsTo: [new URL(shown.siteUrl).origin],
     loads: others,
     script: script(),
-    style,
+    style: `${style}${colorStyle(colors)}`,
     main: html`<div>
 <h1>${name}</h1>
 <p class="lead">${siteTitle} · <a href="${shown.siteUrl}/">${hostname}</a></p>
@@ -101,10 +105,6 @@ function challengeHtml({ action, challenge, files, fallback }: ShownForm): Html 
   return html`<div id="challenge" data-script="${files.script}" data-worker="${files.worker}" data-challenge="${action}/challenge">${needs}</div>`;
 }
 
-/** A text with its line breaks. */
-const linesHtml = (text: string): Html[] =>
-  text.split('\n').map((line, index) => html`${index === 0 ? null : html`<br>`}${line}`);
-
 const hiddenHtml = (name: string, text: string): Html => html`<input type="hidden" name="${name}" value="${text}">\n`;
 
 /** The form was accepted. */
@@ -112,10 +112,12 @@ export function thankYouPage({
   hostname,
   siteUrl,
   thanks,
-}: Pick<ShownForm, 'hostname' | 'siteUrl'> & { thanks?: string | null | undefined }): WrittenPage {
+  colors,
+}: Pick<ShownForm, 'hostname' | 'siteUrl' | 'colors'> & { thanks?: string | null | undefined }): WrittenPage {
   return writePage({
     title: `Thank you – ${hostname}`,
     layout: 'message',
+    ...(colors ? { style: colorStyle(colors) } : {}),
     main: html`${illustration(true)}
 <h1>Thank you</h1>
 <p>Your message has been sent to ${hostname}.</p>

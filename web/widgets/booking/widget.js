@@ -19,6 +19,10 @@ import { TimesPanel } from './times.js';
 import style from './widget.css';
 import { wordsIn } from './words.js';
 
+/** No element: a page's policy (CSP, style-src) does not apply to it. */
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(style);
+
 class FrontageBooking extends HTMLElement {
   #root = this.attachShadow({ mode: 'open' });
   #month = 0;
@@ -51,7 +55,8 @@ class FrontageBooking extends HTMLElement {
 
   connectedCallback() {
     if (this.#root.childElementCount > 0) return;
-    this.#root.append(make('style', { textContent: style }), make('slot'));
+    this.#root.adoptedStyleSheets = [sheet];
+    this.#root.append(make('slot'));
     void this.#start();
   }
 

@@ -6,6 +6,7 @@
 import { make } from '#web/dom.js';
 import { HostedChallenge } from '#web/widgets/challenge/hosted-challenge.js';
 import { solutionOf } from '#web/widgets/challenge/solution.js';
+import { ErrorList, invalidFields, refusedFields, sentence } from './errors.js';
 import { fieldOf } from './fields.js';
 import { words } from './words.js';
 
@@ -28,6 +29,7 @@ class FrontageForm extends HTMLElement {
   #solution;
   /** @type {HTMLElement} */
   #status = make('p', { role: 'status', part: 'status' });
+  #errors = new ErrorList('');
   /** @type {HTMLFormElement | undefined} */
   #form;
   #hosted = new HostedChallenge({
@@ -59,6 +61,10 @@ class FrontageForm extends HTMLElement {
     this.#form = form;
     this.#status = form.querySelector('[role=status]') ?? this.#status;
     if (!this.#status.isConnected) form.append(this.#status);
+    // The browser shows one error at a time, and not for long.
+    form.setAttribute('novalidate', '');
+    this.#errors = new ErrorList(this.#words.correct);
+    form.prepend(this.#errors.element);
     form.addEventListener('submit', (event) => void this.#submit(event));
     // Not earlier, so that readers of the page do no work.
     form.addEventListener('focusin', () => void this.#solved().catch(() => {}), { once: true });
@@ -118,6 +124,9 @@ class FrontageForm extends HTMLElement {
     event.preventDefault();
     const form = this.#form;
     if (!form || form.hasAttribute('aria-busy')) return;
+    const invalid = invalidFields(form);
+    if (invalid.length > 0) return this.#refuseFields(invalid);
+    this.#errors.clear();
     // A field named querySelector would hide the form's own method.
     const button = event.submitter ?? HTMLFormElement.prototype.querySelector.call(form, 'button');
     form.setAttribute('aria-busy', 'true');
@@ -150,6 +159,8 @@ class FrontageForm extends HTMLElement {
     const { error, thanks, return_path: ownReturnPath } = await response.json();
     // Each solution is accepted once, and not used up if a field was invalid.
     if (error?.code !== 'invalid_fields') this.#solution = undefined;
+    const refused = error?.code === 'invalid_fields' ? refusedFields(error.message, form) : [];
+    if (refused.length > 0) return this.#refuseFields(refused);
     if (error) return this.#refuse(error.code === 'rate_limited' ? this.#words.wait : error.message);
     this.dispatchEvent(new CustomEvent('frontage-sent', { bubbles: true, composed: true }));
     const returnPath = data.get('_return') || ownReturnPath;
@@ -166,9 +177,21 @@ class FrontageForm extends HTMLElement {
     this.#status.textContent = text;
   }
 
+  /** @param {import('./errors.js').FieldError[]} errors */
+  #refuseFields(errors) {
+    this.#show('');
+    this.#errors.show(errors);
+    this.#announce(errors.map(sentence).join(' '));
+  }
+
   /** @param {string} message */
   #refuse(message) {
     this.#show(message, true);
+    this.#announce(message);
+  }
+
+  /** @param {string} message */
+  #announce(message) {
     this.dispatchEvent(new CustomEvent('frontage-refused', { bubbles: true, composed: true, detail: { message } }));
   }
 }

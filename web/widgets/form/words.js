@@ -1,6 +1,6 @@
 /**
  * The form widget's texts, by language.
- * @typedef {Record<'send' | 'sending' | 'check' | 'thanks' | 'wait' | 'failed' | 'closed' | 'optional' | 'choose', string>} Words
+ * @typedef {Record<'send' | 'sending' | 'check' | 'thanks' | 'wait' | 'failed' | 'closed' | 'optional' | 'choose' | 'correct', string>} Words
  */
 
 /** @type {Record<string, Words> & { en: Words }} */
@@ -15,6 +15,7 @@ export const words = {
     closed: 'This form is closed at the moment.',
     optional: 'optional',
     choose: 'Please choose',
+    correct: 'Please check these fields:',
   },
   de: {
     send: 'Senden',
@@ -26,6 +27,7 @@ export const words = {
     closed: 'Dieses Formular ist zurzeit geschlossen.',
     optional: 'optional',
     choose: 'Bitte wählen',
+    correct: 'Bitte prüfen Sie diese Felder:',
   },
   fr: {
     send: 'Envoyer',
@@ -37,6 +39,7 @@ export const words = {
     closed: 'Ce formulaire est fermé pour le moment.',
     optional: 'facultatif',
     choose: 'Veuillez choisir',
+    correct: 'Veuillez vérifier ces champs :',
   },
   es: {
     send: 'Enviar',
@@ -48,6 +51,7 @@ export const words = {
     closed: 'Este formulario está cerrado en este momento.',
     optional: 'opcional',
     choose: 'Elija una opción',
+    correct: 'Revise estos campos:',
   },
   it: {
     send: 'Invia',
@@ -59,6 +63,7 @@ export const words = {
     closed: 'Questo modulo è al momento chiuso.',
     optional: 'facoltativo',
     choose: 'Scelga un’opzione',
+    correct: 'Controlli questi campi:',
   },
   nl: {
     send: 'Versturen',
@@ -70,6 +75,7 @@ export const words = {
     closed: 'Dit formulier is momenteel gesloten.',
     optional: 'optioneel',
     choose: 'Maak een keuze',
+    correct: 'Controleer deze velden:',
   },
   pt: {
     send: 'Enviar',
@@ -81,5 +87,6 @@ export const words = {
     closed: 'Este formulário está fechado de momento.',
     optional: 'opcional',
     choose: 'Escolha uma opção',
+    correct: 'Verifique estes campos:',
   },
 };
