@@ -18,6 +18,10 @@ export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return piece;
 }
 
+/** A text with its line breaks. */
+export const linesHtml = (text: string): Html[] =>
+  text.split('\n').map((line, index) => html`${index === 0 ? null : html`<br>`}${line}`);
+
 /** Escapes for text and for quoted attributes. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -96,7 +96,7 @@ test('a fallback stays until it is replaced, and null removes it', async () => {
   expect(await declare({ fallback: null })).toBeNull();
 });
 
-test('closed, blocked, archived and unknown sites answer a page with the status of the JSON', async () => {
+test('closed, blocked, archived and unknown sites answer an error page', async () => {
   const cases: [string, (made: Awaited<ReturnType<typeof fixture.newBookable>>) => Promise<unknown>][] = [
     ['archived', ({ owner, site }) => owner.call('POST', `/v1/sites/${site.id}/archive`)],
     ['ended', ({ owner, site }) => owner.call('DELETE', `/v1/sites/${site.id}/bookable?confirm=true`)],

@@ -160,7 +160,7 @@ test('without scripts both pages show the owner’s text, and what can be booked
   for (const one of [booking, page, plain]) await one.context().close();
 });
 
-test('the errors of a form are a focused list that leads to its fields by keyboard', async () => {
+test('the errors of a form are a focused list with links to fields', async () => {
   const ask = forms(fixture);
   const owner = await fixture.newCaller();
   const form = await ask.newForm(owner, { fields });

@@ -28,7 +28,7 @@ test('text and borders are readable on any two colours, in light and dark', () =
   );
 });
 
-test('the owner’s colours are used as given, and a light background is darkened at night', () => {
+test('the owner’s colours are used as given, except a light background at night', () => {
   const light = { accent: '#ffd400', background: '#fdf6e3' };
   expect(paletteOf(light, 'light')).toMatchObject({ scheme: 'light', paper: '#fdf6e3', fill: '#ffd400' });
   const night = paletteOf(light, 'dark');

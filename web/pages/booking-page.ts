@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { written } from '#rules/currencies.ts';
 import type { PageColors } from '#rules/page-colors.ts';
-import { type Html, html } from '#web/html.ts';
+import { type Html, html, linesHtml } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { colorStyle } from '#web/page-colors.ts';
 import { bookingWidget } from '#web/widgets/booking-widget.ts';
-import { linesHtml } from './lines.ts';
 
 const style = readFileSync(new URL('./booking-page.css', import.meta.url), 'utf8');
 

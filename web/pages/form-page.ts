@@ -4,12 +4,11 @@ import type { FormField } from '#db/forms/form.ts';
 import type { Shown } from '#providers/challenge/challenge.ts';
 import type { PageColors } from '#rules/page-colors.ts';
 import { bundled, inlineScript } from '#runtime/bundle.ts';
-import { type Html, html } from '#web/html.ts';
+import { type Html, html, linesHtml } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { colorStyle } from '#web/page-colors.ts';
 import { fieldHtml, fieldId } from '#web/widgets/form-fields.ts';
 import { illustration } from './illustration.ts';
-import { linesHtml } from './lines.ts';
 
 const script = bundled(new URL('./form-page.js', import.meta.url), inlineScript);
 const style = readFileSync(new URL('./form-page.css', import.meta.url), 'utf8');

@@ -14,14 +14,10 @@ import { field, optionsOf } from './dom.js';
 import { isoDate, localeOf } from './formats.js';
 import { monthCells, monthRange, monthTitle } from './month.js';
 import { BookingSender } from './sender.js';
+import { style } from './style.js';
 import { Summary } from './summary.js';
 import { TimesPanel } from './times.js';
-import style from './widget.css';
 import { wordsIn } from './words.js';
-
-/** No element: a page's policy (CSP, style-src) does not apply to it. */
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(style);
 
 class FrontageBooking extends HTMLElement {
   #root = this.attachShadow({ mode: 'open' });
@@ -55,7 +51,7 @@ class FrontageBooking extends HTMLElement {
 
   connectedCallback() {
     if (this.#root.childElementCount > 0) return;
-    this.#root.adoptedStyleSheets = [sheet];
+    this.#root.adoptedStyleSheets = [style];
     this.#root.append(make('slot'));
     void this.#start();
   }
