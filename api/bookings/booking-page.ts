@@ -4,7 +4,7 @@ import { sendPage } from '#api/plugins/browser.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { bookingPage } from '#web/pages/booking-page.ts';
+import { bookingPage } from '#web/pages/visitors/booking-page.ts';
 import { describeBookable } from './description.ts';
 import type { DeclaredTimetable } from './timetable.ts';
 

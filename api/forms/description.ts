@@ -4,7 +4,7 @@ import { howToSolve } from '#api/visitors/challenges.ts';
 import { askedFields } from '#db/forms/form.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
-import type { ShownForm } from '#web/pages/form-page.ts';
+import type { ShownForm } from '#web/pages/visitors/form-page.ts';
 import { embedOf, formAddress, withLength } from './embed.ts';
 import { fieldAnswer } from './fields.ts';
 import { widgetFiles } from './files.ts';

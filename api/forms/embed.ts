@@ -2,7 +2,7 @@
 
 import { askedFields, type Form, type FormField } from '#db/forms/form.ts';
 import type { Config } from '#runtime/config.ts';
-import { formSnippet } from '#web/pages/form-page.ts';
+import { formSnippet } from '#web/pages/visitors/form-page.ts';
 import { isTyped, lengthOf } from './fields.ts';
 
 type Base = Pick<Config, 'baseUrl'>;

@@ -7,7 +7,7 @@ import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
-import { formPage, refusedPage, thankYouPage } from '#web/pages/form-page.ts';
+import { formPage, refusedPage, thankYouPage } from '#web/pages/visitors/form-page.ts';
 import { prefersJson } from './bodies.ts';
 import { shownForm } from './description.ts';
 import type { VisitedForm } from './submission.ts';

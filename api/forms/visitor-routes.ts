@@ -10,7 +10,7 @@ import { limitBodyTime } from '#api/plugins/sockets.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { embedPage, formPage } from '#web/pages/form-page.ts';
+import { embedPage, formPage } from '#web/pages/visitors/form-page.ts';
 import { parseSubmission, prefersJson } from './bodies.ts';
 import { describeForm, descriptionSchema, shownForm } from './description.ts';
 import { embedOf } from './embed.ts';

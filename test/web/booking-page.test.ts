@@ -2,9 +2,9 @@
 import { afterAll, expect, test } from 'vitest';
 import { blockSite } from '#db/sites/transitions.ts';
 import { errorOf } from '#test/api/fixture.ts';
+import { createBookingFixture } from '#test/bookings/fixture.ts';
+import { timetable } from '#test/bookings/timetable.ts';
 import { challengeEnv } from '#test/forms/fixture.ts';
-import { createBookingFixture } from './fixture.ts';
-import { timetable } from './timetable.ts';
 
 const fixture = await createBookingFixture(challengeEnv);
 afterAll(() => fixture.close());

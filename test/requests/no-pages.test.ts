@@ -1,7 +1,7 @@
 /** The API, its tools and git answer programs: never a page, whatever a client accepts. */
 import { afterAll, expect, test } from 'vitest';
+import { callWith, createFixture } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
-import { callWith, createFixture } from './fixture.ts';
 
 const fixture = await createFixture();
 afterAll(() => fixture.close());

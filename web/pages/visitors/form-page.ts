@@ -7,8 +7,8 @@ import { bundled, inlineScript } from '#runtime/bundle.ts';
 import { type Html, html, linesHtml } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { colorStyle } from '#web/page-colors.ts';
+import { illustration } from '#web/pages/illustration.ts';
 import { fieldHtml, fieldId } from '#web/widgets/form-fields.ts';
-import { illustration } from './illustration.ts';
 
 const script = bundled(new URL('./form-page.js', import.meta.url), inlineScript);
 const style = readFileSync(new URL('./form-page.css', import.meta.url), 'utf8');
