@@ -1,4 +1,4 @@
-/** The field `mail` of bookings and invitations: the e-mail to a person who may have no account. */
+/** The field `mail` of bookings, invitations, forms and submissions: the status of an e-mail about them. */
 import { z } from 'zod';
 import type { Mail } from '#db/mail/mail.ts';
 

@@ -5,7 +5,7 @@ import { notifyAddress, notifyOptions } from '#api/notify-to.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Form } from '#db/forms/form.ts';
-import { countSubmissions } from '#db/forms/submissions.ts';
+import { summarizeSubmissions } from '#db/forms/submissions.ts';
 import { replyAddress } from '#db/sites/notify-address.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { changeForm, contextOf, createForm, deleteForm, loadForm, setStatus } from './rules.ts';
@@ -74,12 +74,12 @@ function siteFormRoutes(app: Api, deps: Deps): void {
       const site = await loadSite(em, actor, params.id);
       const read = newestFirst(em, Form, { site: site.id });
       const { rows, next_cursor } = await page(deps.config.secret, ['forms', site.id], query, read, byId);
-      const counts = await countSubmissions(em, rows.map(byId), deps.clock.now());
+      const summaries = await summarizeSubmissions(em, rows.map(byId), deps.clock.now());
       const options = await notifyOptions(em, site);
       const items = rows.map(async (form) =>
         formView(form, {
           config: deps.config,
-          submissions: counts.get(form.id) ?? 0,
+          summary: summaries.get(form.id),
           notifyTo: await notifyAddress(em, site, form.notifyCollaboratorId),
           notifyOptions: options,
           replyTo: await replyAddress(em, site, form.replyToId),

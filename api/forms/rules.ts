@@ -5,7 +5,7 @@ import { type Actor, findSite, loadSite, lockChangeable, requireChangeable, role
 import { notifyAddress, notifyOptions, readNotifyTo, readReplyTo } from '#api/notify-to.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { askedFields, Form } from '#db/forms/form.ts';
-import { countSubmissions, namesAnswered, removeForm } from '#db/forms/submissions.ts';
+import { namesAnswered, removeForm, summarizeSubmissions } from '#db/forms/submissions.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { replyAddress } from '#db/sites/notify-address.ts';
@@ -156,14 +156,14 @@ export async function deleteForm(
     const form = await lockForm(tx, actor, formId);
     const context = await contextOf(tx, deps, form);
     if (!confirmed) {
-      const count = context.submissions;
+      const count = context.summary?.count ?? 0;
       const what = count === 1 ? 'its one submission' : `its ${count} submissions`;
       throw errors.confirm_required(`This permanently deletes the form ${form.name} and ${what}.`, {
         nextAction: `To confirm, call DELETE /v1/forms/${form.id}?confirm=true. To keep the submissions, disable the form instead.`,
       });
     }
     const { id, name } = form;
-    const detail = { submissions: context.submissions };
+    const detail = { submissions: context.summary?.count ?? 0 };
     recordAct(tx, deps.clock, actor, 'form.deleted', { site: form.site as Site, subject: { id, name }, detail });
     await removeForm(tx, deps.clock, form.id);
     return { form, context };
@@ -179,7 +179,7 @@ export async function contextOf(
   const site = form.site as Site;
   return {
     config,
-    submissions: (await countSubmissions(em, [form.id], clock.now())).get(form.id) ?? 0,
+    summary: (await summarizeSubmissions(em, [form.id], clock.now())).get(form.id),
     notifyTo: await notifyAddress(em, site, form.notifyCollaboratorId),
     replyTo: await replyAddress(em, site, form.replyToId),
     notifyOptions: await notifyOptions(em, site),

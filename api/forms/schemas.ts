@@ -4,6 +4,7 @@ import { pageQuery } from '#api/pagination.ts';
 import { instant, moment } from '#api/schemas.ts';
 import type { Form } from '#db/forms/form.ts';
 import type { Submission } from '#db/forms/submission.ts';
+import type { SubmissionsSummary } from '#db/forms/submissions.ts';
 import type { Mail } from '#db/mail/mail.ts';
 import type { Config } from '#runtime/config.ts';
 import { embedOf, formAddress } from './embed.ts';
@@ -70,10 +71,10 @@ export const formSchema = z
     reply_to: z.string().nullable(),
     acknowledge: z.object({ text: z.string() }).nullable(),
     submissions: z.number().int().describe('Number of stored submissions, including those marked as spam.'),
-    mail: z
-      .enum(['sent', 'not_configured'])
+    mail: mailStatus
+      .nullable()
       .describe(
-        'not_configured: this platform does not send e-mail. Submissions are still stored; read them with the API.',
+        'Status of the newest e-mail about a submission to notify_to. null: there was none yet, or this platform does not send e-mail. Submissions are stored anyway; read them with the API.',
       ),
     challenge: z
       .object({ kind: z.enum(['altcha', 'hosted']), url: z.string() })
@@ -101,7 +102,11 @@ export const submissionSchema = z
     page: z.string().nullable().describe('The path of the page from which the form was sent, if known.'),
     created_at: moment,
     expires_at: moment.describe('When the submission will be deleted.'),
-    mail: z.enum(['sent', 'queued', 'failed', 'not_configured']).describe('Status of the e-mail to notify_to.'),
+    mail: mailStatus
+      .nullable()
+      .describe(
+        'Status of the e-mail to notify_to. not_sent: it could not be delivered. null: this platform did not send e-mail when the submission arrived.',
+      ),
     acknowledgement: mailStatus
       .nullable()
       .describe('Status of the e-mail to the visitor. null: none, because the form sends none or has sent one today.'),
@@ -115,7 +120,8 @@ export const submissionChange = z.strictObject({
 
 export type FormContext = {
   config: Config;
-  submissions: number;
+  /** Undefined if it has no submission. */
+  summary: SubmissionsSummary | undefined;
   notifyTo: string;
   replyTo: string | null;
   notifyOptions: string[];
@@ -141,8 +147,8 @@ export function formView(form: Form, context: FormContext): z.output<typeof form
     return_path: form.returnPath ?? null,
     reply_to: context.replyTo,
     acknowledge: form.acknowledgement ? { text: form.acknowledgement } : null,
-    submissions: context.submissions,
-    mail: config.mail ? 'sent' : 'not_configured',
+    submissions: context.summary?.count ?? 0,
+    mail: context.summary?.mail ? shownMailStatus({ status: context.summary.mail }) : null,
     challenge: { kind: config.challenge?.kind === 'altcha' ? 'altcha' : 'hosted', url: `${address}/challenge` },
     created_at: form.createdAt,
   };
@@ -161,7 +167,7 @@ export function submissionView(submission: WholeSubmission): z.output<typeof sub
     page: page ?? null,
     created_at: createdAt,
     expires_at: expiresAt,
-    mail: mail?.status ?? 'not_configured',
+    mail: mail ? shownMailStatus(mail) : null,
     acknowledgement: acknowledgement ? shownMailStatus(acknowledgement) : null,
     spam,
   };

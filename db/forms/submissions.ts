@@ -1,19 +1,29 @@
 /** Submissions of forms: counts, used challenges, and the sweep. An expired submission is hidden from every reader. */
 
+import { textArray } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
+import type { MailStatus } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Form } from './form.ts';
 import { Submission } from './submission.ts';
 
-/** The number of submissions of each form. */
-export async function countSubmissions(em: EntityManager, formIds: string[], now: Date): Promise<Map<string, number>> {
-  if (formIds.length === 0) return new Map();
-  const rows = await em.execute<{ form_id: string; count: string }[]>(
-    `select form_id, count(*) as count from submission where form_id in (${formIds.map(() => '?').join(', ')}) and expires_at > ?
-     group by form_id`,
-    [...formIds, now],
+/** How many submissions a form has, and the status of the newest e-mail about one; null if there was none. */
+export type SubmissionsSummary = { count: number; mail: MailStatus | null };
+
+/** The summary of each of the forms that have submissions. */
+export async function summarizeSubmissions(
+  em: EntityManager,
+  formIds: string[],
+  now: Date,
+): Promise<Map<string, SubmissionsSummary>> {
+  const rows = await em.execute<({ form_id: string } & SubmissionsSummary)[]>(
+    `select s.form_id, count(*)::int as count,
+       (array_agg(m.status order by s.id desc) filter (where m.id is not null))[1] as mail
+     from submission s left join mail m on m.id = s.mail_id
+     where s.form_id = any(?::text[]) and s.expires_at > ? group by s.form_id`,
+    [textArray(formIds), now],
   );
-  return new Map(rows.map(({ form_id, count }) => [form_id, Number(count)]));
+  return new Map(rows.map(({ form_id, count, mail }) => [form_id, { count, mail }]));
 }
 
 /** Names of the fields that have a value in any submission. */

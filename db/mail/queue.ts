@@ -82,15 +82,21 @@ export async function isAccountBlocked(
   return rows.length > 0;
 }
 
-/** Settles a queued mail and erases its address and text. False where it was settled already. */
+/** Marks a queued mail as failed and erases its address and text. False where it was settled already. */
 export async function settleMail(
   em: EntityManager,
   clock: Clock,
   id: string,
-  outcome: { status: 'sent' } | { status: 'failed'; failure: string },
+  outcome: { status: 'failed'; failure: string },
 ): Promise<boolean> {
   const settled = { ...outcome, sealed: null, settledAt: clock.now() };
   return (await em.nativeUpdate(Mail, { id, status: 'queued' }, settled)) === 1;
+}
+
+/** Records that the mail server accepted the mail, also one that was withdrawn while it was being sent. */
+export async function recordSent(em: EntityManager, clock: Clock, id: string): Promise<void> {
+  const sent = { status: 'sent', failure: null, sealed: null, settledAt: clock.now() } as const;
+  await em.nativeUpdate(Mail, { id, status: { $ne: 'sent' } }, sent);
 }
 
 /**

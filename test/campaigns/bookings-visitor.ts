@@ -1,23 +1,16 @@
-/** A process with many visitors: each books one seat, retries under the same key, and reports its response. */
+/** A process with many visitors: each books one seat, pays for it or not, retries under the same key, and reports what it was told. */
 import { randomUUID } from 'node:crypto';
-
-export type Orders = {
-  urls: string[];
-  publicId: string;
-  calendars: string[];
-  starts: string[];
-  attempts: number;
-  atOnce: number;
-};
-export type Told = { name: string; status: number; code: string; id: string; start: string; calendar: string };
+import { addressOf, type Orders, type Told } from './bookings-orders.ts';
 
 const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
+const chance = (share: number) => Math.random() < share;
+const briefly = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-async function attempt({ urls, publicId, calendars, starts }: Orders): Promise<Told> {
+async function attempt(orders: Orders): Promise<Told> {
+  const { urls, publicId, calendars, starts, paidShare } = orders;
   const name = `V ${randomUUID()}`;
-  const [start, calendar] = [pick(starts), pick(calendars)];
-  const visitor = { name, email: `${name.slice(2)}@example.org` };
-  const body = JSON.stringify({ service: 'talk', calendar, start, visitor });
+  const [start, calendar, service] = [pick(starts), pick(calendars), chance(paidShare) ? 'paid' : 'talk'];
+  const body = JSON.stringify({ service, calendar, start, visitor: { name, email: addressOf(name) } });
   const headers = { 'content-type': 'application/json', 'idempotency-key': name.slice(2) };
   for (;;) {
     const answer = await fetch(`${pick(urls)}/b/${publicId}`, { method: 'POST', headers, body })
@@ -25,20 +18,41 @@ async function attempt({ urls, publicId, calendars, starts }: Orders): Promise<T
       .catch(() => undefined);
     // No answer, or one that says that the same call can succeed later: it is sent again.
     if (!answer || answer.body.error?.retryable) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await briefly();
       continue;
     }
-    return {
-      name,
-      status: answer.status,
-      code: answer.body.error?.code ?? '',
-      id: answer.body.id ?? '',
-      start,
-      calendar,
-    };
+    const { id = '', pay_url: payUrl, error } = answer.body;
+    const pays = payUrl ? await pay(urls, new URL(payUrl).pathname) : 0;
+    return { name, service, status: answer.status, code: error?.code ?? '', id, start, calendar, pays };
   }
 }
-type Answered = { id?: string; error?: { code: string; retryable: boolean } };
+type Answered = { id?: string; pay_url?: string | null; error?: { code: string; retryable: boolean } };
+
+/** Opens the link, and pays, mostly once, now and then after a declined card, by two presses at once, or not at all. */
+async function pay(urls: string[], path: string): Promise<number> {
+  if (chance(0.15)) return 0;
+  const page = await openPage(urls, path);
+  if (page === null || chance(0.15)) return 0;
+  const press = (act: string) =>
+    fetch(`${page}/${act}`, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ email: '' }) });
+  if (chance(0.2)) await press('decline');
+  const pressed = await Promise.all(Array.from({ length: chance(0.2) ? 2 : 1 }, () => press('pay')));
+  const taken = pressed.filter(({ status }) => status === 303);
+  const back = taken[0]?.headers.get('location');
+  // Some close the window instead of returning.
+  if (back && chance(0.6)) await fetch(`${pick(urls)}${new URL(back).pathname}`).catch(() => undefined);
+  return taken.length;
+}
+
+/** The provider's page that the link leads to; null once the link is over. */
+async function openPage(urls: string[], path: string): Promise<string | null> {
+  for (let tries = 0; tries < 200; tries++) {
+    const answer = await fetch(`${pick(urls)}${path}`, { redirect: 'manual' }).catch(() => undefined);
+    if (answer && answer.status < 500) return answer.headers.get('location');
+    await briefly();
+  }
+  throw new Error('the payment link gives no page');
+}
 
 process.once('message', (orders: Orders) => void visit(orders));
 
@@ -52,6 +66,5 @@ async function visit(orders: Orders): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: orders.atOnce }, one));
-  process.send?.({ told });
-  process.disconnect();
+  process.send?.({ done: told.length, told }, () => process.disconnect());
 }

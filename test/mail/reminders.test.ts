@@ -4,7 +4,7 @@ import { cancelBooking } from '#api/bookings/cancellation.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { queueDueReminders } from '#db/bookings/change-mails.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter, settleMail } from '#db/mail/queue.ts';
+import { decryptLetter, recordSent } from '#db/mail/queue.ts';
 import { type BookingFixture, createBookingFixture } from '#test/bookings/fixture.ts';
 
 let fixture: BookingFixture;
@@ -22,7 +22,7 @@ async function reminded(wishes: object = {}) {
   const { body } = await fixture.book(publicId, start, { visitor });
   const em = fixture.deps.em();
   const { mail } = await em.findOneOrFail(Booking, { id: body.id });
-  expect(await settleMail(em, fixture.clock, mail?.id ?? '', { status: 'sent' })).toBe(true);
+  await recordSent(em, fixture.clock, mail?.id ?? '');
   await em.nativeUpdate(Booking, { id: body.id }, { remindAt: fixture.clock.now() });
   expect(await queueDueReminders(fixture.deps)).toBe(1);
   const mails = async (kind: 'booking-reminder' | 'booking-moved' | 'booking-cancelled') =>

@@ -1,5 +1,4 @@
 /** What payers and owners do on random journeys, and what has to be so after all of them: for journeys.test.ts and killed.test.ts. */
-import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { checkLedger } from '#activities/ledger.ts';
 import { Booking } from '#db/bookings/booking.ts';
@@ -9,13 +8,23 @@ import { Payment, refundedAmountOf } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PaymentRefund } from '#db/payments/payment-refund.ts';
 import { unknownAttempts } from '#rules/states.ts';
-import { type Answer, type Caller, callWith, type Sent } from '#test/api/fixture.ts';
+import type { Call, Caller } from '#test/api/fixture.ts';
+import { retriedCall } from '#test/api/retried.ts';
 import { timetable } from '#test/bookings/timetable.ts';
 import { completeAccount } from '#tools/local/payments/accounts.ts';
 import { attachAccount, attachConnected, type PayingFixture } from './fixture.ts';
 
 export const storm = { turnAway: 0.1, loseAnswers: 0.1, loseWebhooks: 0.3, doubleWebhooks: 0.4, delayWebhooksMs: 600 };
-const calm = { turnAway: 0, loseAnswers: 0, loseWebhooks: 0, doubleWebhooks: 0 };
+export const calm = { turnAway: 0, loseAnswers: 0, loseWebhooks: 0, doubleWebhooks: 0 };
+
+/** How many charges wait for their refund, how many checkout sessions for their outcome, and how many partial refunds. */
+export async function unfinishedMoney({ deps }: Pick<PayingFixture, 'deps'>): Promise<number[]> {
+  return [
+    await deps.em().count(PaymentAttempt, { refundReason: { $ne: null }, refundedAt: null } as never),
+    await deps.em().count(PaymentAttempt, { status: { $in: [...unknownAttempts] } }),
+    await deps.em().count(PaymentRefund, { refundedAt: null, failedAt: null }),
+  ];
+}
 
 export type Travelling = ReturnType<typeof travelling>;
 
@@ -27,15 +36,8 @@ export function travelling(fixture: PayingFixture, { random, journeys }: { rando
     did[what] = (did[what] ?? 0) + 1;
   };
 
-  /** The answer of a call, sent again under one key until there is one: the process that had it may be dead. */
-  async function answerOf(token: string | undefined, method: string, path: string, sent: Sent = {}): Promise<Answer> {
-    const headers = { ...sent.headers, 'idempotency-key': randomUUID() };
-    for (;;) {
-      const answer = await callWith(fixture.api, token)(method, path, { ...sent, headers }).catch(() => undefined);
-      if (answer && answer.status < 500) return answer;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
+  const answerOf = (token: string | undefined, ...call: Parameters<Call>) =>
+    retriedCall(() => fixture.api, token)(...call);
 
   /** Opens the link now and then more than once, and pays on some of the pages. */
   async function pay(payUrl: string): Promise<void> {
@@ -118,19 +120,14 @@ export function travelling(fixture: PayingFixture, { random, journeys }: { rando
   async function settle({ alone = false } = {}): Promise<void> {
     Object.assign(fixture.stub.knobs, calm);
     fixture.skip(3 * 3600_000);
-    const left = async () => [
-      await fixture.deps.em().count(PaymentAttempt, { refundReason: { $ne: null }, refundedAt: null } as never),
-      await fixture.deps.em().count(PaymentAttempt, { status: { $in: [...unknownAttempts] } }),
-      await fixture.deps.em().count(PaymentRefund, { refundedAt: null, failedAt: null }),
-    ];
-    for (let turn = 0; turn < 60 && (await left()).some((count) => count > 0); turn++) {
+    for (let turn = 0; turn < 60 && (await unfinishedMoney(fixture)).some((count) => count > 0); turn++) {
       await checkLedger(fixture.deps);
       await fixture.stub.settled();
       if (alone) fixture.skip(3601_000);
       else await new Promise((resolve) => setTimeout(resolve, 250));
     }
     if (alone) await sweepHolds(fixture.deps.em(), fixture.clock.now());
-    expect(await left()).toEqual([0, 0, 0]);
+    expect(await unfinishedMoney(fixture)).toEqual([0, 0, 0]);
   }
 
   /** Each charge is a payment that is paid or has gone back, and each paid booking has a seat or its money back. Answers what came of all. */

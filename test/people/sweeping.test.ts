@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { issueToken } from '#api/tokens/rules.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { settleMail } from '#db/mail/queue.ts';
+import { recordSent } from '#db/mail/queue.ts';
 import { usualScope } from '#rules/scopes.ts';
 import { callWith } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
@@ -49,7 +49,7 @@ test('mails, links, requests and address changes are deleted after a month, unle
   const browser = fixture.browser();
   await browser.press(await browser.open('/signin'), 'Send me a link', { email: fixture.newAddress() });
   const [waiting, ...others] = await fixture.deps.em().find(Mail, {}, { orderBy: { id: 'desc' } });
-  for (const { id } of others) await settleMail(fixture.deps.em(), fixture.clock, id, { status: 'sent' });
+  for (const { id } of others) await recordSent(fixture.deps.em(), fixture.clock, id);
 
   const tables = ['mail', 'signin_link', 'access_request', 'email_change', 'address_link'];
   const before = await Promise.all(tables.map(count));

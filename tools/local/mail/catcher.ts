@@ -9,12 +9,15 @@ export type CatcherOptions = {
   ports?: { smtp: number; web: number };
   /** Where e-mails are stored; in memory by default. */
   folder?: string;
+  /** Older ones are deleted; 1,000 by default. */
+  keptMax?: number;
   faults?: Faults;
   clock: Clock;
 };
 
-export async function startMailCatcher({ ports = { smtp: 0, web: 0 }, folder, faults = {}, clock }: CatcherOptions) {
-  const mailbox = openMailbox(folder);
+export async function startMailCatcher(options: CatcherOptions) {
+  const { ports = { smtp: 0, web: 0 }, folder, keptMax, faults = {}, clock } = options;
+  const mailbox = openMailbox(folder, keptMax);
   const smtp = await startSmtp({ port: ports.smtp, mailbox, faults, clock });
   const web = await startMailboxPages({ port: ports.web, mailbox });
   return {

@@ -24,9 +24,7 @@ export type Mailbox = {
   get(id: string): CaughtMail | undefined;
 };
 
-const keptMax = 1000;
-
-export function openMailbox(folder?: string): Mailbox {
+export function openMailbox(folder?: string, keptMax = 1000): Mailbox {
   const mails: CaughtMail[] = folder === undefined ? [] : readAll(folder);
   let count = 0;
 
