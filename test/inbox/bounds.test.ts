@@ -6,7 +6,7 @@ import { Submission } from '#db/forms/submission.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { everything } from '#rules/scopes.ts';
 import { newId } from '#runtime/ids.ts';
-import { createInboxFixture } from './fixture.ts';
+import { createInboxFixture, momentOfRow } from './fixture.ts';
 
 const fixture = await createInboxFixture();
 afterAll(() => fixture.close());
@@ -14,9 +14,6 @@ const { ask } = fixture;
 const count = 450;
 
 type Owner = Awaited<ReturnType<typeof fixture.newCaller>>;
-
-/** When row `n` appeared: the first is the oldest. A column has microseconds. */
-const at = `date_trunc('milliseconds', ?::timestamptz) - interval '1 day' + n * interval '1 second' + interval '999 microseconds'`;
 
 /** Marks all but the oldest as done, as the API stores that. */
 const finishNewer = (owner: Owner, kind: string, table: string, column: string) =>
@@ -36,22 +33,10 @@ async function read(owner: Owner) {
 test('the inbox loads neither submissions that are done nor their values', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
-  const em = fixture.deps.em();
-  const now = fixture.clock.now();
-  const form = newId('form');
-  await em.execute(
-    `insert into form (id, site_id, name, status, fields, created_at) values (?, ?, 'F', 'enabled', '[]', ?)`,
-    [form, site.id, now],
-  );
-  await em.execute(
-    `insert into submission (id, form_id, "values", created_at, expires_at)
-     select 'sub_' || lpad(n::text, 26, '0'), ?, '[["a", "b"]]', ${at}, ?::timestamptz + interval '1 day'
-     from generate_series(1, ${count}) as n`,
-    [form, now, now],
-  );
+  const [oldest] = await fixture.formWith(site.id, count);
   await finishNewer(owner, 'new_submission', 'submission', 'created_at');
   const { ids, loaded } = await read(owner);
-  expect(ids).toEqual([`sub_${'1'.padStart(26, '0')}`]);
+  expect(ids).toEqual([oldest]);
   const submissions = loaded.filter((entity) => entity instanceof Submission.class);
   expect(submissions.map(({ values }) => values)).toEqual([undefined]);
 });
@@ -68,7 +53,7 @@ test('an open payment below many that are done is found', async () => {
   );
   await em.execute(
     `insert into payment (id, site_id, payout_account_id, amount, currency, status, expires_at, paid_at, refund_failed_at, created_at)
-     select 'pay_' || lpad(n::text, 26, '0'), ?, ?, 100, 'EUR', 'paid', ?, ${at}, ${at}, ?
+     select 'pay_' || lpad(n::text, 26, '0'), ?, ?, 100, 'EUR', 'paid', ?, ${momentOfRow}, ${momentOfRow}, ?
      from generate_series(1, ${count}) as n`,
     [site.id, payout, now, now, now, now],
   );

@@ -1,7 +1,6 @@
 /** Items that an account marks as done. */
 import { afterAll, expect, test } from 'vitest';
 import { sweep } from '#api/sweeps.ts';
-import { newId } from '#runtime/ids.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { pngOf } from '#test/git/samples.ts';
 import { clearInbox, createInboxFixture } from './fixture.ts';
@@ -68,25 +67,13 @@ test('items that are not in the inbox are refused, and none is marked', async ()
 test('open items below many that are done are found', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
-  const em = fixture.deps.em();
-  const now = fixture.clock.now();
-  const form = newId('form');
-  await em.execute(
-    `insert into form (id, site_id, name, status, fields, created_at) values (?, ?, 'F', 'enabled', '[]', ?)`,
-    [form, site.id, now],
-  );
-  await em.execute(
-    `insert into submission (id, form_id, "values", created_at, expires_at)
-     select 'sub_' || lpad(n::text, 26, '0'), ?, '[]', ?::timestamptz + n * interval '1 second', ?::timestamptz + interval '1 day'
-     from generate_series(1, 450) as n`,
-    [form, now, now],
-  );
+  const submissions = await fixture.formWith(site.id, 450);
   const seen = new Set<string>();
   for (let ids: string[] = await idsIn(owner, '?limit=100'); ids.length > 0; ids = await idsIn(owner, '?limit=100')) {
     for (const id of ids) seen.add(id);
     await finish(owner, ...ids.map((id): [string, string] => ['new_submission', id]));
   }
-  expect(seen.size).toBe(450);
+  expect([...seen].sort()).toEqual(submissions);
 });
 
 test('after a year an item that is still open returns', async () => {

@@ -3,11 +3,15 @@
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
+import { newId } from '#runtime/ids.ts';
 import { type Answer, type Caller, callWith } from '#test/api/fixture.ts';
 import { createUnsentFixture, people } from '#test/invitations/fixture.ts';
 import type { PeopleFixture } from '#test/people/fixture.ts';
 import { acceptedDraft, acceptedPublish } from '#test/publishing/acceptance.ts';
 import { until } from '#test/stack/until.ts';
+
+/** SQL: when row `n` appeared, before the moment of a parameter. A column has microseconds. */
+export const momentOfRow = `date_trunc('milliseconds', ?::timestamptz) - interval '1 day' + n * interval '1 second' + interval '999 microseconds'`;
 
 export async function createInboxFixture() {
   const fixture = await createUnsentFixture();
@@ -44,7 +48,26 @@ export async function createInboxFixture() {
     await goLive(deps.em(), clock, id);
   }
 
-  return { ...fixture, ask: people(fixture), publish, preview, fail, failedBuild, becomeLive };
+  /** A form with so many submissions, of which the first is the oldest. Returns the ids of these. */
+  async function formWith(siteId: string, count: number): Promise<string[]> {
+    const form = newId('form');
+    const now = clock.now();
+    await deps
+      .em()
+      .execute(
+        `insert into form (id, site_id, name, status, fields, created_at) values (?, ?, 'F', 'enabled', '[]', ?)`,
+        [form, siteId, now],
+      );
+    const rows = await deps.em().execute<{ id: string }[]>(
+      `insert into submission (id, form_id, "values", created_at, expires_at)
+       select 'sub_' || lpad(n::text, 26, '0'), ?, '[["a", "b"]]', ${momentOfRow}, ?::timestamptz + interval '1 day'
+       from generate_series(1, ${count}) as n returning id`,
+      [form, now, now],
+    );
+    return rows.map(({ id }) => id).sort();
+  }
+
+  return { ...fixture, ask: people(fixture), formWith, publish, preview, fail, failedBuild, becomeLive };
 }
 
 /** Ids of what an answer of the inbox lists. */

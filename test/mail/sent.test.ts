@@ -1,43 +1,25 @@
 /** Kinds of e-mails that no other test takes from a mail server. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { blockAccount } from '#db/accounts/blocks.ts';
 import { queueMail } from '#db/mail/queue.ts';
-import { systemClock } from '#runtime/clock.ts';
 import { createSite } from '#test/api/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
-import { createPayingFixture, type PayingFixture } from '#test/payments/fixture.ts';
 import { atRest, heldIn } from '#test/payments/held.ts';
+import { type MailedFixture, useMailedFixture } from '#test/payments/mailed-fixture.ts';
 import { newBrowser } from '#test/people/browser.ts';
 import { setForTest } from '#test/stack/for-test.ts';
 import { until } from '#test/stack/until.ts';
-import { startWorker } from '#test/stack/worker.ts';
-import { startMailCatcher } from '#tools/local/mail/catcher.ts';
 
-let catcher: Awaited<ReturnType<typeof startMailCatcher>>;
-let fixture: PayingFixture;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  catcher = await startMailCatcher({ clock: systemClock });
-  fixture = await createPayingFixture({ FRONTAGE_SMTP_URL: catcher.smtpUrl });
-  worker = await startWorker(fixture.deps);
+let fixture: MailedFixture;
+useMailedFixture((made) => {
+  fixture = made;
 });
-afterAll(async () => {
-  await worker?.close();
-  await fixture?.close();
-  await catcher?.close();
-});
+const received: MailedFixture['received'] = (...asked) => fixture.received(...asked);
 
 const linkIn = (text: string) => ({
   link: /https?:\/\/\S+\/address\/\S+/.exec(text)?.[0],
   code: /^Code: (\w+)$/m.exec(text)?.[1],
 });
-
-/** The e-mail with this subject, when it has arrived. */
-async function received(to: string, subject: string | RegExp) {
-  const matching = () => catcher.messages(to).filter((mail) => mail.subject.match(subject));
-  const [mail] = await until(matching, ({ length }) => length > 0);
-  return mail;
-}
 
 test('both addresses receive links that confirm a new address', async () => {
   const { call } = await fixture.newCaller();
@@ -45,12 +27,12 @@ test('both addresses receive links that confirm a new address', async () => {
   const next = 'bakery@example.com';
   expect((await call('PATCH', '/v1/account', { body: { email: next } })).status).toBe(200);
   const first = await received(email, 'Do you want to change your e-mail address?');
-  expect(first?.text).toContain(next);
-  const { link = '', code = '' } = linkIn(first?.text ?? '');
+  expect(first.text).toContain(next);
+  const { link = '', code = '' } = linkIn(first.text);
   const browser = newBrowser(fixture.url);
   await browser.press(await browser.open(new URL(link).pathname), 'Confirm the change', { code });
   const second = await received(next, 'Confirm your new address');
-  expect(linkIn(second?.text ?? '').link).toContain(`${fixture.config.baseUrl}/address/`);
+  expect(linkIn(second.text).link).toContain(`${fixture.config.baseUrl}/address/`);
 });
 
 test('the site’s people receive where a booking was moved', async () => {
@@ -62,7 +44,7 @@ test('the site’s people receive where a booking was moved', async () => {
   const { id } = (await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body })).body;
   expect((await owner.call('POST', `/v1/bookings/${id}/move`, { body: { start: inDays(4) } })).status).toBe(200);
   const { email } = (await owner.call('GET', '/v1/account')).body;
-  expect((await received(email, /moved/i))?.text).toContain('A talk');
+  expect((await received(email, /moved/i)).text).toContain('A talk');
 });
 
 test('the owner receives why access ended, and which DNS record is missing', async () => {
@@ -73,8 +55,8 @@ test('the owner receives why access ended, and which DNS record is missing', asy
     const data = { domain: 'bakery.example', recordName: '_frontage.bakery.example', value: 'proof-of-bakery' };
     queueMail(em, deps, { kind: 'domain-proof-missing', to, data });
   });
-  expect((await received(to, 'We disconnected an app'))?.text).toContain('used a second time');
-  expect((await received(to, 'A DNS record of bakery.example is missing'))?.text).toContain('proof-of-bakery');
+  expect((await received(to, 'We disconnected an app')).text).toContain('used a second time');
+  expect((await received(to, 'A DNS record of bakery.example is missing')).text).toContain('proof-of-bakery');
 });
 
 test('the owner receives who was invited by which agent', async () => {
@@ -83,7 +65,7 @@ test('the owner receives who was invited by which agent', async () => {
   const site = await createSite(caller);
   const body = { email: 'friend@example.com' };
   const invited = await caller.call('POST', `/v1/sites/${site.id}/collaborators`, { body });
-  const { text = '' } = (await received(email, 'A person was invited to edit this website')) ?? {};
+  const { text } = await received(email, 'A person was invited to edit this website');
   expect(text).toContain('friend@example.com');
   expect(text).toContain(`/account/invitations/${invited.body.id}`);
 });
@@ -96,16 +78,16 @@ test('the owner receives a link that restores a site, and an account’s code', 
   const site = await createSite(caller);
   await call('POST', `/v1/sites/${site.id}/archive`);
   expect((await call('DELETE', `/v1/sites/${site.id}?confirm=true`)).status).toBe(200);
-  expect((await received(email, 'Your website will be deleted'))?.text).toContain(`/sites/${site.id}/restore`);
+  expect((await received(email, 'Your website will be deleted')).text).toContain(`/sites/${site.id}/restore`);
   await deps.em().transactional(async (em) => {
     queueMail(em, deps, { kind: 'account-deletion', to: email, data: { stage: 'asked', code: 'ABCDEFGH' } });
   });
-  expect((await received(email, 'Do you want to delete your account?'))?.text).toContain('Code: ABCDEFGH');
+  expect((await received(email, 'Do you want to delete your account?')).text).toContain('Code: ABCDEFGH');
 });
 
 test('the visitor and the site receive an e-mail about a refunded booking', async () => {
   const { account, payUrl, paymentId, owner, statusOf, nudge } = await heldIn(fixture);
-  expect((await received('ada@example.org', /: Pay to confirm your booking for /))?.text).toContain(payUrl);
+  expect((await received('ada@example.org', /: Pay to confirm your booking for /)).text).toContain(payUrl);
   const payee = await fixture.newCaller();
   const em = fixture.deps.em();
   await em.execute('update payout_account set account_id = ? where id = ?', [payee.accountId, account.id]);
@@ -117,6 +99,6 @@ test('the visitor and the site receive an e-mail about a refunded booking', asyn
   fixture.stub.knobs.turnAway = 0;
   await nudge();
   await until(statusOf, (status) => status === 'expired');
-  expect((await received('ada@example.org', /: Not booked: /))?.text).toContain('The payment is being refunded');
-  expect((await received(await fixture.emailOf(owner), /: Not booked: /))?.text).toContain('€25.00');
+  expect((await received('ada@example.org', /: Not booked: /)).text).toContain('The payment is being refunded');
+  expect((await received(await fixture.emailOf(owner), /: Not booked: /)).text).toContain('€25.00');
 });

@@ -1,40 +1,21 @@
 /** E-mails and inbox items about payments by link, as they arrive. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { giveBackCharge, refundActivities } from '#activities/payments/refunds.ts';
 import { chooseMails } from '#db/accounts/mail-choices.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { mailChoiceNames } from '#rules/mail-choices.ts';
-import { systemClock } from '#runtime/clock.ts';
 import type { Caller } from '#test/api/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
 import { until } from '#test/stack/until.ts';
-import { startWorker } from '#test/stack/worker.ts';
-import { startMailCatcher } from '#tools/local/mail/catcher.ts';
-import { createPayingFixture, type PayingFixture } from './fixture.ts';
 import { heldIn } from './held.ts';
+import { type MailedFixture, useMailedFixture } from './mailed-fixture.ts';
 
-let catcher: Awaited<ReturnType<typeof startMailCatcher>>;
-let fixture: PayingFixture;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  catcher = await startMailCatcher({ clock: systemClock });
-  fixture = await createPayingFixture({ FRONTAGE_SMTP_URL: catcher.smtpUrl });
-  worker = await startWorker(fixture.deps);
+let fixture: MailedFixture;
+useMailedFixture((made) => {
+  fixture = made;
 });
-afterAll(async () => {
-  await worker?.close();
-  await fixture?.close();
-  await catcher?.close();
-});
-
-/** The e-mail with this subject, when it has arrived. */
-async function received(to: string, subject: RegExp) {
-  const matching = () => catcher.messages(to).filter((mail) => subject.test(mail.subject));
-  const [mail] = await until(matching, ({ length }) => length > 0);
-  if (!mail) throw new Error('no e-mail');
-  return mail;
-}
+const received: MailedFixture['received'] = (...asked) => fixture.received(...asked);
 
 const items = async (owner: Caller, kind: string) =>
   (await owner.call('GET', '/v1/inbox')).body.items.filter((item: { kind: string }) => item.kind === kind);
@@ -77,7 +58,7 @@ test('an owner who wants no mails about payments gets none, and the payer does',
   await received(email, /: Receipt for your payment of €12\.50$/);
   const em = fixture.deps.em();
   expect(await em.count(Mail, { kind: 'payment-received', siteId: made.site.id })).toBe(0);
-  expect(catcher.messages(notice)).toEqual([]);
+  expect(fixture.mailsTo(notice)).toEqual([]);
   expect((await items(made.owner, 'payment_paid')).map(({ id }: { id: string }) => id)).toEqual([made.id]);
 });
 
@@ -141,7 +122,7 @@ test('the payer receives one e-mail about each refund', async () => {
   await received(email, /: Your refund of €7\.50$/);
   const { id: attempt } = await fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: id });
   expect(await giveBackCharge(fixture.deps, attempt)).toBe('refunded');
-  expect(catcher.messages(email).filter(({ subject }) => subject.includes('refund'))).toHaveLength(2);
+  expect(fixture.mailsTo(email).filter(({ subject }) => subject.includes('refund'))).toHaveLength(2);
   expect(await items(owner, 'payment_paid')).toEqual([]);
 });
 
@@ -174,5 +155,5 @@ test('the inbox lists the payment of a booking, which has no other receipt', asy
   await until(statusOf, (status) => status === 'confirmed');
   await received('ada@example.org', /Booked for/);
   expect((await items(owner, 'payment_paid')).map(({ id }: { id: string }) => id)).toEqual([paymentId]);
-  expect(catcher.messages('ada-booked@example.org')).toEqual([]);
+  expect(fixture.mailsTo('ada-booked@example.org')).toEqual([]);
 });

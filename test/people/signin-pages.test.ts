@@ -2,49 +2,30 @@
  * Signing in on two devices, as people see it, without scripts. `FRONTAGE_PICTURES=<folder>` keeps pictures.
  * @module-tag chromium
  */
-import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { people } from '#test/invitations/fixture.ts';
 import { createOauthFixture, type OauthFixture, pkce } from '#test/oauth/fixture.ts';
-import { pathOf } from '#test/stack/requirements.ts';
-
-const pictures = process.env.FRONTAGE_PICTURES;
-const looks = [390, 1280].flatMap((width) =>
-  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
-);
-type Look = (typeof looks)[number];
+import { type Chrome, type Look, look, looks, openChrome } from '#test/web/looks.ts';
 
 let fixture: OauthFixture;
-let chrome: Browser;
+let chrome: Chrome;
 /** Where cookies over plain HTTP stay. */
 let here: URL;
 
 beforeAll(async () => {
   fixture = await createOauthFixture();
   here = Object.assign(new URL(fixture.url), { hostname: 'localhost' });
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
-  chrome = await chromium.launch({ executablePath: await pathOf('chromium'), args });
+  chrome = await openChrome();
 }, 60_000);
 afterAll(async () => {
   await chrome?.close();
   await fixture?.close();
 });
 
-/** A browser of its own. */
-async function newPage({ width, colorScheme }: Look): Promise<Page> {
-  const viewport = { width, height: 900 };
-  return await (await chrome.newContext({ viewport, colorScheme, javaScriptEnabled: false })).newPage();
-}
-
+const newPage = (shown: Look) => chrome.newPage(shown, { javaScriptEnabled: false });
 const goTo = (page: Page, path: string) => page.goto(new URL(path, here).href);
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-
-/** Keeps a picture, and finds nothing wider than the window. */
-async function look(page: Page, name: string, { width, colorScheme }: Look): Promise<void> {
-  if (pictures) await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-}
 
 /** From the page that asks for the address to the one that waits for a code. */
 async function askFor(page: Page, email: string): Promise<string> {

@@ -1,0 +1,35 @@
+/** Chromium at the widths and in the colour schemes in which people see pages. `FRONTAGE_PICTURES=<folder>` keeps pictures. */
+import { join } from 'node:path';
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { pathOf } from '#test/stack/requirements.ts';
+
+const pictures = process.env.FRONTAGE_PICTURES;
+const usual = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
+
+/** What each test of a page runs with: `test.each(looks)`. */
+export const looks = [390, 1280].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+export type Look = (typeof looks)[number];
+export type Chrome = Awaited<ReturnType<typeof openChrome>>;
+
+/** `hosts`: what Chromium is told of host names, as `--host-resolver-rules` has it. */
+export async function openChrome(hosts?: string) {
+  const args = [...usual, ...(hosts === undefined ? [] : [`--host-resolver-rules=${hosts}`])];
+  const browser = await chromium.launch({ executablePath: await pathOf('chromium'), args });
+  return {
+    /** A page in a browser of its own. */
+    async newPage({ width, colorScheme }: Look, options: BrowserContextOptions = {}): Promise<Page> {
+      const viewport = { width, height: 900 };
+      return await (await browser.newContext({ viewport, colorScheme, ...options })).newPage();
+    },
+    close: () => browser.close(),
+  };
+}
+
+/** Keeps a picture, and finds nothing wider than the window. */
+export async function look(page: Page, name: string, { width, colorScheme }: Look): Promise<void> {
+  if (pictures) await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+  expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
+}
