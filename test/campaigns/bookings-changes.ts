@@ -1,4 +1,5 @@
 /** What a site's owner does to bookings while others book: moves, cancellations and closed links; and visitors who cancel with their link. */
+import pLimit from 'p-limit';
 import { expect } from 'vitest';
 import { type Answer, type Caller, errorOf } from '#test/api/fixture.ts';
 import { retriedCall } from '#test/api/retried.ts';
@@ -23,7 +24,9 @@ const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.
 
 export type Changes = ReturnType<typeof openChanges>;
 
-/** Changes are made one after the other. */
+/** So many changes are made at once, each of another booking. */
+const atOnce = 8;
+
 export function openChanges({ fixture, owner, siteId, urls, starts, calendars, messages }: World) {
   const call = retriedCall(() => pick(urls), owner.token);
   const moved = new Map<string, Place>();
@@ -32,16 +35,21 @@ export function openChanges({ fixture, owner, siteId, urls, starts, calendars, m
   const note = (what: string) => {
     counts[what] = (counts[what] ?? 0) + 1;
   };
-  let last = Promise.resolve();
+  const limit = pLimit(atOnce);
+  const changes: Promise<void>[] = [];
+  const busy = new Set<string>();
 
-  /** Any booking in one of these states, besides the holds of the campaign itself. */
-  async function any(...statuses: string[]): Promise<Row | undefined> {
+  /** Changes any booking in one of these states, besides the holds of the campaign itself and those that are being changed. */
+  async function ofAny(statuses: string[], change: (booking: Row) => Promise<void>): Promise<void> {
     const rows = await fixture.deps.em().execute<Row[]>(
       `select id, status, payment_id, visitor_name from booking
-       where site_id = ? and status = any(?) and visitor_name <> 'H' order by random() limit 1`,
+       where site_id = ? and status = any(?) and visitor_name <> 'H' order by random() limit ${atOnce}`,
       [siteId, `{${statuses.join(',')}}`],
     );
-    return rows[0];
+    const booking = rows.find(({ id }) => !busy.has(id));
+    if (!booking) return note('nothing to change');
+    busy.add(booking.id);
+    await change(booking).finally(() => busy.delete(booking.id));
   }
 
   /** Notes a refusal, which has to be one of these. */
@@ -51,9 +59,7 @@ export function openChanges({ fixture, owner, siteId, urls, starts, calendars, m
     note(`${act}: ${code}`);
   }
 
-  async function move(): Promise<void> {
-    const booking = await any('confirmed', 'held');
-    if (!booking) return note('nothing to move');
+  async function move(booking: Row): Promise<void> {
     const place = { start: pick(starts), calendar: pick(calendars) };
     const answer = await call('POST', `/v1/bookings/${booking.id}/move`, { body: place });
     if (answer.status !== 200) return refused('move', answer, 'slot_taken', 'not_cancellable');
@@ -62,9 +68,7 @@ export function openChanges({ fixture, owner, siteId, urls, starts, calendars, m
   }
 
   /** Now and then by two calls at once, of which one cancels. */
-  async function cancel(): Promise<void> {
-    const booking = await any('confirmed', 'held');
-    if (!booking) return note('nothing to cancel');
+  async function cancel(booking: Row): Promise<void> {
     const calls = Array.from({ length: Math.random() < 0.3 ? 2 : 1 }, () =>
       call('POST', `/v1/bookings/${booking.id}/cancel`),
     );
@@ -78,11 +82,10 @@ export function openChanges({ fixture, owner, siteId, urls, starts, calendars, m
   }
 
   /** The visitor opens the link of the confirmation, and presses the button until the page says what became of it. */
-  async function cancelByLink(): Promise<void> {
-    const booking = await any('confirmed');
-    const texts = booking ? messages(addressOf(booking.visitor_name)).map(({ text }) => text) : [];
+  async function cancelByLink(booking: Row): Promise<void> {
+    const texts = messages(addressOf(booking.visitor_name)).map(({ text }) => text);
     const link = texts.map((text) => /http\S+\/cancel\/\S+/.exec(text)?.[0]).find(Boolean);
-    if (!booking || !link) return note('no link yet');
+    if (!link) return note('no link yet');
     const { pathname } = new URL(link);
     for (let tries = 0; tries < 200; tries++) {
       const browser = newBrowser(pick(urls));
@@ -98,9 +101,7 @@ export function openChanges({ fixture, owner, siteId, urls, starts, calendars, m
   }
 
   /** Closes the payment link of a hold, which ends with it unless its visitor is faster. */
-  async function closeLink(): Promise<void> {
-    const booking = await any('held');
-    if (!booking?.payment_id) return note('nothing to close');
+  async function closeLink(booking: Row): Promise<void> {
     const answer = await call('POST', `/v1/payments/${booking.payment_id}/expire`, {
       headers: { prefer: 'respond-async' },
     });
@@ -108,18 +109,30 @@ export function openChanges({ fixture, owner, siteId, urls, starts, calendars, m
     note('links closed');
   }
 
-  const acts = [move, move, move, cancel, cancel, cancel, cancelByLink, closeLink];
+  const live = ['confirmed', 'held'];
+  const acts = [
+    () => ofAny(live, move),
+    () => ofAny(live, cancel),
+    () => ofAny(['confirmed'], cancelByLink),
+    () => ofAny(['held'], closeLink),
+  ];
+  const drawn = [0, 0, 0, 1, 1, 1, 2, 3];
   return {
     moved,
     cancelled,
     counts,
     call,
-    /** Makes one more change after those that are under way. */
+    /** Makes one more change, as soon as fewer are under way. */
     next(): void {
-      last = last.then(pick(acts));
-      last.catch(() => {});
+      const change = limit(acts[pick(drawn)] as () => Promise<void>);
+      change.catch(() => {});
+      changes.push(change);
     },
-    /** When all changes are made; fails if one failed. */
-    done: () => last,
+    /** When those under way are made; the others are dropped. Fails if one failed. */
+    async done(): Promise<void> {
+      const dropped = limit.pendingCount;
+      limit.clearQueue();
+      await Promise.all(changes.slice(0, changes.length - dropped));
+    },
   };
 }
