@@ -72,7 +72,7 @@ test('open photos below many that are done are found, up to the limit', async ()
   const now = fixture.clock.now();
   await em.execute(
     `insert into upload_link (id, site_id, account_id, hash, max_files, max_file_bytes, files_taken, created_at, expires_at, last_file_at, last_file_path)
-     select 'upl_' || lpad(n::text, 26, '0'), ?, ?, sha256(n::text::bytea), 5, 100, 1, ?, ?, ${at}, 'src/assets/a.png'
+     select 'upl_' || lpad(n::text, 26, '0'), ?, ?, sha256(n::text::bytea), 5, 100, 1, ?, ?, ${momentOfRow}, 'src/assets/a.png'
      from generate_series(1, ${count}) as n`,
     [site.id, owner.accountId, now, now, now],
   );
