@@ -78,6 +78,15 @@ describe('the page of an upload link', () => {
     expect(faults).toEqual([]);
   });
 
+  test('offers no HEIC in either picker, so that phones convert their photos', async () => {
+    const owner = await material.owner();
+    const { page } = await open((await material.link(owner, owner.siteId)).address);
+    const offered = await page.locator('input[type=file]').evaluateAll((inputs) => inputs.map((one) => one.accept));
+    expect(offered).toEqual([expect.stringMatching(/^image\/jpeg,image\/png,/), 'image/jpeg']);
+    // `image/*` and a missing list include it.
+    for (const accept of offered) expect(accept).not.toMatch(/hei[cf]|\*|^$/i);
+  });
+
   test('explains why a renamed program is refused, and accepts the photo beside it', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId);

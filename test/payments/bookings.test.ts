@@ -46,6 +46,23 @@ test('a priced service is held, paid at its link, and confirmed', async () => {
   expect((await row(id)).visitorSealed).toBe(null);
 });
 
+test.each([
+  ['JPY', 1250, 1250],
+  ['KWD', 12_500, 12_500],
+  ['ISK', 5000, 500_000],
+])('a booking in %s of %i is charged and refunded exactly', async (currency, amount, atProvider) => {
+  const { payUrl, payment, id, owner, statusOf } = await heldIn(fixture, { price: { amount, currency } });
+  await fixture.press((await fixture.openLink(payUrl)).page);
+  expect([await statusOf(), fixture.chargesOf(payment.id).map((charge) => charge.amount)]).toEqual([
+    'confirmed',
+    [atProvider],
+  ]);
+  const { body } = await owner.call('POST', `/v1/bookings/${id}/cancel`);
+  expect(body.refund).toMatchObject({ amount, currency });
+  await expect.poll(payment.statusOf, soon).toBe('refunded');
+  expect(fixture.chargesOf(payment.id)).toMatchObject([{ amount: atProvider, amount_refunded: atProvider }]);
+});
+
 test('the visitor of a paid booking is e-mailed its cancellation', async () => {
   const asked = await heldIn(fixture, { wishes: { notify_changes: true } });
   const silent = await held();

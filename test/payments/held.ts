@@ -6,10 +6,13 @@ import { until } from '#test/stack/until.ts';
 import { attachAccount, type PayingFixture } from './fixture.ts';
 
 /** A hold of the one seat there is, on a site of its own. */
-export async function heldIn(fixture: PayingFixture, { holdMinutes = 15, wishes = {} } = {}) {
-  const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: holdMinutes };
+export async function heldIn(
+  fixture: PayingFixture,
+  { holdMinutes = 15, wishes = {}, price = { amount: 2500, currency: 'EUR' } } = {},
+) {
+  const service = { price, hold_minutes: holdMinutes };
   const made = await fixture.newBookable(timetable({ service }));
-  const account = await attachAccount(fixture, made.owner, made.site.id);
+  const account = await attachAccount(fixture, made.owner, made.site.id, { currency: price.currency });
   const start = (await fixture.slots(made.publicId, fixture.dateIn(5)))[0]?.start ?? '';
   const visitor = { name: 'Ada Visitor', email: 'ada@example.org', ...wishes };
   const answer = await fixture.book(made.publicId, start, { visitor });

@@ -198,6 +198,16 @@ test('a restarted provider stub still knows the paid pages', async () => {
   expect(await after.refund(ada, { charge: charge ?? '', idempotencyKey: 'later' })).toEqual({ status: 'done' });
 });
 
+test.each([
+  [49, 'JPY'],
+  [5001, 'KWD'],
+  [19, 'XOF', 1],
+  [1_000_000, 'ISK'],
+])('the stub refuses %i %s, which the provider cannot charge', async (amount, currency, least = 0) => {
+  const refused = payments.openSession(own('currencies'), request({ amount: least ? least - 1 : amount, currency }));
+  expect(await faultOf(refused)).toBe('refused');
+});
+
 test('amounts are sent in the provider’s units', () => {
   const told = (amount: number, currency: string) => toProvider({ amount, currency });
   expect([told(1250, 'EUR'), told(1250, 'JPY'), told(1250, 'KWD'), told(1250, 'ISK')]).toEqual([
