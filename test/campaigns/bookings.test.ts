@@ -19,7 +19,7 @@ import { createNamespace } from '#test/stack/worker.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
 import { completeAccount } from '#tools/local/payments/accounts.ts';
 import { freePort } from '#tools/local/ports.ts';
-import { openChanges } from './bookings-changes.ts';
+import { openChanges } from './bookings/changes.ts';
 import {
   bookingRows,
   countSeats,
@@ -28,8 +28,8 @@ import {
   requireTrueAnswers,
   requireTrueMails,
   requireTrueValues,
-} from './bookings-checks.ts';
-import { sendVisitors } from './bookings-visitors.ts';
+} from './bookings/checks.ts';
+import { sendVisitors } from './bookings/visitors.ts';
 import { sized } from './size.ts';
 
 const attempts = sized({ short: 1000, long: 10_000 });

@@ -84,7 +84,7 @@ async function written(site: { visitor?: number; owner?: number } = {}, visitor 
 
 const all = (value: string) => Array(6).fill(value);
 
-test('the values are those of the queue while e-mails wait, and once they are sent', async () => {
+test('the values are those of the queue, while e-mails wait and afterwards', async () => {
   const { said, known, visitor, owner } = await written({ visitor: 451, owner: 451 });
   const waits = () => fixture.logged.filter(({ msg }) => msg === 'an e-mail could not be sent yet').length;
   await until(waits, (count) => count >= 4);
@@ -156,7 +156,7 @@ test('on a platform without e-mail every value is null', async () => {
   }
 });
 
-test('an e-mail that was withdrawn while it was being sent says that it was sent', async () => {
+test('an e-mail that is withdrawn while being sent is sent', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const to = 'withdrawn@example.org';

@@ -201,11 +201,9 @@ test('a restarted provider stub still knows the paid pages', async () => {
 test.each([
   [49, 'JPY'],
   [5001, 'KWD'],
-  [19, 'XOF', 1],
   [1_000_000, 'ISK'],
-])('the stub refuses %i %s, which the provider cannot charge', async (amount, currency, least = 0) => {
-  const refused = payments.openSession(own('currencies'), request({ amount: least ? least - 1 : amount, currency }));
-  expect(await faultOf(refused)).toBe('refused');
+])('the stub refuses %i %s, which the provider cannot charge', async (amount, currency) => {
+  expect(await faultOf(payments.openSession(own('currencies'), request({ amount, currency })))).toBe('refused');
 });
 
 test('amounts are sent in the provider’s units', () => {

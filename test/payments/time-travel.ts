@@ -9,8 +9,8 @@ import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PaymentRefund } from '#db/payments/payment-refund.ts';
 import { unknownAttempts } from '#rules/states.ts';
 import type { Call, Caller } from '#test/api/fixture.ts';
-import { retriedCall } from '#test/api/retried.ts';
 import { timetable } from '#test/bookings/timetable.ts';
+import { retriedCall } from '#test/requests/retried-call.ts';
 import { completeAccount } from '#tools/local/payments/accounts.ts';
 import { attachAccount, attachConnected, type PayingFixture } from './fixture.ts';
 

@@ -2,11 +2,11 @@
 import pLimit from 'p-limit';
 import { expect } from 'vitest';
 import { type Answer, type Caller, errorOf } from '#test/api/fixture.ts';
-import { retriedCall } from '#test/api/retried.ts';
 import type { PayingFixture } from '#test/payments/fixture.ts';
 import { newBrowser } from '#test/people/browser.ts';
+import { retriedCall } from '#test/requests/retried-call.ts';
 import type { CaughtMail } from '#tools/local/mail/mailbox.ts';
-import { addressOf } from './bookings-orders.ts';
+import { addressOf } from './orders.ts';
 
 export type Place = { start: string; calendar: string };
 type Row = { id: string; status: string; payment_id: string | null; visitor_name: string };

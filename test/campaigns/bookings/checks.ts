@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import type { EntityManager } from '#db/orm.ts';
 import type { PayingFixture } from '#test/payments/fixture.ts';
 import type { CaughtMail } from '#tools/local/mail/mailbox.ts';
-import type { Changes } from './bookings-changes.ts';
-import type { Told } from './bookings-orders.ts';
+import type { Changes } from './changes.ts';
+import type { Told } from './orders.ts';
 
 export type BookingRow = {
   id: string;

@@ -1,6 +1,6 @@
 /** Calls that are sent again under one key until there is an answer: the process that had it may be dead. */
 import { randomUUID } from 'node:crypto';
-import { type Answer, type Call, callWith } from './fixture.ts';
+import { type Answer, type Call, callWith } from '#test/api/fixture.ts';
 
 /** `baseOf` names the API to ask, each time anew. */
 export function retriedCall(baseOf: () => string, token?: string): Call {
@@ -14,5 +14,6 @@ export function retriedCall(baseOf: () => string, token?: string): Call {
   };
 }
 
-/** A failure, or another call under the same key that is not done. */
-const isWorthRetrying = ({ status, body }: Answer) => status >= 500 || (status === 409 && body?.error?.retryable);
+/** A failure, another call under the same key that is not done, or calls that hold each other up. */
+const isWorthRetrying = ({ status, body }: Answer) =>
+  status >= 500 || ((status === 409 || status === 429) && body?.error?.retryable);

@@ -1,6 +1,6 @@
 /** A process with many visitors: each books one seat, pays for it or not, retries under the same key, and reports what it was told. */
 import { randomUUID } from 'node:crypto';
-import { addressOf, type Orders, type Told } from './bookings-orders.ts';
+import { addressOf, type Orders, type Told } from './orders.ts';
 
 const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
 const chance = (share: number) => Math.random() < share;

@@ -1,7 +1,7 @@
 /** The processes of visitors, sent out and followed until all have their answers. */
 import type { ChildProcess } from 'node:child_process';
 import type { Processes } from '#test/stack/processes.ts';
-import type { Orders, Report, Told } from './bookings-orders.ts';
+import type { Orders, Report, Told } from './orders.ts';
 
 /** After this long without an answer to any visitor the campaign ends. */
 const stallMs = 180_000;
@@ -38,7 +38,7 @@ export async function sendVisitors(
     }, 1000);
   });
   try {
-    const children = Array.from({ length: from }, () => processes.start('test/campaigns/bookings-visitor.ts'));
+    const children = Array.from({ length: from }, () => processes.start('test/campaigns/bookings/visitor.ts'));
     return (await Promise.race([Promise.all(children.map(follow)), stalled])).flat();
   } finally {
     clearInterval(watching);
