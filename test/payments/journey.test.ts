@@ -60,7 +60,7 @@ async function tabTo(page: Page, role: 'button' | 'link' | 'textbox' | 'checkbox
   await there.waitFor();
   for (let tabs = 0; tabs < 60; tabs++) {
     await page.keyboard.press('Tab');
-    if (await there.evaluate((element) => (element.getRootNode() as Document).activeElement === element)) return;
+    if (await there.evaluate((element) => element.matches(':focus'))) return;
   }
   throw new Error(`the keyboard does not reach “${name}”`);
 }
