@@ -1,6 +1,7 @@
-/** Deletes expired rows of the API, to free disk space. All processes do this; concurrent runs are safe. */
+/** Deletes expired rows of the API, and completes what a killed process left. All processes do this; concurrent runs are safe. */
 
 import { sweepQuotas } from '#db/accounts/daily-quota.ts';
+import { completeAbandonedPushes } from '#git/accepted-pushes.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
@@ -12,16 +13,16 @@ const everyMs = 10 * minuteMs;
 
 /** Returns a function that stops it. */
 export function startSweeping(deps: Deps): () => void {
-  const timer = setInterval(() => {
-    sweep(deps).catch((error) =>
+  const run = () =>
+    void sweep(deps).catch((error) =>
       deps.log.warn({ err: error }, 'a periodic clean-up failed; the next run will retry it'),
     );
-  }, everyMs);
+  const timer = setInterval(run, everyMs);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-export async function sweep(deps: Pick<Deps, 'config' | 'em' | 'clock'>): Promise<void> {
+export async function sweep(deps: Pick<Deps, 'config' | 'em' | 'clock' | 'repositories'>): Promise<void> {
   await sweepUploadStreams(deps);
   await sweepIdempotencyKeys(deps);
   await sweepQuotas(deps.em(), deps.clock);
@@ -29,4 +30,5 @@ export async function sweep(deps: Pick<Deps, 'config' | 'em' | 'clock'>): Promis
   await sweepDone(deps.em(), deps.clock.now());
   await deps.em().execute('delete from photo_search where expires_at < ?', [deps.clock.now()]);
   await deps.em().execute('delete from rate_limit where resets_at < ?', [deps.clock.now()]);
+  if (deps.repositories) await completeAbandonedPushes(deps.em(), deps.clock, deps.repositories);
 }

@@ -56,6 +56,7 @@ import { TokenRotations } from './migrations/2026-11-24-token-rotations.ts';
 import { Acknowledgements } from './migrations/2026-11-25-fixa-acknowledgements.ts';
 import { FormTexts } from './migrations/2026-11-25-form-texts.ts';
 import { InboxDone } from './migrations/2026-11-25-inbox-done.ts';
+import { AcceptedPushes } from './migrations/2026-11-26-acc22-accepted-pushes.ts';
 import { InboxKinds } from './migrations/2026-11-26-inbox23-kinds.ts';
 import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
 import { PeriodicMails } from './migrations/2026-11-26-mails23b-periodic-mails.ts';
@@ -127,4 +128,5 @@ export const migrationsList = [
   { name: '2026-11-26-inbox23-kinds', class: InboxKinds },
   { name: '2026-11-26-mails23b-periodic-mails', class: PeriodicMails },
   { name: '2026-11-26-page23-page-colors', class: PageColors },
+  { name: '2026-11-26-acc22-accepted-pushes', class: AcceptedPushes },
 ];

@@ -2,15 +2,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import { isMember, roleOn } from '#db/collaborators/membership.ts';
-import { type ActedBy, recordAct } from '#db/history/recording.ts';
+import type { ActedBy } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
-import type { Repositories } from '#providers/repositories.ts';
 import type { GitAccess, Repository, Role } from '#rules/states.ts';
 import { minuteMs } from '#rules/time.ts';
-import type { Clock } from '#runtime/clock.ts';
 import { isId } from '#runtime/ids.ts';
-import type { RefUpdate } from './push.ts';
 
 /** A refusal as git expects it: a status, and a line of plain text that git prints after `remote:`. */
 export class GitRefusal extends Error {
@@ -123,58 +120,42 @@ export async function recordUse(em: EntityManager, now: Date, authorization: str
 
 type Holding = {
   over: Promise<unknown>;
-  record: (tx: EntityManager, granted: Granted) => Promise<void>;
-  /** Called if `record` has failed twice. */
-  unrecorded: (error: unknown) => void;
+  /** Runs in the transaction that holds the credential: `begin` before the answer, `end` after `over`. */
+  begin: (tx: EntityManager) => Promise<void>;
+  end: (tx: EntityManager) => Promise<void>;
+  /** Called when the transaction has failed after the answer, for example because its connection was lost. */
+  failed: (error: unknown) => Promise<void>;
 };
 
 /**
  * Resolves when the header's credential cannot be revoked any more before `over` settles: a revocation then waits for
- * it. Then `record` writes to the history. Rejects with a GitRefusal if `access` does, or if the credential was revoked.
+ * it. Rejects with a GitRefusal if `access` does, or if the credential was revoked.
  */
 export async function holdAccess(
   em: EntityManager,
   authorization: string | undefined,
   access: (em: EntityManager) => Promise<Granted>,
-  { over, record, unrecorded }: Holding,
+  { over, begin, end, failed }: Holding,
 ): Promise<void> {
   const { username } = parseBasic(authorization);
-  const held = Promise.withResolvers<Granted>();
+  const held = Promise.withResolvers<void>();
   const ended = over.catch(() => {});
   const holding = em.transactional(async (tx) => {
     // Only a deletion conflicts with this lock.
     await tx.execute('select 1 from git_credential where username = ? for key share', [username]);
-    const granted = await access(tx);
-    held.resolve(granted);
+    await access(tx);
+    await begin(tx);
+    held.resolve();
     await ended;
-    await record(tx, granted);
+    await end(tx);
   });
   holding.catch(held.reject);
-  const granted = await held.promise;
-  // git moves the branches whatever happens to this transaction, which may have lost its connection meanwhile.
-  const recorded = holding.catch(async () => {
+  await held.promise;
+  // git moves the branches whatever happens to this transaction.
+  void holding.catch(async (error: unknown) => {
     await ended;
-    await em.transactional((tx) => record(tx, granted));
+    await failed(error);
   });
-  recorded.catch(unrecorded);
-}
-
-/** Records the branches that the push has moved. git may have refused some of them, or have been killed. */
-export async function recordPush(
-  tx: EntityManager,
-  { clock, repositories }: { clock: Clock; repositories: Repositories },
-  { site, actor }: Granted,
-  { repository, updates }: { repository: Repository; updates: readonly RefUpdate[] },
-): Promise<void> {
-  for (const { ref, from, to } of updates) {
-    const branch = ref.replace(/^refs\/heads\//, '');
-    if ((await repositories.head(site.id, repository, branch)) !== to) continue;
-    recordAct(tx, clock, actor, 'repository.pushed', {
-      site,
-      subject: { id: site.id, name: repository },
-      detail: { branch, from, to },
-    });
-  }
 }
 
 function parseBasic(authorization: string | undefined): { username: string; password: string } {

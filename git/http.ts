@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EntityManager } from '#db/orm.ts';
+import type { Repositories } from '#providers/repositories.ts';
 import type { Place } from '#providers/repositories/git.ts';
 import { sweepRepository } from '#providers/repositories/leftovers.ts';
 import type { SpawnedProcess } from '#providers/spawn-helper.ts';
@@ -10,13 +11,15 @@ import { planLimitsOf } from '#rules/plan-limits.ts';
 import { type AccountSlotLimits, type AccountSlots, createAccountSlots } from '#runtime/account-slots.ts';
 import { AppError } from '#runtime/errors.ts';
 import { gitOperations } from '#runtime/telemetry/metrics.ts';
+import { addAcceptedPush, completeAbandonedPushes, completePush, lockAcceptedPush } from './accepted-pushes.ts';
 import {
+  type Address,
+  type Granted,
   GitRefusal,
   holdAccess,
   isStillGranted,
   noRepository,
   parseAddress,
-  recordPush,
   recordUse,
   refusalOrThrow,
   requireAccess,
@@ -25,6 +28,7 @@ import {
 import { readAdvertisement } from './advertisement.ts';
 import { assertHookRuns } from './hook.ts';
 import { refusalResponse } from './pkt-line.ts';
+import type { RefUpdate } from './push.ts';
 import { type GitDeps, type GitRequest, type PushContext, pushOf } from './receive.ts';
 import { readPlatformFiles } from './rules.ts';
 import { drain, type GitWork, type Service, serveGit } from './serve.ts';
@@ -124,14 +128,14 @@ type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access' | 
 
 /** The repository at this address. Throws a GitRefusal if the caller may not use the service on it. */
 async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Service): Promise<Opened> {
-  const { repositories, clock } = deps;
+  const { repositories } = deps;
   if (!repositories) throw new GitRefusal(503, 'This installation has no git repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
   const { authorization } = request.headers;
   const accessIn = (em: EntityManager) => requireAccess(em, deps.clock.now(), authorization, address, wanted);
   const access = () => accessIn(deps.em());
-  const { site, by } = await access();
+  const { site, by, actor } = await access();
   await recordUse(deps.em(), deps.clock.now(), authorization);
   if (!(await repositories.exists(address.siteId, address.repository))) throw noRepository();
   const place = repositories.place(address.siteId, address.repository);
@@ -142,15 +146,42 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
     owner: site.account.id,
     address,
     access,
-    hold: (over, updates) =>
-      holdAccess(deps.em(), authorization, accessIn, {
-        over,
-        record: (tx, granted) => recordPush(tx, { clock, repositories }, granted, { ...address, updates }),
-        unrecorded: (error) =>
-          deps.log.error({ err: error, reqId: request.id, ...address, updates }, 'the history lacks a push'),
-      }),
+    hold: (over, updates) => holdPush(deps, request, { address, actor, accessIn, over, updates }),
     planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by),
   };
+}
+
+type Pushing = Pick<Granted, 'actor'> & {
+  address: Address;
+  accessIn: (em: EntityManager) => Promise<Granted>;
+  over: Promise<unknown>;
+  updates: readonly RefUpdate[];
+};
+
+/** Keeps the access from being revoked until the push is over, and records what it has moved. */
+async function holdPush(
+  deps: GitDeps,
+  request: FastifyRequest,
+  { address, actor, accessIn, over, updates }: Pushing,
+): Promise<void> {
+  const repositories = deps.repositories as Repositories;
+  const log = deps.log.child({ reqId: request.id, ...address });
+  const complete = () =>
+    completeAbandonedPushes(deps.em(), deps.clock, repositories, address.siteId).catch((error: unknown) =>
+      log.error({ err: error }, 'a push is not in the history yet; the next clean-up adds it'),
+    );
+  // Before this push replaces the commits of an earlier one.
+  await complete();
+  const ids = await addAcceptedPush(deps.em(), deps.clock, actor, address, updates);
+  await holdAccess(deps.em(), request.headers.authorization, accessIn, {
+    over,
+    begin: (tx) => lockAcceptedPush(tx, ids),
+    end: (tx) => completePush(tx, repositories, ids),
+    async failed(error) {
+      log.warn({ err: error }, 'the connection of a push was lost');
+      await complete();
+    },
+  });
 }
 
 async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {

@@ -33,6 +33,7 @@ const removals = [
   'delete from collaborator where site_id = ?',
   'delete from invitation where site_id = ?',
   'delete from git_credential where site_id = ?',
+  'delete from accepted_push where site_id = ?',
   'delete from upload_link where site_id = ?',
   'delete from review_link where site_id = ?',
   'delete from calendar_feed where site_id = ?',

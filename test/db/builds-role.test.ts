@@ -19,7 +19,7 @@ const refused = {
   'a site, besides its versions':
     'asset bookable calendar calendar_feed domain domain_record domain_tombstone flag form former_name photo photo_search sketch sketch_host',
   'counters and limits': 'files_of_day library_request rate_limit view_hour view_total',
-  'work of other processes': 'held_file inbox_done mikro_orm_migrations purge_blob upload_file',
+  'work of other processes': 'accepted_push held_file inbox_done mikro_orm_migrations purge_blob upload_file',
 };
 
 /** Columns that builds read, of the tables that are granted. */

@@ -1,10 +1,9 @@
 /** Acts with money, passwords, git and by the operator in the history, and its end after a year. */
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { sweepHistory } from '#db/history/expiry.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
-import type { Repositories } from '#providers/repositories.ts';
 import { usualScope } from '#rules/scopes.ts';
 import { dayMs } from '#rules/time.ts';
 import { type Caller, callWith, createFixture, createSite } from '#test/api/fixture.ts';
@@ -47,52 +46,6 @@ test('a push names the token that made its password', async () => {
     subject: { kind: 'repository', id: site.id, name: 'source' },
     detail: { branch: 'main', from, to },
   });
-});
-
-/** A push, and what happens as soon as the history reads where its branch is. */
-async function pushThen(act: () => Promise<void>) {
-  await using work = await folder();
-  const owner = await fixture.newCaller();
-  const site = await createSite(owner);
-  const clone = `${work.path}/site`;
-  await git(work.path, ['clone', '--quiet', await newPassword(owner, site.id), 'site']);
-  await commitFiles(clone, { 'src/b.md': 'b' });
-  const to = await git(clone, ['rev-parse', 'HEAD']);
-  const repositories = fixture.deps.repositories as Repositories;
-  const head = repositories.head.bind(repositories);
-  vi.spyOn(repositories, 'head').mockImplementation(async (...which) => {
-    const found = await head(...which);
-    if (found === to) await act();
-    return found;
-  });
-  await git(clone, ['push', '--quiet', 'origin', 'HEAD:main']);
-  return { owner, to, path: `/v1/sites/${site.id}/history` };
-}
-
-test('a push is recorded although the connection that held its password is lost', async () => {
-  onTestFinished(() => void vi.restoreAllMocks());
-  let lost = 0;
-  const { owner, path } = await pushThen(async () => {
-    const holders = await fixture.deps.em().execute(
-      `select pg_terminate_backend(pid) from pg_locks where relation = 'git_credential'::regclass
-         and mode = 'RowShareLock' and pid <> pg_backend_pid()`,
-    );
-    lost += holders.length;
-  });
-  await expect.poll(() => actionsOf(owner, path), { timeout: 20_000 }).toContain('repository.pushed');
-  expect(lost).toBe(1);
-  const recorded = (await actionsOf(owner, path)).filter((action) => action === 'repository.pushed');
-  expect(recorded).toHaveLength(1);
-});
-
-test('a push that cannot be recorded is in the log', async () => {
-  onTestFinished(() => void vi.restoreAllMocks());
-  const logged = vi.spyOn(fixture.deps.log, 'error');
-  const { to } = await pushThen(() => Promise.reject(new Error('unreadable')));
-  const lines = () => logged.mock.calls.filter(([, text]) => text === 'the history lacks a push');
-  await expect.poll(lines, { timeout: 20_000 }).toHaveLength(1);
-  const updates = [expect.objectContaining({ ref: 'refs/heads/main', to })];
-  expect(lines()[0]?.[0]).toMatchObject({ siteId: expect.any(String), repository: 'source', updates });
 });
 
 test('collaborators do not see entries about tokens, passwords and invitations', async () => {

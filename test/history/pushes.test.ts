@@ -1,0 +1,146 @@
+/** The history of a push, whatever happens between the move of its branch and the entry. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { sweep } from '#api/sweeps.ts';
+import { completeAbandonedPushes } from '#git/accepted-pushes.ts';
+import type { Repositories } from '#providers/repositories.ts';
+import { hourMs } from '#rules/time.ts';
+import { newId } from '#runtime/ids.ts';
+import { type Caller, createFixture, createSite } from '#test/api/fixture.ts';
+import { commitFiles, folder, git, tryGit } from '#test/git/git.ts';
+
+const fixture = await createFixture();
+afterAll(() => fixture.close());
+const repositories = fixture.deps.repositories as Repositories;
+
+async function pushesOf({ owner, siteId }: { owner: Caller; siteId: string }) {
+  const { items } = (await owner.call('GET', `/v1/sites/${siteId}/history`)).body;
+  return items.filter(({ action }: { action: string }) => action === 'repository.pushed');
+}
+const rowsOf = (siteId: string) =>
+  fixture.deps.em().execute('select id from accepted_push where site_id = ?', [siteId]);
+
+/** A clone with a commit that is not pushed yet. */
+async function clonedSite() {
+  const work = await folder();
+  onTestFinished(() => work[Symbol.asyncDispose]());
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  const body = { repository: 'source', access: 'write' };
+  const made = (await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body })).body;
+  const { username, password } = made;
+  const addressAt = (base: string) => Object.assign(new URL(new URL(made.url).pathname, base), { username, password }).href;
+  const clone = `${work.path}/site`;
+  await git(work.path, ['clone', '--quiet', addressAt(fixture.url), 'site']);
+  const from = await git(clone, ['rev-parse', 'HEAD']);
+  await commitFiles(clone, { 'src/b.md': 'b' });
+  const to = await git(clone, ['rev-parse', 'HEAD']);
+  const push = (base = fixture.url) => tryGit(clone, ['push', '--quiet', addressAt(base), 'HEAD:main']);
+  return { owner, siteId: site.id as string, from, to, push };
+}
+
+/** Starts an API process that is killed between the push of this commit and its entry. */
+async function startKilledApi(commit: string) {
+  const child = fork(join(import.meta.dirname, 'killed-api.ts'), {
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+      DATABASE_URL: fixture.database.url,
+      TEMPORAL_ADDRESS: fixture.config.temporal.address,
+      FRONTAGE_SECRET: fixture.config.secret,
+      FRONTAGE_DATA: fixture.config.dataDir,
+      KILL_AT: commit,
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: [],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'exit').then(([, signal]) => signal as unknown);
+  const [url] = (await once(child, 'message')) as [string];
+  return { url, ended };
+}
+
+test('a push is recorded although the API was killed before it could', { timeout: 60_000 }, async () => {
+  const site = await clonedSite();
+  const { url, ended } = await startKilledApi(site.to);
+  await site.push(url);
+  expect(await ended).toBe('SIGKILL');
+  expect(await repositories.head(site.siteId, 'source')).toBe(site.to);
+  expect(await pushesOf(site)).toEqual([]);
+
+  // The database may still hold the locks of the killed process.
+  await expect.poll(() => sweep(fixture.deps).then(() => pushesOf(site)), { timeout: 20_000 }).toHaveLength(1);
+  await sweep(fixture.deps);
+  expect(await pushesOf(site)).toMatchObject([
+    {
+      account: { id: site.owner.accountId },
+      via: { kind: 'git', name: 'first' },
+      subject: { kind: 'repository', id: site.siteId, name: 'source' },
+      detail: { branch: 'main', from: site.from, to: site.to },
+    },
+  ]);
+  expect(await rowsOf(site.siteId)).toEqual([]);
+});
+
+/** Acts each time the API reads that a branch is at this commit. */
+function whenRead(commit: string, act: () => Promise<void>): void {
+  onTestFinished(() => void vi.restoreAllMocks());
+  const head = repositories.head.bind(repositories);
+  vi.spyOn(repositories, 'head').mockImplementation(async (...which) => {
+    const found = await head(...which);
+    if (found === commit) await act();
+    return found;
+  });
+}
+
+test('a push is recorded although the connection that held its password is lost', async () => {
+  const site = await clonedSite();
+  let lost = 0;
+  whenRead(site.to, async () => {
+    if (lost > 0) return;
+    const holders = await fixture.deps.em().execute(
+      `select pg_terminate_backend(pid) from pg_locks where relation = 'git_credential'::regclass
+         and mode = 'RowShareLock' and pid <> pg_backend_pid()`,
+    );
+    lost += holders.length;
+  });
+  await site.push();
+  await expect.poll(() => pushesOf(site), { timeout: 20_000 }).toHaveLength(1);
+  expect(lost).toBe(1);
+});
+
+test('a push that cannot be recorded is recorded by the next clean-up', async () => {
+  const site = await clonedSite();
+  let isReadable = false;
+  let failures = 0;
+  whenRead(site.to, async () => {
+    if (isReadable) return;
+    failures += 1;
+    throw new Error('unreadable');
+  });
+  await site.push();
+  // As the entry was to be written, and as that was repeated.
+  await expect.poll(() => failures, { timeout: 20_000 }).toBe(2);
+  expect(await pushesOf(site)).toEqual([]);
+  isReadable = true;
+  await expect.poll(() => sweep(fixture.deps).then(() => pushesOf(site)), { timeout: 20_000 }).toHaveLength(1);
+});
+
+test('a branch that git did not move is forgotten after an hour', async () => {
+  const { siteId, owner, from } = await clonedSite();
+  const em = fixture.deps.em();
+  const add = (at: Date) =>
+    em.execute(
+      `insert into accepted_push (id, accepted_at, site_id, repository, branch, from_commit, to_commit, account_id)
+       values (?, ?, ?, 'source', 'main', ?, ?, ?)`,
+      [newId('hist'), at, siteId, from, 'e'.repeat(40), owner.accountId],
+    );
+  const { clock } = fixture.deps;
+  await add(new Date(clock.now().getTime() - hourMs - 1));
+  await add(clock.now());
+  expect(await completeAbandonedPushes(em, clock, repositories)).toBe(0);
+  expect(await rowsOf(siteId)).toHaveLength(1);
+  expect(await pushesOf({ owner, siteId })).toEqual([]);
+});
