@@ -16,7 +16,7 @@ import type { RefUpdate } from './push.ts';
 
 type Row = {
   id: string;
-  accepted_at: Date;
+  accepted_at: string;
   site_id: string;
   repository: Repository;
   branch: string;
@@ -106,7 +106,9 @@ export async function completeAbandonedPushes(
   return result.recorded;
 }
 
-const isAbandoned = ({ accepted_at: at }: Row, clock: Clock) => at.getTime() < clock.now().getTime() - abandonedMs;
+const isAbandoned = (row: Row, clock: Clock) => acceptedAt(row).getTime() < clock.now().getTime() - abandonedMs;
+
+const acceptedAt = ({ accepted_at: at }: Row) => new Date(at);
 
 /** Whether the branch has the pushed commit; others may have pushed since. */
 async function contains(
@@ -124,7 +126,7 @@ async function complete(tx: EntityManager, row: Row, isMoved: boolean): Promise<
   if (!site) return;
   const { repository, branch, from_commit: from, to_commit: to } = row;
   const actor = { accountId: row.account_id, via: { kind: 'git', name: row.via_name } } as const;
-  recordAct(tx, { now: () => row.accepted_at }, actor, 'repository.pushed', {
+  recordAct(tx, { now: () => acceptedAt(row) }, actor, 'repository.pushed', {
     site,
     subject: { id: site.id, name: repository },
     detail: { branch, from, to },
