@@ -9,13 +9,20 @@ const units = [
 
 const written = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** "5 minutes ago", "in 2 hours", "just now". */
+/** "5 minutes ago", "in 71 hours", "in 5 days", "just now". Of less than three days, the hours matter. */
 export function relative(moment: Date, now: Date): string {
   const ms = moment.getTime() - now.getTime();
   for (const [unit, length] of units) {
-    if (Math.abs(ms) >= length) return written.format(Math.trunc(ms / length), unit);
+    if (Math.abs(ms) >= (unit === 'day' && ms > 0 ? 3 * length : length))
+      return written.format(Math.trunc(ms / length), unit);
   }
   return ms < 0 ? 'just now' : 'in less than a minute';
+}
+
+/** "3 March 2027 at 14:05 UTC". */
+export function exact(moment: Date): string {
+  const written = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  return `${written.format(moment)} UTC`;
 }
 
 /** "3 March 2027". */

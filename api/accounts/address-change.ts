@@ -6,11 +6,12 @@ import { hashSecret } from '#api/secrets.ts';
 import type { Account } from '#db/accounts/account.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { addressConfirmMs } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { isTaken } from './address.ts';
 import { requireSettledAddress } from './address-hold.ts';
-import { confirmMs, mailOldAddress } from './address-links.ts';
+import { mailOldAddress } from './address-links.ts';
 
 /** The change that awaits confirmation, if any. */
 export async function pendingChange(em: EntityManager, now: Date, accountId: string): Promise<EmailChange | null> {
@@ -47,7 +48,7 @@ export async function askForChange(
     hash: hashSecret(newSecret('fre')),
     status: taken ? 'ended' : 'pending',
     createdAt: now,
-    expiresAt: new Date(now.getTime() + confirmMs),
+    expiresAt: new Date(now.getTime() + addressConfirmMs),
   });
   if (taken) return 'taken';
   mailOldAddress(tx, deps, change);

@@ -15,16 +15,12 @@ import { type ActedBy, platformFor, recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Action } from '#rules/history.ts';
-import { undoMs } from '#rules/periods.ts';
-import { dayMs } from '#rules/time.ts';
+import { addressConfirmMs, undoMs } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { moveAddress, taken } from './address.ts';
 import { requireNotStopped } from './blocked.ts';
-
-/** Each address has this long to confirm. */
-export const confirmMs = dayMs;
 
 /** `stop` ends a pending change; `undo` reverts one that has taken effect. */
 export type AddressAct = 'confirm' | 'stop' | 'undo';
@@ -127,7 +123,7 @@ async function stop(tx: EntityManager, deps: Deps, change: EmailChange): Promise
 
 async function confirmByOld(tx: EntityManager, deps: Deps, change: EmailChange): Promise<AddressAnswer> {
   const now = deps.clock.now();
-  const expiresAt = new Date(now.getTime() + confirmMs);
+  const expiresAt = new Date(now.getTime() + addressConfirmMs);
   const open = { id: change.id, status: 'pending', oldConfirmedAt: null } as const;
   if ((await tx.nativeUpdate(EmailChange, open, { oldConfirmedAt: now, expiresAt })) === 0) return { outcome: 'over' };
   recordStep(tx, deps, change, 'account.address_confirmed');

@@ -7,12 +7,12 @@ import { hashSecret } from '#api/secrets.ts';
 import { AccessRequest } from '#db/auth/access-request.ts';
 import { endOf, type RequestEnd, signalAccessRequest } from '#db/auth/access-request-expiry.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { accessRequestMs } from '#rules/periods.ts';
 import { type AccessRequestStatus, accessRequestStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { checkCode } from './codes.ts';
-import { answerMs } from './requests.ts';
 import { type ScopeChoice, scopeChosen } from './scope-choice.ts';
 
 /** Identifies a request: by the e-mailed link, or by its id for a signed-in owner. */
@@ -78,7 +78,7 @@ async function decide(tx: EntityManager, deps: Deps, request: AccessRequest, ans
   request.account = account;
   request.scope = request.account ? await scopeChosen(tx, request.account.id, answer.choice) : null;
   request.status = 'approved';
-  request.expiresAt = new Date(now.getTime() + answerMs);
+  request.expiresAt = new Date(now.getTime() + accessRequestMs);
   return { outcome: 'approved', hasAccount: request.account !== null };
 }
 

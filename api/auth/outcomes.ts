@@ -1,8 +1,10 @@
 /** The page after an owner's answer to an access request. */
+
 import type { FastifyRequest } from 'fastify';
 import { readForm } from '#api/plugins/browser.ts';
 import type { AccessRequest } from '#db/auth/access-request.ts';
 import type { RequestEnd } from '#db/auth/access-request-expiry.ts';
+import { accessRequestMs, period } from '#rules/periods.ts';
 import type { RequestShown } from '#web/pages/access-request.ts';
 import type { Notice } from '#web/pages/notice.ts';
 import type { Answer, Answered } from './answers.ts';
@@ -46,11 +48,11 @@ const ends: Record<RequestEnd, Notice> = {
   },
   unanswered: {
     title: 'This request has expired',
-    text: 'A request expires after 15 minutes. If you still want to give your agent access, ask it to send a new request.',
+    text: `A request expires after ${period(accessRequestMs)}. If you still want to give your agent access, ask it to send a new request.`,
   },
   not_redeemed: {
     title: 'This request has expired',
-    text: 'You approved it, but the agent did not collect its access within 15 minutes. Ask it to send a new request.',
+    text: `You approved it, but the agent did not collect its access within ${period(accessRequestMs)}. Ask it to send a new request.`,
   },
   address_changed: {
     title: 'This request has ended',

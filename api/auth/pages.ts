@@ -1,4 +1,5 @@
 /** Browser pages without a session: signing in, and answering an access request from its mailed link. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { readEmail } from '#api/email-addresses.ts';
@@ -8,6 +9,7 @@ import { Account } from '#db/accounts/account.ts';
 import type { AccessRequest } from '#db/auth/access-request.ts';
 import { endOf } from '#db/auth/access-request-expiry.ts';
 import type { SigninLink } from '#db/auth/signin-link.ts';
+import { period, signinLinkMs } from '#rules/periods.ts';
 import { type Scope, usualScope } from '#rules/scopes.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -130,7 +132,7 @@ const reasonOf = (wanted: unknown) =>
 
 const linkExpired = noticePage({
   title: 'This link has expired',
-  text: 'A sign-in link works once and expires after 15 minutes; five wrong codes end it. Request a new one.',
+  text: `A sign-in link works once and expires after ${period(signinLinkMs)}; five wrong codes end it. Request a new one.`,
   link: { href: '/signin', text: 'Send me a new link' },
 });
 

@@ -14,17 +14,15 @@ import { lockAddress } from '#db/mail/limits.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
+import { accessRequestMs, period } from '#rules/periods.ts';
 import { usualScope } from '#rules/scopes.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
-import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, newUserCode } from './codes.ts';
 import { hasEnoughRequestMails, limitAccessRequests } from './rate-limits.ts';
 
-/** The owner has this long to answer. */
-export const answerMs = 15 * minuteMs;
 /** The minimum number of seconds between two polls of an agent. */
 export const intervalSeconds = 5;
 
@@ -51,7 +49,7 @@ export async function askForAccess(em: EntityManager, deps: Deps, wish: AccessRe
     await lockAddress(tx, wish.email);
     await limitAccessRequests(tx, deps, { email: wish.email, network });
     const mailed = !(await hasEnoughRequestMails(tx, deps, wish.email));
-    const expiresAt = new Date(now.getTime() + answerMs);
+    const expiresAt = new Date(now.getTime() + accessRequestMs);
     const request = tx.create(AccessRequest, {
       ...wish,
       id,
@@ -127,8 +125,8 @@ const refusals = {
 };
 
 const ends: Record<RequestEnd, string> = {
-  unanswered: 'The owner did not answer the access request within 15 minutes.',
-  not_redeemed: 'The owner approved the access request, but it was not redeemed within 15 minutes.',
+  unanswered: `The owner did not answer the access request within ${period(accessRequestMs)}.`,
+  not_redeemed: `The owner approved the access request, but it was not redeemed within ${period(accessRequestMs)}.`,
   wrong_codes: 'The access request ended because a wrong code was entered five times.',
   address_changed: 'The access request ended because the owner has changed their e-mail address.',
 };

@@ -14,18 +14,17 @@ import { lockAddress } from '#db/mail/limits.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { browserName } from '#rules/browser-names.ts';
-import { dayMs, minuteMs } from '#rules/time.ts';
+import { signinCodeMs, signinLinkMs } from '#rules/periods.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
 import { checkCode, hashCode, isSpent, sixDigits } from './codes.ts';
 import { limitSigninLinks } from './rate-limits.ts';
 
-const linkMs = 15 * minuteMs;
-const codeMs = 10 * minuteMs;
 const sessionMs = 14 * dayMs;
 /** From the request to the last moment at which a code of its link works. */
-export const signinMs = linkMs + codeMs;
+export const signinMs = signinLinkMs + signinCodeMs;
 
 /** The browser that requests a link: the secret of its cookie, its header `User-Agent`, its network address. */
 export type AskingBrowser = { secret: string; userAgent: string | undefined; address: string };
@@ -46,7 +45,7 @@ export async function mailLink(
   const [id, secret, askedBrowser] = [newId('link'), newSecret('frl'), browserName(userAgent)];
   await em.transactional(async (tx) => {
     const now = clock.now();
-    const expiresAt = new Date(now.getTime() + linkMs);
+    const expiresAt = new Date(now.getTime() + signinLinkMs);
     await lockAddress(tx, email);
     await limitSigninLinks(tx, deps, { email, network });
     tx.create(SigninLink, {
@@ -111,7 +110,7 @@ export async function showCode(em: EntityManager, deps: Deps, secret: string): P
   const { clock, config } = deps;
   return await withLink<CodeShown>(em, deps, { secret }, async (_tx, link) => {
     const now = clock.now();
-    if (!link.codeExpiresAt || link.codeExpiresAt <= now) link.codeExpiresAt = new Date(now.getTime() + codeMs);
+    if (!link.codeExpiresAt || link.codeExpiresAt <= now) link.codeExpiresAt = new Date(now.getTime() + signinCodeMs);
     const code = sixDigits(config.secret, link.id, link.codeExpiresAt);
     link.codeHash = hashCode(config.secret, link.id, code);
     return { outcome: 'shown', code, link };

@@ -1,10 +1,8 @@
 /** Calls that an owner allowed a token once, beyond its scope. */
 import type { EntityManager } from '#db/orm.ts';
+import { allowanceMs } from '#rules/periods.ts';
 import type { PartOfScope } from '#rules/scopes.ts';
-import { minuteMs } from '#rules/time.ts';
 import type { Refusal } from './widening.ts';
-
-const allowedMs = 10 * minuteMs;
 
 /** A call of a token: its operation, and its path. */
 export type NamedCall = { tokenId: string; operation: string; subject: string };
@@ -33,7 +31,14 @@ export async function allowOnce(tx: EntityManager, now: Date, refused: Refusal):
        hands_on = case when one.used_at is null and one.expires_at > excluded.created_at
          then one.hands_on || excluded.hands_on else excluded.hands_on end,
        created_at = excluded.created_at, expires_at = excluded.expires_at, used_at = null, used_with = null`,
-    [token, operation, subject, ...parts.map((part) => JSON.stringify(part)), now, new Date(now.getTime() + allowedMs)],
+    [
+      token,
+      operation,
+      subject,
+      ...parts.map((part) => JSON.stringify(part)),
+      now,
+      new Date(now.getTime() + allowanceMs),
+    ],
   );
 }
 

@@ -1,9 +1,11 @@
 /** `/account/widen`: the signed-in owner sees what a token was refused, and allows it once or always, or refuses. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { allowanceMs, period } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
@@ -83,7 +85,7 @@ const refusedNotice = noticePage({
 });
 const allowedOnce = noticePage({
   title: 'Allowed once',
-  text: 'Tell your agent to try again within ten minutes. Then it needs your permission again.',
+  text: `Tell your agent to try again within ${period(allowanceMs)}. Then it needs your permission again.`,
   lit: true,
   link: { href: '/account', text: 'See connected agents' },
 });

@@ -3,6 +3,7 @@
 import type { EntityManager } from '#db/orm.ts';
 import { formerNamesOf, keeperOf, lockNames, recordRename, renamesSince } from '#db/sites/former-names.ts';
 import { Site } from '#db/sites/site.ts';
+import { formerNameMs, period } from '#rules/periods.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -76,7 +77,7 @@ async function requireFewRenames(tx: EntityManager, now: Date, site: Site, limit
 }
 
 function tooManyFormerNames(site: Site, until: Date, now: Date): AppError {
-  const message = `The site ${site.name} has ${formerNamesMax} former names, which redirect to it and are kept for 90 days each.`;
+  const message = `The site ${site.name} has ${formerNamesMax} former names, which redirect to it and are kept for ${period(formerNameMs)} each.`;
   return tooOften(message, until.getTime(), now, ' Renaming the site back to one of them works now.');
 }
 

@@ -6,7 +6,7 @@ import { idParams } from '#api/schemas.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { formerNamesOf } from '#db/sites/former-names.ts';
 import { Site } from '#db/sites/site.ts';
-import { deletionDelay, nameReservedPeriod } from '#rules/periods.ts';
+import { deletionDelay, formerNameMs, nameReservedPeriod, period } from '#rules/periods.ts';
 import type { PublicSiteStatus } from '#rules/site-deletion.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { deleteSite, restoreSite } from './deletion.ts';
@@ -103,8 +103,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.update', needs: 'write', invalid: { colors: 'invalid_input' } },
       schema: {
         summary: 'Change a site’s title, name or colours',
-        description:
-          'Only the owner can change the name, at most five times a day. The old address redirects to the new one for 90 days, for at most three old names. The live pages name the new address after the next publish.',
+        description: `Only the owner can change the name, at most five times a day. The old address redirects to the new one for ${period(formerNameMs)}, for at most three old names. The live pages name the new address after the next publish.`,
         params: idParams,
         body: siteChange,
         response: { 200: siteDetailSchema },

@@ -2,9 +2,8 @@
 
 import type { EntityManager } from '#db/orm.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
+import { formerNameMs } from '#rules/periods.ts';
 import { dayMs } from '#rules/time.ts';
-
-const keptMs = 90 * dayMs;
 
 export type FormerName = { name: string; until: Date };
 
@@ -56,7 +55,7 @@ export async function recordRename(
     siteId,
     from,
     now,
-    new Date(now.getTime() + keptMs),
+    new Date(now.getTime() + formerNameMs),
   ]);
 }
 

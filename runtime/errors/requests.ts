@@ -1,4 +1,5 @@
 /** Errors of every call, and of authentication. */
+import { accessRequestMs, deletionDelay, period } from '#rules/periods.ts';
 import type { ErrorRow } from './row.ts';
 
 export const requestErrors = {
@@ -46,8 +47,7 @@ export const requestErrors = {
     status: 403,
     retryable: false,
     when: 'The account is being deleted, or has been deleted',
-    remedy:
-      'Only its owner can restore it, for 30 days: they sign in and press Restore. Then request access again. A deleted account cannot be restored.',
+    remedy: `Only its owner can restore it, for ${deletionDelay}: they sign in and press Restore. Then request access again. A deleted account cannot be restored.`,
   },
   token_not_yours: {
     status: 403,
@@ -183,8 +183,7 @@ export const requestErrors = {
     status: 410,
     retryable: false,
     when: 'The access request expired before the owner answered it, or the invitation expired',
-    remedy:
-      'Request access again, and tell the owner that they have 15 minutes to answer. For an expired invitation, ask the site’s owner to send a new one.',
+    remedy: `Request access again, and tell the owner that they have ${period(accessRequestMs)} to answer. For an expired invitation, ask the site’s owner to send a new one.`,
   },
   already_redeemed: {
     status: 410,

@@ -1,4 +1,5 @@
 /** Errors of sites: collaborators, source, deployments. */
+import { undoPeriod } from '#rules/periods.ts';
 import { type ErrorRow, notOffered } from './row.ts';
 
 export const siteErrors = {
@@ -68,7 +69,7 @@ export const siteErrors = {
   address_change_pending: {
     status: 409,
     retryable: false,
-    when: 'The account’s address changed less than 72 hours ago and can still be changed back from the old address',
+    when: `The account’s address changed less than ${undoPeriod} ago and can still be changed back from the old address`,
     remedy: 'Wait until the time that the message names, then send the same request again.',
   },
   // Source, publishing and deployments

@@ -1,3 +1,4 @@
+import { accessRequestMs, period } from '#rules/periods.ts';
 import { type WrittenMail, write } from './layout.ts';
 
 /** To the owner. It contains no code, so that only a person who sees the agent's screen can approve. */
@@ -11,11 +12,11 @@ export function accessRequest(data: { link: string; agentName: string; askedFrom
       {
         facts: [
           ['Agent', data.agentName],
-          ['Requested from', data.askedFrom],
+          ['Network address', data.askedFrom],
         ],
       },
       { button: { label: 'Approve or refuse', url: data.link } },
-      'To approve, enter the eight-letter code that your agent shows you. The request expires after 15 minutes.',
+      `To approve, enter the eight-letter code that your agent shows you. The request expires after ${period(accessRequestMs)}.`,
     ],
     footer:
       'Didn’t ask an agent to do this? Refuse the request or ignore this e-mail: without the code, the agent gets no access.',

@@ -1,3 +1,4 @@
+import { period, signinLinkMs } from '#rules/periods.ts';
 import { type WrittenMail, write } from './layout.ts';
 
 type SigninLink = {
@@ -12,13 +13,13 @@ export function signinLink({ link, asker }: SigninLink): WrittenMail {
   if (link === null) return withoutAccount;
   return write({
     subject: 'Your sign-in link',
-    preview: 'The link works once and expires after 15 minutes.',
+    preview: `The link works once and expires after ${period(signinLinkMs)}.`,
     heading: 'Sign in to Frontage',
     blocks: [
       'Somebody, probably you, wants to sign in with this address:',
       ...(asker ? [factsOf(asker)] : []),
       { button: { label: 'Sign in', url: link } },
-      'The link works once and expires after 15 minutes. Its page signs in the browser in which you open it, or shows a code for the browser where you requested it.',
+      `The link works once and expires after ${period(signinLinkMs)}. Its page signs in the browser in which you open it, or shows a code for the browser where you requested it.`,
     ],
     footer:
       'Didn’t request this? Ignore this e-mail; opening the link alone does not sign anyone in. Do not give the code to anybody.',

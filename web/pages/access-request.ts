@@ -53,7 +53,7 @@ ${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>
 export function requestFacts(request: RequestShown, now: Date): Html {
   return html`<dl class="facts">
 <dt>Agent</dt><dd>${request.agentName}</dd>
-<dt>Requested from</dt><dd>${request.askedFrom}</dd>
+<dt>Network address</dt><dd>${request.askedFrom}</dd>
 <dt>Requested</dt><dd>${relative(request.askedAt, now)}</dd>
 <dt>Expires</dt><dd>${relative(request.expiresAt, now)}</dd>
 </dl>`;

@@ -2,7 +2,7 @@
 import { type Html, html } from '#web/html.ts';
 import { askerName } from '#web/mails/address-change.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
-import { relative } from '#web/times.ts';
+import { exact, relative } from '#web/times.ts';
 import { codeField, type Form, fault } from './form.ts';
 
 export type AddressPage = {
@@ -32,7 +32,7 @@ ${fault(page.fault)}
 <dt>Old address</dt><dd>${oldAddress}</dd>
 <dt>New address</dt><dd>${newAddress}</dd>
 <dt>Asked by</dt><dd>${askerName(askedBy)}</dd>
-<dt>Expires</dt><dd>${relative(expiresAt, now)}</dd>
+<dt>Expires</dt><dd>${relative(expiresAt, now)}, on ${exact(expiresAt)}</dd>
 </dl>
 ${form({}, html`${codeField('Code from the e-mail (8 letters)')}${acts.map((act) => button(act, page.side))}`)}
 <p class="hint">${hint}</p>

@@ -1,4 +1,5 @@
 /** The sign-in pages. */
+import { period, signinCodeMs, signinLinkMs } from '#rules/periods.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { relative } from '#web/times.ts';
@@ -43,7 +44,7 @@ export type SentPage = {
 /** In the browser that requested the link; the same for every address. It takes the code that the link's page shows. */
 export function sentPage({ form, email, leadsTo, fault: wrong }: SentPage): WrittenPage {
   const main = html`<h1>Check your e-mail</h1>
-<p class="lead">We have sent a link to <strong>${email}</strong>. Open it within 15 minutes.</p>
+<p class="lead">We have sent a link to <strong>${email}</strong>. Open it within ${period(signinLinkMs)}.</p>
 ${fault(wrong)}
 <div class="panel">
 <p>Did you open the link on another device, or in another browser? Choose “Show a code” there, and type the code here:</p>
@@ -105,7 +106,7 @@ export function codePage({ email, code, asker }: { email: string; code: string; 
 <dt>Browser</dt><dd>${browser ?? 'Unknown browser'}</dd>
 <dt>Network address</dt><dd>${address ?? 'Unknown'}</dd>
 </dl>
-<p class="hint">The code works once, for ten minutes. Do not tell it to anybody: a person who asks you for it wants to get into your account.</p>
+<p class="hint">The code works once, for ${period(signinCodeMs)}. Do not tell it to anybody: a person who asks you for it wants to get into your account.</p>
 </div>`;
   return writePage({ title: 'Your code – Frontage', main, layout: 'card' });
 }

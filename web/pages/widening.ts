@@ -1,4 +1,5 @@
 /** The page on which an owner allows an agent what it was refused. */
+import { allowanceMs, period } from '#rules/periods.ts';
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import type { Form } from './form.ts';
@@ -30,7 +31,7 @@ ${subject === null ? null : html`<dt>Concerns</dt><dd>${subject}</dd>`}
 <ul class="powers">${powers.map((power) => html`<li>${power}</li>`)}</ul>
 </div>
 <div class="panel">
-${form({}, html`<p class="hint">It may do exactly this, one time, within the next ten minutes. What it creates by that stays until you end it.</p><button name="answer" value="once">Allow once</button>`)}
+${form({}, html`<p class="hint">It may do exactly this, one time, within the next ${period(allowanceMs)}. What it creates by that stays until you end it.</p><button name="answer" value="once">Allow once</button>`)}
 </div>
 <div class="panel">
 ${form({}, html`<p class="hint">From now on it may always ${powers.join(', and ')}. You can revoke its access on your account page.</p><button class="quiet" name="answer" value="always">Allow always</button>`)}
