@@ -78,6 +78,9 @@ const described = {
   },
   'account.address_change_stopped': { says: 'The old mailbox stopped a change of the address.' },
   'account.address_change_failed': { says: 'Five wrong codes ended a change of the address.' },
+  'account.signin_failed': { says: 'Five wrong codes ended a sign-in.' },
+  'account.access_request_failed': { says: 'Five wrong codes ended an access request.' },
+  'account.deletion_failed': { says: 'Five wrong codes ended a deletion of the account.' },
   'account.address_change_undone': {
     says: 'The old mailbox undid a change of the address, which revoked every token and session.',
   },

@@ -2,6 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { Actor } from '#api/access.ts';
 import { checkCode, hashCode, newUserCode, wrongCodesMax } from '#api/auth/codes.ts';
+import { recordFailedCodes } from '#api/auth/failed-codes.ts';
 import { limitDeletionCodes } from '#api/auth/rate-limits.ts';
 import { leaveSite } from '#api/collaborators/rules.ts';
 import { archiveSite } from '#api/sites/rules.ts';
@@ -86,7 +87,11 @@ async function deleteOnce(tx: EntityManager, deps: Deps, actor: Actor, typed: st
   const code = await tx.findOne(AccountDeletionCode, usable, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (!code) throw errors.expired('This code has expired. Ask for a new one.');
   const checked = checkCode(deps.config.secret, code, typed);
-  if (!checked.isRight) return { outcome: 'wrong_code', triesLeft: checked.triesLeft };
+  if (!checked.isRight) {
+    const { triesLeft } = checked;
+    if (triesLeft === 0) await recordFailedCodes(tx, deps.clock, 'account.deletion_failed', { id: accountId });
+    return { outcome: 'wrong_code', triesLeft };
+  }
   code.expiresAt = now;
   // Calls that make something lock their token first, and payout accounts before sites.
   await revokeTokensOf(tx, accountId, now);

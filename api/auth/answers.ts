@@ -13,6 +13,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 import { checkCode } from './codes.ts';
+import { recordFailedCodes } from './failed-codes.ts';
 import { type ScopeChoice, scopeChosen } from './scope-choice.ts';
 
 /** Identifies a request: by the e-mailed link, or by its id for a signed-in owner. */
@@ -64,7 +65,7 @@ async function decide(tx: EntityManager, deps: Deps, request: AccessRequest, ans
   const now = deps.clock.now();
   if (answer.approve) {
     const checked = checkCode(deps.config.secret, request, answer.code);
-    if (!checked.isRight) return afterWrongCode(request, checked.triesLeft);
+    if (!checked.isRight) return await afterWrongCode(tx, deps, request, checked.triesLeft);
   }
   request.answeredAt = now;
   if (!answer.approve) {
@@ -82,10 +83,16 @@ async function decide(tx: EntityManager, deps: Deps, request: AccessRequest, ans
   return { outcome: 'approved', hasAccount: request.account !== null };
 }
 
-function afterWrongCode(request: AccessRequest, triesLeft: number): Answered {
+async function afterWrongCode(
+  tx: EntityManager,
+  { clock }: Deps,
+  request: AccessRequest,
+  triesLeft: number,
+): Promise<Answered> {
   if (triesLeft > 0) return { outcome: 'wrong_code', triesLeft };
   request.status = 'expired';
   request.endReason = 'wrong_codes';
+  await recordFailedCodes(tx, clock, 'account.access_request_failed', { email: request.email });
   return { outcome: 'over', status: 'expired', end: endOf(request) };
 }
 

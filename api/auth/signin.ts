@@ -20,6 +20,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
 import { checkCode, hashCode, isSpent, sixDigits } from './codes.ts';
+import { recordFailedCodes } from './failed-codes.ts';
 import { limitSigninLinks } from './rate-limits.ts';
 
 const sessionMs = 14 * dayMs;
@@ -129,7 +130,10 @@ export async function typeCode(
   return await withLink<CodeTyped>(em, deps, { id, browser }, async (tx, link) => {
     if (link.codeExpiresAt && link.codeExpiresAt <= deps.clock.now()) return { outcome: 'code_expired' };
     const checked = checkCode(deps.config.secret, link, typed);
-    return checked.isRight ? await signIn(tx, deps, link) : { outcome: 'wrong_code', triesLeft: checked.triesLeft };
+    if (checked.isRight) return await signIn(tx, deps, link);
+    const { triesLeft } = checked;
+    if (triesLeft === 0) await recordFailedCodes(tx, deps.clock, 'account.signin_failed', { email: link.email });
+    return { outcome: 'wrong_code', triesLeft };
   });
 }
 

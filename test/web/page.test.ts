@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '#rules/time.ts';
+import { heading } from '#web/heading.ts';
 import { html } from '#web/html.ts';
 import { writePage } from '#web/page.ts';
+import { exact, relative } from '#web/times.ts';
 
 test('values in a template cannot become markup, in text or in attributes', () => {
   const hostile = `"><script>alert(1)</script>'&\``;
@@ -42,4 +45,22 @@ test('a page with a script or form allows only that and its origin', () => {
   expect(policyOf(headers)).toContain("form-action 'self'");
   expect(body).toContain(`<script>${script}</script>`);
   expect(() => writePage({ title: '', main, layout: 'card', script: '"</SCRIPT>"' })).toThrow(TypeError);
+});
+
+test('a heading keeps "e-mail" on one line, and escapes the rest', () => {
+  expect(heading('Your <b> e-mail address').markup).toBe(
+    '<h1>Your &#60;b&#62; <span class="whole">e-mail</span> address</h1>',
+  );
+});
+
+test('what ends within three days is told in hours, and exactly with its zone', () => {
+  const now = new Date('2026-11-23T14:05:00Z');
+  const after = (ms: number) => relative(new Date(now.getTime() + ms), now);
+  expect([after(72 * hourMs - minuteMs), after(72 * hourMs), after(90 * minuteMs)]).toEqual([
+    'in 71 hours',
+    'in 3 days',
+    'in 1 hour',
+  ]);
+  expect(relative(now, new Date(now.getTime() + 50 * hourMs))).toBe('2 days ago');
+  expect(exact(now)).toBe('23 November 2026 at 14:05 UTC');
 });

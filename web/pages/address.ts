@@ -1,4 +1,5 @@
 /** The page behind an e-mailed link about a change of address. It acts only on the code of the e-mail. */
+import { heading } from '#web/heading.ts';
 import { type Html, html } from '#web/html.ts';
 import { askerName } from '#web/mails/address-change.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
@@ -23,7 +24,7 @@ export type AddressPage = {
 export function addressPage(page: AddressPage): WrittenPage {
   const { title, lead, hint } = wordsFor(page);
   const { form, acts, accountName, oldAddress, newAddress, askedBy, expiresAt, now } = page;
-  const main = html`<h1>${title}</h1>
+  const main = html`${heading(title)}
 <p class="lead">${lead}</p>
 ${fault(page.fault)}
 <div class="panel">

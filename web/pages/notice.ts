@@ -1,4 +1,5 @@
 /** A page with one message. */
+import { heading } from '#web/heading.ts';
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { illustration } from './illustration.ts';
@@ -13,7 +14,7 @@ export type Notice = {
 
 export function noticePage({ title, text, lit = false, link }: Notice): WrittenPage {
   const main = html`${illustration(lit)}
-<h1>${title}</h1>
+${heading(title)}
 <p>${text}</p>
 ${link ? html`<a class="button quiet" href="${link.href}">${link.text}</a>` : null}`;
   return writePage({ title: `${title} – Frontage`, main, layout: 'message' });

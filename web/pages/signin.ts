@@ -1,5 +1,6 @@
 /** The sign-in pages. */
 import { period, signinCodeMs, signinLinkMs } from '#rules/periods.ts';
+import { heading } from '#web/heading.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { relative } from '#web/times.ts';
@@ -43,7 +44,7 @@ export type SentPage = {
 
 /** In the browser that requested the link; the same for every address. It takes the code that the link's page shows. */
 export function sentPage({ form, email, leadsTo, fault: wrong }: SentPage): WrittenPage {
-  const main = html`<h1>Check your e-mail</h1>
+  const main = html`${heading('Check your e-mail')}
 <p class="lead">We have sent a link to <strong>${email}</strong>. Open it within ${period(signinLinkMs)}.</p>
 ${fault(wrong)}
 <div class="panel">
