@@ -12,7 +12,6 @@ const place = 'the site itself';
 const version = 'applies only to the version on the exporting installation; the import creates a new one';
 
 export const excluded: Record<string, string> = {
-  accepted_push: 'a push that the history is about to contain',
   acme_token: names,
   build_log: temporary,
   calendar_feed: 'a secret address of this installation',
