@@ -70,9 +70,7 @@ export async function completePush(
 }
 
 const readRows = (tx: EntityManager, ids: readonly string[]): Promise<Row[]> =>
-  tx.execute<Row[]>('select * from accepted_push where id = any(?::text[]) order by id for update', [
-    textArray(ids),
-  ]);
+  tx.execute<Row[]>('select * from accepted_push where id = any(?::text[]) order by id for update', [textArray(ids)]);
 
 /**
  * Completes the pushes of processes that were killed, or lost their connection, after git had moved a branch. With a
@@ -94,7 +92,8 @@ export async function completeAbandonedPushes(
         [after, siteId ?? null, siteId ?? null],
       );
       // A repository that cannot be read keeps no other from being completed.
-      const isMoved = row && (await contains(repositories, row).catch((error: unknown) => void result.failures.push(error)));
+      const isMoved =
+        row && (await contains(repositories, row).catch((error: unknown) => void result.failures.push(error)));
       if (isMoved) result.recorded += 1;
       if (row && isMoved !== undefined && (isMoved || isAbandoned(row, clock))) await complete(tx, row, isMoved);
       return row?.id;

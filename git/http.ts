@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EntityManager } from '#db/orm.ts';
-import type { Repositories } from '#providers/repositories.ts';
 import type { Place } from '#providers/repositories/git.ts';
 import { sweepRepository } from '#providers/repositories/leftovers.ts';
 import type { SpawnedProcess } from '#providers/spawn-helper.ts';
@@ -11,12 +10,8 @@ import { planLimitsOf } from '#rules/plan-limits.ts';
 import { type AccountSlotLimits, type AccountSlots, createAccountSlots } from '#runtime/account-slots.ts';
 import { AppError } from '#runtime/errors.ts';
 import { gitOperations } from '#runtime/telemetry/metrics.ts';
-import { addAcceptedPush, completeAbandonedPushes, completePush, lockAcceptedPush } from './accepted-pushes.ts';
 import {
-  type Address,
-  type Granted,
   GitRefusal,
-  holdAccess,
   isStillGranted,
   noRepository,
   parseAddress,
@@ -26,9 +21,9 @@ import {
   tooManyRunning,
 } from './access.ts';
 import { readAdvertisement } from './advertisement.ts';
+import { holdPush } from './hold-push.ts';
 import { assertHookRuns } from './hook.ts';
 import { refusalResponse } from './pkt-line.ts';
-import type { RefUpdate } from './push.ts';
 import { type GitDeps, type GitRequest, type PushContext, pushOf } from './receive.ts';
 import { readPlatformFiles } from './rules.ts';
 import { drain, type GitWork, type Service, serveGit } from './serve.ts';
@@ -149,39 +144,6 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
     hold: (over, updates) => holdPush(deps, request, { address, actor, accessIn, over, updates }),
     planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by),
   };
-}
-
-type Pushing = Pick<Granted, 'actor'> & {
-  address: Address;
-  accessIn: (em: EntityManager) => Promise<Granted>;
-  over: Promise<unknown>;
-  updates: readonly RefUpdate[];
-};
-
-/** Keeps the access from being revoked until the push is over, and records what it has moved. */
-async function holdPush(
-  deps: GitDeps,
-  request: FastifyRequest,
-  { address, actor, accessIn, over, updates }: Pushing,
-): Promise<void> {
-  const repositories = deps.repositories as Repositories;
-  const log = deps.log.child({ reqId: request.id, ...address });
-  const complete = () =>
-    completeAbandonedPushes(deps.em(), deps.clock, repositories, address.siteId).catch((error: unknown) =>
-      log.error({ err: error }, 'a push is not in the history yet; the next clean-up adds it'),
-    );
-  // Before this push replaces the commits of an earlier one.
-  await complete();
-  const ids = await addAcceptedPush(deps.em(), deps.clock, actor, address, updates);
-  await holdAccess(deps.em(), request.headers.authorization, accessIn, {
-    over,
-    begin: (tx) => lockAcceptedPush(tx, ids),
-    end: (tx) => completePush(tx, repositories, ids),
-    async failed(error) {
-      log.warn({ err: error }, 'the connection of a push was lost');
-      await complete();
-    },
-  });
 }
 
 async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {

@@ -53,7 +53,7 @@ test('a heading keeps "e-mail" on one line, and escapes the rest', () => {
   );
 });
 
-test('what ends within three days is told in hours, and exactly with its zone', () => {
+test('a time within three days is in hours, and exact with its zone', () => {
   const now = new Date('2026-11-23T14:05:00Z');
   const after = (ms: number) => relative(new Date(now.getTime() + ms), now);
   expect([after(72 * hourMs - minuteMs), after(72 * hourMs), after(90 * minuteMs)]).toEqual([
