@@ -181,7 +181,7 @@ describe('to make the role', () => {
     const superuser = newRole();
     await admin(`create role ${superuser.name} superuser login password 'a-password'`);
     await expect(grantBuildsRole(adminUrlOf(database.url), superuser.url)).rejects.toThrow(
-      'also has rights on access_request, ',
+      'also has rights on accepted_push, ',
     );
     const reader = newRole();
     await admin(`create role ${reader.name} login password 'a-password' in role pg_read_all_data`);

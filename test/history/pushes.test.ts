@@ -31,7 +31,8 @@ async function clonedSite() {
   const body = { repository: 'source', access: 'write' };
   const made = (await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body })).body;
   const { username, password } = made;
-  const addressAt = (base: string) => Object.assign(new URL(new URL(made.url).pathname, base), { username, password }).href;
+  const addressAt = (base: string) =>
+    Object.assign(new URL(new URL(made.url).pathname, base), { username, password }).href;
   const clone = `${work.path}/site`;
   await git(work.path, ['clone', '--quiet', addressAt(fixture.url), 'site']);
   const from = await git(clone, ['rev-parse', 'HEAD']);
