@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { LeaseLost } from '#db/certificates/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
+import { mailCertifiedDomain } from '#db/domains/transitions.ts';
 import type { Authority } from '#providers/acme.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -46,7 +47,9 @@ export function certificateActivities(deps: Deps) {
         return later('pending');
       const { name, mode } = domain;
       const way = mode === 'nameservers' ? { kind: 'dns-01' as const, zone: name } : { kind: 'http-01' as const };
-      return await renew({ domainId, name, names: [name], validation: way });
+      const renewed = await renew({ domainId, name, names: [name], validation: way });
+      await mailCertifiedDomain(em(), deps, domainId);
+      return renewed;
     },
 
     /** Issues or renews the wildcard certificate of the base domain, if this platform serves its zone. */

@@ -57,6 +57,7 @@ import { Acknowledgements } from './migrations/2026-11-25-fixa-acknowledgements.
 import { FormTexts } from './migrations/2026-11-25-form-texts.ts';
 import { InboxDone } from './migrations/2026-11-25-inbox-done.ts';
 import { AcceptedPushes } from './migrations/2026-11-26-acc22-accepted-pushes.ts';
+import { DomainMails } from './migrations/2026-11-26-dom23-domain-mails.ts';
 import { InboxKinds } from './migrations/2026-11-26-inbox23-kinds.ts';
 import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
 import { PeriodicMails } from './migrations/2026-11-26-mails23b-periodic-mails.ts';
@@ -129,4 +130,5 @@ export const migrationsList = [
   { name: '2026-11-26-mails23b-periodic-mails', class: PeriodicMails },
   { name: '2026-11-26-page23-page-colors', class: PageColors },
   { name: '2026-11-26-acc22-accepted-pushes', class: AcceptedPushes },
+  { name: '2026-11-26-dom23-domain-mails', class: DomainMails },
 ];

@@ -49,6 +49,10 @@ export const Domain = defineEntity({
     /** Since when the proof has been missing, and in how many checks in a row. */
     unprovedSince: p.datetime().nullable(),
     unprovedChecks: p.integer().default(0),
+    /** When the account was last to be e-mailed that it is live, that its DNS is wrong, and that its proof is missing. */
+    liveMailedAt: p.datetime().nullable(),
+    troubleMailedAt: p.datetime().nullable(),
+    proofMailedAt: p.datetime().nullable(),
     createdAt: p.datetime(),
     removedAt: p.datetime().nullable(),
   },

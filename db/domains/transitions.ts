@@ -4,22 +4,20 @@
  */
 
 import { LockMode } from '@mikro-orm/core';
-import { Account } from '#db/accounts/account.ts';
 import { Certificate } from '#db/certificates/certificate.ts';
-import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
-import { type DomainState, type ExpectedRecords, evaluate, nextState, unproved } from '#rules/dns/evaluation.ts';
-import { displayName } from '#rules/dns/names.ts';
-import { type DnsObservation, proofName } from '#rules/dns/observation.ts';
+import { type DomainState, type ExpectedRecords, evaluate, nextState } from '#rules/dns/evaluation.ts';
+import { dueMails } from '#rules/dns/mails.ts';
+import type { DnsObservation } from '#rules/dns/observation.ts';
 import { problemsOf } from '#rules/dns/problems.ts';
 import { ownsName, servedStatuses } from '#rules/states.ts';
 import { hourMs, minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
-import type { Config } from '#runtime/config.ts';
 import { Domain, DomainTombstone } from './domain.ts';
+import { type DomainMailDeps, queueDomainMails } from './mails.ts';
 import { isOwnedByAnother, lostTo } from './ownership.ts';
 import { rescanSite } from './site-hosts.ts';
 import { ownDelegation } from './zones.ts';
@@ -66,7 +64,7 @@ export async function lockName(tx: EntityManager, registrable: string): Promise<
  */
 export async function recordObservation(
   em: EntityManager,
-  deps: { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'mail' | 'domains'> },
+  deps: DomainMailDeps,
   id: string,
   { sight: seen, wanted, asked = false }: { sight: DnsObservation; wanted: ExpectedRecords; asked?: boolean },
 ): Promise<Domain | undefined> {
@@ -92,8 +90,7 @@ export async function recordObservation(
     await notifyInbox(tx, domain, problemsBefore, problemsOf(domain, deps.config.domains));
     if (before.status === 'active' && after.status !== 'active' && domain.site)
       await rescanSite(tx, clock, domain.site.id);
-    if (before.unprovedChecks < unproved.checks && after.unprovedChecks >= unproved.checks)
-      await mailMissingProof(tx, deps, domain);
+    await queueDomainMails(tx, deps, domain);
     if (asked) signalOnboardDomain(tx, clock, id, 'check');
     return domain;
   });
@@ -109,16 +106,13 @@ async function notifyInbox(
   if (before.join() !== after.join()) await tx.execute('select tell_inbox(?)', [id]);
 }
 
-/** Once for each time that the proof goes missing, hours before another account may claim the name. */
-async function mailMissingProof(
-  tx: EntityManager,
-  deps: { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'mail'> },
-  { name, proof, account: { id } }: Domain,
-): Promise<void> {
-  if (!deps.config.mail) return;
-  const { email: to } = await tx.findOneOrFail(Account, { id });
-  const data = { domain: displayName(name), recordName: proofName(name), value: proof };
-  queueMail(tx, deps, { kind: 'domain-proof-missing', to, data, account: id });
+/** Queues the e-mail that the domain is live, if it was due but for its certificate. */
+export async function mailCertifiedDomain(em: EntityManager, deps: DomainMailDeps, id: string): Promise<void> {
+  if (!dueMails(await em.findOneOrFail(Domain, { id }, { refresh: true })).live) return;
+  await em.transactional(async (tx) => {
+    const domain = await lockDomain(tx, id);
+    if (!domain.removedAt) await queueDomainMails(tx, deps, domain);
+  });
 }
 
 function stateOf(domain: Domain): DomainState {

@@ -86,7 +86,7 @@ export type DomainState = {
 const checksMin = 3;
 const msMin = 10 * minuteMs;
 const movedMsMax = 7 * dayMs;
-/** A missing proof lasts for this many checks before the account is e-mailed, and for this long before another may claim the name. */
+/** A missing proof lasts for this many checks and for this long before another account may claim the name. The account is e-mailed earlier. */
 export const unproved = { checks: 3, ms: dayMs } as const;
 
 /**

@@ -6,6 +6,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certificateActivities } from '#activities/certificates.ts';
+import { mailCertifiedDomain } from '#db/domains/transitions.ts';
 import { readName } from '#rules/dns/names.ts';
 import { page } from '#test/edge/shops.ts';
 import { baseDomain, type CertificateFixture, createFixture } from './fixture.ts';
@@ -26,8 +27,15 @@ test.each(['nameservers', 'cname'] as const)(
     const { siteId } = await fixture.publish(`shop-${mode}`, { 'index.html': page('Front') });
     await fixture.pointHere(host);
     const id = await fixture.addDomain(host, { mode, siteId, isPrimary: true });
+    // The owner is e-mailed that it is live once it has a certificate, and not before.
+    const mailedAt = async () =>
+      (await fixture.db.query('select live_mailed_at as at from domain where id = $1', [id])).rows[0].at;
+    await mailCertifiedDomain(fixture.deps.em(), fixture.deps, id);
+    expect(await mailedAt()).toBeNull();
     const { status, renewAt } = await fixture.renew(id);
     expect(status).toBe('active');
+    await new MockActivityEnvironment().run(certificateActivities(fixture.deps).renewCertificate, id);
+    expect(await mailedAt()).toBeInstanceOf(Date);
     expect(Date.parse(renewAt)).toBeGreaterThan(Date.now());
     const trip = { port: edge.tlsPort, host, root: fixture.authority.root };
     await expect.poll(async () => (await visit('/', trip)).status).toBe(200);

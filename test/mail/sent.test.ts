@@ -56,7 +56,9 @@ test('the owner receives why access ended, and which DNS record is missing', asy
     queueMail(em, deps, { kind: 'domain-proof-missing', to, data });
   });
   expect((await received(to, 'We disconnected an app')).text).toContain('used a second time');
-  expect((await received(to, 'A DNS record of bakery.example is missing')).text).toContain('proof-of-bakery');
+  expect((await received(to, 'bakery.example: A DNS record of your domain is missing')).text).toContain(
+    'proof-of-bakery',
+  );
 });
 
 test('the owner receives who was invited by which agent', async () => {

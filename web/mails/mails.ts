@@ -10,7 +10,9 @@ import { bookingHeld } from './booking-held.ts';
 import { bookingMoved } from './booking-moved.ts';
 import { bookingReminder } from './booking-reminder.ts';
 import { collaboratorInvited } from './collaborator-invited.ts';
+import { domainLive } from './domain-live.ts';
 import { domainProofMissing } from './domain-proof-missing.ts';
+import { domainTrouble } from './domain-trouble.ts';
 import { formSubmission } from './form-submission.ts';
 import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
@@ -52,6 +54,8 @@ export const mails = {
   'payment-receipt': paymentReceipt,
   'payment-refunded': paymentRefunded,
   'refund-failed': refundFailed,
+  'domain-live': domainLive,
+  'domain-trouble': domainTrouble,
   'domain-proof-missing': domainProofMissing,
   'site-deletion': siteDeletion,
   'account-deletion': accountDeletion,

@@ -103,9 +103,21 @@ const websites: Partial<Record<MailKind, MailFacts>> = {
     to: owner,
     off: chosenByOwner('comments'),
   },
+  'domain-live': {
+    name: 'A domain is live',
+    when: 'A domain points here and has its certificate for the first time, or again after an e-mail that something was wrong.',
+    to: 'the account that the domain belongs to',
+    off: chosenByOwner('domains'),
+  },
+  'domain-trouble': {
+    name: 'Something is wrong with a domain',
+    when: 'Two checks of the DNS have seen that a domain is no longer registered or points elsewhere. There is one until it is right again.',
+    to: 'the account that the domain belongs to',
+    off: chosenByOwner('domains'),
+  },
   'domain-proof-missing': {
     name: 'A DNS record is missing',
-    when: 'The TXT record that proves who a domain belongs to disappears.',
+    when: 'Two checks have missed the TXT record that proves who a domain belongs to.',
     to: 'the account that the domain belongs to',
     off: null,
   },

@@ -2,6 +2,7 @@
 import type { BookingFacts } from '#web/mails/booking.ts';
 import type { MailData, MailKind } from '#web/mails/mails.ts';
 import type { PaymentFacts } from '#web/mails/payments.ts';
+import { domainSamples } from './domain-mail-samples.ts';
 
 /** `case` tells apart the examples of one kind; a kind with one form has none. */
 export type MailSample<Kind extends MailKind> = { case?: string; data: MailData<Kind> };
@@ -171,9 +172,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
   'payment-receipt': [{ data: payment }],
   'payment-refunded': [{ data: { ...payment, refunded: '€5.00' } }],
   'refund-failed': [{ data: { ...payment, owed: '€5.00', reference: 'Order 17', account: link('/account'), choices } }],
-  'domain-proof-missing': [
-    { data: { domain: hostname, recordName: '_frontage.bakery.example', value: 'frontage-verify=5f2c8b1e' } },
-  ],
+  ...domainSamples({ domain: hostname, account: link('/account'), choices }),
   'site-deletion': [
     { data: { hostname, deleteAt: '2026-12-20T10:00:00Z', link: link('/sites/site_1/restore') } },
     { case: 'without sign-in', data: { hostname, deleteAt: '2026-12-20T10:00:00Z', link: null } },
