@@ -57,6 +57,7 @@ import { Acknowledgements } from './migrations/2026-11-25-fixa-acknowledgements.
 import { FormTexts } from './migrations/2026-11-25-form-texts.ts';
 import { InboxDone } from './migrations/2026-11-25-inbox-done.ts';
 import { AcceptedPushes } from './migrations/2026-11-26-acc22-accepted-pushes.ts';
+import { BookingReplies } from './migrations/2026-11-26-book23-reply-to.ts';
 import { DomainMails } from './migrations/2026-11-26-dom23-domain-mails.ts';
 import { InboxKinds } from './migrations/2026-11-26-inbox23-kinds.ts';
 import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
@@ -125,6 +126,7 @@ export const migrationsList = [
   { name: '2026-11-23-tidy22-deleted-with-account', class: DeletedWithAccount },
   { name: '2026-11-24-owner-calendar-feeds', class: CalendarFeeds },
   { name: '2026-11-25-fixa-acknowledgements', class: Acknowledgements },
+  { name: '2026-11-26-book23-reply-to', class: BookingReplies },
   { name: '2026-11-26-mails23a-mail-choices', class: MailChoices },
   { name: '2026-11-26-inbox23-kinds', class: InboxKinds },
   { name: '2026-11-26-mails23b-periodic-mails', class: PeriodicMails },

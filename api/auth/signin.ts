@@ -105,7 +105,7 @@ export async function useLink(em: EntityManager, deps: Deps, secret: string): Pr
 
 /**
  * The code for the browser that requested the link. It is valid for ten minutes, in which showing it again returns the
- * same one: a scanner that presses the button takes it from nobody. Throws `not_found`.
+ * same one: a scanner that presses the button does not make the person’s code invalid. Throws `not_found`.
  */
 export async function showCode(em: EntityManager, deps: Deps, secret: string): Promise<CodeShown> {
   const { clock, config } = deps;

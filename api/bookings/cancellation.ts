@@ -1,6 +1,8 @@
 /** Reading and cancelling bookings: by the site's people, or by the visitor with the link in the e-mail. */
 
+import type { z } from 'zod';
 import { type Actor, findSite, requireOwner } from '#api/access.ts';
+import { type mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { queueCancellationMails } from '#db/bookings/change-mails.ts';
@@ -8,6 +10,7 @@ import { lockCalendarOf, signalHoldBooking } from '#db/bookings/seats.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { refundCaptured } from '#db/payments/charges.ts';
+import { refundMailOf } from '#db/payments/mails.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { deleteContact, expireNow } from '#db/payments/transitions.ts';
@@ -71,6 +74,8 @@ export type Refund = {
   amount: number;
   currency: string;
   status: 'refunding' | 'refunded' | 'owed';
+  /** Of the e-mail to the payer about the refund. Null: none, or none yet. */
+  mail: z.output<typeof mailStatus> | null;
 };
 
 /** What goes back because the booking was cancelled; null where nothing was paid, or was refunded before. */
@@ -84,10 +89,12 @@ export async function refundOf(em: EntityManager, { paymentId }: Booking): Promi
     [payment_id],
   );
   const amount = payment.amount - parts.sum;
-  if (status === 'paid') return { payment_id, amount, currency, status: 'owed' };
+  if (status === 'paid') return { payment_id, amount, currency, status: 'owed', mail: null };
   const isOurs = (await em.count(PaymentAttempt, { payment: payment_id, refundReason: 'cancelled' })) > 0;
-  const isDone = status === 'refunded';
-  return isOurs ? { payment_id, amount, currency, status: isDone ? 'refunded' : 'refunding' } : null;
+  if (!isOurs) return null;
+  const sent = await refundMailOf(em, payment);
+  const mail = sent && shownMailStatus(sent);
+  return { payment_id, amount, currency, status: status === 'refunded' ? 'refunded' : 'refunding', mail };
 }
 
 function recordCancellation(

@@ -9,6 +9,7 @@ import { countFreeSeats, lockCalendars } from '#db/bookings/seats.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
+import { farthestDays, longestMs } from '#rules/bookings/bounds.ts';
 import type { Span } from '#rules/bookings/opening-hours.ts';
 import { slotAt, spansOf } from '#rules/bookings/time-slots.ts';
 import { dayMs } from '#rules/time.ts';
@@ -20,13 +21,10 @@ import { lockBookingsOf } from './limits.ts';
 import { type Choice, choose, chooseCalendar } from './offers.ts';
 import type { ShownBooking } from './schemas.ts';
 import { calendarOf, type DeclaredTimetable, readBookable } from './timetable.ts';
-import { readOwnVisitor } from './visitors.ts';
+import { type OwnVisitor, readOwnVisitor } from './visitors.ts';
 
 /** Of one site, made by its people, that have not ended. */
 const ownMax = 5_000;
-/** The search for overlapping bookings relies on it. */
-const longestMs = 4 * dayMs;
-const farthestDays = 730;
 
 export type OwnBooking = {
   kind: BookingKind;
@@ -35,7 +33,7 @@ export type OwnBooking = {
   end?: Date | undefined;
   service?: string | undefined;
   seats?: number | undefined;
-  visitor?: { name: string; email?: string | undefined } | undefined;
+  visitor?: OwnVisitor | undefined;
 };
 
 /** What a booking takes: its calendar, times and seats. `service` is null for a block. */
@@ -63,7 +61,7 @@ export async function createOwnBooking(
     const site = await lockSiteForShare(tx, siteId);
     requireChangeable(site);
     const known = placeOf(await readBookable(tx, actor, siteId), input);
-    const visitor = input.visitor && readOwnVisitor(input.visitor);
+    const visitor = input.visitor && readOwnVisitor(input.visitor, Boolean(deps.config.mail));
     await lockCalendars(tx, [known.calendar.id]);
     // The timetable may have changed while this waited for the lock.
     tx.clear();
@@ -86,7 +84,7 @@ export async function createOwnBooking(
       link: place.service?.link ?? null,
       ...placeColumns(place),
       visitorName: visitor?.name ?? '',
-      // Without an address it identifies nobody.
+      // Without an address the hash is random, and matches no visitor.
       visitorHash: visitor?.email ? visitorHash(deps.config.secret, visitor.email) : randomBytes(32),
       intake: [],
       cancelHash: hashSecret(cancelSecret),
@@ -94,7 +92,7 @@ export async function createOwnBooking(
     }) as ShownBooking;
     const detail = { kind: input.kind, calendar: place.calendar.key, start: input.start };
     recordAct(tx, deps.clock, actor, 'booking.created', { site, subject: { id, name: booking.reference }, detail });
-    const contact = visitor?.email && { email: visitor.email, cancelSecret };
+    const contact = visitor?.email && { ...visitor.wishes, email: visitor.email, cancelSecret };
     if (contact) await queueBookingMails(tx, deps, { booking, site, contact });
     return booking;
   });

@@ -15,6 +15,7 @@ import { moveBooking } from './moving.ts';
 import { createOwnBooking, isOffered, placeOf } from './own-bookings.ts';
 import { bookingSchema, bookingView, type ShownBooking } from './schemas.ts';
 import { declaredOf } from './timetable.ts';
+import { wishes } from './visitor-schemas.ts';
 
 const ownBookingInput = z.strictObject({
   kind: z
@@ -31,10 +32,10 @@ const ownBookingInput = z.strictObject({
     .optional()
     .describe('The default is 1 for a booking, and all seats of the calendar for a block.'),
   visitor: z
-    .strictObject({ name: plainName(100), email: z.string().max(320).optional() })
+    .strictObject({ name: plainName(100), email: z.string().max(320).optional(), ...wishes })
     .optional()
     .describe(
-      'Of a booking: who comes. A person with an address receives the same e-mail as one who books on the website.',
+      'Of a booking: who comes. A person with an address receives the same e-mails as one who books on the website. Set notify_changes and remind only if that person wishes so; both need the address.',
     ),
 });
 
@@ -100,7 +101,7 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
         description:
           'To another time, calendar of its service, or number of seats. Service, price, payment and reference stay as they are. A visitor’s ' +
           'booking needs a start that the timetable offers; its lead time and horizon do not matter. A block keeps its length. notify_to is ' +
-          'e-mailed, and the visitor if their confirmation is unsent; otherwise next_action says who has to tell them.',
+          'e-mailed, and the visitor if they asked for it or their confirmation is unsent; otherwise next_action says who has to tell them.',
         params: idParams,
         body: moveInput,
         response: { 200: bookingSchema },

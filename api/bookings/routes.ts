@@ -6,26 +6,15 @@ import { notifyAddress, notifyOptions } from '#api/notify-to.ts';
 import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { idParams } from '#api/schemas.ts';
-import { Bookable } from '#db/bookings/bookable.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { bookingsWithStatus, liveBookings } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { Payment } from '#db/payments/payment.ts';
-import { Site } from '#db/sites/site.ts';
-import { written } from '#rules/currencies.ts';
+import { replyAddress } from '#db/sites/notify-address.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { bookingEmbed } from '#web/widgets/booking-widget.ts';
-import { cancelBooking, loadBooking, refundOf } from './cancellation.ts';
-import {
-  bookableInput,
-  bookableSchema,
-  bookingSchema,
-  bookingsQuery,
-  bookingView,
-  cancelledBookingSchema,
-  type ShownBooking,
-  shown,
-} from './schemas.ts';
+import { cancelBooking, loadBooking } from './cancellation.ts';
+import { cancelledBookingSchema, cancelledView } from './cancelled-view.ts';
+import { bookableInput, bookableSchema, bookingSchema, bookingsQuery, bookingView, shown } from './schemas.ts';
 import {
   calendarOf,
   type DeclaredTimetable,
@@ -47,7 +36,12 @@ export function bookableRoutes(app: Api, deps: Deps): void {
         operation: 'bookable.declare',
         needs: 'write',
         capability,
-        invalid: { calendars: 'invalid_timetable', services: 'invalid_timetable', notify_to: 'invalid_notify_to' },
+        invalid: {
+          calendars: 'invalid_timetable',
+          services: 'invalid_timetable',
+          notify_to: 'invalid_notify_to',
+          reply_to: 'invalid_notify_to',
+        },
         replay: async ({ em, actor }: FastifyRequest, siteId) => view(em, await readBookable(em, actor, siteId)),
       },
       schema: {
@@ -170,44 +164,6 @@ export function bookingRoutes(app: Api, deps: Deps): void {
   );
 }
 
-/** The answer to a cancellation: what goes back to the visitor, and what is left to do for the person who cancelled. */
-async function cancelledView(em: EntityManager, { config, clock }: Deps, booking: ShownBooking) {
-  const refund = await refundOf(em, booking);
-  const left = [
-    ...(refund?.status === 'owed' ? [owed(written(refund))] : []),
-    ...(booking.mail || !booking.visitorName ? [] : [await untold(em, booking)]),
-  ];
-  const shown = { ...bookingView(config, booking, clock.now()), refund };
-  return left.length > 0 ? { ...shown, next_action: left.join(' ') } : shown;
-}
-
-/** Who has to tell the visitor of the cancellation, and how. */
-async function untold(em: EntityManager, booking: ShownBooking): Promise<string> {
-  const {
-    site: { id },
-    visitorName,
-    reference,
-    notice,
-    paymentId,
-    createdById,
-  } = booking;
-  if (paymentId && (await em.count(Payment, { id: paymentId, paidAt: null })) > 0) {
-    return `${visitorName} had not paid and gets no e-mail: the payment page says that the booking is no longer held.`;
-  }
-  const site = await em.findOneOrFail(Site, { id });
-  const bookable = await em.findOne(Bookable, { site: id });
-  const who = await notifyAddress(em, site, bookable?.notifyCollaboratorId);
-  const how =
-    notice && !createdById
-      ? `by replying to the e-mail “New booking” with the reference ${reference}; the reply goes to the visitor`
-      : `in person or by phone${notice ? '' : ': this platform sends no e-mails'}`;
-  return `The platform does not notify the visitor. Ask ${who} to tell ${visitorName} that booking ${reference} is cancelled, ${how}.`;
-}
-
-const owed = (sum: string) =>
-  `The visitor is owed ${sum}. The payout account that received the payment is no longer connected, so the platform cannot refund it. ` +
-  'Ask the owner of that account to refund the payment in their payment provider’s dashboard.';
-
 async function bookableView(
   em: EntityManager,
   { config, clock }: Deps,
@@ -232,6 +188,7 @@ async function bookableView(
     fallback: bookable.fallback ?? null,
     notify_to: await notifyAddress(em, site, bookable.notifyCollaboratorId),
     notify_options: await notifyOptions(em, site),
+    reply_to: await replyAddress(em, site, bookable.replyToId),
     mail: config.mail ? ('sent' as const) : ('not_configured' as const),
     live_bookings: await em.count(Booking, { site, kind: 'booking', ...liveBookings(clock.now()) }),
     declared_at: bookable.declaredAt,

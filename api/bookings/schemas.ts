@@ -8,6 +8,7 @@ import { payUrl } from '#api/payments/schemas.ts';
 import { instant, moment, plainName } from '#api/schemas.ts';
 import { type Booking, bookingKinds } from '#db/bookings/booking.ts';
 import type { FormField } from '#db/forms/form.ts';
+import { farthestDays } from '#rules/bookings/bounds.ts';
 import type { Timetable } from '#rules/bookings/faults.ts';
 import { whereaboutsOf } from '#rules/bookings/places.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
@@ -43,7 +44,7 @@ const serviceSchema = z
     horizon_days: z
       .int()
       .min(1)
-      .max(730)
+      .max(farthestDays)
       .default(60)
       .describe('Maximum number of days in advance that the service can be booked.'),
     seats_max: z.int().min(1).max(10_000).default(1).describe('Maximum number of seats in one booking.'),
@@ -57,6 +58,13 @@ const serviceSchema = z
   .meta({ id: 'Service' });
 
 export const bookableInput = z.strictObject({
+  reply_to: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'The address to which visitors reply to e-mails, one of notify_options. They see it. null, the default: none. If it is left out, it stays as it is.',
+    ),
   calendars: z.array(calendarSchema).min(1).max(50),
   services: z.array(serviceSchema).min(1).max(100),
   notify_to: z
@@ -130,8 +138,9 @@ export const bookableSchema = z
     services: z.array(serviceAnswer),
     fallback: z.string().nullable(),
     notify_to: z.string(),
-    notify_options: z.array(z.string()).describe('The allowed values for notify_to.'),
+    notify_options: z.array(z.string()).describe('The allowed values of notify_to and reply_to.'),
     mail: z.enum(['sent', 'not_configured']).describe('Whether e-mails about bookings are sent.'),
+    reply_to: z.string().nullable().describe('Reply-To of e-mails to visitors. null: none.'),
     live_bookings: z.number().int().describe('Number of active bookings: those that are valid and have not ended yet.'),
     declared_at: moment,
     ended_at: moment.nullable(),
@@ -178,22 +187,6 @@ export const bookingSchema = z
     next_action: z.string().optional(),
   })
   .meta({ id: 'Booking' });
-
-export const cancelledBookingSchema = bookingSchema
-  .extend({
-    refund: z
-      .object({
-        payment_id: z.string(),
-        amount: z.number().int(),
-        currency: z.string(),
-        status: z
-          .enum(['refunding', 'refunded', 'owed'])
-          .describe('owed: the payout account is no longer connected, so its owner has to refund the payment.'),
-      })
-      .nullable()
-      .describe('What goes back to the visitor because of the cancellation. null: nothing.'),
-  })
-  .meta({ id: 'CancelledBooking' });
 
 export const bookingsQuery = pageQuery.extend({
   status: z.enum(bookingStatuses).optional(),

@@ -1,7 +1,7 @@
 /** The timetable of a site: declared as a whole, read, ended. */
 
 import { type Actor, loadSite, lockChangeable, requireChangeable } from '#api/access.ts';
-import { readNotifyTo } from '#api/notify-to.ts';
+import { readNotifyTo, readReplyTo } from '#api/notify-to.ts';
 import { Bookable, BookingCalendar } from '#db/bookings/bookable.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { liveBookings, lockCalendars, resizeBlocks } from '#db/bookings/seats.ts';
@@ -46,6 +46,7 @@ export async function declareBookable(
     if (before && !input.confirm) await requireNoLoss(tx, clock.now(), { site, before, known, timetable });
     const notifyTo = input.notify_to;
     const notify = notifyTo === undefined ? undefined : await readNotifyTo(tx, site, notifyTo);
+    const replies = await readReplies(tx, site, input.reply_to);
     const now = clock.now();
     const bookable = before ?? tx.create(Bookable, { site, services: [], declaredAt: now });
     bookable.services = timetable.services;
@@ -53,6 +54,7 @@ export async function declareBookable(
     if (input.fallback !== undefined) bookable.fallback = input.fallback;
     bookable.declaredAt = now;
     bookable.endedAt = null;
+    Object.assign(bookable, replies);
     const detail = { calendars: timetable.calendars.length, services: timetable.services.length };
     recordAct(tx, clock, actor, 'timetable.replaced', { site, detail });
     const capacities = new Map(known.map(({ id, capacity }) => [id, capacity]));
@@ -61,6 +63,16 @@ export async function declareBookable(
     for (const { id, capacity } of calendars) await resizeBlocks(tx, now, { id, capacity, before: capacities.get(id) });
     return { site, bookable, calendars };
   });
+}
+
+/** The column of the address; none if it stays as it is. */
+async function readReplies(
+  tx: EntityManager,
+  site: Site,
+  replyTo: string | null | undefined,
+): Promise<Pick<Partial<Bookable>, 'replyToId'>> {
+  if (replyTo === undefined) return {};
+  return { replyToId: replyTo === null ? null : await readReplyTo(tx, site, replyTo) };
 }
 
 /** A price that cannot be charged to a card. */

@@ -33,6 +33,18 @@ export const slotsAnswer = z
   .meta({ id: 'OpenSlots' });
 
 const answer = z.union([z.string().max(20_000), z.number(), z.boolean()]);
+/** What a visitor wants to be e-mailed about. */
+export const wishes = {
+  notify_changes: z
+    .boolean()
+    .default(false)
+    .describe('Whether to e-mail the visitor if the booking changes or is cancelled.'),
+  remind: z
+    .boolean()
+    .default(false)
+    .describe('Whether to e-mail the visitor a reminder 24 hours before the start. A later booking gets none.'),
+};
+
 export const newBookingBody = z.strictObject({
   service: serviceKey,
   calendar: calendarKey,
@@ -41,14 +53,7 @@ export const newBookingBody = z.strictObject({
   visitor: z.strictObject({
     name: plainName(100),
     email: z.string().max(320),
-    notify_changes: z
-      .boolean()
-      .default(false)
-      .describe('Whether to e-mail the visitor if the booking changes or is cancelled.'),
-    remind: z
-      .boolean()
-      .default(false)
-      .describe('Whether to e-mail the visitor a reminder 24 hours before the start. A later booking gets none.'),
+    ...wishes,
     time_zone: z
       .string()
       .max(64)

@@ -35,9 +35,7 @@ export function readVisitor(
   const { values, faults } = validateValues(service.intake, given, { keepUnknown: false });
   const said = [
     ...personFaults(visitor.name, email),
-    ...(!canMail && (visitor.notify_changes || visitor.remind)
-      ? ['This website sends no e-mails: leave out notify_changes and remind.']
-      : []),
+    ...wishFaults(visitor, canMail),
     ...faults.map(({ name, message }) =>
       service.intake.some((field) => field.name === name) ? message : `${name}: ${message}`,
     ),
@@ -50,15 +48,32 @@ export function readVisitor(
   });
 }
 
+export type OwnVisitor = Omit<VisitorInput['visitor'], 'email' | 'time_zone'> & { email?: string | undefined };
+
 /** The person for whom the site's people book, whose address they may not know. Throws `invalid_visitor`. */
-export function readOwnVisitor(visitor: { name: string; email?: string | undefined }): {
-  name: string;
-  email: string | undefined;
-} {
+export function readOwnVisitor(
+  visitor: OwnVisitor,
+  canMail: boolean,
+): { name: string; email: string | undefined; wishes: VisitorWishes } {
   const email = visitor.email?.trim();
-  const faults = personFaults(visitor.name, email);
+  const faults = [
+    ...personFaults(visitor.name, email),
+    ...wishFaults(visitor, canMail),
+    ...(email === undefined && wantsMail(visitor)
+      ? ['Add the visitor’s e-mail address, or leave out notify_changes and remind.']
+      : []),
+  ];
   if (faults.length > 0) throw errors.invalid_visitor(faults.join(' '));
-  return { name: visitor.name, email: email?.toLowerCase() };
+  return { name: visitor.name, email: email?.toLowerCase(), wishes: wishesOf(visitor) };
+}
+
+type Wishes = Omit<VisitorInput['visitor'], 'name' | 'email'>;
+
+const wantsMail = ({ notify_changes, remind }: Wishes): boolean => Boolean(notify_changes || remind);
+
+function wishFaults(wishes: Wishes, canMail: boolean): string[] {
+  if (canMail || !wantsMail(wishes)) return [];
+  return ['This website sends no e-mails: leave out notify_changes and remind.'];
 }
 
 function personFaults(name: string, email: string | undefined): string[] {
@@ -71,7 +86,7 @@ function personFaults(name: string, email: string | undefined): string[] {
 }
 
 /** A time zone that only the visitor's browser knows is left out of the mails. */
-function wishesOf({ notify_changes, remind, time_zone }: VisitorInput['visitor']): VisitorWishes {
+function wishesOf({ notify_changes, remind, time_zone }: Wishes): VisitorWishes {
   return {
     ...(notify_changes ? { notifyChanges: true } : {}),
     ...(remind ? { remind: true } : {}),

@@ -11,6 +11,7 @@ import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
+import { whereaboutsOf } from '#rules/bookings/places.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -97,24 +98,40 @@ export async function fileOf(em: EntityManager, { config, clock }: Deps, site: S
   const now = clock.now();
   const { hostname, address } = await canonicalUrl(em, config, site);
   const bookings = await bookingsAround(em, site, now);
-  const events = bookings.map((booking): CalendarEvent => {
-    const { kind, serviceName, visitorName, seats, calendar, reference, status } = booking;
-    const what = kind === 'block' ? 'Blocked' : [serviceName, visitorName].filter(Boolean).join(': ');
-    return {
-      uid: `${booking.id}@${new URL(config.baseUrl).hostname}`,
-      stamp: (booking.movedAt ?? booking.createdAt).toISOString(),
-      start: booking.startsAt.toISOString(),
-      end: booking.endsAt.toISOString(),
-      summary: status === 'held' ? `${what} (not paid yet)` : what,
-      description: [`Reference ${reference}`, ...(seats > 1 ? [`${seats} seats`] : [])].join('\n'),
-      location: calendar.name,
-      url: address,
-      sequence: booking.moves,
-      tentative: status === 'held',
-    };
-  });
-  return calendarFeed(`Bookings of ${hostname}`, events);
+  const uidHost = new URL(config.baseUrl).hostname;
+  return calendarFeed(
+    `Bookings of ${hostname}`,
+    bookings.map((booking) => eventOf(booking, { uidHost, address })),
+  );
 }
+
+function eventOf(booking: WholeBooking, { uidHost, address }: { uidHost: string; address: string }): CalendarEvent {
+  const { kind, serviceName, visitorName, seats, calendar, reference, status } = booking;
+  const what = kind === 'block' ? 'Blocked' : [serviceName, visitorName].filter(Boolean).join(': ');
+  const { place, link } = kind === 'block' ? noWhereabouts : whereaboutsOf(booking, calendar);
+  // As in the API, only a confirmed booking shows its link.
+  const shownLink = status === 'confirmed' ? link : null;
+  const location = place ?? shownLink ?? calendar.name;
+  const details = [
+    `Reference ${reference}`,
+    ...(location === calendar.name ? [] : [`Calendar: ${calendar.name}`]),
+    ...(seats > 1 ? [`${seats} seats`] : []),
+  ];
+  return {
+    uid: `${booking.id}@${uidHost}`,
+    stamp: (booking.movedAt ?? booking.createdAt).toISOString(),
+    start: booking.startsAt.toISOString(),
+    end: booking.endsAt.toISOString(),
+    summary: status === 'held' ? `${what} (not paid yet)` : what,
+    description: details.join('\n'),
+    location,
+    url: shownLink ?? address,
+    sequence: booking.moves,
+    tentative: status === 'held',
+  };
+}
+
+const noWhereabouts = { place: null, link: null };
 
 /** In order of time. Past bookings, the newest first, fill what those that have not ended leave. */
 async function bookingsAround(em: EntityManager, site: Site, now: Date): Promise<WholeBooking[]> {

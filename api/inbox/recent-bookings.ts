@@ -1,7 +1,7 @@
 /** Upcoming bookings that visitors made in the last week and that were not cancelled. */
 
 import { Booking } from '#db/bookings/booking.ts';
-import { isoLocal } from '#rules/bookings/time-zones.ts';
+import { momentIn } from '#rules/bookings/written-times.ts';
 import { dayMs } from '#rules/time.ts';
 import { unfinished } from './done.ts';
 import type { InboxItem, Reader, Source } from './item.ts';
@@ -24,7 +24,7 @@ export const recentBookings: Source = async (em, { siteIds, accountId }: Reader,
     { populate: ['site', 'calendar'], orderBy: { createdAt: 'desc' }, limit },
   );
   return bookings.map(({ id, site, createdAt, visitorName, serviceName, startsAt, calendar }): InboxItem => {
-    const start = isoLocal(calendar.timeZone, startsAt.getTime());
+    const start = momentIn(startsAt.toISOString(), calendar.timeZone);
     return {
       kind: 'new_booking',
       id,

@@ -45,6 +45,7 @@ const removals = [
   'delete from inbox_done where account_id = ?',
   `update sketch_host set name = '', note = null where sketch_id in (select id from sketch where account_id = ?)`,
   `update sketch set title = '' where account_id = ?`,
+  'update bookable set reply_to_id = null where reply_to_id = ?',
 ] as const;
 
 /** Removes everything of a purged account but receipts, and its keys. */

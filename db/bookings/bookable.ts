@@ -8,6 +8,8 @@ export const Bookable = defineEntity({
   name: 'Bookable',
   properties: {
     site: () => p.oneToOne(Site).primary(),
+    /** The account whose address visitors reply to; use `replyAddress`. */
+    replyToId: p.text().nullable(),
     services: p.json().$type<Service<FormField>[]>(),
     /** The collaborator who is notified of bookings; null for the owner. */
     notifyCollaboratorId: p.text().nullable(),

@@ -9,11 +9,10 @@ import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { Bookable } from './bookable.ts';
 import { Booking, type WholeBooking } from './booking.ts';
-import { addressOf, factsOf, zoneOf } from './mails.ts';
+import { addressOf, bookableOf, factsOf, toVisitor, zoneOf } from './mails.ts';
 import { destroyPreparedMail, readPreparedMail } from './prepared-mails.ts';
-import { withdrawReminder } from './reminders.ts';
+import { type Addressee, withdrawReminder, zoneIn } from './reminders.ts';
 import { lockCalendars } from './seats.ts';
 import { decryptContact, type VisitorContact } from './visitor-contact.ts';
 
@@ -50,13 +49,12 @@ export async function queueCancellationMails(tx: EntityManager, deps: Deps, canc
     isVisitorNotified: visitor !== null,
     wasNoticed,
   };
-  const bookable = await tx.findOne(Bookable, { site: site.id });
-  const to = await addressOf(tx, site, bookable);
+  const to = await addressOf(tx, site, await bookableOf(tx, site));
   booking.notice = await queueNotice(tx, deps, { kind: 'booking-cancelled', to, data: { ...data, to: 'site' }, site });
   if (!visitor) return;
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'booking-cancelled',
-    to: visitor.email,
+    ...(await toVisitor(tx, site, visitor.email)),
     data: { ...data, ...zoneOf(visitor), to: 'visitor' },
     site,
   });
@@ -74,15 +72,21 @@ async function visitorToNotify(
   const unsent = by === 'site' && booking.mail ? await withdrawMail(tx, { clock, config }, booking.mail.id) : null;
   const unreminded = await withdrawReminder(tx, { clock, config }, booking.id, failure);
   if (known?.notifyChanges) return known;
-  return unsent ?? (by === 'site' && unreminded ? { email: unreminded.to } : null);
+  return unsent ?? (by === 'site' && unreminded ? recipientOf(unreminded) : null);
 }
+
+const recipientOf = ({ to, visitorZone }: Pick<Addressee, 'to' | 'visitorZone'>): Recipient => ({
+  email: to,
+  ...(visitorZone === undefined ? {} : { timeZone: visitorZone }),
+});
 
 /** The recipient of a mail that is still queued, which is then never sent. */
 async function withdrawMail(tx: EntityManager, { clock, config }: Deps, id: string): Promise<Recipient | null> {
   const mail = await tx.findOne(Mail, { id, status: 'queued' }, { refresh: true });
   if (!mail?.sealed) return null;
-  const { to: email } = decryptLetter({ id, sealed: mail.sealed }, config.encryptionKeys);
-  return (await settleMail(tx, clock, id, { status: 'failed', failure })) ? { email } : null;
+  const { to, data } = decryptLetter({ id, sealed: mail.sealed }, config.encryptionKeys);
+  const isWithdrawn = await settleMail(tx, clock, id, { status: 'failed', failure });
+  return isWithdrawn ? recipientOf({ ...zoneIn(data), to }) : null;
 }
 
 /** Rows of one round; the next one continues. */
@@ -121,7 +125,8 @@ async function queueReminder(
   const facts = await factsOf(tx, booking, site, deps.config);
   const cancelUrl = `${deps.config.baseUrl}/b/${site.publicId}/cancel/${contact.cancelSecret}`;
   const data = { ...facts, ...zoneOf(contact), cancelUrl };
-  const mail = { kind: 'booking-reminder', to: contact.email, data, until: booking.startsAt, site } as const;
+  const visitor = await toVisitor(tx, site, contact.email);
+  const mail = { kind: 'booking-reminder', ...visitor, data, until: booking.startsAt, site } as const;
   booking.mail = await queueFollowUp(tx, deps, id, mail);
   return true;
 }

@@ -11,7 +11,7 @@ import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { paymentNotice } from '#db/payments/notices.ts';
 import { Payment } from '#db/payments/payment.ts';
-import { notifyAddress } from '#db/sites/notify-address.ts';
+import { notifyAddress, replyAddress } from '#db/sites/notify-address.ts';
 import type { Site } from '#db/sites/site.ts';
 import { whereaboutsOf } from '#rules/bookings/places.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
@@ -39,7 +39,7 @@ export async function queueBookingMails(
 ): Promise<void> {
   if (!deps.config.mail) return;
   const facts = { ...(await factsOf(tx, booking, site, deps.config)), ...(await paidFor(tx, booking)) };
-  const bookable = await tx.findOne(Bookable, { site: site.id });
+  const bookable = await bookableOf(tx, site);
   booking.mail = await queueConfirmation(tx, deps, { booking, site, contact, facts });
   // A stranger's address that a limit protects gets no later e-mail either.
   const isProtected = booking.mail.status === 'failed';
@@ -71,7 +71,7 @@ async function queueConfirmation(
   const isReminded = Boolean(contact.remind && reminderOf(booking, deps.clock.now()));
   const wishes = { isNotified: contact.notifyChanges ?? false, isReminded };
   const data = { ...facts, ...wishes, ...zoneOf(contact), cancelUrl };
-  const mail = { kind: 'booking-confirmed', to: contact.email, data, site } as const;
+  const mail = { kind: 'booking-confirmed', ...(await toVisitor(tx, site, contact.email)), data, site } as const;
   return await (booking.paymentId ? queueFollowUp(tx, deps, booking.id, mail) : queueFirstContact(tx, deps, mail));
 }
 
@@ -85,7 +85,8 @@ export async function queueHoldMail(
   if (!deps.config.mail || !price || !until) return;
   const facts = { ...(await factsOf(tx, booking, site, deps.config)), ...zoneOf(contact) };
   const data = { ...facts, total: written(price), payUrl, holdExpiresAt: until.toISOString() };
-  booking.mail = await queueFirstContact(tx, deps, { kind: 'booking-held', to: contact.email, data, until, site });
+  const visitor = await toVisitor(tx, site, contact.email);
+  booking.mail = await queueFirstContact(tx, deps, { kind: 'booking-held', ...visitor, data, until, site });
 }
 
 /**
@@ -99,8 +100,13 @@ export async function queueReturnMails(
     booking,
     site,
     payment,
-    email,
-  }: { booking: WholeBooking; site: Site; payment: { amount: number; currency: string }; email: string | null },
+    contact,
+  }: {
+    booking: WholeBooking;
+    site: Site;
+    payment: { amount: number; currency: string };
+    contact: VisitorContact | null;
+  },
 ): Promise<void> {
   if (!deps.config.mail) return;
   const { amount, currency } = payment;
@@ -110,17 +116,16 @@ export async function queueReturnMails(
     amount,
     currency,
   };
-  const bookable = await tx.findOne(Bookable, { site: site.id });
-  const notice = await paymentNotice(tx, deps.config, site, bookable?.notifyCollaboratorId);
+  const notice = await paymentNotice(tx, deps.config, site, (await bookableOf(tx, site))?.notifyCollaboratorId);
   if (notice) {
     const { to, choices } = notice;
     await queueNotice(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site', choices }, site });
   }
-  if (email === null) return;
+  if (!contact) return;
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'money-returned',
-    to: email,
-    data: { ...data, to: 'visitor' },
+    ...(await toVisitor(tx, site, contact.email)),
+    data: { ...data, ...zoneOf(contact), to: 'visitor' },
     site,
   });
 }
@@ -128,6 +133,14 @@ export async function queueReturnMails(
 async function paidFor(tx: EntityManager, { paymentId }: WholeBooking): Promise<{ paid?: string }> {
   if (!paymentId) return {};
   return { paid: written(await tx.findOneOrFail(Payment, { id: paymentId })) };
+}
+
+export const bookableOf = (tx: EntityManager, site: Site) => tx.findOne(Bookable, { site: site.id });
+
+/** The recipient of a mail to a visitor, and the address to which they reply if the site has one. */
+export async function toVisitor(tx: EntityManager, site: Site, to: string): Promise<{ to: string; replyTo?: string }> {
+  const replyTo = await replyAddress(tx, site, (await bookableOf(tx, site))?.replyToId);
+  return { to, ...(replyTo === null ? {} : { replyTo }) };
 }
 
 /** The address that is notified of the site's bookings. */

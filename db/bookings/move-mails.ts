@@ -7,11 +7,10 @@ import type { Site } from '#db/sites/site.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { Bookable } from './bookable.ts';
 import type { WholeBooking } from './booking.ts';
-import { addressOf, factsOf, zoneOf } from './mails.ts';
+import { addressOf, bookableOf, factsOf, toVisitor, zoneOf } from './mails.ts';
 import { readPreparedMail, reminderOf } from './prepared-mails.ts';
-import { type Addressee, withdrawReminder } from './reminders.ts';
+import { type Addressee, withdrawReminder, zoneIn } from './reminders.ts';
 import { decryptContact } from './visitor-contact.ts';
 
 const failure = 'the booking was moved before the e-mail was sent';
@@ -34,7 +33,7 @@ export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved
   await withdrawNotice(tx, deps.clock, booking);
   booking.notice = await queueNotice(tx, deps, {
     kind: 'booking-moved',
-    to: await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id })),
+    to: await addressOf(tx, site, await bookableOf(tx, site)),
     data: { ...data, to: 'site', visitorName: booking.visitorName, isVisitorNotified: visitor !== null },
     site,
   });
@@ -42,7 +41,7 @@ export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved
   const { to, ...more } = visitor;
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'booking-moved',
-    to,
+    ...(await toVisitor(tx, site, to)),
     data: { ...data, ...more, to: 'visitor' },
     site,
   });
@@ -71,15 +70,11 @@ async function visitorToNotify(tx: EntityManager, deps: Deps, { booking, site }:
 }
 
 /** The recipient of a confirmation, or of the mail about an earlier move, that is still queued: it is then never sent. */
-async function withdrawConfirmation(
-  tx: EntityManager,
-  { clock, config }: Deps,
-  id: string,
-): Promise<{ to: string; cancelUrl: string } | null> {
+async function withdrawConfirmation(tx: EntityManager, { clock, config }: Deps, id: string): Promise<Addressee | null> {
   const kinds = ['booking-confirmed', 'booking-moved'] as const;
   const mail = await tx.findOne(Mail, { id, status: 'queued', kind: { $in: [...kinds] } }, { refresh: true });
   if (!mail?.sealed) return null;
   const { to, data } = decryptLetter({ id, sealed: mail.sealed }, config.encryptionKeys);
   if (!(await settleMail(tx, clock, id, { status: 'failed', failure }))) return null;
-  return { to, cancelUrl: (data as { cancelUrl: string }).cancelUrl };
+  return { to, cancelUrl: (data as Addressee).cancelUrl, ...zoneIn(data) };
 }

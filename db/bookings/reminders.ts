@@ -19,6 +19,11 @@ export async function withdrawReminder(
   if (!mail?.sealed) return null;
   const { to, data } = decryptLetter({ id: mail.id, sealed: mail.sealed }, config.encryptionKeys);
   if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return null;
-  const { cancelUrl, visitorZone } = data as Addressee;
-  return { to, cancelUrl, ...(visitorZone === undefined ? {} : { visitorZone }) };
+  return { to, cancelUrl: (data as Addressee).cancelUrl, ...zoneIn(data) };
+}
+
+/** The visitor's own time zone in the data of a mail to them, if it is known. */
+export function zoneIn(data: unknown): { visitorZone?: string } {
+  const { visitorZone } = data as Addressee;
+  return visitorZone === undefined ? {} : { visitorZone };
 }

@@ -5,6 +5,7 @@ import { queueReturnMails } from '#db/bookings/mails.ts';
 import { confirmPaid } from '#db/bookings/seats.ts';
 import { decryptContact } from '#db/bookings/visitor-contact.ts';
 import { notifyInbox } from '#db/inbox/news.ts';
+import { Mail } from '#db/mail/mail.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { isClosed } from '#db/sites/blocks.ts';
@@ -71,7 +72,7 @@ async function fulfil({ tx, payment, booking }: Locked, deps: Deps): Promise<boo
   if (canFulfil && (await confirmPaid(tx, deps, booking))) return true;
   const site = await tx.findOneOrFail(Site, booking.site.id);
   const contact = booking.visitorSealed ? decryptContact(deps.config, booking.id, booking.visitorSealed) : null;
-  await queueReturnMails(tx, deps, { booking, site, payment, email: contact?.email ?? null });
+  await queueReturnMails(tx, deps, { booking, site, payment, contact });
   expireHold(deps.clock, booking);
   return false;
 }
@@ -138,10 +139,14 @@ export async function recordRefund(
     const amount = payment.amount - (isSecond ? 0 : payment.refundedAmount);
     if (!isSecond)
       Object.assign(payment, { status: 'refunded', refundedAt: clock.now(), refundedAmount: payment.amount });
-    // The visitor of a booking that came too late has an e-mail about it.
-    if (attempt.refundReason === 'late' && booking) return;
-    await queueRefundMail(tx, deps, payment, { email, amount });
+    // The visitor of a booking that came too late has an e-mail about it, if their address was still stored.
+    if (attempt.refundReason === 'late' && booking && (await hasReturnMail(tx, booking))) return;
+    await queueRefundMail(tx, deps, payment, { email, amount, isCancelled: attempt.refundReason === 'cancelled' });
   });
+}
+
+async function hasReturnMail(tx: EntityManager, { id }: WholeBooking): Promise<boolean> {
+  return (await tx.count(Mail, { bookingId: id, kind: 'money-returned' })) > 0;
 }
 
 /**

@@ -3,7 +3,9 @@ import { Bookable } from '#db/bookings/bookable.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { notifyInbox } from '#db/inbox/news.ts';
 import { queueFollowUp, queueNotice } from '#db/mail/limits.ts';
+import { Mail } from '#db/mail/mail.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { replyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
 import { isLinked } from '#rules/addresses-in-text.ts';
 import { written } from '#rules/currencies.ts';
@@ -36,18 +38,28 @@ export async function queuePaidMails(
   await queueFollowUp(tx, deps, payment.id, { kind: 'payment-receipt', to: email, data: forPayer(data), site });
 }
 
-/** To the payer, if the address is known. */
+/** To the payer, if the address is known. `isCancelled`: because the paid booking was cancelled. */
 export async function queueRefundMail(
   tx: EntityManager,
   deps: MailDeps,
   payment: Payment,
-  { email, amount }: { email: string | null; amount: number },
+  { email, amount, isCancelled = false }: { email: string | null; amount: number; isCancelled?: boolean },
 ): Promise<void> {
   if (!deps.config.mail || email === null) return;
-  const { site, facts } = await aboutOf(tx, deps, payment);
+  const { site, facts, replyTo } = await aboutOf(tx, deps, payment);
   const { currency } = payment;
-  const data = { ...facts, paid: written(payment), refunded: written({ amount, currency }) };
-  await queueFollowUp(tx, deps, payment.id, { kind: 'payment-refunded', to: email, data: forPayer(data), site });
+  const data = { ...facts, paid: written(payment), refunded: written({ amount, currency }), isCancelled };
+  const mail = { kind: 'payment-refunded', to: email, ...replyTo, data: forPayer(data), site } as const;
+  await queueFollowUp(tx, deps, payment.id, mail);
+}
+
+/** The e-mail to the payer about the refund that completed the payment's refunds. Null if there is none, or not yet. */
+export async function refundMailOf(em: EntityManager, { id, refundedAt }: Payment): Promise<Mail | null> {
+  if (!refundedAt) return null;
+  // A mail about a payment stores the payment's id where one about a booking stores the booking's.
+  const ofPayment = { bookingId: id, kind: 'payment-refunded', createdAt: { $gte: refundedAt } } as const;
+  const [mail] = await em.find(Mail, ofPayment, { orderBy: { id: 'desc' }, limit: 1, refresh: true });
+  return mail ?? null;
 }
 
 /** Tells the site's people, in their inbox and by e-mail, that a refund was given up. */
@@ -87,5 +99,12 @@ async function aboutOf(tx: EntityManager, { config }: MailDeps, payment: Payment
     description: descriptionOf(payment, booking),
     paidAt: (payment.paidAt ?? payment.createdAt).toISOString(),
   };
-  return { site, facts, notice: await paymentNotice(tx, config, site, bookable?.notifyCollaboratorId) };
+  const reply = booking && (await replyAddress(tx, site, bookable?.replyToId));
+  return {
+    site,
+    facts,
+    /** Of mails to the visitor who paid for a booking. */
+    replyTo: reply ? { replyTo: reply } : {},
+    notice: await paymentNotice(tx, config, site, bookable?.notifyCollaboratorId),
+  };
 }

@@ -57,7 +57,10 @@ export async function removeSiteRows(em: EntityManager, clock: Clock, siteId: st
   // One by one, so that no transaction is long; a repetition continues.
   for (const removal of removals) await em.execute(removal, [siteId]);
   await em.transactional(async (tx) => {
-    await tx.execute('update bookable set ended_at = coalesce(ended_at, ?) where site_id = ?', [now, siteId]);
+    await tx.execute('update bookable set ended_at = coalesce(ended_at, ?), reply_to_id = null where site_id = ?', [
+      now,
+      siteId,
+    ]);
     await tx.execute('update calendar set archived_at = coalesce(archived_at, ?) where site_id = ?', [now, siteId]);
     await withdrawOffers(tx, clock, { site: siteId });
     await endAgreements(tx, { site: siteId }, { by: 'site', now });

@@ -8,6 +8,7 @@ import { extract } from 'tar-stream';
 import { ExportFault, type RowTable, type SiteDocument, siteDocument } from '#api/exports/document.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import { outputFault } from '#providers/paths.ts';
+import { timesFault } from '#rules/bookings/bounds.ts';
 
 const entriesMax = 200_000;
 const documentBytesMax = 256 * 1024 * 1024;
@@ -119,6 +120,16 @@ export function requirePast({ site, live, rows }: SiteDocument, now: Date): void
       const isPast = name.endsWith('_at') && !mayBeFuture.has(name) && typeof value === 'string';
       if (isPast && Date.parse(value) > now.getTime() + skewMs) throw refused(`${name} is in the future`);
     }
+  }
+}
+
+/** Refuses bookings at times that no call of the API could give them. */
+export function requirePossibleTimes({ rows }: SiteDocument, now: Date): void {
+  for (const { id, starts_at, ends_at, busy_from, busy_until } of rows.booking) {
+    const [starts, ends] = [Date.parse(starts_at), Date.parse(ends_at)];
+    const times = { starts, ends, busyFrom: Date.parse(busy_from), busyUntil: Date.parse(busy_until) };
+    const fault = timesFault(times, now.getTime() + skewMs);
+    if (fault) throw refused(`the booking ${id} ${fault}`);
   }
 }
 

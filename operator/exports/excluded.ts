@@ -40,6 +40,7 @@ export const excluded: Record<string, string> = {
 
   'asset.site_id': place,
   'bookable.notify_collaborator_id': `${people}; until then, the owner is notified of bookings`,
+  'bookable.reply_to_id': people,
   'bookable.site_id': place,
   'booking.created_by_id': people,
   'booking.hold_expires_at': 'an unpaid hold is exported as expired',

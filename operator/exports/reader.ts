@@ -17,7 +17,7 @@ import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { AppError } from '#runtime/errors.ts';
 import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
-import { refused, requirePast, type Unpacked, unpackArchive } from './archive-reader.ts';
+import { refused, requirePast, requirePossibleTimes, type Unpacked, unpackArchive } from './archive-reader.ts';
 import { commitSite, tryRows } from './commits.ts';
 import { validateRepositories, withRepositories } from './repositories.ts';
 import type { Put } from './rows.ts';
@@ -36,6 +36,7 @@ export async function importSite(deps: Deps, { archive, accountId, name }: Wish)
     const { document } = unpacked;
     document.site.name = usableName(name ?? document.site.name);
     requirePast(document, clock.now());
+    requirePossibleTimes(document, clock.now());
     const redirects = usableRedirects(config, document);
     const taken = { document, accountId, siteUrl: siteAddress(config, document.site.name) };
     const subscriptions = await tryRows(deps, taken);

@@ -1,4 +1,5 @@
 /** Mails to visitors who ask for them, and answers that say who has to tell the others. */
+import ICAL from 'ical.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queueDueReminders } from '#db/bookings/change-mails.ts';
 import { sweepPreparedMails } from '#db/bookings/prepared-mails.ts';
@@ -49,6 +50,11 @@ async function booked(wishes: object) {
   };
 }
 
+/** The event in the calendar file of a mail. */
+function eventIn({ attachments: [file] }: { attachments: { text: string }[] }) {
+  return new ICAL.Event(new ICAL.Component(ICAL.parse(file?.text ?? '')).getFirstSubcomponent('vevent') as never);
+}
+
 const preparedOf = (id: string) => fixture.deps.em().execute('select * from prepared_mail where booking_id = ?', [id]);
 
 test('a visitor who asked for it gets an e-mail when the site cancels', async () => {
@@ -84,6 +90,26 @@ test('the answer says who tells a visitor who asked for nothing', async () => {
   expect((await owner.call('GET', `/v1/bookings/${id}`)).body).toMatchObject({ mail: null });
 });
 
+test('a visitor who asked for it gets the new time and the same event', async () => {
+  const { email, settled, owner, id, publicId, first, bookable } = await booked({
+    notify_changes: true,
+    time_zone: 'America/New_York',
+  });
+  await settled();
+  const later = (await ask.slots(publicId, ask.dateIn(6)))[3]?.start ?? '';
+  const { body } = await owner.call('POST', `/v1/bookings/${id}/move`, { body: { start: later } });
+  expect([body.mail, body.next_action]).toEqual(['queued', undefined]);
+  const moved = await first(email, /: New time: /);
+  expect(moved.text.match(/America\/New_York/g)).toHaveLength(2);
+  const [before, after] = [await first(email, /: Booked for /), moved].map(eventIn);
+  expect([before?.uid, after?.uid]).toEqual([after?.uid, expect.stringContaining(id)]);
+  expect([before?.sequence, after?.sequence]).toEqual([0, 1]);
+  expect(after?.startDate.toJSDate().getTime()).toBe(Date.parse(later));
+  expect((await first(bookable.notify_to, /: Moved: A talk/)).text).toContain('We are e-mailing the visitor');
+  // Their address is still there for the next change.
+  expect(await preparedOf(id)).toHaveLength(1);
+});
+
 test('a visitor who cancels with the link gets the e-mail they asked for', async () => {
   const { email, settled, first } = await booked({ notify_changes: true });
   await settled();
@@ -115,7 +141,7 @@ test('a cancelled booking has no reminder', async () => {
   const { id, settled, cancel } = await booked({ remind: true });
   await settled();
   const { body } = await cancel();
-  expect(body).toMatchObject({ mail: null, next_action: expect.stringContaining('does not notify the visitor') });
+  expect(body).toMatchObject({ mail: null, next_action: expect.stringContaining('no e-mail about the cancellation') });
   const [row] = await fixture.deps.em().execute('select remind_at from booking where id = ?', [id]);
   expect(row).toEqual({ remind_at: null });
   expect(await preparedOf(id)).toEqual([]);
@@ -158,12 +184,15 @@ test('a booking within a day gets no reminder', async () => {
 test('a platform without e-mails refuses wishes for them and says so beforehand', async () => {
   const silent = await createBookingFixture({ FRONTAGE_SMTP_URL: '' });
   try {
-    const { publicId, owner } = await silent.newBookable();
+    const { publicId, owner, site } = await silent.newBookable();
     expect((await silent.anyone('GET', `/b/${publicId}`)).body.notices).toBe(false);
     const start = (await silent.slots(publicId, silent.dateIn(5)))[0]?.start ?? '';
     const visitor = { name: 'Ada Visitor', email: 'ada@example.org' };
     const refused = await silent.book(publicId, start, { visitor: { ...visitor, remind: true } });
     expect(errorOf(refused)).toMatchObject({ code: 'invalid_visitor', message: expect.stringContaining('remind') });
+    const own = { kind: 'booking', service: 'talk', calendar: 'room', start, visitor: { ...visitor, remind: true } };
+    const ours = await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body: own });
+    expect(errorOf(ours)).toMatchObject({ code: 'invalid_visitor', message: expect.stringContaining('no e-mails') });
     const { body } = await silent.book(publicId, start, { visitor });
     const cancelled = await owner.call('POST', `/v1/bookings/${body.id}/cancel`);
     expect(cancelled.body).toMatchObject({ mail: null, notice: null });

@@ -2,6 +2,7 @@
 import ICAL from 'ical.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decryptLetter } from '#db/mail/queue.ts';
+import { momentIn } from '#rules/bookings/written-times.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { writeMail } from '#web/mails/mails.ts';
@@ -59,6 +60,9 @@ test('a hold mails the pay link until it ends', async () => {
   for (const part of [body.pay_url, '€90.00', 'Europe/Berlin', 'In your time zone', 'America/New_York']) {
     expect(text).toContain(part);
   }
+  const [deadline = ''] = /^Pay by: .*$/m.exec(text) ?? [];
+  for (const zone of ['Europe/Berlin', 'America/New_York'])
+    expect(deadline).toContain(momentIn(body.hold_expires_at, zone));
 });
 
 test('a price is refused if the most seats cannot be charged', async () => {

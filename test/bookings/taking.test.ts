@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
+import { momentIn } from '#rules/bookings/written-times.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
@@ -228,7 +229,7 @@ test('a new booking is in the members’ inbox until it is cancelled or ends', a
     expect.objectContaining({
       kind: 'new_booking',
       id: body.id,
-      title: `Ada Visitor booked A talk on ${site.name} for ${start}.`,
+      title: `Ada Visitor booked A talk on ${site.name} for ${momentIn(start, 'Europe/Berlin')}.`,
     }),
   );
   await owner.call('POST', `/v1/bookings/${body.id}/cancel`);

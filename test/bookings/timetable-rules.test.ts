@@ -1,5 +1,6 @@
 /** The rules of timetables by themselves: faults with their place, dates, time zones, and bookings that conflict. */
 import { expect, test } from 'vitest';
+import { timesFault } from '#rules/bookings/bounds.ts';
 import { type BookedSpan, conflictingBookings } from '#rules/bookings/conflicts.ts';
 import { dateOf, dayOf, timeOf, weekdayOf } from '#rules/bookings/dates.ts';
 import { faultOf, type Timetable } from '#rules/bookings/faults.ts';
@@ -148,4 +149,30 @@ test('thousands of bookings in many short hours are compared within a second', (
   const { user, system } = process.cpuUsage(began);
   expect([...found.keys()]).toEqual(bookings.filter((_, n) => n % 2 === 1).map(({ id }) => id));
   expect((user + system) / 1000).toBeLessThan(1000);
+});
+
+test('an imported booking has possible times, and is at most 730 days ahead', () => {
+  const [hourMs, now] = [3600_000, Date.UTC(2026, 10, 23)];
+  const at = (days: number, hours = 1, more: object = {}) => {
+    const starts = now + days * 24 * hourMs;
+    return { starts, ends: starts + hours * hourMs, busyFrom: starts, busyUntil: starts + hours * hourMs, ...more };
+  };
+  const faults = [
+    at(-3000),
+    at(730),
+    at(5, 96),
+    at(733),
+    at(5, 0),
+    at(5, 97),
+    at(5, 1, { busyFrom: now + 121 * hourMs }),
+  ];
+  expect(faults.map((times) => timesFault(times, now))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    'starts more than 730 days ahead',
+    'ends before it starts',
+    'lasts longer than 4 days',
+    'keeps less than its own time free',
+  ]);
 });

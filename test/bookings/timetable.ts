@@ -21,3 +21,20 @@ export function timetable({
     ...rest,
   };
 }
+
+const intake = [
+  {
+    name: 'made',
+    label: 'Have you made pots before?',
+    kind: 'radio',
+    required: true,
+    options: ['Never', 'A few times'],
+  },
+  { name: 'wishes', label: 'Wishes', kind: 'textarea' },
+];
+/** Classes with questions, of which a visitor books up to three seats. */
+export const classes = () =>
+  timetable({
+    calendar: { capacity: 4, name: 'The studio' },
+    service: { name: 'Evening at the wheel', seats_max: 3, intake, lead_minutes: 600 },
+  });

@@ -10,8 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { pathOf } from '#test/stack/requirements.ts';
 import { bookingWidget } from '#web/widgets/booking-widget.ts';
-import { type BookingFixture, createBookingFixture } from './fixture.ts';
-import { timetable } from './timetable.ts';
+import { type BookingFixture, createBookingFixture, pageWithWidget } from './fixture.ts';
+import { classes, timetable } from './timetable.ts';
 
 const executablePath = await pathOf('chromium');
 const pictures = process.env.FRONTAGE_PICTURES;
@@ -43,21 +43,12 @@ afterAll(async () => {
   sites.close();
 });
 
-const shell = (
-  publicId: string,
-  more = '',
-  lang = 'en',
-) => `<!doctype html><html lang="${lang}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Book</title><style>body{font-family:Georgia,serif;margin:0;padding:1.5rem;background:#faf6ef;color:#2a2420}
-frontage-booking{--accent:rgb(138, 59, 18);--line:#b98;--frontage-accent:var(--accent);--frontage-line:var(--line);--frontage-surface:#fffdf8}</style>
-<script type="module" src="${fixture.url}/b/widget.js"></script><h1>The pottery</h1><frontage-booking site="${publicId}" ${more}><p>Call us: 030 1234.</p></frontage-booking>`;
-
 async function opened(
   publicId: string,
   name: string,
   { more = '', lang = 'en', width = 390, zone = 'Europe/Berlin' } = {},
 ): Promise<Page> {
-  pages.set(name, shell(publicId, more, lang));
+  pages.set(name, pageWithWidget(fixture.url, publicId, { more, lang }));
   const context = await chrome.newContext({ viewport: { width, height: 900 }, timezoneId: zone, locale: 'en-GB' });
   const page = await context.newPage();
   page.on('pageerror', (error) => {
@@ -70,22 +61,6 @@ async function opened(
 const keep = async (page: Page, name: string) => {
   if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
 };
-const intake = [
-  {
-    name: 'made',
-    label: 'Have you made pots before?',
-    kind: 'radio',
-    required: true,
-    options: ['Never', 'A few times'],
-  },
-  { name: 'wishes', label: 'Wishes', kind: 'textarea' },
-];
-const classes = () =>
-  timetable({
-    calendar: { capacity: 4, name: 'The studio' },
-    service: { name: 'Evening at the wheel', seats_max: 3, intake, lead_minutes: 600 },
-  });
-
 test('a visitor books with the keyboard alone, and screen readers announce it', async () => {
   const { owner, site, publicId } = await fixture.newBookable(classes());
   const page = await opened(publicId, site.name);
@@ -225,6 +200,30 @@ test('the widget is small, immutable under its hash, and revalidated under its n
   expect(again.status).toBe(304);
   const kept = await fetch(`${fixture.url}/b/widget-${bookingWidget.hash}.js`);
   expect([kept.status, kept.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+});
+
+test('the total of several seats is shown before the button', async () => {
+  const service = { price: { amount: 3000, currency: 'EUR' }, seats_max: 4 };
+  const { owner, site, publicId } = await fixture.newBookable(timetable({ calendar: { capacity: 9 }, service }));
+  await attachAccount(fixture, owner, site.id);
+  const page = await opened(publicId, site.name);
+  await fill(page);
+  for (const [seats, total] of [
+    ['1', '€30.00'],
+    ['3', '€90.00'],
+    // More than can be booked costs no more than that.
+    ['9', '€120.00'],
+    ['2', '€60.00'],
+  ] as const) {
+    await page.locator('input[name=seats]').fill(seats);
+    await page.getByRole('button', { name: `Continue to payment · ${total}`, exact: true }).waitFor();
+    expect(await page.locator('.summary strong').textContent()).toBe(`Total: ${total}`);
+  }
+  await page.getByRole('button', { name: 'Continue to payment · €60.00', exact: true }).click();
+  await page.locator('a.send').waitFor();
+  const [booking] = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items;
+  expect(booking).toMatchObject({ seats: 2, price: { amount: 6000, currency: 'EUR' } });
+  await page.context().close();
 });
 
 test('a priced booking is held, and the visitor is sent to the payment page', async () => {

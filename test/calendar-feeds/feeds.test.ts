@@ -27,6 +27,7 @@ const eventsOf = (file: string) =>
   new ICAL.Component(ICAL.parse(file)).getAllSubcomponents('vevent').map((one) => ({
     event: new ICAL.Event(one),
     status: one.getFirstPropertyValue('status'),
+    url: one.getFirstPropertyValue('url'),
   }));
 
 describe('a calendar feed', () => {
@@ -101,6 +102,32 @@ describe('a calendar feed', () => {
     await owner.call('POST', `/v1/bookings/${taken.id}/cancel`);
     const changed = await read(url, { 'if-none-match': etag });
     expect([changed.status, eventsOf(await changed.text()).length]).toEqual([200, 2]);
+  });
+
+  test('says where bookings are, with the link of a confirmed one alone', async () => {
+    const [place, link] = ['Mill Lane 3; Bath', 'https://meet.example/room-1'];
+    const [talk] = timetable().services;
+    const price = { amount: 1000, currency: 'EUR' };
+    const { owner, site, make, publicId } = await opened({
+      ...timetable({ calendar: { capacity: 9, place } }),
+      services: [talk, { ...talk, key: 'call', link }, { ...talk, key: 'paid', link, price }],
+    });
+    await attachAccount(fixture, owner, site.id);
+    const [slot] = await slots(publicId, dateIn(5));
+    const made = await Promise.all(
+      ['talk', 'call', 'paid'].map(async (service) => (await book(publicId, slot?.start ?? '', { service })).body),
+    );
+    const body = { kind: 'block', calendar: 'room', start: slot?.start, end: slot?.end, seats: 1 };
+    const block = (await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body })).body;
+    const file = await (await read((await make()).url)).text();
+    const shown = eventsOf(file).map(({ event, url }) => [event.uid.split('@')[0], event.location, url]);
+    const own = made.map(({ id }) => id);
+    expect(shown).toHaveLength(4);
+    expect(shown).toContainEqual([own[0], place, expect.stringContaining(site.name)]);
+    expect(shown).toContainEqual([own[1], link, link]);
+    expect(made[2].status).toBe('held');
+    expect(shown).toContainEqual([own[2], 'Room', expect.stringContaining(site.name)]);
+    expect(shown).toContainEqual([block.id, 'Room', expect.stringContaining(site.name)]);
   });
 
   test('ends with the access of the person and the token that made it', async () => {

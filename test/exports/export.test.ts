@@ -11,7 +11,7 @@ import { type Load, openLoad } from '#test/backups/load.ts';
 import { ada, forms } from '#test/forms/fixture.ts';
 import { folder, git } from '#test/git/git.ts';
 import * as sample from '#test/git/samples.ts';
-import { type Entry, entriesOf, openArchives, withDocument, writeArchive } from './fixture.ts';
+import { type Entry, entriesOf, inYear9999, openArchives, withDocument, writeArchive } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -205,6 +205,7 @@ const bent: Hostile[] = [
     'a booking without an end',
     says(({ rows }) => Object.assign(rows.booking[0] as object, { ends_at: rows.booking[0]?.starts_at })),
   ],
+  ['a booking in the year 9999', says(({ rows }) => Object.assign(rows.booking[0] as object, inYear9999))],
   ['more seats than there are', says(({ rows }) => Object.assign(rows.calendar[0] as object, { capacity: 0 }))],
   ['a commit that is not there', says(({ live }) => Object.assign(live as object, { source_commit: 'a'.repeat(40) }))],
   [

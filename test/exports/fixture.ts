@@ -48,6 +48,14 @@ export function withDocument(entries: readonly Entry[], change: (document: SiteD
   });
 }
 
+/** Times of a booking far beyond the horizon of any service. */
+export const inYear9999 = {
+  starts_at: '9999-01-01T10:00:00Z',
+  ends_at: '9999-01-01T11:00:00Z',
+  busy_from: '9999-01-01T10:00:00Z',
+  busy_until: '9999-01-01T11:00:00Z',
+};
+
 /** A site with a live version, and its archive. */
 export async function openExport() {
   const [fixture, archives] = await Promise.all([createFixture(), openArchives()]);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queueFirstContact, queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { settleMail } from '#db/mail/queue.ts';
+import { queueMail, settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { Site } from '#db/sites/site.ts';
@@ -99,6 +99,31 @@ test('later e-mails about a booking wait for the next day, and none is dropped',
   for (let n = 0; n < 6; n++) paid.push(await queue(`book_paid_${n}`, 'other@example.org'));
   const waits = paid.map(({ sendAt }) => Math.floor(((sendAt?.getTime() ?? 0) - began) / hourMs));
   expect(waits).toEqual([0, 0, 0, 0, 0, 1]);
+});
+
+test('a site’s 301st e-mail an hour about bookings waits, and none is dropped', async () => {
+  const { em, clock } = fixture.deps;
+  const site = await em().findOneOrFail(Site, (await fixture.newSite(await fixture.newCaller())).id);
+  const began = clock.now().getTime();
+  await em().transactional(async (tx) => {
+    for (let n = 0; n < 298; n++) {
+      const about = { bookingId: `book_of_${n}`, sendAt: new Date(began + n) };
+      queueMail(tx, fixture.deps, { kind: 'invitation', to: 'guest@example.org', data, site: site.id }, about);
+    }
+  });
+  const mails: Mail[] = [];
+  for (let n = 298; n < 303; n++) {
+    const mail = { kind: 'invitation', to: `guest-${n}@example.org`, data, site } as const;
+    mails.push(await em().transactional((tx) => queueFollowUp(tx, fixture.deps, `book_of_${n}`, mail)));
+  }
+  const hours = mails.map(({ sendAt }) => Math.floor(((sendAt?.getTime() ?? 0) - began) / hourMs));
+  expect(hours).toEqual([0, 0, 1, 1, 1]);
+  expect(await em().count(Mail, { siteId: site.id, status: 'queued' })).toBe(303);
+  // Other sites do not wait.
+  const other = await em().findOneOrFail(Site, (await fixture.newSite(await fixture.newCaller())).id);
+  const mail = { kind: 'invitation', to: 'guest@example.org', data, site: other } as const;
+  const first = await em().transactional((tx) => queueFollowUp(tx, fixture.deps, 'book_elsewhere', mail));
+  expect((first.sendAt?.getTime() ?? 0) - began).toBeLessThan(hourMs);
 });
 
 test('a site’s owner is notified sixty times an hour, and of the others later', async () => {

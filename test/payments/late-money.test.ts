@@ -9,6 +9,7 @@ import { closeCheckoutSession, recordOpenSession } from '#db/payments/transition
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
+import { writeMail } from '#web/mails/mails.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
 
@@ -26,12 +27,12 @@ const told = async (kind: string, id: string) => (await mailsWaiting(fixture, ki
 
 describe('a charge found after hours without the provider', () => {
   /** A page about which the provider was silent until an hour after its end: nobody is waited for any more. */
-  async function unasked({ pays = true, holdMinutes = 15 } = {}) {
-    const made = await heldIn(fixture, { holdMinutes });
+  async function unasked({ pays = true, holdMinutes = 15, email = '' } = {}) {
+    const made = await heldIn(fixture, { holdMinutes, wishes: { time_zone: 'America/New_York' } });
     const { page } = await fixture.openLink(made.payUrl);
     await atRest(fixture, made.paymentId);
     setForTest(fixture.stub.knobs, { turnAway: 1 });
-    if (pays) await fixture.press(page, 'pay', { comesBack: false });
+    if (pays) await fixture.press(page, 'pay', { comesBack: false, email });
     fixture.skip(101 * minuteMs);
     await made.nudge();
     const attempt = () => fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: made.paymentId });
@@ -64,6 +65,9 @@ describe('a charge found after hours without the provider', () => {
     await expect.poll(payment.statusOf, soon).toBe('refunded');
     expect([await statusOf(), fixture.heldFor(paymentId)]).toEqual(['expired', 0]);
     expect(await told('money-returned', id)).toEqual([visitor, await fixture.emailOf(owner)].sort());
+    const toVisitor = (await mailsWaiting(fixture, 'money-returned', id)).find(({ to }) => to === visitor);
+    const { text } = writeMail('money-returned', toVisitor?.data as never, { baseUrl: fixture.config.baseUrl });
+    for (const zone of ['Europe/Berlin', 'In your time zone: ', 'America/New_York']) expect(text).toContain(zone);
     expect((await row(id)).visitorSealed).toBe(null);
   });
 
@@ -87,7 +91,8 @@ describe('a charge found after hours without the provider', () => {
   });
 
   test('is refunded after eight days, since the visitor’s contact is deleted', async () => {
-    const { answered, payment, statusOf, owner, id } = await nextUnasked();
+    const email = 'ada-payer@example.org';
+    const { answered, payment, paymentId, statusOf, owner, id } = await nextUnasked({ email });
     fixture.skip(8 * dayMs);
     await sweepHolds(fixture.deps.em(), fixture.clock.now());
     expect((await row(id)).visitorSealed).toBe(null);
@@ -95,6 +100,8 @@ describe('a charge found after hours without the provider', () => {
     await expect.poll(payment.statusOf, soon).toBe('refunded');
     expect(await statusOf()).toBe('expired');
     expect(await told('money-returned', id)).toEqual([await fixture.emailOf(owner)]);
+    // Only the provider still knows an address: the payer's.
+    expect(await told('payment-refunded', paymentId)).toEqual([email]);
   });
 
   test('is refunded if the hold was cancelled meanwhile, with a mail', async () => {
@@ -126,7 +133,8 @@ describe('cancelling', () => {
     await expect.poll(payment.statusOf, soon).toBe('refunded');
     expect(fixture.heldFor(paymentId)).toBe(0);
     const again = await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers });
-    expect(again.body.refund).toEqual({ ...body.refund, status: 'refunded' });
+    // The provider has no address of the payer.
+    expect([body.refund.mail, again.body.refund]).toEqual([null, { ...body.refund, status: 'refunded' }]);
     const mails = await mailsWaiting(fixture, 'booking-cancelled', id);
     expect(mails.find(({ to }) => to === visitor)).toMatchObject({
       to: visitor,

@@ -157,3 +157,43 @@ test('the inbox lists the payment of a booking, which has no other receipt', asy
   expect((await items(owner, 'payment_paid')).map(({ id }: { id: string }) => id)).toEqual([paymentId]);
   expect(fixture.mailsTo('ada-booked@example.org')).toEqual([]);
 });
+
+test('a cancelled paid booking says what the visitor and the payer receive', async () => {
+  const payer = 'ada-pays@example.org';
+  const made = await heldIn(fixture, { wishes: { email: 'ada-books@example.org' } });
+  const notifyTo = await fixture.emailOf(made.owner);
+  await fixture.press((await fixture.openLink(made.payUrl)).page, 'pay', { email: payer });
+  await received('ada-books@example.org', /: Booked for /);
+  await until(made.read, ({ mail }) => mail === 'sent');
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
+  const headers = { 'idempotency-key': 'cancel-untold' };
+  const cancel = async () => (await made.owner.call('POST', `/v1/bookings/${made.id}/cancel`, { headers })).body;
+  const first = await cancel();
+  expect(first).toMatchObject({ mail: null, notice: 'queued', refund: { status: 'refunding', mail: null } });
+  expect(first.next_action).toContain('sends the visitor no e-mail about the cancellation');
+  expect(first.next_action).toContain(
+    `Ask ${notifyTo} to tell Ada Visitor that booking ${first.reference} is cancelled`,
+  );
+  expect(first.next_action).toContain('When the refund is complete, the payer gets an e-mail');
+  fixture.stub.knobs.turnAway = 0;
+  const refund = await received(payer, /: Your refund of €25\.00$/);
+  expect(refund.text).toContain('The booking that this payment was for is cancelled.');
+  const later = await until(cancel, (body) => body.refund.mail === 'sent');
+  expect(later).toMatchObject({ mail: null, refund: { status: 'refunded' } });
+  expect(later.next_action).toContain('The payer got an e-mail about the refund and the cancellation.');
+  const told = await received(notifyTo, /: Cancelled: A talk/);
+  expect(told.text).toContain('we e-mail the payer about it, if the payment provider has an address');
+  expect(fixture.mailsTo('ada-books@example.org').filter(({ subject }) => /Cancelled/.test(subject))).toEqual([]);
+});
+
+test('a refund of a booking carries the site’s reply_to', async () => {
+  const payer = 'ada-replies@example.org';
+  const made = await heldIn(fixture);
+  const replyTo = await fixture.emailOf(made.owner);
+  const declared = { calendars: made.bookable.calendars, services: made.bookable.services, reply_to: replyTo };
+  expect((await made.owner.call('POST', `/v1/sites/${made.site.id}/bookable`, { body: declared })).status).toBe(200);
+  await fixture.press((await fixture.openLink(made.payUrl)).page, 'pay', { email: payer });
+  await until(made.statusOf, (status) => status === 'confirmed');
+  await made.owner.call('POST', `/v1/bookings/${made.id}/cancel`);
+  expect((await received(payer, /: Your refund of €25\.00$/)).headers['reply-to']).toBe(replyTo);
+});

@@ -1,4 +1,5 @@
 /** To the site's address for booking notices, and to a visitor who is notified: a booking has a new time. */
+import { momentFor } from '#rules/bookings/written-times.ts';
 import { type BookingFacts, eventAttachment, factsTable, whenOf } from './booking.ts';
 import { type WrittenMail, write } from './layout.ts';
 
@@ -38,7 +39,7 @@ function toVisitor({ cancelUrl, before, ...facts }: MovedFacts & ToVisitor, cont
     preview: `Your booking on ${facts.hostname} has a new time.`,
     heading: 'Your booking has a new time',
     blocks: [
-      `${facts.hostname} moved your booking. It was on ${whenOf(before)}.`,
+      `${facts.hostname} moved your booking. It was on ${momentFor(before.start, before.timeZone, facts.visitorZone)}.`,
       { facts: factsTable(facts) },
       'Open the attached file to update the booking in your calendar.',
       'Can’t make it? Please cancel the booking so that someone else can have the time. You will be asked to confirm.',

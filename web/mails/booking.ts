@@ -3,6 +3,7 @@
  * of one to a visitor contains no text of the site's owner.
  */
 import { isoLocal } from '#rules/bookings/time-zones.ts';
+import { dateIn, isElsewhere, momentIn, timeIn } from '#rules/bookings/written-times.ts';
 import { calendarFile } from './calendar-file.ts';
 import { type WrittenMail, write } from './layout.ts';
 
@@ -159,7 +160,8 @@ function unnotifiedVisitor(name: string, { reference }: BookingFacts, wasNoticed
   return `We cannot tell ${name || 'the visitor'}, whose address we do not store. Please tell them yourself${how}`;
 }
 
-const refundBySite = (sum: string) => `The visitor’s payment of ${sum} is being refunded.`;
+const refundBySite = (sum: string) =>
+  `The visitor’s payment of ${sum} is being refunded. When that is complete, we e-mail the payer about it, if the payment provider has an address.`;
 
 const refundToVisitor = (sum: string) =>
   `Your payment of ${sum} is being refunded. It can take a few days to reach you.`;
@@ -177,7 +179,7 @@ export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
     ['What', facts.service],
     ['Calendar', facts.calendar],
     ['When', spanIn(facts.timeZone, facts)],
-    ...(isElsewhere(facts) ? [['In your time zone', spanIn(facts.visitorZone, facts)] as const] : []),
+    ...(isVisitorElsewhere(facts) ? [['In your time zone', spanIn(facts.visitorZone, facts)] as const] : []),
     ...(facts.place === undefined ? [] : [['Where', facts.place] as const]),
     ...(facts.link === undefined ? [] : [['Link', facts.link] as const]),
     ...(facts.seats > 1 ? [['Seats', String(facts.seats)] as const] : []),
@@ -191,18 +193,10 @@ export function whenOf({ start, timeZone }: Pick<BookingFacts, 'start' | 'timeZo
   return momentIn(start, timeZone);
 }
 
-/** A moment as the zone writes it, with the name of the zone. */
-export function momentIn(moment: string, timeZone: string): string {
-  return `${dateIn(moment, timeZone)}, ${timeIn(moment, timeZone)} (${timeZone})`;
-}
-
 /** Whether the visitor's clock differs from the calendar's at the start or at the end. */
-function isElsewhere(facts: BookingFacts): facts is BookingFacts & { visitorZone: string } {
+function isVisitorElsewhere(facts: BookingFacts): facts is BookingFacts & { visitorZone: string } {
   const { visitorZone, timeZone, start, end } = facts;
-  if (visitorZone === undefined) return false;
-  return [start, end].some(
-    (at) => dateIn(at, visitorZone) !== dateIn(at, timeZone) || timeIn(at, visitorZone) !== timeIn(at, timeZone),
-  );
+  return visitorZone !== undefined && isElsewhere([start, end], timeZone, visitorZone);
 }
 
 /** From start to end, with the date of the end where it differs, and the zone with its offset at the start. */
@@ -211,13 +205,4 @@ function spanIn(timeZone: string, { start, end }: Pick<BookingFacts, 'start' | '
   const until = `${first === last ? '' : `${last}, `}${timeIn(end, timeZone)}`;
   const offset = isoLocal(timeZone, Date.parse(start)).slice(19);
   return `${first}, ${timeIn(start, timeZone)} to ${until}, ${timeZone} (UTC${offset})`;
-}
-
-function dateIn(moment: string, timeZone: string): string {
-  const parts = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
-  return new Intl.DateTimeFormat('en-GB', { ...parts, timeZone }).format(new Date(moment));
-}
-
-function timeIn(moment: string, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone }).format(new Date(moment));
 }

@@ -62,13 +62,22 @@ export function paymentReceipt(facts: PaymentFacts): WrittenMail {
 }
 
 /** To the payer. */
-export function paymentRefunded({ refunded, ...facts }: PaymentFacts & { refunded: string }): WrittenMail {
+export function paymentRefunded({
+  refunded,
+  isCancelled = false,
+  ...facts
+}: PaymentFacts & {
+  refunded: string;
+  /** Whether the booking that was paid for is cancelled. */
+  isCancelled?: boolean;
+}): WrittenMail {
   return write({
     subject: `Your refund of ${refunded}`,
     hostname: facts.hostname,
     preview: `${facts.hostname} has refunded ${refunded}.`,
     heading: `${refunded} was refunded to you`,
     blocks: [
+      ...(isCancelled ? ['The booking that this payment was for is cancelled.'] : []),
       `${facts.hostname} has refunded ${refunded} to the card that you paid with. It can take 5–10 days to reach your account.`,
       { facts: [['Refunded', refunded], ...rows(facts)] },
       `To ask about this refund, go to ${facts.address}`,

@@ -1,0 +1,28 @@
+/** Times as people read them: each names its time zone. Pure. */
+
+/** Such as `Tuesday 5 December 2026, 10:00 (Europe/London)`. `moment` is RFC 3339. */
+export function momentIn(moment: string, timeZone: string): string {
+  return `${dateIn(moment, timeZone)}, ${timeIn(moment, timeZone)} (${timeZone})`;
+}
+
+/** The same, followed by the reader's own zone if their clock shows another time. */
+export function momentFor(moment: string, timeZone: string, readersZone: string | undefined): string {
+  const own = readersZone !== undefined && isElsewhere([moment], timeZone, readersZone) ? readersZone : undefined;
+  return own === undefined
+    ? momentIn(moment, timeZone)
+    : `${momentIn(moment, timeZone)} – in your time zone ${momentIn(moment, own)}`;
+}
+
+/** Whether a clock of the other zone shows another time at one of the moments. */
+export function isElsewhere(moments: readonly string[], timeZone: string, other: string): boolean {
+  return moments.some((at) => dateIn(at, other) !== dateIn(at, timeZone) || timeIn(at, other) !== timeIn(at, timeZone));
+}
+
+export function dateIn(moment: string, timeZone: string): string {
+  const parts = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
+  return new Intl.DateTimeFormat('en-GB', { ...parts, timeZone }).format(new Date(moment));
+}
+
+export function timeIn(moment: string, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone }).format(new Date(moment));
+}
