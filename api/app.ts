@@ -87,6 +87,7 @@ import { reviewLinkRoutes } from './review-links/routes.ts';
 import { wideningPages } from './scopes/pages.ts';
 import { sitePages } from './sites/pages.ts';
 import { siteRoutes } from './sites/routes.ts';
+import { sketchChoiceRoutes } from './sketches/choice-routes.ts';
 import { sketchRoutes } from './sketches/routes.ts';
 import { skillPages, skillRoutes } from './skill/routes.ts';
 import { skillOf } from './skill/tree.ts';
@@ -140,6 +141,10 @@ export async function buildApp(deps: Deps): Promise<Api> {
       calendarFeedPages(scope, deps);
       collaboratorPages(scope, deps);
     });
+  });
+
+  await app.register(async function sketchChoices(scope: Api) {
+    await sketchChoiceRoutes(scope, deps);
   });
 
   await app.register(async function forms(scope: Api) {

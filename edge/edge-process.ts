@@ -54,6 +54,7 @@ export async function startEdgeProcess({
         });
   const edge = createEdge({
     edgeUrl: config.edgeUrl,
+    baseUrl: config.baseUrl,
     tls: certificates && { port: config.publicPorts.tls, own: () => (isOverTls ? certificates.own() : undefined) },
     baseDomain: config.baseDomain,
     store: openEdgeStore(config, { clock: systemClock, log, processes }),

@@ -28,6 +28,8 @@ export type EdgeParts = {
   baseDomain: string;
   /** Scheme and port of sites' addresses. */
   edgeUrl?: string;
+  /** Origin of the API, which receives the choice on a sketch's page. Without it nothing can be chosen. */
+  baseUrl?: string | undefined;
   /** Absent without TLS. */
   tls?: TlsEndpoint | undefined;
   store: Store;
@@ -80,7 +82,7 @@ export function createEdge(parts: EdgeParts): Edge {
   const previousAssets = createPreviousAssets({ ...parts, bytesMax: previousAssetsBytesMax });
   const source = { store, blobs: createBlobCache(store, parts.cacheBytes) };
   const respondWithDraft = createDraftResponder({ ...parts, source, versions, pathCache, siteRedirects });
-  const ofSketches = { store, baseDomain, sketchHosts: createSketchHosts(parts.database) };
+  const ofSketches = { store, baseDomain, baseUrl: parts.baseUrl, sketchHosts: createSketchHosts(parts.database) };
   // At most one log line per host and second.
   const recentlyLogged = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 });
 

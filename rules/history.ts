@@ -68,6 +68,7 @@ const described = {
   'comment.resolved': { says: 'Resolved a comment thread.' },
   'comment.reopened': { says: 'Reopened a comment thread.' },
   'sketch.created': { says: 'Created a sketch.' },
+  'sketch.chosen': { says: 'Chose a direction of a sketch on its page.' },
   'sketch.removed': { says: 'Removed a sketch.' },
   'domain.blocked': { says: 'The operator blocked a domain.' },
   'domain.unblocked': { says: 'The operator unblocked a domain.' },

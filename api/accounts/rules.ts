@@ -14,6 +14,7 @@ import { lockAddress } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { countSites } from '#db/sites/transitions.ts';
+import { Sketch } from '#db/sketches/sketch.ts';
 import type { HourlyLimit } from '#rules/hourly-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -130,6 +131,7 @@ export type Usage = {
   archivedSites: number;
   tokens: number;
   domains: number;
+  sketches: number;
   hourly: Record<HourlyLimit | 'build_seconds_per_hour', HourlyUsage>;
   files: { used: number; resetsAt: Date };
 };
@@ -146,6 +148,7 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
   });
   const tokens = await em.count(Token, await usableTokens(em, accountId, now));
   const domains = await em.count(Domain, { account: accountId, removedAt: null });
+  const sketches = await em.count(Sketch, { account: accountId, status: 'shown' });
   const usageOf = (name: HourlyLimit) => hourlyUsage(em, clock, accountId, name);
   const hourly = {
     build_seconds_per_hour: await buildSecondsUsage(em, clock, accountId),
@@ -154,5 +157,5 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
     uploads_per_hour: await usageOf('uploads_per_hour'),
   };
   const files = await quotaUsage(em, clock, accountId);
-  return { sites, archivedSites, tokens, domains, hourly, files };
+  return { sites, archivedSites, tokens, domains, sketches, hourly, files };
 }

@@ -105,6 +105,7 @@ export function accountView(
       files_per_day: { used: usage.files.used, resets_at: usage.files.resetsAt },
       ...hourlyView(usage.hourly),
       domains: { used: usage.domains },
+      sketches: { used: usage.sketches },
     }),
     billing: {
       enabled: config.billing !== undefined,

@@ -48,7 +48,7 @@ export const payoutOfferSchema = z
 export const payoutAgreementSchema = z
   .object({
     ...parties,
-    status: z.enum(['standing', 'ended']),
+    status: z.enum(['active', 'ended']),
     since: moment,
     ended_at: moment.nullable(),
     ended_by: party.nullable(),
@@ -104,7 +104,7 @@ export function payoutAgreementView(agreement: WholeAgreement, config: Config): 
   const { beganAt, endedAt, endedBy } = agreement;
   return {
     ...partiesView(agreement, config),
-    status: endedAt ? 'ended' : 'standing',
+    status: endedAt ? 'ended' : 'active',
     since: beganAt,
     ended_at: endedAt ?? null,
     ended_by: endedBy ?? null,

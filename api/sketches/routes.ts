@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
+import { byId, listOf, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { createSketch, loadSketch, removeSketch } from './rules.ts';
-import { sketchInput, sketchSchema, sketchView } from './schemas.ts';
+import { createSketch, loadSketch, removeSketch, sketchesOf } from './rules.ts';
+import { sketchInput, sketchQuery, sketchSchema, sketchView } from './schemas.ts';
 
 /** Sketches: design directions on their own hosts. */
 export function sketchRoutes(app: Api, deps: Deps): void {
@@ -32,6 +33,25 @@ export function sketchRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { em, actor, body } = request;
       return sketchView(config, await createSketch(em, deps, actor, { ...body, id: request.newId('sketch') }));
+    },
+  );
+
+  app.get(
+    '/v1/sketches',
+    {
+      config: { operation: 'sketch.list', needs: 'read', capability: 'sketches' },
+      schema: {
+        summary: 'List the sketches',
+        description: 'Lists the sketches of the account, newest first, with the chosen direction of each.',
+        querystring: sketchQuery,
+        response: { 200: listOf(sketchSchema) },
+      },
+    },
+    async ({ em, actor, query }) => {
+      const { status = 'any' } = query;
+      const list = ['sketches', actor.accountId, status];
+      const { rows, next_cursor } = await page(config.secret, list, query, sketchesOf(em, actor, query.status), byId);
+      return { items: rows.map((sketch) => sketchView(config, sketch)), next_cursor };
     },
   );
 

@@ -1,6 +1,7 @@
 /** Sketches: served on unguessable hosts until they are deleted. */
 import type { z } from 'zod';
 import type { Actor } from '#api/access.ts';
+import { newestFirst } from '#api/pagination.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import { type ActedBy, platformFor, recordAct } from '#db/history/recording.ts';
@@ -54,13 +55,24 @@ export async function createSketch(
   });
 }
 
+/**
+ * Reads a page of the account's sketches. They belong to no site, so a token that is limited to some sites sees none.
+ */
+export function sketchesOf(em: EntityManager, { accountId, scope }: Actor, status: Sketch['status'] | undefined) {
+  const hidden = scope.sites === 'all' ? {} : { id: { $in: [] } };
+  const where = { account: accountId, ...(status ? { status } : {}), ...hidden };
+  const read = newestFirst(em, Sketch, where);
+  return async (after: string | undefined, limit: number) =>
+    await em.populate(await read(after, limit), ['hosts'], { orderBy: { hosts: { position: 'asc' } } });
+}
+
 export async function loadSketch(em: EntityManager, actor: Actor, id: string): Promise<Sketch> {
   const sketch = isId('sketch', id)
     ? await em.findOne(Sketch, { id, account: actor.accountId }, { populate: ['hosts'] })
     : null;
   if (sketch) return sketch;
   throw errors.not_found('No sketch with this id is accessible with this token.', {
-    nextAction: 'Use the id that POST /v1/sketches returned.',
+    nextAction: 'Call GET /v1/sketches to list the sketches of this account.',
   });
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { pageQuery } from '#api/pagination.ts';
 import { moment } from '#api/schemas.ts';
-import type { Sketch, SketchHost } from '#db/sketches/sketch.ts';
+import { chosenDirection, type Sketch, type SketchHost } from '#db/sketches/sketch.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
 
@@ -18,15 +19,23 @@ export const sketchInput = z.strictObject({
   directions: z.array(direction).min(1).max(6),
 });
 
+const statuses = z.enum(['shown', 'removed']);
+
+export const sketchQuery = pageQuery.extend({ status: statuses.optional() });
+
 export const sketchSchema = z
   .object({
     id: z.string(),
     title: z.string(),
-    status: z.enum(['shown', 'removed']),
+    status: statuses,
     url: z
       .string()
       .describe('Address of the page that shows all directions. Anyone who has the address can see the page.'),
     directions: z.array(z.object({ name: z.string(), note: z.string().nullable(), url: z.string() })),
+    chosen: z
+      .object({ name: z.string(), url: z.string(), at: moment })
+      .nullable()
+      .describe('The direction that a person chose on the page, and when; null until then.'),
     created_at: moment,
     removed_at: moment.nullable(),
   })
@@ -36,12 +45,14 @@ export function sketchView(config: Config, sketch: Sketch): z.output<typeof sket
   const urlOf = ({ label }: SketchHost) => `${siteAddress(config, label)}/`;
   const [overview, ...directions] = sketch.hosts.getItems() as SketchHost[];
   if (!overview) throw new Error('the sketch has no overview page');
+  const chosen = chosenDirection(sketch);
   return {
     id: sketch.id,
     title: sketch.title,
     status: sketch.status,
     url: urlOf(overview),
     directions: directions.map((host) => ({ name: host.name, note: host.note ?? null, url: urlOf(host) })),
+    chosen: chosen && sketch.chosenAt ? { name: chosen.name, url: urlOf(chosen), at: sketch.chosenAt } : null,
     created_at: sketch.createdAt,
     removed_at: sketch.removedAt ?? null,
   };

@@ -35,7 +35,13 @@ export const SketchHost = defineEntity({
 });
 export type SketchHost = InferEntity<typeof SketchHost>;
 
-/** The direction that was chosen, if any. The sketch has its hosts. */
-export function chosenDirection({ hosts, chosenPosition }: Sketch): SketchHost | undefined {
-  return hosts.getItems().find(({ position }) => position === chosenPosition) as SketchHost | undefined;
+/** The direction at this position, of a sketch with its hosts. */
+export function directionAt({ hosts }: Sketch, position: number): SketchHost | undefined {
+  if (position === 0) return undefined;
+  return hosts.getItems().find((host) => host.position === position) as SketchHost | undefined;
+}
+
+/** The direction that was chosen, if any. */
+export function chosenDirection(sketch: Sketch): SketchHost | undefined {
+  return directionAt(sketch, sketch.chosenPosition ?? 0);
 }

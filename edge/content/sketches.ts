@@ -5,16 +5,16 @@ import type { SketchRow } from '#edge/routing/database.ts';
 import type { Target } from '#edge/routing/paths.ts';
 import type { SketchHosts } from '#edge/routing/sketch-hosts.ts';
 import type { Store } from '#providers/store/store.ts';
-import { html } from '#web/html.ts';
+import { type Html, html } from '#web/html.ts';
 import { writePage } from '#web/page.ts';
 import { answerPage, type EdgeResponse, MissingBlob } from './response.ts';
 
 const style = readFileSync(new URL('./sketches.css', import.meta.url), 'utf8');
 
-type Parts = { baseDomain: string; store: Store; sketchHosts: SketchHosts };
+type Parts = { baseDomain: string; baseUrl: string | undefined; store: Store; sketchHosts: SketchHosts };
 
 export async function answerSketch(
-  { baseDomain, store, sketchHosts }: Parts,
+  { baseDomain, baseUrl, store, sketchHosts }: Parts,
   { fields }: VisitorRequest,
   name: string,
   { path }: Target,
@@ -25,7 +25,7 @@ export async function answerSketch(
   if (sketch.blocked) return answerPage('blocked', as);
   if (path !== '') return answerPage('missing', 'text');
   const port = /:\d{1,5}$/.exec(fields.host ?? '')?.[0] ?? '';
-  if (sketch.sha256 === null) return overview(sketch, (host) => `//${host}.${baseDomain}${port}`);
+  if (sketch.sha256 === null) return overview(sketch, baseUrl, (host) => `//${host}.${baseDomain}${port}`);
   const page = await store.readAll(sketch.sha256);
   if (!page) throw new MissingBlob(`blob ${sketch.sha256} is missing`);
   return answer(page, {
@@ -54,7 +54,7 @@ function directionPolicy(frameHost: string): string {
   ].join('; ');
 }
 
-function overview(sketch: SketchRow, hrefOf: (host: string) => string): EdgeResponse {
+function overview(sketch: SketchRow, baseUrl: string | undefined, hrefOf: (host: string) => string): EdgeResponse {
   const { title, directions } = sketch;
   const count = [
     'One direction',
@@ -65,9 +65,10 @@ function overview(sketch: SketchRow, hrefOf: (host: string) => string): EdgeResp
     'Six directions',
   ][directions.length - 1];
   const items = directions.map(
-    ({ name, note, label: host }) => html`<li class="direction">
+    ({ name, note, label: host, position }) => html`<li class="direction">
 <div class="name"><h2>${name}</h2><a href="${hrefOf(host)}/">Open full size</a></div>
 <p class="hint">${note}</p>
+<div class="choice">${choiceOf(sketch, baseUrl, position)}</div>
 <div class="view"><iframe src="${hrefOf(host)}/" title="${name}" loading="lazy" sandbox referrerpolicy="no-referrer"></iframe></div>
 </li>
 `,
@@ -76,12 +77,21 @@ function overview(sketch: SketchRow, hrefOf: (host: string) => string): EdgeResp
     title,
     layout: 'dashboard',
     style,
+    ...(baseUrl === undefined ? {} : { form: true, leadsTo: [baseUrl] }),
     frames: directions.map(({ label: host }) => hrefOf(host).slice(2)),
     main: html`<div class="head"><h1>${title}</h1><p class="lead">${count} to choose from. These are sketches; none of them has been published.</p></div>
 <ul class="directions">
 ${items}</ul>`,
   });
-  return answer(Buffer.from(body), headers);
+  // The address of the page is a secret.
+  return answer(Buffer.from(body), { ...headers, 'referrer-policy': 'no-referrer' });
+}
+
+/** The button that chooses the direction, or that it is chosen. */
+function choiceOf({ chosen, overview: label }: SketchRow, baseUrl: string | undefined, position: number): Html | null {
+  if (chosen === position) return html`<p class="chosen">You chose this one</p>`;
+  if (baseUrl === undefined) return null;
+  return html`<form method="post" action="${baseUrl}/sketches/${label}/choice"><button${chosen === null ? null : html` class="quiet"`} name="direction" value="${position}">Choose this one</button></form>`;
 }
 
 function answer(body: Buffer, headers: Record<string, string>): EdgeResponse {

@@ -55,7 +55,9 @@ export type SketchRow = {
   blocked: boolean;
   /** Host label of the overview. */
   overview: string;
-  directions: { name: string; note: string | null; label: string }[];
+  /** The position of the direction that was chosen. */
+  chosen: number | null;
+  directions: { name: string; note: string | null; label: string; position: number }[];
 };
 
 export type EdgeDatabase = {
@@ -99,9 +101,9 @@ const manifestsSql = `
   order by live_at desc limit 200`;
 
 const sketchSql = `
-  select host.label, sketch.title, host.position, host.sha256, overview.label as overview,
+  select host.label, sketch.title, host.position, host.sha256, sketch.chosen_position as chosen, overview.label as overview,
     (select blocked_at is not null from account where id = sketch.account_id) as blocked,
-    (select json_agg(json_build_object('name', name, 'note', note, 'label', label) order by position)
+    (select json_agg(json_build_object('name', name, 'note', note, 'label', label, 'position', position) order by position)
      from sketch_host where sketch_id = sketch.id and position > 0) as directions
   from sketch_host host
   join sketch on sketch.id = host.sketch_id and sketch.status = 'shown'

@@ -157,6 +157,7 @@ export const shownByTest: Partial<Record<Action, string>> = {
   'account.restored': 'test/deletion/account.test.ts',
   'site.exported': access,
   'site.purged': 'test/deletion/fixture.ts',
+  'sketch.chosen': 'test/sketches/choices.test.ts',
   'token.widened': access,
   'comment.resolved': access,
   'comment.reopened': access,

@@ -27,12 +27,13 @@ export async function createFixture(
   const { config, deps, clock } = api;
 
   /** Starts an edge; answers how to ask it. */
-  async function openEdge() {
+  async function openEdge(baseUrl = config.baseUrl) {
     const notifications = openNotifications(config.databaseUrl, deps.log);
     const database = openEdgeDatabase(config.databaseUrl);
     const sitesFile = join(config.dataDir, 'edge', `${newId('out')}.json`);
     const parts = {
       baseDomain: config.baseDomain,
+      baseUrl,
       store: deps.store,
       database,
       notifications,

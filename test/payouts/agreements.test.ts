@@ -22,7 +22,7 @@ test('an owner attaches their own account, and repeating it changes nothing', as
   const [site, account] = [await fixture.newSite(owner), await fixture.newAccount(owner)];
   expect(errorOf(await fixture.agreement(owner, site.id)).code).toBe('no_payout_account');
   const attached = answered(await fixture.attach(owner, site.id, account.id));
-  expect(attached).toMatchObject({ status: 'standing', payout_account: { id: account.id } });
+  expect(attached).toMatchObject({ status: 'active', payout_account: { id: account.id } });
   expect(answered(await fixture.attach(owner, site.id, account.id))).toEqual(attached);
   const other = await fixture.newAccount(owner);
   expect(outcome(await fixture.attach(owner, site.id, other.id))).toBe('invalid_payout_account');

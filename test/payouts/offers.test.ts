@@ -34,13 +34,13 @@ test('the payout account’s owner accepts a site’s offer, and the site pays i
   expect(answered(await fixture.agreement(owner, site.id))).toEqual({
     site: offer.site,
     payout_account: named,
-    status: 'standing',
+    status: 'active',
     since: expect.any(String),
     ended_at: null,
     ended_by: null,
   });
   const { items } = answered(await payee.call('GET', `${fixture.accounts}/${account.id}/sites`));
-  expect(items).toMatchObject([{ site: offer.site, status: 'standing' }]);
+  expect(items).toMatchObject([{ site: offer.site, status: 'active' }]);
   expect((await fixture.list(payee))[0]).toMatchObject({ id: account.id, sites: 1 });
   const { body } = await fixture.read(owner, offer.id);
   expect(body).toMatchObject({ status: 'accepted', yours_to_answer: false, payout_account: named });

@@ -29,7 +29,7 @@ test('an owner sees an offer’s origin, and accepts it with a button', async ()
   const after = await owner.browser.press(page, 'Accept');
   expect(after.text).not.toContain('Payout offers');
   expect((await act.read(payee, offer.id)).body.status).toBe('accepted');
-  expect(answered(await act.agreement(owner, site.id)).status).toBe('standing');
+  expect(answered(await act.agreement(owner, site.id)).status).toBe('active');
 });
 
 test('an owner declines an offer by its own form alone', async () => {

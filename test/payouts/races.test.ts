@@ -94,7 +94,7 @@ test(
     ];
     const answers = await Promise.all(Array.from({ length: 3 * openings }, (_, at) => (acts[at % 3] ?? acts[0])?.(at)));
     const told = tally(answers.map((answer) => outcome(answer as Answer)));
-    expect(told).toEqual({ open: openings, standing: openings, invalid_payout_offer: openings });
+    expect(told).toEqual({ open: openings, active: openings, invalid_payout_offer: openings });
   },
   timeoutMs,
 );
@@ -157,10 +157,10 @@ test(
       acts.splice(round % 3, 0, () => fixture.accept(spread(payee, round), offer.id));
       const told = (await Promise.all(acts.map((act) => act()))).map(outcome);
       const [accepted = ''] = told.splice(round % 3, 1);
-      const landed = [accepted, ...told].filter((word) => word === 'accepted' || word === 'standing');
+      const landed = [accepted, ...told].filter((word) => word === 'accepted' || word === 'active');
       expect({ round, landed, rows: (await standing(site.id)).length }).toMatchObject({ landed: [landed[0]], rows: 1 });
       expect(['accepted', 'invalid_payout_offer']).toContain(accepted);
-      for (const word of told) expect(['standing', 'invalid_payout_account']).toContain(word);
+      for (const word of told) expect(['active', 'invalid_payout_account']).toContain(word);
       expect(await openOffers(site.id)).toHaveLength(0);
       won.push(`accepted: ${accepted}, attached: ${told.sort().join(' and ')}`);
     }

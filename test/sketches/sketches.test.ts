@@ -48,10 +48,12 @@ test('sketch pages are not indexed or cached, and run and send nothing', async (
     expect(headers['referrer-policy']).toBe('no-referrer');
     const policy = headers['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("form-action 'none'");
     expect(policy).not.toMatch(/script-src (?!'none')/);
   }
   const policy = (await visit(body.directions[0].url)).headers['content-security-policy'];
+  expect(policy).toContain("form-action 'none'");
+  const choice = `form-action 'self' ${fixture.config.baseUrl};`;
+  expect((await visit(body.url)).headers['content-security-policy']).toContain(choice);
   expect(policy).toMatch(/; sandbox$/);
   expect(policy).toContain(`frame-ancestors ${labelOf(body.url)}.${fixture.config.baseDomain}:*;`);
   expect((await visit(body.url, '/other')).status).toBe(404);
@@ -116,10 +118,11 @@ test('without sketch hosting the calls are sketches_disabled before validation',
   try {
     const caller = await off.newCaller();
     for (const [method, path] of [
+      ['GET', '/v1/sketches?limit=x'],
       ['POST', '/v1/sketches'],
       ['DELETE', '/v1/sketches/x'],
     ] as const) {
-      const answer = await caller.call(method, path, { raw: '{' });
+      const answer = await caller.call(method, path, method === 'GET' ? {} : { raw: '{' });
       expect([answer.status, errorOf(answer).code]).toEqual([503, 'sketches_disabled']);
     }
   } finally {

@@ -32,6 +32,7 @@ export const scopeTable: Record<Need, readonly string[]> = {
     'GET /v1/deployments/{id}/files',
     'GET /v1/deployments/{id}/log',
     'GET /v1/domains',
+    'GET /v1/sketches',
     'GET /v1/domains/{id}',
     'GET /v1/domains/{id}/records',
     'GET /v1/forms/{id}',
