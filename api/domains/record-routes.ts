@@ -47,6 +47,13 @@ export function recordRoutes(app: Api, deps: Deps): void {
         operation: 'record.add',
         needs: 'all_sites',
         makes: 'rec',
+        invalid: {
+          type: 'invalid_record',
+          name: 'invalid_record',
+          content: 'invalid_record',
+          ttl: 'invalid_record',
+          priority: 'invalid_record',
+        },
         replay: async ({ em, actor, params }, id) => {
           const domain = await loadManaged(em, deps, actor, (params as { id: string }).id);
           return recordView(await loadRecord(em, domain, id));

@@ -37,6 +37,7 @@ export function photoRoutes(app: Api, deps: Deps): void {
         operation: 'photo.place',
         needs: 'write',
         capability: 'photos',
+        invalid: { photo_id: 'invalid_photo', path: 'invalid_path' },
         replay: async ({ em, actor, params }, made) =>
           placedView(await loadPlaced(em, deps, actor, (params as z.output<typeof idParams>).id, made)),
       },

@@ -155,6 +155,14 @@ test('a name that cannot be registered is invalid_domain, with the reason', asyn
   expect((await owner.call('GET', '/v1/domains')).body.items).toEqual([]);
 });
 
+test('a missing domain is invalid_domain, and a missing mode invalid_mode', async () => {
+  const owner = await fixture.newCaller();
+  const refused = async (body: unknown) => codeOf(await owner.call('POST', '/v1/domains', { body }));
+  expect(await refused({ mode: 'cname' })).toEqual([400, 'invalid_domain']);
+  expect(await refused({ domain: 1, mode: 'cname' })).toEqual([400, 'invalid_domain']);
+  expect(await refused({ domain: 'example.com' })).toEqual([400, 'invalid_mode']);
+});
+
 test('an unregistered name waits, and the response lists this problem', async () => {
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'nameservers');

@@ -43,6 +43,14 @@ test('200 hostile records are invalid_record with reasons, and the zone is uncha
   expect((await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items).toEqual(before);
 });
 
+test('a record with a missing or wrong field is invalid_record', async () => {
+  const whole = { type: 'A', name: 'whole', content: '192.0.2.1' };
+  const { type, name, content } = whole;
+  const wrong = [{ name, content }, { type, name }, {}, { ...whole, type: 1 }, { ...whole, name: 1 }];
+  for (const record of [...wrong, { ...whole, content: 1 }, { ...whole, ttl: 'x' }])
+    expect([record, ...codeOf(await add(record))]).toEqual([record, 400, 'invalid_record']);
+});
+
 test('CNAME, duplicate and delegation conflicts are refused', async () => {
   expect((await add({ type: 'A', name: 'one', content: '192.0.2.1' })).status).toBe(200);
   expect((await add({ type: 'A', name: 'one', content: '192.0.2.2' })).status).toBe(200);

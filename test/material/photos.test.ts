@@ -176,6 +176,11 @@ describe('a photo', () => {
     }
   });
 
+  test('without a path is invalid_path', async () => {
+    const answer = await owner.call('POST', `/v1/sites/${owner.siteId}/photos`, { body: { photo_id: 'x' } });
+    expect(errorOf(answer).code).toBe('invalid_path');
+  });
+
   test('is stored under src/assets/ alone, with its format’s ending', async () => {
     const codes = [];
     for (const path of [
