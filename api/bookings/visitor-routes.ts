@@ -73,7 +73,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     '/b/:public_id',
     {
       config: { operation: 'offer.read', capability, answers: ['application/json', 'text/html'] },
-      errorHandler: (error, request, reply) => sendErrorAsAsked(error, request, reply),
+      errorHandler: sendErrorAsAsked,
       schema: {
         summary: 'Read a website’s services and booking instructions',
         description: 'A client whose Accept header names text/html, as browsers’ do, receives the booking page.',

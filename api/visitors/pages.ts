@@ -15,8 +15,7 @@ export function namesHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean
 }
 
 /** The error handler of such an address: the same error with the same status, as a page or as JSON. */
-export function sendErrorAsAsked(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return namesHtml(request)
-    ? sendErrorPage(asAppError(error, request), request, reply)
-    : sendError(error, request, reply);
+export function sendErrorAsAsked(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (namesHtml(request)) sendErrorPage(asAppError(error, request), request, reply);
+  else sendError(error, request, reply);
 }

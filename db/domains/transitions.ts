@@ -5,6 +5,7 @@
 
 import { LockMode } from '@mikro-orm/core';
 import { Certificate } from '#db/certificates/certificate.ts';
+import { notifyInbox } from '#db/inbox/news.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
@@ -87,23 +88,14 @@ export async function recordObservation(
     if (ownsName(after) && !ownsName(before)) await takeOwnership(tx, clock, domain);
     Object.assign(domain, after, { sight });
     await tx.flush();
-    await notifyInbox(tx, domain, problemsBefore, problemsOf(domain, deps.config.domains));
+    if (problemsOf(domain, deps.config.domains).join() !== problemsBefore.join())
+      await notifyInbox(tx, domain.account.id);
     if (before.status === 'active' && after.status !== 'active' && domain.site)
       await rescanSite(tx, clock, domain.site.id);
     await queueDomainMails(tx, deps, domain);
     if (asked) signalOnboardDomain(tx, clock, id, 'check');
     return domain;
   });
-}
-
-/** Wakes the calls that wait for the account's inbox where a check has seen other problems than the last one. */
-async function notifyInbox(
-  tx: EntityManager,
-  { account: { id } }: Domain,
-  before: readonly string[],
-  after: readonly string[],
-): Promise<void> {
-  if (before.join() !== after.join()) await tx.execute('select tell_inbox(?)', [id]);
 }
 
 /** Queues the e-mail that the domain is live, if it was due but for its certificate. */
