@@ -197,6 +197,7 @@ const elsewhere: Record<string, string> = {
   askLateSubscriptions: 'billing/webhooks',
   rollUpViews: 'analytics/queries',
   maintainRepositories: 'git/maintenance',
+  queueOwnerMails: 'mail/weekly-summary',
   settleDomain: 'domains/activity-faults',
   settleSiteDeletion: 'deletion/purge',
   detachSite: 'deletion/purge',

@@ -46,7 +46,11 @@ export const table: Record<string, Entry> = {
   'GET /v1/account/history': tokens,
   'PATCH /v1/account': { rule: 'tokens', body: { name: 'A name' } },
   'GET /v1/inbox': tokens,
-  'POST /v1/inbox/done': { rule: 'tokens', body: { items: [] }, refusal: 'invalid_json' },
+  'POST /v1/inbox/done': {
+    rule: 'tokens',
+    body: { items: [{ kind: 'invitation', id: 'inv_x' }] },
+    refusal: 'not_found',
+  },
   'GET /v1/billing': { rule: 'tokens', refusal: 'billing_disabled' },
   'POST /v1/billing/checkout': { rule: 'tokens', body: { plan: 'studio' }, refusal: 'billing_disabled' },
   'POST /v1/billing/portal': { rule: 'tokens', refusal: 'billing_disabled' },
