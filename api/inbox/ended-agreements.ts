@@ -1,6 +1,6 @@
 /**
  * Agreements between a site and a payout account that the other party has ended, until the site has a payout account
- * again. Neither party learns the name of the other.
+ * again, or for the account's owner this one. Neither party learns the name of the other.
  */
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { notDone } from './done.ts';
@@ -21,7 +21,8 @@ const sql = `
   join site on site.id = ended.site_id and site.purged_at is null
   join payout_account on payout_account.id = ended.payout_account_id
   where site.account_id <> payout_account.account_id
-    and not exists (select 1 from payout_agreement again where again.site_id = ended.site_id and again.ended_at is null)
+    and not exists (select 1 from payout_agreement again where again.site_id = ended.site_id and again.ended_at is null
+      and (ended.ended_by = 'payout_account' or again.payout_account_id = ended.payout_account_id))
     and ${notDone({ kind: 'agreement_ended', id: 'ended.id', at: 'ended.ended_at' })}
   order by ended.ended_at desc limit ?`;
 

@@ -16,7 +16,7 @@ import { noticePage } from '#web/pages/notice.ts';
 import { chooseDirection } from './choices.ts';
 
 const formBytesMax = 1_024;
-const labelParams = z.object({ label: z.string() });
+const labelParams = z.object({ label: z.string().regex(/^[a-z0-9-]{1,63}$/) });
 
 export async function sketchChoiceRoutes(scope: Api, deps: Deps): Promise<void> {
   limitBodyTime(scope);

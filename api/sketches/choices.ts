@@ -1,7 +1,7 @@
 /** The choice of a direction by a person who has the address of the sketch. */
 
 import { HistoryEntry } from '#db/history/history-entry.ts';
-import { recordAct } from '#db/history/recording.ts';
+import { platformFor, recordAct } from '#db/history/recording.ts';
 import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import { notifyInbox } from '#db/inbox/news.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -30,7 +30,8 @@ export async function chooseDirection(
     await requireBelowLimit(tx, deps, sketch);
     tx.assign(sketch, { chosenPosition: position, chosenAt: clock.now() });
     const { id, title, account } = sketch;
-    recordAct(tx, clock, { accountId: account.id }, 'sketch.chosen', {
+    // Anybody with the address may have been the one.
+    recordAct(tx, clock, platformFor(account.id), 'sketch.chosen', {
       subject: { id, name: title },
       detail: { direction: chosen.name },
     });

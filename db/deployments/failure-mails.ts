@@ -63,7 +63,8 @@ async function publisherOf(
 ): Promise<string> {
   const { id, name } = await tx.findOneOrFail(Account, { id: createdBy.id });
   const whose = id === ownerId ? '' : ` of ${name}`;
-  if (createdVia === 'token') return `the agent ${createdViaName ?? 'without a name'}${whose}`;
+  // The name of a token is for its own account only.
+  if (createdVia === 'token') return whose ? `an agent${whose}` : `the agent ${createdViaName ?? 'without a name'}`;
   if (createdVia === 'git') return `a push with git${id === ownerId ? '' : ` by ${name}`}`;
   return name;
 }

@@ -103,7 +103,7 @@ test('a push is recorded although the connection that held its password is lost'
     if (lost > 0) return;
     const holders = await fixture.deps.em().execute(
       `select pg_terminate_backend(pid) from pg_locks where relation = 'git_credential'::regclass
-         and mode = 'RowShareLock' and pid <> pg_backend_pid()`,
+         and database = (select oid from pg_database where datname = current_database()) and mode = 'RowShareLock' and pid <> pg_backend_pid()`,
     );
     lost += holders.length;
   });

@@ -98,7 +98,7 @@ test('a choice is on the page, in the list, the inbox and the history', async ()
   const [entry] = (await owner.call('GET', '/v1/account/history')).body.items;
   expect(entry).toMatchObject({
     action: 'sketch.chosen',
-    via: { kind: 'person', name: null },
+    via: { kind: 'platform', name: null },
     subject: { kind: 'sketch', id: sketch.id },
     detail: { direction: 'Cool' },
   });
