@@ -1,7 +1,7 @@
 /** Agreements that the other party has ended, in the inbox. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Caller } from '#test/api/fixture.ts';
-import { answered, createPayoutFixture, type PayoutFixture } from '#test/payouts/fixture.ts';
+import { answered, createPayoutFixture, newAgreement, type PayoutFixture } from '#test/payouts/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { hear } from './fixture.ts';
 
@@ -11,16 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-async function newAgreement() {
-  const pair = await fixture.newPair();
-  const offer = answered(await fixture.offerFromSite(pair.owner, pair.site.id, pair.account.id));
-  answered(await fixture.accept(pair.payee, offer.id));
-  return pair;
-}
 const itemsOf = async (caller: Caller) => (await caller.call('GET', '/v1/inbox')).body.items;
 
 test('the site’s owner sees that its payout account is gone, until it has another', async () => {
-  const { owner, payee, site, account } = await newAgreement();
+  const { owner, payee, site, account } = await newAgreement(fixture);
   answered(await fixture.end(payee, site.id));
   expect(await itemsOf(payee)).toEqual([]);
   const items = await itemsOf(owner);
@@ -38,7 +32,7 @@ test('the site’s owner sees that its payout account is gone, until it has anot
 });
 
 test('the payout account’s owner sees that a site has left, until it is done', async () => {
-  const { owner, payee, site, account } = await newAgreement();
+  const { owner, payee, site, account } = await newAgreement(fixture);
   answered(await fixture.end(owner, site.id));
   expect(await itemsOf(owner)).toEqual([]);
   const [item, ...others] = await itemsOf(payee);
@@ -59,7 +53,7 @@ test('a party of both sides, and a token without payouts, see no ended agreement
   answered(await fixture.attach(owner, site.id, (await fixture.newAccount(owner)).id));
   answered(await fixture.end(owner, site.id));
   expect(await itemsOf(owner)).toEqual([]);
-  const pair = await newAgreement();
+  const pair = await newAgreement(fixture);
   answered(await fixture.end(pair.payee, pair.site.id));
   const { body } = await pair.owner.call('POST', '/v1/tokens', { body: { name: 'narrow' } });
   const narrow = await fetch(`${fixture.url}/v1/inbox`, { headers: { authorization: `Bearer ${body.access_token}` } });
@@ -70,7 +64,7 @@ test('a party of both sides, and a token without payouts, see no ended agreement
 test('a waiting call returns within a second of the end of an agreement', async () => {
   for (const side of ['owner', 'payee'] as const) {
     const ms = await quickest(1_000, async () => {
-      const pair = await newAgreement();
+      const pair = await newAgreement(fixture);
       const other = side === 'owner' ? 'payee' : 'owner';
       return await hear(fixture, pair[side], 'agreement_ended', () => fixture.end(pair[other], pair.site.id));
     });

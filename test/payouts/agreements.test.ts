@@ -1,21 +1,13 @@
 /** The payout account of a site, and how an agreement ends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorOf } from '#test/api/fixture.ts';
-import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';
+import { answered, createPayoutFixture, newAgreement, outcome, type PayoutFixture } from './fixture.ts';
 
 let fixture: PayoutFixture;
 beforeAll(async () => {
   fixture = await createPayoutFixture();
 });
 afterAll(() => fixture?.close());
-
-/** A site that pays into somebody else's account. */
-async function newAgreement() {
-  const pair = await fixture.newPair();
-  const offer = answered(await fixture.offerFromSite(pair.owner, pair.site.id, pair.account.id));
-  answered(await fixture.accept(pair.payee, offer.id));
-  return { ...pair, offer };
-}
 
 test('an owner attaches their own account, and repeating it changes nothing', async () => {
   const owner = await fixture.newCaller();
@@ -41,7 +33,7 @@ test('attaching a foreign account is not found, and attaching ends an open offer
 
 test('the site’s owner or the payout account’s owner ends an agreement', async () => {
   for (const side of ['site', 'payout_account'] as const) {
-    const { owner, payee, site, account } = await newAgreement();
+    const { owner, payee, site, account } = await newAgreement(fixture);
     expect((await payee.call('GET', `/v1/sites/${site.id}`)).status).toBe(404);
     const ended = answered(await fixture.end(side === 'site' ? owner : payee, site.id));
     expect(ended).toMatchObject({ status: 'ended', ended_by: side, payout_account: { id: account.id } });
@@ -53,7 +45,7 @@ test('the site’s owner or the payout account’s owner ends an agreement', asy
 });
 
 test('a stranger ends nothing and learns nothing', async () => {
-  const { site } = await newAgreement();
+  const { site } = await newAgreement(fixture);
   const stranger = await fixture.newCaller();
   expect(outcome(await fixture.end(stranger, site.id))).toBe('not_found');
   expect(outcome(await fixture.end(stranger, 'site_01h455vb4pex5vsknk084sn02q'))).toBe('not_found');
@@ -61,14 +53,14 @@ test('a stranger ends nothing and learns nothing', async () => {
 });
 
 test('the payout account’s owner ends an archived site’s agreement, its owner cannot', async () => {
-  const { owner, payee, site } = await newAgreement();
+  const { owner, payee, site } = await newAgreement(fixture);
   answered(await owner.call('POST', `/v1/sites/${site.id}/archive`));
   expect(outcome(await fixture.end(owner, site.id))).toBe('site_archived');
   expect(outcome(await fixture.end(payee, site.id))).toBe('ended');
 });
 
 test('removing a payout account ends its agreements and offers', async () => {
-  const { owner, payee, site, account } = await newAgreement();
+  const { owner, payee, site, account } = await newAgreement(fixture);
   const elsewhere = await fixture.newSite(owner);
   const offer = answered(await fixture.offerFromSite(owner, elsewhere.id, account.id));
   const gone = answered(await payee.call('DELETE', `${fixture.accounts}/${account.id}`));

@@ -104,6 +104,14 @@ export function payouts(fixture: Pick<Fixture, 'deps' | 'clock' | 'newCaller' | 
 }
 
 /** The body of an answer that has to be good. */
+/** A site that pays into somebody else's account. */
+export async function newAgreement(fixture: PayoutFixture) {
+  const pair = await fixture.newPair();
+  const offer = answered(await fixture.offerFromSite(pair.owner, pair.site.id, pair.account.id));
+  answered(await fixture.accept(pair.payee, offer.id));
+  return { ...pair, offer };
+}
+
 export function answered({ status, body, text }: Answer) {
   if (status !== 200) throw new Error(`refused: ${text}`);
   return body;
