@@ -1,5 +1,5 @@
 /**
- * The history of pushes. git moves the branches, in no transaction of ours: each branch has a row from before it moves
+ * The history of pushes. git moves the branches, outside every database transaction: each branch has a row from before it moves
  * until the history has its entry. The rows of a process that was killed in between are completed by the next sweep.
  */
 import { textArray } from '#db/arrays.ts';

@@ -57,7 +57,7 @@ function savedAddress({ cookies }: Pick<FastifyRequest, 'cookies'>): string | un
   return isPlace(address) ? address : undefined;
 }
 
-/** A path of ours, in printable ASCII. */
+/** A path of the platform, in printable ASCII. */
 function isPlace(address: string): boolean {
   return places.some((place) => address.startsWith(place)) && /^[\x21-\x7e]+$/.test(address);
 }

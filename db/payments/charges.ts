@@ -167,7 +167,7 @@ export async function recordRefundFailure(
 
 /**
  * Reverts a refund that is impossible: the payment is paid again, a refund can be requested again, and the site's
- * people are told. The ledger check reports what is owed. Returns false where a newer refund has replaced this one.
+ * people get an e-mail. The ledger check reports what is owed. Returns false where a newer refund has replaced this one.
  */
 export async function abandonRefund(
   em: EntityManager,

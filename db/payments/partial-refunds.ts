@@ -92,7 +92,7 @@ export async function abandonPartialRefund(em: EntityManager, deps: MailDeps, re
   });
 }
 
-/** Records what the owner refunded in the provider's dashboard, unless a refund of ours is unfinished. */
+/** Records what the owner refunded in the provider's dashboard, unless one of the platform's refunds is unfinished. */
 export async function recordForeignRefund(
   em: EntityManager,
   clock: Clock,
