@@ -1,5 +1,5 @@
 /** A platform that sells plans, a stub of the payment provider, and a worker that follows subscriptions. */
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkerInterceptors } from '@temporalio/worker';
@@ -38,9 +38,10 @@ export function ownPlans(): Plan[] {
 }
 
 let catalogs = 0;
-/** Writes a catalog to a file of its own. Answers its path. */
+/** Writes a catalog to a file of its own, which goes with the process. Answers its path. */
 export function writeCatalog(content: unknown): string {
   const path = join(tmpdir(), `frontage-plans-${process.pid}-${++catalogs}.json`);
+  process.once('exit', () => rmSync(path, { force: true }));
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
   return path;
 }
