@@ -114,7 +114,9 @@ async function expectRefusal(name: string, machine: Machine, start: Start, sente
 /** A file with several names counts where it is first: Node's program is in the packages and in the sandbox's image. */
 function megabytes(paths: string[]): string[] {
   const present = paths.filter((path) => existsSync(path));
-  const lines = execFileSync('du', ['-sm', ...present], { encoding: 'utf8' }).trim().split('\n');
+  const lines = execFileSync('du', ['-sm', ...present], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
   return paths.map((path) => `${lines.find((line) => line.endsWith(`\t${path}`))?.split('\t')[0] ?? 0} MB`);
 }
 

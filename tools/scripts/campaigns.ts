@@ -14,7 +14,7 @@ const folders: Record<string, RegExp> = {
 };
 
 /** Campaigns that start whole machines, which takes minutes: a change does not select them. */
-const onRequest = /\/(machines|first-starts)\.test\.ts$/;
+const onRequest = /\/(machines|machine-tests|first-starts)\.test\.ts$/;
 
 /** Arguments for vitest, absent if there is nothing to run, and the environment. */
 export type Run = { args?: string[]; env: Record<string, string> };
