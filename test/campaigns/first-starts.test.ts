@@ -23,7 +23,8 @@ const steps: Record<string, (moment: Moment) => boolean> = {
   initdb: ({ machine }) => count(machine, '.frontage/postgres/data.new') > 0,
   'the sandbox image': ({ machine }) => count(machine, '.frontage/sandbox') > 0,
   'the migrations': ({ start }) => start.said().includes('✓ PostgreSQL'),
-  'the creation of the demo': ({ machine }) => existsSync(join(machine.clone, '.frontage/owner.json')),
+  // The owner, the site and the begin of its publish follow within a second.
+  'the creation of the demo': ({ start }) => start.said().includes('✓ The worker'),
   'the publish of the demo': ({ start }) => start.said().includes('… The demo site:'),
 };
 
