@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { pathOf } from '#test/stack/requirements.ts';
 import { identify } from '#tools/local/process-id.mjs';
 
@@ -26,8 +26,27 @@ const copied = [
   'tools/node',
   'tools/local/process-id.mjs',
   'tools/local/services',
+  'tools/local/progress.ts',
   'runtime',
 ];
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const;
+
+/** In place of what `npm start` runs: notes its process, and by which signal it was stopped, after it has said so. */
+const stub = `
+import { writeFileSync } from 'node:fs';
+import { showProgress } from '#tools/local/progress.ts';
+const progress = showProgress();
+let stopped = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
+  if (stopped) return;
+  stopped = true;
+  for (let count = 0; count < 10; count++) setTimeout(() => progress.line('… stopping'), 20 * count);
+  setTimeout(() => { writeFileSync('stopped', signal); process.exit(0); }, 300);
+});
+setInterval(() => {}, 1000);
+writeFileSync('running', JSON.stringify([process.pid, process.ppid]));
+`;
 
 /** What the machine's npm does: notes the call and, slowly, writes the packages of the lockfile, as far as they are asked for. */
 const npm = `
@@ -211,4 +230,24 @@ test('a signal reaches the script', async () => {
   child.stdout.on('data', (line) => String(line).includes('running') && child.kill('SIGTERM'));
   expect(await ended).toBe(0);
   expect(await said).toContain('asked to stop');
+});
+
+describe('npm start, whose terminal closes', { tags: 'npm' }, () => {
+  test.for(signals)('%s to npm stops the script and leaves nothing running', async (signal) => {
+    writeFileSync(join(clone, 'tools/scripts/start.ts'), stub);
+    const PATH = `${join(clone, 'bin')}:${process.env.PATH}`;
+    const env = { ...process.env, XDG_CACHE_HOME: join(clone, 'cache'), PATH };
+    const command = spawn(await pathOf('npm'), ['start'], { cwd: clone, env });
+    const read = (name: string) => (existsSync(join(clone, name)) ? readFileSync(join(clone, name), 'utf8') : '');
+    await expect.poll(() => read('running')).not.toBe('');
+    const processes: number[] = JSON.parse(read('running'));
+    const left = () => processes.filter((pid) => identify(pid));
+    onTestFinished(() => {
+      for (const pid of left()) process.kill(pid, 'SIGKILL');
+    });
+    for (const stream of [command.stdout, command.stderr]) stream.destroy();
+    command.kill(signal);
+    await expect.poll(() => read('stopped')).toBe(signal === 'SIGKILL' ? 'SIGHUP' : signal);
+    await expect.poll(left).toEqual([]);
+  });
 });

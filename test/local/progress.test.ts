@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { showProgress } from '#tools/local/progress.ts';
@@ -18,4 +18,14 @@ test('without a terminal each state of a step is printed once', async () => {
     '… The demo site: live',
     '✓ The demo site',
   ]);
+});
+
+test('a start survives its terminal, so that it can stop everything', async () => {
+  const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('write EIO')) });
+  const progress = showProgress(output);
+  const failed = new Promise((resolve) => output.once('close', resolve));
+  progress.line('… stopping');
+  await failed;
+  progress.line('✓ Stopped.');
+  progress.close();
 });

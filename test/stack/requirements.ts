@@ -37,6 +37,7 @@ const requirements = {
     findNamespaces,
   ],
   node: ['apt install nodejs, beside the Node that runs the tests', findNode],
+  npm: ['apt install npm', () => find('npm')],
   pebble: ['apt install pebble', async () => pathIn((await import('#tools/local/services/pebble.ts')).findPebble())],
   powerdns: [
     'apt install pdns-server pdns-backend-sqlite3',

@@ -24,6 +24,8 @@ export function showProgress(output: Output = process.stdout): TerminalProgress 
     drawStatus();
   }
 
+  // After the terminal has closed, writing fails, and the processes still have to be stopped in order.
+  output.on('error', () => {});
   const timer = setInterval(drawStatus, 200);
   timer.unref();
   return {

@@ -15,6 +15,8 @@ const compiled = join(root, 'node_modules', '.cache', 'compiled');
 const development = process.argv[2] === '--development';
 const [script, ...args] = process.argv.slice(development ? 3 : 2);
 const isTest = script?.endsWith('/test.ts');
+const parent = process.ppid;
+const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
  * Prints one line and exits.
@@ -51,8 +53,8 @@ async function isReady() {
 async function install() {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
-  const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
   for (const signal of signals) process.on(signal, stop);
+  const stopWatching = onNpmEnd(stop);
   const status = statusLine();
   const options = { show: status.show, log: join(data, 'npm-install.log'), signal: stopping.signal };
   const onWait = () => status.show('waiting for another process that installs the packages');
@@ -67,7 +69,24 @@ async function install() {
     fail(/** @type {Error} */ (error).message);
   }
   status.close();
+  stopWatching();
   for (const signal of signals) process.off(signal, stop);
+}
+
+/**
+ * Calls it once when npm has died: of SIGHUP and SIGKILL, this process learns only by its parent. Returns how to stop watching.
+ * @param {() => void} act
+ */
+function onNpmEnd(act) {
+  // Without npm, the command may outlive the shell that started it.
+  if (!process.env.npm_lifecycle_event) return () => {};
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    act();
+  }, 500);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** @param {import('./packages.mjs').Options} options */
@@ -122,11 +141,20 @@ function run() {
       PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
     },
   });
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
-    process.on(signal, () => child.kill(signal));
+  let isStopping = false;
+  for (const signal of signals) {
+    process.on(signal, () => {
+      isStopping = true;
+      child.kill(signal);
+    });
+  }
+  // A second signal would kill what the first one stops.
+  onNpmEnd(() => isStopping || child.kill('SIGHUP'));
   child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
 }
 
+// After the terminal has closed, writing fails, and the script still has to be stopped.
+process.stdout.on('error', () => {});
 checkMachine();
 if (!(await isReady())) await install();
 if (script) run();
