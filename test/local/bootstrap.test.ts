@@ -1,105 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pathOf } from '#test/stack/requirements.ts';
 import { identify } from '#tools/local/process-id.mjs';
-
-const root = dirname(dirname(import.meta.dirname));
-const copied = [
-  'package.json',
-  'tools/scripts',
-  'tools/node',
-  'tools/local/process-id.mjs',
-  'tools/local/services',
-  'tools/local/progress.ts',
-  'runtime',
-];
-
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const;
-
-/** In place of what `npm start` runs: notes its process, and by which signal it was stopped, after it has said so. */
-const stub = `
-import { writeFileSync } from 'node:fs';
-import { showProgress } from '#tools/local/progress.ts';
-const progress = showProgress();
-let stopped = false;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
-  if (stopped) return;
-  stopped = true;
-  for (let count = 0; count < 10; count++) setTimeout(() => progress.line('… stopping'), 20 * count);
-  setTimeout(() => { writeFileSync('stopped', signal); process.exit(0); }, 300);
-});
-setInterval(() => {}, 1000);
-writeFileSync('running', JSON.stringify([process.pid, process.ppid]));
-`;
-
-/** What the machine's npm does: notes the call and, slowly, writes the packages of the lockfile, as far as they are asked for. */
-const npm = `
-import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-const args = process.argv.slice(2);
-if (args[0] === '--version') process.exit(0);
-const at = args[args.indexOf('--prefix') + 1];
-appendFileSync(CALLS, args.filter((one) => /^(install|ci|--omit.*)$/.test(one)).join(' ') + '\\n');
-await new Promise((resolve) => setTimeout(resolve, 500));
-const { packages } = JSON.parse(readFileSync(join(at, 'package-lock.json'), 'utf8'));
-const present = {};
-for (const [path, one] of Object.entries(packages)) {
-  if (path === '' || (one.dev && args.includes('--omit=dev')) || (one.cpu && one.cpu !== process.arch)) continue;
-  present[path] = { ...one, integrity: 'sha512-of-the-published-one' };
-  mkdirSync(join(at, path, 'bin'), { recursive: true });
-  for (const file of ['package.json', 'index.js', 'index.d.ts', 'README.md', 'LICENSE.md'])
-    writeFileSync(join(at, path, file), '{}', { flag: 'a' });
-  if (one.bin) symlinkSync(NODE, join(at, path, 'bin', 'node'));
-}
-writeFileSync(join(at, 'node_modules', '.package-lock.json'), JSON.stringify({ packages: present }));
-`;
-
-let clone: string;
-
-/** A clone with nothing installed, on a machine with this npm, and with Temporal. */
-beforeEach(() => {
-  clone = mkdtempSync(join(tmpdir(), 'frontage-clone-'));
-  mkdirSync(join(clone, 'bin'));
-  for (const path of copied) cpSync(join(root, path), join(clone, path), { recursive: true });
-  lock('1.0.0');
-  const calls = `const CALLS = ${JSON.stringify(join(clone, 'calls'))}, NODE = ${JSON.stringify(process.execPath)};`;
-  writeFileSync(join(clone, 'npm.mjs'), calls + npm);
-  program('npm', `exec ${process.execPath} ${join(clone, 'npm.mjs')} "$@"`);
-  program('temporal', 'echo temporal version 1.5.1');
-});
-
-afterEach(() => rmSync(clone, { recursive: true, force: true }));
-
-function lock(version: string): void {
-  const packages = { '': {}, 'node_modules/one': { version }, 'node_modules/tool': { version, dev: true } };
-  writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ packages }));
-}
-
-function program(name: string, script: string): void {
-  const file = join(clone, 'bin', name);
-  writeFileSync(file, `#!/bin/sh\n${script}\n`);
-  chmodSync(file, 0o755);
-}
+import { clone, lock, machine, program, useBareClone } from './bare-clone.ts';
 
 function calls(): string[] {
   return existsSync(join(clone, 'calls')) ? readFileSync(join(clone, 'calls'), 'utf8').trim().split('\n') : [];
 }
+
+useBareClone();
 
 const has = (path: string) => existsSync(join(clone, 'node_modules', path));
 
@@ -107,11 +20,10 @@ type Machine = { script?: string; args?: string[]; env?: NodeJS.ProcessEnv; node
 
 function run({ script = '', args = [], env = {}, node = process.execPath, development = false }: Machine = {}) {
   writeFileSync(join(clone, 'script.mjs'), script);
-  const PATH = `${join(clone, 'bin')}:${process.env.PATH}`;
   const level = development ? ['--development'] : [];
   const child = spawn(node, ['tools/scripts/bootstrap.mjs', ...level, 'script.mjs', ...args], {
     cwd: clone,
-    env: { ...process.env, XDG_CACHE_HOME: join(clone, 'cache'), PATH, ...env },
+    env: { ...machine(), ...env },
   });
   const ended = once(child, 'exit').then(([code]) => code as number);
   return { child, ended, said: Promise.all([text(child.stdout), text(child.stderr)]).then((both) => both.join('')) };
@@ -230,24 +142,4 @@ test('a signal reaches the script', async () => {
   child.stdout.on('data', (line) => String(line).includes('running') && child.kill('SIGTERM'));
   expect(await ended).toBe(0);
   expect(await said).toContain('asked to stop');
-});
-
-describe('npm start, whose terminal closes', { tags: 'npm' }, () => {
-  test.for(signals)('%s to npm stops the script and leaves nothing running', async (signal) => {
-    writeFileSync(join(clone, 'tools/scripts/start.ts'), stub);
-    const PATH = `${join(clone, 'bin')}:${process.env.PATH}`;
-    const env = { ...process.env, XDG_CACHE_HOME: join(clone, 'cache'), PATH };
-    const command = spawn(await pathOf('npm'), ['start'], { cwd: clone, env });
-    const read = (name: string) => (existsSync(join(clone, name)) ? readFileSync(join(clone, name), 'utf8') : '');
-    await expect.poll(() => read('running')).not.toBe('');
-    const processes: number[] = JSON.parse(read('running'));
-    const left = () => processes.filter((pid) => identify(pid));
-    onTestFinished(() => {
-      for (const pid of left()) process.kill(pid, 'SIGKILL');
-    });
-    for (const stream of [command.stdout, command.stderr]) stream.destroy();
-    command.kill(signal);
-    await expect.poll(() => read('stopped')).toBe(signal === 'SIGKILL' ? 'SIGHUP' : signal);
-    await expect.poll(left).toEqual([]);
-  });
 });
