@@ -19,11 +19,9 @@ export function addressPages(app: Api, deps: Deps): void {
 
   app.post<Linked>('/address/:link', pageOptions('address.answer'), async (request, reply) => {
     const { field } = readForm(request);
-    const answered = await answerLink(request.em, deps, request.params.link, {
-      act: readAct(field('answer')),
-      typed: field('code') ?? '',
-    });
-    if (answered.outcome === 'wrong_code') return show(request, reply, wrongCode(answered.triesLeft));
+    const answer = { act: readAct(field('answer')), typed: field('code') ?? '' };
+    const answered = await answerLink(request.em, deps, request.params.link, answer);
+    if (answered.outcome === 'wrong_code') return show(request, reply, wrongCode(answered.triesLeft, answer.typed));
     if (answered.outcome === 'taken') throw taken();
     const { status, ...notice } = addressNotice(answered);
     return sendPage(reply, noticePage(notice), status);
@@ -60,7 +58,7 @@ function addressNotice(
     return { title: 'Now confirm it from the new address', text, lit: true, status: 200 };
   }
   if (outcome === 'changed') {
-    const text = `Your account now uses ${answered.email}. Sign in with this address from now on. For ${undoPeriod}, the old address can undo the change.`;
+    const text = `Your account now uses ${answered.email}, and every browser is signed out: sign in again, with this address. For ${undoPeriod}, the old address can undo the change.`;
     return { title: 'Your e-mail address has changed', text, lit: true, link: signIn, status: 200 };
   }
   if (outcome === 'stopped') {

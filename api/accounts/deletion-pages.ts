@@ -28,13 +28,14 @@ export function accountDeletionPages(app: Api, deps: Deps): void {
 
   app.post('/account/delete/confirm', pageOptions('account.delete', 'email_signin'), (request, reply) =>
     shown(request, reply, async () => {
-      const deleted = await deleteAccount(request.em, deps, request.actor, readForm(request).field('code') ?? '');
+      const typed = readForm(request).field('code') ?? '';
+      const deleted = await deleteAccount(request.em, deps, request.actor, typed);
       if (deleted.outcome === 'deleted') {
         endSession(reply);
         return sendPage(reply, noticePage(deletedNotice(deleted.deleteAt)));
       }
       const { triesLeft } = deleted;
-      const fault = triesLeft > 0 ? wrongCode(triesLeft) : 'That was the last attempt. Ask for a new code.';
+      const fault = triesLeft > 0 ? wrongCode(triesLeft, typed) : 'That was the last attempt. Ask for a new code.';
       return show(request, reply, { sent: triesLeft > 0, fault });
     }),
   );

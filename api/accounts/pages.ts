@@ -61,7 +61,8 @@ export function ownerPages(app: Api, deps: Deps): void {
       const answer = readAnswer(request);
       if (answer.approve && isEmptyChoice(answer.choice)) return show(request, reply, noSiteChosen);
       const answered = await answerRequest(request.em, deps, which, answer);
-      if (answered.outcome === 'wrong_code') return show(request, reply, wrongCode(answered.triesLeft));
+      if (answered.outcome === 'wrong_code')
+        return show(request, reply, wrongCode(answered.triesLeft, answer.approve ? answer.code : ''));
       return sendPage(reply, noticePage(outcomeNotice(answered)), answered.outcome === 'over' ? 410 : 200);
     },
   );

@@ -65,7 +65,7 @@ export function signinPages(app: Api, deps: Deps): void {
     if (answer.outcome === 'signed_in') return welcome(request, reply, answer);
     if (answer.outcome === 'code_expired') return showAsked(request, reply, codeExpired);
     const triesLeft = answer.outcome === 'wrong_code' ? answer.triesLeft : 0;
-    return triesLeft > 0 ? showAsked(request, reply, wrongCode(triesLeft)) : sendPage(reply, linkExpired, 410);
+    return triesLeft > 0 ? showAsked(request, reply, wrongCode(triesLeft, typed)) : sendPage(reply, linkExpired, 410);
   });
 
   app.get<Linked>('/signin/:link', pageOptions('signin.open', 'email_signin'), (request, reply) =>
@@ -158,7 +158,8 @@ export function accessPages(app: Api, deps: Deps): void {
       );
     if (answer.approve && isEmptyChoice(answer.choice)) return again(noSiteChosen);
     const answered = await answerRequest(request.em, deps, which, answer);
-    if (answered.outcome === 'wrong_code') return again(wrongCode(answered.triesLeft));
+    if (answered.outcome === 'wrong_code')
+      return again(wrongCode(answered.triesLeft, answer.approve ? answer.code : ''));
     return sendPage(reply, noticePage(outcomeNotice(answered)), answered.outcome === 'over' ? 410 : 200);
   });
 

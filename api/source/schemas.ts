@@ -26,7 +26,7 @@ export const credentialInput = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether a push with these credentials may publish the site. The default is false. No push publishes yet.',
+      'Whether a push with these credentials may publish the site. The default is false. Pushes do not publish yet, so this has no effect.',
     ),
 });
 

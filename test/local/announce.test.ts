@@ -59,6 +59,14 @@ test('missing programs are one line with the command of this system', () => {
   ]);
 });
 
+test('the summary says where sign-in links go, unless e-mails are sent', () => {
+  expect(describe(live)).not.toContain('Mailbox');
+  const mailUrl = 'http://localhost:4425';
+  expect(describe({ ...live, stack: { ...stack, mailUrl } })).toMatch(
+    /Mailbox +http:\S+ \(all e-mails, also your sign-in links/,
+  );
+});
+
 test('the summary says that builds have no sandbox', () => {
   onlyPrograms('curl');
   expect(describe({ ...live, sandbox: 'unprotected' })).toMatch(/Builds +without a sandbox/);

@@ -50,7 +50,9 @@ export function describe(summary: Summary): string {
     ['API docs', `${stack.baseUrl}/docs`],
     ['Your account', `${stack.baseUrl}/account`],
     ['Temporal UI', stack.temporalUiUrl],
-    ...(stack.mailUrl ? [['Mailbox', stack.mailUrl]] : []),
+    ...(stack.mailUrl
+      ? [['Mailbox', `${stack.mailUrl} (all e-mails, also your sign-in links; none leaves this machine)`]]
+      : []),
     ...(stack.paymentsUrl
       ? [['Payments', `${stack.paymentsUrl} (simulated: any key like rk_test_0123456789 works)`]]
       : []),

@@ -27,7 +27,7 @@ export function addressConfirmation({
       },
       { button: { label: 'Confirm this address', url: link } },
       { code },
-      'Type this code on the page. The link works once and expires after one day. Nothing changes until you confirm.',
+      'Type this code on the page. The link works once and expires after one day. Nothing changes until you confirm; then every browser has to sign in again, with this address.',
     ],
     footer: 'Don’t recognise this account? Ignore this e-mail; nothing changes.',
   });

@@ -35,8 +35,9 @@ export function fault(text: string | undefined): Html | null {
   return text === undefined ? null : html`<p class="fault" role="alert">${text}</p>`;
 }
 
-/** The error after a wrong code. */
-export function wrongCode(triesLeft: number): string {
+/** The error after a wrong code, or after none, which costs no attempt. */
+export function wrongCode(triesLeft: number, typed: string): string {
   const rest = triesLeft === 1 ? '1 attempt left' : `${triesLeft} attempts left`;
+  if (typed.trim() === '') return `No code was typed. Please type it; you have ${rest}.`;
   return `That code is not correct. Please compare it once more; you have ${rest}.`;
 }
