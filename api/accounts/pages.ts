@@ -12,7 +12,7 @@ import { openCommentsOf } from '#api/comments/counts.ts';
 import { domainsShown } from '#api/domains/pages.ts';
 import { invitationsShown } from '#api/invitations/pages.ts';
 import { payoutsShown } from '#api/payout-offers/pages.ts';
-import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
+import { accountButton, formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { endSession, sessionSecret } from '#api/plugins/session.ts';
 import { refusalsShown } from '#api/scopes/pages.ts';
 import { gitPasswordsShown } from '#api/source/pages.ts';
@@ -44,13 +44,11 @@ export function ownerPages(app: Api, deps: Deps): void {
     return reply.redirect('/signin', 303);
   });
 
-  app.post<Named>(
+  accountButton(
+    app,
     '/account/tokens/:id/revoke',
     pageOptions('token.revoke_on_page', 'email_signin'),
-    async (request, reply) => {
-      await revokeToken(request.em, deps.clock, request.actor, request.params.id);
-      return reply.redirect('/account', 303);
-    },
+    ({ em, actor, params }) => revokeToken(em, deps.clock, actor, params.id),
   );
 
   app.post<Named>(

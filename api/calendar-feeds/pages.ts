@@ -1,7 +1,7 @@
 /** Calendar feeds on the account page, and its button. */
 import { type Person, sitesOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { pageOptions } from '#api/plugins/browser.ts';
+import { accountButton, pageOptions } from '#api/plugins/browser.ts';
 import { CalendarFeed, openFeeds } from '#db/calendar-feeds/calendar-feed.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -9,18 +9,14 @@ import { siteHostname } from '#runtime/site-addresses.ts';
 import type { CalendarFeedShown } from '#web/pages/access-lists.ts';
 import { revokeFeed } from './feeds.ts';
 
-type Named = { Params: { id: string } };
-
 const shownMax = 50;
 
 export function calendarFeedPages(app: Api, deps: Deps): void {
-  app.post<Named>(
+  accountButton(
+    app,
     '/account/calendar-feeds/:id/revoke',
     pageOptions('calendar_feed.end_on_page', 'email_signin'),
-    async ({ em, actor, params }, reply) => {
-      await revokeFeed(em, deps, actor, params.id);
-      return reply.redirect('/account', 303);
-    },
+    ({ em, actor, params }) => revokeFeed(em, deps, actor, params.id),
   );
 }
 

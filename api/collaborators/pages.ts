@@ -1,7 +1,7 @@
 /** Access of collaborators in a signed-in browser: they leave a site, and its owner ends what an invitation gave. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
-import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { accountButton, formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { invitedPage } from '#web/pages/invitation.ts';
@@ -13,13 +13,11 @@ type Named = { Params: { id: string } };
 
 /** All routes require a session. Opening a page ends nothing. */
 export function collaboratorPages(app: Api, deps: Deps): void {
-  app.post<Named>(
+  accountButton(
+    app,
     '/account/sites/:id/leave',
     pageOptions('collaborator.leave_on_page', 'email_signin'),
-    async ({ em, actor, params }, reply) => {
-      await leaveSite(em, deps, actor, params.id);
-      return reply.redirect('/account', 303);
-    },
+    ({ em, actor, params }) => leaveSite(em, deps, actor, params.id),
   );
 
   app.get<Named>(

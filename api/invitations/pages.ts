@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { accountButton, formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { Account } from '#db/accounts/account.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -30,22 +30,18 @@ export function invitationPages(app: Api, deps: Deps): void {
     showInvitation(request, reply, deps),
   );
 
-  app.post<Named>(
+  accountButton(
+    app,
     '/account/invitations/:id/accept',
     pageOptions('invitation.accept_on_page', 'email_signin'),
-    async (request, reply) => {
-      await acceptInvitation(request.em, deps, request.actor, request.params.id);
-      return reply.redirect('/account', 303);
-    },
+    ({ em, actor, params }) => acceptInvitation(em, deps, actor, params.id),
   );
 
-  app.post<Named>(
+  accountButton(
+    app,
     '/account/invitations/:id/decline',
     pageOptions('invitation.decline_on_page', 'email_signin'),
-    async (request, reply) => {
-      await declineInvitation(request.em, deps, request.actor, request.params.id);
-      return reply.redirect('/account', 303);
-    },
+    ({ em, actor, params }) => declineInvitation(em, deps, actor, params.id),
   );
 }
 

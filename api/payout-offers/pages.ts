@@ -4,7 +4,7 @@ import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { payoutsOf } from '#api/payouts/account-view.ts';
-import { pageOptions } from '#api/plugins/browser.ts';
+import { accountButton, pageOptions } from '#api/plugins/browser.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
@@ -15,25 +15,19 @@ import type { PayoutsShown } from '#web/pages/payouts.ts';
 import { whole } from './schemas.ts';
 import { acceptOffer, endOffer } from './transitions.ts';
 
-type Named = { Params: { id: string } };
-
 export function payoutOfferPages(app: Api, deps: Deps): void {
-  app.post<Named>(
+  accountButton(
+    app,
     '/account/payout-offers/:id/accept',
     pageOptions('payout_offer.accept_on_page', 'payouts'),
-    async ({ em, actor, params }, reply) => {
-      await acceptOffer(em, deps, actor, params.id);
-      return reply.redirect('/account', 303);
-    },
+    ({ em, actor, params }) => acceptOffer(em, deps, actor, params.id),
   );
 
-  app.post<Named>(
+  accountButton(
+    app,
     '/account/payout-offers/:id/decline',
     pageOptions('payout_offer.decline_on_page', 'payouts'),
-    async ({ em, actor, params }, reply) => {
-      await endOffer(em, deps, actor, params.id);
-      return reply.redirect('/account', 303);
-    },
+    ({ em, actor, params }) => endOffer(em, deps, actor, params.id),
   );
 }
 

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findSite, roleOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { accountButton, formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { noticePage } from '#web/pages/notice.ts';
@@ -17,13 +17,11 @@ export function sitePages(app: Api, deps: Deps): void {
     showDeletion(request, reply, deps),
   );
 
-  app.post<Named>(
+  accountButton(
+    app,
     '/account/sites/:id/restore',
     pageOptions('site.restore_on_page', 'email_signin'),
-    async (request, reply) => {
-      await restoreSite(request.em, deps, request.actor, request.params.id);
-      return reply.redirect('/account', 303);
-    },
+    ({ em, actor, params }) => restoreSite(em, deps, actor, params.id),
   );
 }
 

@@ -2,7 +2,7 @@
 
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { pageOptions } from '#api/plugins/browser.ts';
+import { accountButton, pageOptions } from '#api/plugins/browser.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -10,18 +10,14 @@ import { siteHostname } from '#runtime/site-addresses.ts';
 import type { GitPasswordsShown } from '#web/pages/access-lists.ts';
 import { credentialsOfAll, revokeCredential } from './credentials.ts';
 
-type Named = { Params: { id: string } };
-
 const shownMax = 50;
 
 export function gitPasswordPages(app: Api, deps: Deps): void {
-  app.post<Named>(
+  accountButton(
+    app,
     '/account/git-credentials/:id/revoke',
     pageOptions('source.revoke_credential_on_page', 'email_signin'),
-    async ({ em, actor, params }, reply) => {
-      await revokeCredential(em, deps, actor, params.id);
-      return reply.redirect('/account', 303);
-    },
+    ({ em, actor, params }) => revokeCredential(em, deps, actor, params.id),
   );
 }
 
