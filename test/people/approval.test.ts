@@ -48,7 +48,7 @@ test('a scanner that keeps cookies and presses the first button has no code', as
   const { id, link } = await asked();
   const scanner = fixture.browser();
   const page = await scanner.open(link);
-  expect((await scanner.press(page, 'Give access', { code: '' })).text).toContain('That code is not correct');
+  expect((await scanner.press(page, 'Give access', { code: '' })).text).toContain('No code was typed');
   expect(await statusOf(id)).toBe('pending');
 });
 
