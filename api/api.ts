@@ -38,6 +38,8 @@ declare module 'fastify' {
     capability?: Requirement | readonly Requirement[];
     /** What the operation needs of the token's scope. Required where a token is. */
     needs?: NeedName;
+    /** Text fields of the body that the owner sees before they allow a refused call. What they allow once has the same. */
+    shownToOwner?: readonly string[];
     /** Error codes for invalid fields of the body, if they differ from those in `fieldCodes`. */
     invalid?: Record<string, ErrorCode>;
     /** The prefix of the id that a POST creates with `request.newId`. */

@@ -15,6 +15,7 @@ import { lackingIn, type PartOfScope, widened } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 
 const subjectMax = 200;
+const shownMax = 100;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,12 +38,13 @@ export function requireScopes(scope: Api, deps: Deps): void {
   });
 
   scope.addHook('onRequest', async (request) => {
-    // Every route declares it, which its type does not say.
-    const need = needOf(request.routeOptions.config.needs as NeedName);
     request.actor.wideningLink = linkFor(deps, request);
-    if (need.isFree?.(request, request.actor)) return;
-    await applyAllowance(deps, request, { ...need.wanted, ...need.most });
-    requireScope(request.actor, need.wanted);
+    if (!request.routeOptions.config.shownToOwner) await requireNeeded(deps, request);
+  });
+
+  // The owner is shown parts of the body, which has been read by now.
+  scope.addHook('preValidation', async (request) => {
+    if (request.routeOptions.config.shownToOwner) await requireNeeded(deps, request);
   });
 
   scope.addHook('onSend', async (request, reply) => {
@@ -50,6 +52,14 @@ export function requireScopes(scope: Api, deps: Deps): void {
     if (refusal && reply.statusCode === 403) await listRefusal(deps, request, refusal);
     if (allowedCall && reply.statusCode >= 400) await returnAllowance(request.em, allowedCall.call, allowedCall.claim);
   });
+}
+
+async function requireNeeded(deps: Deps, request: FastifyRequest): Promise<void> {
+  // Every route declares it, which its type does not say.
+  const need = needOf(request.routeOptions.config.needs as NeedName);
+  if (need.isFree?.(request, request.actor)) return;
+  await applyAllowance(deps, request, { ...need.wanted, ...need.most });
+  requireScope(request.actor, need.wanted);
 }
 
 /** Adds to the actor what its owner has allowed for this call, if the call may need more than the token has. */
@@ -72,11 +82,37 @@ function keyOf({ method, url, headers, routeOptions }: FastifyRequest): string |
   return createHash('sha256').update(`${url}\0${key}`).digest('base64url');
 }
 
-function callOf({ actor, url, routeOptions }: FastifyRequest): NamedCall {
-  const path = decoded(url.split('?', 1)[0] ?? '');
-  const hash = () => createHash('sha256').update(path).digest('base64url');
-  const subject = path.length <= subjectMax ? path : `${path.slice(0, subjectMax)}…${hash()}`;
-  return { tokenId: actor.tokenId, operation: routeOptions.config.operation ?? '', subject };
+function callOf(request: FastifyRequest): NamedCall {
+  const path = decoded(request.url.split('?', 1)[0] ?? '');
+  const subject = path.length <= subjectMax ? path : `${path.slice(0, subjectMax)}…${hashOf(path)}`;
+  const shown = shownFields(request);
+  return {
+    tokenId: request.actor.tokenId,
+    operation: request.routeOptions.config.operation ?? '',
+    subject: shown.length === 0 ? subject : `${subject}#${hashOf(JSON.stringify(shown))}`,
+  };
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** What the call sets, of the fields that the owner is shown. */
+function shownFields({ body, routeOptions }: FastifyRequest): [field: string, value: string][] {
+  const fields = (body ?? {}) as Record<string, unknown>;
+  const { shownToOwner = [] } = routeOptions.config;
+  return shownToOwner.flatMap((field) => {
+    const value = Object.hasOwn(fields, field) ? fields[field] : undefined;
+    return typeof value === 'string' ? [[field, value]] : [];
+  });
+}
+
+/** As part of a sentence and of a link: one short line, in which nothing is invisible. */
+function shownText([field, value]: [field: string, value: string]): string {
+  const line = value
+    .toWellFormed()
+    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .trim();
+  const [letters, isLong] = [[...line].slice(0, shownMax).join(''), [...line].length > shownMax];
+  return `${field} “${letters}${isLong ? '…' : ''}”`;
 }
 
 /** As the router reads it: an encoded id names the same site. */
@@ -92,7 +128,9 @@ function linkFor({ config, clock }: Deps, request: FastifyRequest) {
   return (missing: PartOfScope, { handsOn = false } = {}): string | undefined => {
     if (!capabilitiesOf(config).email_signin) return undefined;
     const { tokenId: token, ...call } = callOf(request);
-    const summary = request.routeOptions.schema?.summary ?? call.operation;
+    const does = request.routeOptions.schema?.summary ?? call.operation;
+    const shown = shownFields(request).map(shownText).join(', ');
+    const summary = shown === '' ? does : `${does}: ${shown}`;
     const until = clock.now().getTime() + linkMs;
     const more = handsOn ? { handsOn: true as const } : {};
     request.refusal = { token, ...call, summary, missing, ...more, until };

@@ -52,13 +52,13 @@ export function wideningPages(app: Api, deps: Deps): void {
     return sendPage(reply, wideningPage(page));
   }
 
-  /** Hostnames of the sites that the call names, or lacks. */
+  /** Titles and hostnames of the sites that the call names, or lacks. */
   async function siteNames({ em, actor }: FastifyRequest, path: string, missing: 'all' | string[] = []) {
     const named = [...path.matchAll(/site_[0-9a-z]{26}/g)].map(([id]) => id);
     const names = new Map<string, string>();
     for (const id of new Set([...named, ...(missing === 'all' ? [] : missing)])) {
       const site = await findSite(em, actor, id);
-      if (site) names.set(id, siteHostname(deps.config, site.name));
+      if (site) names.set(id, `“${site.title}” (${siteHostname(deps.config, site.name)})`);
     }
     return names;
   }

@@ -1,4 +1,4 @@
-/** Refused calls that wait for the owner: recorded once for each token, operation and path, and listed in the inbox. */
+/** Refused calls that wait for the owner: recorded once for each token, operation and subject, and listed in the inbox. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { FilterQuery } from '@mikro-orm/core';

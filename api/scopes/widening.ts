@@ -30,9 +30,9 @@ const partOfScope = z.strictObject({
 const refusal = z.strictObject({
   token: z.string(),
   operation: z.string(),
-  /** What the operation does, in a few words. */
+  /** What the operation does, in a few words, and what it sets. */
   summary: z.string(),
-  /** What the call acts on: its path. */
+  /** What the call acts on: its path, and a hash of what `summary` shows of its body. */
   subject: z.string(),
   missing: partOfScope,
   /** The call may do this, but may not give it to the token that it makes. */

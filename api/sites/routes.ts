@@ -22,6 +22,8 @@ import {
   siteView,
 } from './schemas.ts';
 
+const shownToOwner = ['title', 'name'];
+
 /** Sites: create from a template, list, rename, archive, delete. */
 export function siteRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
@@ -45,7 +47,14 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites',
     {
-      config: { operation: 'site.create', needs: 'all_sites', capability: 'repositories', makes: 'site', replay },
+      config: {
+        operation: 'site.create',
+        needs: 'all_sites',
+        capability: 'repositories',
+        makes: 'site',
+        replay,
+        shownToOwner,
+      },
       schema: {
         summary: 'Create a site',
         description:
@@ -100,7 +109,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.patch(
     '/v1/sites/:id',
     {
-      config: { operation: 'site.update', needs: 'write', invalid: { colors: 'invalid_input' } },
+      config: { operation: 'site.update', needs: 'write', invalid: { colors: 'invalid_input' }, shownToOwner },
       schema: {
         summary: 'Change a site’s title, name or colours',
         description: `Only the owner can change the name, at most five times a day. The old address redirects to the new one for ${period(formerNameMs)}, for at most three old names. The live pages name the new address after the next publish.`,

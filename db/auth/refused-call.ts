@@ -8,7 +8,7 @@ export type RefusalAnswer = 'once' | 'always' | 'refused';
 
 /**
  * A call that was refused because its token lacks something, and for which the owner got a link. One row for each token,
- * operation and path. It expires with its link.
+ * operation and subject. It expires with its link.
  */
 export const RefusedCall = defineEntity({
   name: 'RefusedCall',
