@@ -6,7 +6,9 @@
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createSite } from '#test/api/fixture.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { usualScope } from '#rules/scopes.ts';
+import { callWith, createSite } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
 import { pathOf } from '#test/stack/requirements.ts';
@@ -94,7 +96,84 @@ test('people read the e-mails of an address change, and undo it', async () => {
   expect(confirmed).toBe('Now confirm it from the new address');
   const changed = await follow(next, 'address-confirmation', 'new', 'Use this address');
   expect(changed).toBe('Your e-mail address has changed');
+  await page.getByText('every browser is signed out').waitFor();
   expect(await follow(owner.email, 'address-change', 'undo', 'Undo the change')).toBe('The change is undone');
+  await page.context().close();
+});
+
+test('an owner stops a change of address, with the code alone', async () => {
+  const { email } = await fixture.newOwner();
+  const page = await signedIn(email);
+  await page.getByLabel('New e-mail address').fill(fixture.newAddress());
+  await press(page, 'Change my address');
+  await page.getByText('waits for a confirmation').waitFor();
+  await look(page, 'account-changing');
+  const { link, code } = await readMail(email, 'address-change', 'to-stop');
+  await goTo(page, link);
+  await press(page, 'Stop the change');
+  expect(await heading(page)).toBe('Change your e-mail address?');
+  await page.getByLabel(/code/i).fill(' ');
+  await press(page, 'Stop the change');
+  expect(await page.getByRole('alert').textContent()).toMatch(/^No code was typed\. .* 5 attempts left\.$/);
+  await look(page, 'stop-without-a-code');
+  await page.getByLabel(/code/i).fill(code);
+  await press(page, 'Stop the change');
+  await page.getByRole('heading', { name: 'The change is stopped' }).waitFor();
+  await look(page, 'stopped');
+  await goTo(page, '/account');
+  await page.getByRole('button', { name: 'Change my address' }).waitFor();
+  await page.context().close();
+});
+
+test('a person declines an invitation, accepts another, and leaves that site', async () => {
+  const owner = await fixture.newSignedIn('Claude');
+  const { email } = await fixture.newOwner();
+  const page = await signedIn(email);
+  const invite = async (title: string) => {
+    await people(fixture).invite(owner, (await createSite(owner, { title })).id, email);
+    return await readMail(email, 'invitation');
+  };
+  const { link } = await invite('The bakery');
+  await goTo(page, link);
+  await look(page, 'invitation');
+  await press(page, 'Decline');
+  await page.getByRole('heading', { name: 'Your account' }).waitFor();
+  await goTo(page, link);
+  expect(await heading(page)).toBe('You have declined this invitation');
+  await look(page, 'declined');
+  await invite('The pottery');
+  await goTo(page, '/account');
+  await look(page, 'account-invited');
+  await press(page, 'Accept');
+  await page.getByText('The pottery').waitFor();
+  await look(page, 'account-collaborator');
+  await press(page, 'Leave');
+  await page.getByText('No sites yet').waitFor();
+  await page.context().close();
+});
+
+test('an owner refuses a call of an agent, and always allows another', async () => {
+  const owner = await fixture.newSignedIn('Claude');
+  const site = await createSite(owner, { title: 'The bakery' });
+  const scope = { ...usualScope, access: 'read' } as const;
+  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Reader', scope });
+  const call = callWith(fixture.url, secret);
+  const rename = () => call('PATCH', `/v1/sites/${site.id}`, { body: { title: 'The bakery at the mill' } });
+  const page = await signedIn(owner.email);
+  const decide = async (name: string, button: string, answer: string) => {
+    expect((await rename()).status).toBe(403);
+    await goTo(page, '/account');
+    await page.getByRole('link', { name: 'Decide' }).click();
+    await page.getByText('title “The bakery at the mill”').waitFor();
+    await look(page, `asks-${name}`);
+    await press(page, button);
+    await page.getByRole('heading', { name: answer }).waitFor();
+    await look(page, name);
+  };
+  await decide('refused', 'Refuse', 'Refused');
+  fixture.skip(24 * 3_600_000);
+  await decide('allowed-always', 'Allow always', 'Allowed from now on');
+  expect([(await rename()).status, (await rename()).status]).toEqual([200, 200]);
   await page.context().close();
 });
 
