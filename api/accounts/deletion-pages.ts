@@ -81,7 +81,6 @@ const toAccount = { href: '/account', text: 'Your account' };
 const deletedNotice = (deleteAt: Date) => ({
   title: 'Your account is being deleted',
   text: `Its websites are offline. Until ${day(deleteAt)}, you can sign in and restore it.`,
-  lit: true,
   link: { href: '/signin', text: 'Sign in' },
 });
 

@@ -80,7 +80,7 @@ const subjectId = (path: string): string | null => path.match(/[a-z]+_[0-9a-z]{2
 
 const refusedNotice = noticePage({
   title: 'Refused',
-  text: 'Your agent gets no more than it had. Your inbox no longer lists this.',
+  text: 'Your agent gets no more access than it had. Your account page no longer lists this.',
   link: { href: '/account', text: 'See connected agents' },
 });
 const allowedOnce = noticePage({

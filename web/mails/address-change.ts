@@ -49,7 +49,7 @@ function changed({ newAddress, askedBy, link, code }: Asked): WrittenMail {
     preview: `You can undo this for ${undoPeriod}.`,
     heading: 'Your account has a new e-mail address',
     blocks: [
-      'Both addresses have confirmed the change. Sign-in links and access requests now go to the new one. Every browser was signed out; sign in again with it:',
+      'Both addresses have confirmed the change. Every browser was signed out. Sign-in links and access requests now go to the new address:',
       {
         facts: [
           ['New address', newAddress],

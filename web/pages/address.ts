@@ -58,7 +58,7 @@ function wordsFor({ side, acts, newAddress }: AddressPage): { title: string; lea
   if (side === 'new') {
     return {
       title: 'Is this your address?',
-      lead: `The account will use ${newAddress}. Sign-in links and access requests will be sent there, and every browser is signed out.`,
+      lead: `The account will use ${newAddress}. Sign-in links and access requests will be sent there, and every browser will be signed out.`,
       hint: 'Don’t recognise this account? Close this page; nothing will change.',
     };
   }

@@ -19,7 +19,7 @@ export type WideningPage = {
 
 /** Names the agent, what it tried, and what each answer gives it. */
 export function wideningPage({ agentName, attempt, subject, powers, handsOn, form }: WideningPage): WrittenPage {
-  const gives = handsOn ? 'The new access that it creates may' : 'For this it has to be allowed to';
+  const gives = handsOn ? 'The new access that it creates may' : 'For this, it needs to be allowed to';
   const main = html`<h1>Let “${agentName}” do this?</h1>
 <p class="lead">Your agent <strong>${agentName}</strong> tried something that you have not given it access to.</p>
 <div class="panel">
@@ -31,10 +31,10 @@ ${subject === null ? null : html`<dt>Concerns</dt><dd>${subject}</dd>`}
 <ul class="powers">${powers.map((power) => html`<li>${power}</li>`)}</ul>
 </div>
 <div class="panel">
-${form({}, html`<p class="hint">It may do exactly this, one time, within the next ${period(allowanceMs)}. What it creates by that stays until you end it.</p><button name="answer" value="once">Allow once</button>`)}
+${form({}, html`<p class="hint">It may do exactly this, one time, within the next ${period(allowanceMs)}. Anything that it creates stays until you remove it.</p><button name="answer" value="once">Allow once</button>`)}
 </div>
 <div class="panel">
-${form({}, html`<p class="hint">From now on it may always ${powers.join(', and ')}. You can revoke its access on your account page.</p><button class="quiet" name="answer" value="always">Allow always</button>`)}
+${form({}, html`<p class="hint">From now on it may always ${powers.join(', and ')}, until you revoke its access on your account page.</p><button class="quiet" name="answer" value="always">Allow always</button>`)}
 </div>
 <div class="panel">
 ${form({}, html`<p class="hint">Not what you asked your agent for? Refuse it; nothing will change.</p><button class="quiet" name="answer" value="refuse">Refuse</button>`)}
