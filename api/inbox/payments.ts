@@ -51,12 +51,17 @@ export const failedRefunds: Source = async (em, { siteIds, accountId }, since, {
     },
     { populate: ['site'], orderBy: { refundFailedAt: 'desc' }, limit },
   );
+  const bookings = await bookingsOf(
+    em,
+    payments.map(({ id }) => id),
+  );
   return payments.map((payment): InboxItem => {
     const { id, site, refundFailedAt, reference } = payment;
     return {
       kind: 'refund_failed',
       id,
       site: { id: site.id, name: site.name },
+      who: bookings.get(id)?.visitorName ?? null,
       at: refundFailedAt as Date,
       title: `A refund of a payment of ${written(payment)} on ${site.name} failed: the payer has not received the money.`,
       ...(reference == null ? {} : { message: reference }),

@@ -70,12 +70,13 @@ describe('the owner', { tags: 'chromium' }, () => {
   test('sees the agent’s reply, replies, and resolves', async () => {
     const site = await fixture.newSite();
     const { body: thread } = await site.open('Shall the heading stay?', { position: { selector: 'h1' } });
-    const context = await fixture.newContext(desk);
+    const context = await fixture.newContext({ ...desk, timezoneId: 'Asia/Kolkata', locale: 'en-GB' });
     const { page, frame } = await openReview(context, await site.link());
     await unlock(page, frame);
     await frame.getByRole('button', { name: 'Cancel' }).click();
     await frame.getByText('Shall the heading stay?').click();
-    await frame.getByText('agent').waitFor();
+    const written = await frame.getByText('· agent ·').textContent();
+    expect(written).toMatch(/ · agent · \d+ \w+ \d{4}, \d\d:\d\d GMT\+5:30$/);
     await frame.getByLabel('Your reply').fill('Yes, it is good.');
     await frame.getByRole('button', { name: 'Reply' }).click();
     await frame.locator('#messages').getByText('Yes, it is good.').waitFor();

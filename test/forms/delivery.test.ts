@@ -40,6 +40,29 @@ test('a submission’s mail to notify_to names form and site, and can be replied
   expect(await until(read, ({ mail }) => mail === 'sent')).toMatchObject({ id: sent.body.id, page: '/contact/' });
 });
 
+test('an enquiry in the inbox names its visitor, or else their address', async () => {
+  const owner = await fixture.newCaller();
+  const form = await ask.newForm(owner);
+  const fields = [
+    { name: 'Name', label: 'Company', kind: 'text' },
+    { name: 'address', label: 'Your address', kind: 'email' },
+  ];
+  const other = await ask.newForm(owner, { fields }, form.site);
+  const bare = await ask.newForm(owner, { fields: [{ name: 'size', label: 'Size', kind: 'text' }] }, form.site);
+  await ask.send(form.id, { ...ada, name: 'Ada\n Lovelace' });
+  await ask.send(other.id, { Name: 'Pottery', address: 'pots@example.com' });
+  await ask.send(other.id, { Name: ' ', address: 'bob@example.com' });
+  await ask.send(bare.id, { size: 'Ada' });
+  const { items } = (await owner.call('GET', '/v1/inbox')).body;
+  const named = items.map(({ kind, who }: { kind: string; who: string | null }) => [kind, who]);
+  expect(named.reverse()).toEqual([
+    ['new_submission', 'Ada Lovelace'],
+    ['new_submission', 'Pottery'],
+    ['new_submission', 'bob@example.com'],
+    ['new_submission', null],
+  ]);
+});
+
 test('a form acknowledges a submission once a day to each address', async () => {
   const owner = await fixture.newCaller();
   const text = 'We call you back.\nMonday to Friday.';

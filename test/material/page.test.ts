@@ -78,6 +78,16 @@ describe('the page of an upload link', () => {
     expect(faults).toEqual([]);
   });
 
+  test('shows when the link expires with the time zone, with and without scripts', async () => {
+    const owner = await material.owner();
+    const { address } = await material.link(owner, owner.siteId);
+    const timeOn = async (options: Parameters<typeof open>[1]) =>
+      await (await open(address, options)).page.locator('time').textContent();
+    const reader = { timezoneId: 'Asia/Kolkata', locale: 'en-GB' };
+    expect(await timeOn(reader)).toMatch(/^\w+,? \d+ \w+ \d{4} at \d\d:\d\d GMT\+5:30$/);
+    expect(await timeOn({ ...reader, javaScriptEnabled: false })).toMatch(/ at \d\d:\d\d UTC$/);
+  });
+
   test('offers no HEIC in either picker, so that phones convert their photos', async () => {
     const owner = await material.owner();
     const { page } = await open((await material.link(owner, owner.siteId)).address);

@@ -141,6 +141,18 @@ test('a failed refund is mailed, and stays in the inbox until requested again', 
   expect(await items(owner, 'refund_failed')).toEqual([]);
 });
 
+test('a failed refund of a booking names its visitor in the inbox', async () => {
+  const { owner, payUrl, paymentId, statusOf } = await heldIn(fixture);
+  await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { email: 'ada-unreturned@example.org' });
+  await until(statusOf, (status) => status === 'confirmed');
+  setForTest(fixture.stub.knobs, { turnAway: 1 });
+  await owner.call('POST', `/v1/payments/${paymentId}/refund`, { headers: { prefer: 'respond-async' } });
+  const attempt = await fixture.deps.em().findOneOrFail(PaymentAttempt, { payment: paymentId });
+  await refundActivities(fixture.deps).giveUpRefund(attempt.id, attempt.refundKey ?? '');
+  fixture.stub.knobs.turnAway = 0;
+  expect(await items(owner, 'refund_failed')).toMatchObject([{ id: paymentId, who: 'Ada Visitor' }]);
+});
+
 test('a waiting inbox wakes for a payment', async () => {
   const { owner, payUrl, id } = await fixture.newPayment();
   const { page } = await fixture.openLink(payUrl);

@@ -1,4 +1,5 @@
 /** The script of the upload page. Without it, the browser submits the form. */
+import { longDate, readerTime } from '#web/reader-times.js';
 import { UploadRow } from './upload-row.js';
 
 const parallel = 2;
@@ -20,7 +21,7 @@ camera.hidden = !hasTouch;
 const title = drop.querySelector('strong');
 if (!hasTouch && title) title.textContent = 'Drop photos here, or choose them';
 for (const time of document.querySelectorAll('time')) {
-  time.textContent = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'short' });
+  time.textContent = readerTime(time.dateTime, longDate);
 }
 
 for (const input of form.querySelectorAll('input')) {

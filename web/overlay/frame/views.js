@@ -1,5 +1,6 @@
 /** The list of threads, and one thread. */
 import { make } from '#web/dom.js';
+import { readerTime, shortDate } from '#web/reader-times.js';
 import { byId } from './dom.js';
 
 /**
@@ -62,7 +63,6 @@ export function drawThread(thread, threads) {
 
 /** @param {import('./threads.js').Message} message */
 function messageOf({ author, author_kind: kind, body, created_at: createdAt }) {
-  const time = new Date(createdAt).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-  const line = make('small', { textContent: `${author}${kinds[kind]} · ${time}` });
+  const line = make('small', { textContent: `${author}${kinds[kind]} · ${readerTime(createdAt, shortDate)}` });
   return make('li', {}, line, make('p', { textContent: body }));
 }
