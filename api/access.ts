@@ -96,6 +96,19 @@ export async function findSite(em: EntityManager, actor: Person, siteId: string)
   return site && (await mayAct(em, actor, site)) ? site : null;
 }
 
+/** The row, if it exists and the caller has access to its site. Throws `not_found`. `list` is the site's path that lists them. */
+export async function requireAccessible<Row extends { site: { id: string } }>(
+  em: EntityManager,
+  person: Person,
+  row: Row | null,
+  { what, list }: { what: string; list: string },
+): Promise<Row> {
+  if (row && (await findSite(em, person, row.site.id))) return row;
+  throw errors.not_found(`No ${what} with this id is accessible with this token.`, {
+    nextAction: `Call GET /v1/sites/{id}/${list} to list a site’s ${what}s.`,
+  });
+}
+
 export function noSuchSite(): AppError {
   return errors.not_found('No site with this id is accessible with this token.', {
     nextAction: 'Call GET /v1/sites to list the accessible sites.',

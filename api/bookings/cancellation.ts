@@ -1,7 +1,7 @@
 /** Reading and cancelling bookings: by the site's people, or by the visitor with the link in the e-mail. */
 
 import type { z } from 'zod';
-import { type Actor, findSite, requireOwner } from '#api/access.ts';
+import { type Actor, requireAccessible, requireOwner } from '#api/access.ts';
 import { type mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Booking } from '#db/bookings/booking.ts';
@@ -25,8 +25,7 @@ import { type ShownBooking, shown } from './schemas.ts';
 /** The booking, if the caller may act on its site. Throws `not_found`. */
 export async function loadBooking(em: EntityManager, actor: Actor, id: string): Promise<ShownBooking> {
   const booking = isId('book', id) ? await em.findOne(Booking, { id }, shown) : null;
-  if (booking && (await findSite(em, actor, booking.site.id))) return booking;
-  throw noSuchBooking();
+  return await requireAccessible(em, actor, booking, { what: 'booking', list: 'bookings' });
 }
 
 /** The booking of the link in a visitor's e-mail. Throws `not_found`. */
@@ -128,10 +127,4 @@ export function notLive(status: 'cancelled' | 'expired'): AppError {
       ? 'This booking has already been cancelled.'
       : 'This booking expired because it was not paid for in time.',
   );
-}
-
-function noSuchBooking(): AppError {
-  return errors.not_found('No booking with this id is accessible with this token.', {
-    nextAction: 'Call GET /v1/sites/{id}/bookings to list a site’s bookings.',
-  });
 }

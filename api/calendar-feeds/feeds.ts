@@ -1,5 +1,5 @@
 /** Calendar feeds: create, list and revoke them, and what is in one. */
-import { type Actor, findSite, loadSite, type Person, personOf, requireActive } from '#api/access.ts';
+import { type Actor, findSite, loadSite, type Person, personOf, requireAccessible, requireActive } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { expiryWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -55,10 +55,7 @@ export async function createFeed(
 /** The feed, if the caller may act on its site. Throws `not_found`. */
 export async function loadFeed(em: EntityManager, actor: Person, feedId: string): Promise<CalendarFeed> {
   const feed = isId('feed', feedId) ? await em.findOne(CalendarFeed, { id: feedId }) : null;
-  if (feed && (await findSite(em, actor, feed.site.id))) return feed;
-  throw errors.not_found('No calendar feed with this id is accessible with this token.', {
-    nextAction: 'Call GET /v1/sites/{id}/calendar-feeds to list a site’s calendar feeds.',
-  });
+  return await requireAccessible(em, actor, feed, { what: 'calendar feed', list: 'calendar-feeds' });
 }
 
 /** Revokes a feed at once. Revoking it again changes nothing. */

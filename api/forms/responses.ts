@@ -47,7 +47,8 @@ export function respondInvalid(
   const kept =
     known.code === 'invalid_return_path' ? new Map([...given].filter(([name]) => name !== '_return')) : given;
   const again = form && (known.retryable || known.code === 'invalid_return_path') ? { action, leadsTo } : undefined;
-  return sendPage(reply, refusedPage({ title, text: texts[known.code] ?? known.message }, kept, again), known.status);
+  const words = { title, text: texts[known.code] ?? known.message };
+  return sendPage(reply, refusedPage(words, kept, { again, colors: form?.site.colors }), known.status);
 }
 
 function formAgain(

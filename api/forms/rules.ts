@@ -1,7 +1,7 @@
 /** Forms: created, changed, closed and deleted by accounts that may act on their site. */
 import { LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
-import { type Actor, findSite, loadSite, lockChangeable, requireChangeable, roleOf } from '#api/access.ts';
+import { type Actor, loadSite, lockChangeable, requireAccessible, requireChangeable, roleOf } from '#api/access.ts';
 import { notifyAddress, notifyOptions, readNotifyTo, readReplyTo } from '#api/notify-to.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { askedFields, Form } from '#db/forms/form.ts';
@@ -53,10 +53,7 @@ export async function createForm(
 /** The form, if the caller may act on its site. */
 export async function loadForm(em: EntityManager, actor: Actor, formId: string): Promise<Form> {
   const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
-  if (form && (await findSite(em, actor, form.site.id))) return form;
-  throw errors.not_found('No form with this id is accessible with this token.', {
-    nextAction: 'Call GET /v1/sites/{id}/forms to list a site’s forms.',
-  });
+  return await requireAccessible(em, actor, form, { what: 'form', list: 'forms' });
 }
 
 /**

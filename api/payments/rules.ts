@@ -1,7 +1,7 @@
 /** Payments of a site: created by its people, and read. */
 
 import type { Loaded } from '@mikro-orm/core';
-import { type Actor, findSite, loadSite, requireActive, requireSiteNotBlocked } from '#api/access.ts';
+import { type Actor, loadSite, requireAccessible, requireActive, requireSiteNotBlocked } from '#api/access.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
@@ -65,10 +65,7 @@ export type WholePayment = Loaded<Payment, 'site' | 'payoutAccount'>;
 export async function loadPayment(em: EntityManager, actor: Actor, id: string): Promise<WholePayment> {
   const relations = { populate: ['site', 'payoutAccount'] } as const;
   const payment = isId('pay', id) ? await em.findOne(Payment, { id }, relations) : null;
-  if (payment && (await findSite(em, actor, payment.site.id))) return payment;
-  throw errors.not_found('No payment with this id is accessible with this token.', {
-    nextAction: 'Call GET /v1/sites/{id}/payments to list a site’s payments.',
-  });
+  return await requireAccessible(em, actor, payment, { what: 'payment', list: 'payments' });
 }
 
 /** The condition of a query for payments that have this status now. */

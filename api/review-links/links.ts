@@ -1,6 +1,6 @@
 /** Review links: create, list, revoke, and the person behind one. */
 
-import { type Actor, findSite, loadSite, personOf, requireActive, roleOf } from '#api/access.ts';
+import { type Actor, findSite, loadSite, personOf, requireAccessible, requireActive, roleOf } from '#api/access.ts';
 import type { Author } from '#api/comments/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
@@ -67,11 +67,7 @@ export async function createLink(
 /** The link, if the caller may act on its site. */
 export async function loadLink(em: EntityManager, actor: Actor, linkId: string): Promise<ReviewLink> {
   const link = isId('rev', linkId) ? await em.findOne(ReviewLink, { id: linkId }) : null;
-  const site = link && (await findSite(em, actor, link.site.id));
-  if (link && site) return link;
-  throw errors.not_found('No review link with this id is accessible with this token.', {
-    nextAction: 'Call GET /v1/sites/{id}/review-links to list a site’s review links.',
-  });
+  return await requireAccessible(em, actor, link, { what: 'review link', list: 'review-links' });
 }
 
 /** Revokes a link at once, also in browsers that have it open. Revoking it again changes nothing. */

@@ -1,6 +1,6 @@
 /** Upload links: create, list, revoke, and what a link still allows. */
 
-import { type Actor, findSite, loadSite, personOf, requireActive, roleOf } from '#api/access.ts';
+import { type Actor, findSite, loadSite, personOf, requireAccessible, requireActive, roleOf } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -76,13 +76,7 @@ const linkSubject = ({ id }: { id: string }) => ({ id, name: null });
 /** The link, if the caller may act on its site. */
 export async function loadLink(em: EntityManager, actor: Actor, linkId: string): Promise<UploadLink> {
   const link = isId('upl', linkId) ? await em.findOne(UploadLink, { id: linkId }) : null;
-  const site = link && (await findSite(em, actor, link.site.id));
-  if (!link || !site) {
-    throw errors.not_found('There is no upload link with this id, or this token has no access to its site.', {
-      nextAction: 'Call GET /v1/sites/{id}/uploads to list a site’s upload links.',
-    });
-  }
-  return link;
+  return await requireAccessible(em, actor, link, { what: 'upload link', list: 'uploads' });
 }
 
 /** Revokes a link at once, also for uploads in progress. Revoking it again changes nothing. */

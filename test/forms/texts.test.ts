@@ -52,6 +52,24 @@ test('texts and addresses that cannot be used are refused with their codes', asy
   }
 });
 
+test('every page of a form has the two colours of its site', async () => {
+  const form = await ask.newForm(owner);
+  const colors = { accent: '#ffd400', background: '#fdf6e3' };
+  const elsewhere = { origin: 'https://elsewhere.example' };
+  const pages = async () => [
+    await ask.visitor('GET', `/f/${form.id}`, { headers: { accept: 'text/html' } }),
+    await ask.visitor('GET', `/f/${form.id}/embed.html`),
+    await ask.post(form.id, { email: 'none' }),
+    await ask.post(form.id, ada, elsewhere),
+    await ask.post(form.id, { ...ada, altcha: await ask.solved(form.id) }),
+  ];
+  const seen = async () => (await pages()).map(({ status, text }) => [status, text.includes('--fill: #ffd400;')]);
+  const statuses = [200, 200, 400, 400, 200];
+  expect(await seen()).toEqual(statuses.map((status) => [status, false]));
+  await owner.call('PATCH', `/v1/sites/${form.site.id}`, { body: { colors } });
+  expect(await seen()).toEqual(statuses.map((status) => [status, true]));
+});
+
 test('after sending, a visitor reads the thanks or is redirected to the path', async () => {
   const form = await ask.newForm(owner, { thanks: texts.thanks });
   const told = await ask.send(form.id);

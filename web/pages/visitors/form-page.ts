@@ -129,13 +129,13 @@ ${thanks ? html`<p>${linesHtml(thanks)}</p>` : null}
 export function refusedPage(
   { title, text }: { title: string; text: string },
   kept: ReadonlyMap<string, readonly string[]>,
-  again: { action: string; leadsTo?: readonly string[] } | undefined,
+  { again, colors }: { again: { action: string; leadsTo?: readonly string[] } | undefined; colors: ShownForm['colors'] },
 ): WrittenPage {
   const said = [...kept].filter(([name]) => !name.startsWith('_') && name !== 'altcha');
   return writePage({
     title,
     layout: said.length > 0 ? 'card' : 'message',
-    style,
+    style: `${style}${colorStyle(colors)}`,
     ...(again ? { form: true, leadsTo: again.leadsTo ?? [] } : {}),
     main: html`${said.length > 0 ? null : illustration(false)}
 <div><h1>${title}</h1>
@@ -159,7 +159,7 @@ export function embedPage(shown: ShownForm, snippet: string): WrittenPage {
     leadsTo: [new URL(shown.siteUrl).origin],
     loads: shown.challenge.kind === 'hosted' ? [new URL(shown.challenge.scriptUrl).origin] : [],
     script: script(),
-    style,
+    style: `${style}${colorStyle(shown.colors)}`,
     main: html`<div>
 <h1>${shown.name}</h1>
 <p class="lead">A form on ${shown.hostname}, with the HTML to paste into the site’s pages.</p>
