@@ -10,68 +10,28 @@ import { bookings } from '#test/bookings/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
 import { showDraft } from '#test/comments/drafts.ts';
 import { ada, challengeEnv, forms } from '#test/forms/fixture.ts';
-import { people } from '#test/invitations/fixture.ts';
 import { attachAccount } from '#test/payments/fixture.ts';
-import { until } from '#test/stack/until.ts';
 import { createMailFixture, type MailFixture } from './fixture.ts';
-import { mailOwners, queuedMails, stalledAtQueue } from './owner-mails.ts';
+import { mailOwners, stalledAtQueue } from './owner-mails.ts';
+import { noParts, type Summaries, summaries } from './summaries.ts';
 
-const kind = 'weekly-summary';
 let fixture: MailFixture;
+let { skipToMonday, summarised, visitedOnDay } = {} as Summaries;
 beforeAll(async () => {
   fixture = await createMailFixture({}, challengeEnv);
+  ({ skipToMonday, summarised, visitedOnDay } = summaries(fixture));
 }, 60_000);
 afterAll(() => fixture?.close());
 
-/** Moves the clock to the next Monday, at this hour in UTC. Returns the days of the week before. */
-function skipToMonday(hour: number): { from: Date; days: Date[] } {
-  const now = fixture.clock.now();
-  const midnight = Math.floor(now.getTime() / dayMs) * dayMs;
-  const daysAhead = ((8 - now.getUTCDay()) % 7) + (now.getUTCDay() === 1 ? 7 : 0);
-  const monday = midnight + daysAhead * dayMs;
-  fixture.skip(monday + hour * hourMs - now.getTime());
-  const days = Array.from({ length: 7 }, (_, n) => new Date(monday - (7 - n) * dayMs));
-  return { from: days[0] as Date, days };
-}
-
-/** An owner who wants the summary, with as many sites. */
-async function summarised(sites = 1) {
-  const ask = people(fixture);
-  const owner = await fixture.newCaller();
-  await fixture.deps
-    .em()
-    .execute(`update account set mail_choices = '{"summary": true}' where id = ?`, [owner.accountId]);
-  const made = [];
-  for (let n = 0; n < sites; n += 1) made.push(await ask.newSite(owner));
-  const email = await ask.emailOf(owner);
-  return {
-    owner,
-    sites: made,
-    hostnames: made.map(({ name }) => siteHostname(fixture.config, name)),
-    queued: () => queuedMails(fixture, kind, { accountId: owner.accountId }),
-    received: async () => {
-      const summaries = () => fixture.mailsTo(email).filter(({ subject }) => subject.includes('Your week'));
-      return (await until(summaries, ({ length }) => length > 0))[0];
-    },
-  };
-}
-
 const sketch = Buffer.from([0, 1, 1, 0, 2, 1]);
-const empty = `'{}', '{}', '{}', '{}'`;
 const none = { id: '', name: '' };
 
 /** Two visitors in an hour that is not rolled up, as an edge counts them. */
 const visited = (siteId: string, at: Date) =>
   fixture.deps.em().execute(
     `insert into view_hour (site_id, hour, writer, views, sketch, pages, referrers, countries, devices)
-     values (?, ?, 'test', 5, ?, ${empty})`,
+     values (?, ?, 'test', 5, ?, ${noParts})`,
     [siteId, at, sketch],
-  );
-const visitedOnDay = (siteId: string, day: Date, visitors: number) =>
-  fixture.deps.em().execute(
-    `insert into view_total (site_id, unit, start, views, visitors, pages, referrers, countries, devices)
-     values (?, 'day', ?::date, 99, ?, ${empty})`,
-    [siteId, day.toISOString().slice(0, 10), visitors],
   );
 
 /** A paid link of the site. */
