@@ -202,27 +202,27 @@ test('the widget is small, immutable under its hash, and revalidated under its n
   expect([kept.status, kept.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
 });
 
-test('the total of several seats is shown before the button', async () => {
-  const service = { price: { amount: 3000, currency: 'EUR' }, seats_max: 4 };
+test.each([
+  // More than can be booked costs no more than that.
+  { per: 'seat', text: '€30.00 per seat', totals: { 1: '€30.00', 3: '€90.00', 9: '€120.00', 2: '€60.00' }, paid: 6000 },
+  { per: 'booking', text: '€30.00', totals: { 1: '€30.00', 3: '€30.00', 9: '€30.00', 2: '€30.00' }, paid: 3000 },
+])('the total of several seats is shown before the button, priced per $per', async ({ per, text, totals, paid }) => {
+  const service = { price: { amount: 3000, currency: 'EUR', per }, seats_max: 4 };
   const { owner, site, publicId } = await fixture.newBookable(timetable({ calendar: { capacity: 9 }, service }));
   await attachAccount(fixture, owner, site.id);
   const page = await opened(publicId, site.name);
   await fill(page);
-  for (const [seats, total] of [
-    ['1', '€30.00'],
-    ['3', '€90.00'],
-    // More than can be booked costs no more than that.
-    ['9', '€120.00'],
-    ['2', '€60.00'],
-  ] as const) {
+  const button = (total: string) => page.getByRole('button', { name: `Continue to payment · ${total}`, exact: true });
+  for (const [seats, total] of Object.entries(totals)) {
     await page.locator('input[name=seats]').fill(seats);
-    await page.getByRole('button', { name: `Continue to payment · ${total}`, exact: true }).waitFor();
-    expect(await page.locator('.summary strong').textContent()).toBe(`Total: ${total}`);
+    await button(total).waitFor();
+    expect(await page.locator('.summary').textContent()).toBe(`1 hour · ${text}Total: ${total}`);
   }
-  await page.getByRole('button', { name: 'Continue to payment · €60.00', exact: true }).click();
+  await page.locator('input[name=seats]').fill('2');
+  await button(totals[2]).click();
   await page.locator('a.send').waitFor();
   const [booking] = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items;
-  expect(booking).toMatchObject({ seats: 2, price: { amount: 6000, currency: 'EUR' } });
+  expect(booking).toMatchObject({ seats: 2, price: { amount: paid, currency: 'EUR' } });
   await page.context().close();
 });
 
