@@ -62,6 +62,7 @@ import { DomainMails } from './migrations/2026-11-26-dom23-domain-mails.ts';
 import { InboxKinds } from './migrations/2026-11-26-inbox23-kinds.ts';
 import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
 import { PeriodicMails } from './migrations/2026-11-26-mails23b-periodic-mails.ts';
+import { MovedBy } from './migrations/2026-11-26-moves23-moved-by.ts';
 import { PageColors } from './migrations/2026-11-26-page23-page-colors.ts';
 
 /**
@@ -133,4 +134,5 @@ export const migrationsList = [
   { name: '2026-11-26-page23-page-colors', class: PageColors },
   { name: '2026-11-26-acc22-accepted-pushes', class: AcceptedPushes },
   { name: '2026-11-26-dom23-domain-mails', class: DomainMails },
+  { name: '2026-11-26-moves23-moved-by', class: MovedBy },
 ];

@@ -1,15 +1,13 @@
 /** The answer to a cancellation: what goes back to the visitor, who is told, and what is left to do for the owner. */
 import { z } from 'zod';
 import { mailStatus } from '#api/mail-status.ts';
-import { notifyAddress } from '#api/notify-to.ts';
-import { Bookable } from '#db/bookings/bookable.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
-import { Site } from '#db/sites/site.ts';
 import { written } from '#rules/currencies.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type Refund, refundOf } from './cancellation.ts';
 import { bookingSchema, bookingView, type ShownBooking } from './schemas.ts';
+import { whoTells } from './untold.ts';
 
 export const cancelledBookingSchema = bookingSchema
   .extend({
@@ -46,25 +44,11 @@ export async function cancelledView(em: EntityManager, { config, clock }: Deps, 
 
 /** Who has to tell the visitor of the cancellation, and how. */
 async function untold(em: EntityManager, booking: ShownBooking): Promise<string> {
-  const {
-    site: { id },
-    visitorName,
-    reference,
-    notice,
-    paymentId,
-    createdById,
-  } = booking;
+  const { visitorName, reference, paymentId } = booking;
   if (paymentId && (await em.count(Payment, { id: paymentId, paidAt: null })) > 0) {
     return `${visitorName} had not paid and gets no e-mail: the payment page says that the booking is no longer held.`;
   }
-  const site = await em.findOneOrFail(Site, { id });
-  const bookable = await em.findOne(Bookable, { site: id });
-  const who = await notifyAddress(em, site, bookable?.notifyCollaboratorId);
-  const how =
-    notice && !createdById
-      ? `by replying to the e-mail “New booking” with the reference ${reference}; the reply goes to the visitor`
-      : `in person or by phone${notice ? '' : ': this platform sends no e-mails'}`;
-  return `The platform sends the visitor no e-mail about the cancellation. Ask ${who} to tell ${visitorName} that booking ${reference} is cancelled, ${how}.`;
+  return await whoTells(em, booking, { about: 'the cancellation', what: `that booking ${reference} is cancelled` });
 }
 
 /** What the payer learns by e-mail. It may be another person than the visitor. */

@@ -1,5 +1,5 @@
 /**
- * How many bookings a visitor may have, a site may get in a minute, and its people may move in an hour. The caller holds the lock of a calendar, and takes
+ * How many bookings a visitor may have, a site may get in a minute, its people may move in an hour, and how often a visitor moves one. The caller holds the lock of a calendar, and takes
  * that of the site's bookings here.
  */
 import { notAPerson, requireUnused, type Solved } from '#api/visitors/challenges.ts';
@@ -22,6 +22,8 @@ const freeMax = 5;
 const perMinute = 10;
 /** Moves of a site, each of which may e-mail the person who is notified. Scaled by `FRONTAGE_RATE_SCALE`. */
 const movesPerHour = 60;
+/** Moves of one booking, beyond which its visitor cannot move it. */
+const visitorMovesMax = 10;
 
 export const challenged = { what: 'The booking', call: 'GET /b/{public_id}/challenge' } as const;
 
@@ -101,6 +103,14 @@ export async function requireFewMoves(
       return (await tx.find(HistoryEntry, moved, { orderBy: { at: 'desc' }, offset, limit: 1 }))[0]?.at;
     },
   });
+}
+
+/** For a visitor, whom no other limit of moves knows. Throws `not_cancellable`. */
+export function requireMovedSeldom({ moves }: Pick<Booking, 'moves'>): void {
+  if (moves < visitorMovesMax) return;
+  throw errors.not_cancellable(
+    'This booking has been moved many times already. Please ask the website’s owner for another time.',
+  );
 }
 
 function tooMany(

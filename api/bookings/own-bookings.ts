@@ -166,6 +166,10 @@ export function isOffered({ service, calendar, booked }: Place, now: Date): bool
   return slotAt(anyTime, calendarOf(calendar), booked.from, now.getTime()) !== undefined;
 }
 
+/** Whether a visitor could book this time now. */
+export const isOfferedNow = ({ service, calendar, booked }: Place, now: Date): boolean =>
+  service !== null && slotAt(service, calendarOf(calendar), booked.from, now.getTime()) !== undefined;
+
 export function placeColumns({ calendar, booked, busy, seats }: Place) {
   return {
     calendar,

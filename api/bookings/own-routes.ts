@@ -2,12 +2,9 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
-import { notifyAddress } from '#api/notify-to.ts';
 import { idParams, instant, plainName } from '#api/schemas.ts';
-import { Bookable } from '#db/bookings/bookable.ts';
 import { bookingKinds } from '#db/bookings/booking.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { newSecret } from '#runtime/ids.ts';
 import { loadBooking } from './cancellation.ts';
@@ -15,6 +12,7 @@ import { moveBooking } from './moving.ts';
 import { createOwnBooking, isOffered, placeOf } from './own-bookings.ts';
 import { bookingSchema, bookingView, type ShownBooking } from './schemas.ts';
 import { declaredOf } from './timetable.ts';
+import { isMoveUntold, whoTells } from './untold.ts';
 import { wishes } from './visitor-schemas.ts';
 
 const ownBookingInput = z.strictObject({
@@ -93,7 +91,7 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
         capability,
         invalid: { start: 'invalid_slot', calendar: 'invalid_calendar' },
         replay: async ({ em, actor }: FastifyRequest, id) => {
-          return bookingView(config, await loadBooking(em, actor, id), clock.now());
+          return movedView(em, await loadBooking(em, actor, id));
         },
       },
       schema: {
@@ -108,23 +106,18 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
       },
     },
     async ({ em, actor, params, body }) => {
-      const { booking, isMoved, isNotified } = await moveBooking(em, deps, actor, params.id, body);
-      const shown = bookingView(config, booking, clock.now());
-      if (!isMoved || isNotified || !booking.visitorName) return shown;
-      return { ...shown, next_action: await untold(em, booking) };
+      const found = await loadBooking(em, actor, params.id);
+      return await movedView(em, await moveBooking(em, deps, actor, found, body));
     },
   );
 
-  async function untold(em: EntityManager, booking: ShownBooking): Promise<string> {
-    const { visitorName, reference, notice, createdById } = booking;
-    const site = await em.findOneOrFail(Site, { id: booking.site.id });
-    const bookable = await em.findOne(Bookable, { site: site.id });
-    const who = await notifyAddress(em, site, bookable?.notifyCollaboratorId);
-    const how =
-      notice && !createdById
-        ? `by replying to the e-mail “New booking” with the reference ${reference}; the reply goes to the visitor`
-        : 'in person or by phone';
-    return `The platform does not e-mail the visitor. Ask ${who} to tell ${visitorName} the new time of booking ${reference}, ${how}.`;
+  /** Whoever repeats a move, perhaps because its answer was lost, is told the same. */
+  async function movedView(em: EntityManager, booking: ShownBooking) {
+    const shown = bookingView(config, booking, clock.now());
+    const isLive = shown.status === 'held' || shown.status === 'confirmed';
+    if (!isLive || !isMoveUntold(booking)) return shown;
+    const what = `the new time of booking ${booking.reference}`;
+    return { ...shown, next_action: await whoTells(em, booking, { about: 'the move', what }) };
   }
 
   async function view(em: EntityManager, booking: ShownBooking) {

@@ -1,38 +1,53 @@
-/** Upcoming bookings that visitors made in the last week and that were not cancelled. */
-
-import { Booking } from '#db/bookings/booking.ts';
+/** Upcoming bookings that a visitor made or moved in the last week, and those that somebody else than the reader moved. */
 import { momentIn } from '#rules/bookings/written-times.ts';
 import { dayMs } from '#rules/time.ts';
-import { unfinished } from './done.ts';
+import { notDone } from './done.ts';
 import type { InboxItem, Reader, Source } from './item.ts';
 
 const weekMs = 7 * dayMs;
 
+// Without a mover, the visitor moved it.
+const sql = `
+  select booking.id, booking.visitor_name as visitor, service_name as service, starts_at as start, time_zone as "timeZone",
+    news.at, is_move as "isMove", mover.name as mover, site.id as "siteId", site.name as "siteName"
+  from booking
+  join site on site.id = booking.site_id and site.status = 'active'
+  join calendar on calendar.id = booking.calendar_id
+  cross join lateral (select moved_at is not null and moved_by_id is distinct from ? as is_move) as last
+  cross join lateral (select case when is_move then moved_at else booking.created_at end as at) as news
+  left join account mover on mover.id = booking.moved_by_id
+  where booking.site_id = any(?) and booking.kind = 'booking' and booking.status = 'confirmed' and ends_at > ?
+    and news.at > ? and (booking.created_by_id is null or (is_move and moved_by_id is null))
+    and ${notDone({ kind: 'new_booking', id: 'booking.id', at: 'news.at' })}
+  order by news.at desc limit ?`;
+
+type Row = Record<'id' | 'visitor' | 'service' | 'timeZone' | 'siteId' | 'siteName', string> & {
+  isMove: boolean;
+  mover: string | null;
+  start: string | Date;
+  at: string | Date;
+};
+
 export const recentBookings: Source = async (em, { siteIds, accountId }: Reader, since, { now, limit }) => {
   const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));
-  const bookings = await em.find(
-    Booking,
-    {
-      site: { id: { $in: [...siteIds] }, status: 'active' },
-      kind: 'booking',
-      createdById: null,
-      status: 'confirmed',
-      createdAt: { $gt: after },
-      endsAt: { $gt: now },
-      [unfinished(accountId, { kind: 'new_booking', at: 'created_at' })]: [],
-    },
-    { populate: ['site', 'calendar'], orderBy: { createdAt: 'desc' }, limit },
-  );
-  return bookings.map(({ id, site, createdAt, visitorName, serviceName, startsAt, calendar }): InboxItem => {
-    const start = momentIn(startsAt.toISOString(), calendar.timeZone);
-    return {
+  const values = [accountId, `{${siteIds.join(',')}}`, now, after, accountId, limit];
+  const rows: Row[] = await em.execute(sql, values);
+  return rows.map(
+    (row): InboxItem => ({
       kind: 'new_booking',
-      id,
-      site: { id: site.id, name: site.name },
-      who: visitorName,
-      at: createdAt,
-      title: `${visitorName} booked ${serviceName} on ${site.name} for ${start}.`,
-      nextAction: `Tell the owner. GET /v1/bookings/${id} returns the booking; POST /v1/bookings/${id}/cancel cancels it.`,
-    };
-  });
+      id: row.id,
+      site: { id: row.siteId, name: row.siteName },
+      who: row.isMove ? (row.mover ?? row.visitor) : row.visitor,
+      at: new Date(row.at),
+      title: titleOf(row),
+      nextAction: `Tell the owner. GET /v1/bookings/${row.id} returns the booking; POST /v1/bookings/${row.id}/cancel cancels it.`,
+    }),
+  );
 };
+
+function titleOf({ visitor, service, siteName, start, timeZone, isMove, mover }: Row): string {
+  const time = momentIn(new Date(start).toISOString(), timeZone);
+  if (!isMove) return `${visitor} booked ${service} on ${siteName} for ${time}.`;
+  if (mover === null) return `${visitor} moved their booking of ${service} on ${siteName} to ${time}.`;
+  return `${mover} moved the booking of ${visitor} for ${service} on ${siteName} to ${time}.`;
+}

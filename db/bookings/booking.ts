@@ -56,6 +56,8 @@ export const Booking = defineEntity({
     /** How often it was moved: the SEQUENCE of its calendar file. */
     moves: p.integer().default(0),
     movedAt: p.datetime().nullable(),
+    /** The account that moved it last; null where the visitor did. */
+    movedById: p.text().nullable(),
   },
 });
 export type Booking = InferEntity<typeof Booking>;

@@ -1,4 +1,4 @@
-/** Mails about a booking that the site's people moved. */
+/** Mails about a booking that the site's people or the visitor moved. */
 import { queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter, settleMail } from '#db/mail/queue.ts';
@@ -16,19 +16,25 @@ import { decryptContact } from './visitor-contact.ts';
 const failure = 'the booking was moved before the e-mail was sent';
 
 type Deps = { clock: Clock; config: Config };
-type Moved = { booking: WholeBooking; site: Site; before: { startsAt: Date; timeZone: string } };
+type Moved = {
+  booking: WholeBooking;
+  site: Site;
+  before: { startsAt: Date; timeZone: string };
+  by: 'visitor' | 'site';
+};
 
 /**
  * Queues a mail to the site's address for booking notices, and one to the visitor who asked for it, or whose confirmation
- * or reminder is still queued, which is then never sent. Returns whether the visitor gets one.
+ * or reminder is still queued, which is then never sent.
  */
-export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved): Promise<boolean> {
-  const { booking, site, before } = moved;
-  if (!deps.config.mail || booking.kind === 'block') return false;
+export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved): Promise<void> {
+  const { booking, site, before, by } = moved;
+  if (!deps.config.mail || booking.kind === 'block') return;
   const visitor = await visitorToNotify(tx, deps, moved);
   const data = {
     ...(await factsOf(tx, booking, site, deps.config)),
     before: { start: isoLocal(before.timeZone, before.startsAt.getTime()), timeZone: before.timeZone },
+    by,
   };
   await withdrawNotice(tx, deps.clock, booking);
   booking.notice = await queueNotice(tx, deps, {
@@ -37,7 +43,7 @@ export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved
     data: { ...data, to: 'site', visitorName: booking.visitorName, isVisitorNotified: visitor !== null },
     site,
   });
-  if (!visitor) return false;
+  if (!visitor) return;
   const { to, ...more } = visitor;
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'booking-moved',
@@ -45,7 +51,6 @@ export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved
     data: { ...data, ...more, to: 'visitor' },
     site,
   });
-  return true;
 }
 
 /** The notice of an earlier move of the booking, if it is still queued, is never sent. */

@@ -45,6 +45,7 @@ export const excluded: Record<string, string> = {
   'booking.created_by_id': people,
   'booking.hold_expires_at': 'an unpaid hold is exported as expired',
   'booking.mail_id': 'this installation has already sent the e-mail',
+  'booking.moved_by_id': people,
   'booking.notice_id': 'this installation has already sent the e-mail',
   'booking.paying': money,
   'booking.payment_id': money,

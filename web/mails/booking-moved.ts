@@ -3,7 +3,8 @@ import { momentFor } from '#rules/bookings/written-times.ts';
 import { type BookingFacts, eventAttachment, factsTable, whenOf } from './booking.ts';
 import { type WrittenMail, write } from './layout.ts';
 
-type MovedFacts = BookingFacts & { before: Pick<BookingFacts, 'start' | 'timeZone'> };
+/** `by` is absent in e-mails of earlier releases, whose bookings the site's people moved. */
+type MovedFacts = BookingFacts & { before: Pick<BookingFacts, 'start' | 'timeZone'>; by?: 'visitor' | 'site' };
 type ToSite = { to: 'site'; visitorName: string; isVisitorNotified: boolean };
 type ToVisitor = { to: 'visitor'; cancelUrl: string };
 
@@ -11,18 +12,20 @@ export function bookingMoved(facts: MovedFacts & (ToSite | ToVisitor), context: 
   return facts.to === 'site' ? toSite(facts) : toVisitor(facts, context);
 }
 
-function toSite({ visitorName, isVisitorNotified, before, ...facts }: MovedFacts & ToSite): WrittenMail {
+function toSite({ visitorName, isVisitorNotified, before, by, ...facts }: MovedFacts & ToSite): WrittenMail {
   const whose = visitorName ? `The booking of ${visitorName}` : 'A booking';
+  const isKnown = by === 'visitor' || !visitorName;
+  const what = by === 'visitor' ? `${visitorName} moved this booking.` : `${whose} was moved.`;
   return write({
     subject: `Moved: ${facts.service}, ${whenOf(facts)}`,
     hostname: facts.hostname,
     preview: `${whose} has a new time.`,
     heading: `A booking on ${facts.hostname} was moved`,
     blocks: [
-      `${whose} was moved. The old time, ${whenOf(before)}, is available again.`,
-      ...(visitorName
-        ? [isVisitorNotified ? 'We are e-mailing the visitor the new time.' : untold(visitorName, facts)]
-        : []),
+      `${what} The old time, ${whenOf(before)}, is available again.`,
+      ...(isKnown
+        ? []
+        : [isVisitorNotified ? 'We are e-mailing the visitor the new time.' : untold(visitorName, facts)]),
       { facts: factsTable(facts) },
     ],
     footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
@@ -32,14 +35,14 @@ function toSite({ visitorName, isVisitorNotified, before, ...facts }: MovedFacts
 const untold = (name: string, { reference }: BookingFacts) =>
   `We cannot e-mail ${name}, whose address we do not store. Please tell them the new time yourself: by phone, or by replying to the e-mail “New booking” with the reference ${reference}; your reply goes to the visitor.`;
 
-function toVisitor({ cancelUrl, before, ...facts }: MovedFacts & ToVisitor, context: { baseUrl: string }): WrittenMail {
+function toVisitor({ cancelUrl, before, by, ...facts }: MovedFacts & ToVisitor, context: { baseUrl: string }): WrittenMail {
   const written = write({
     subject: `New time: ${whenOf(facts)}`,
     hostname: facts.hostname,
     preview: `Your booking on ${facts.hostname} has a new time.`,
     heading: 'Your booking has a new time',
     blocks: [
-      `${facts.hostname} moved your booking. It was on ${momentFor(before.start, before.timeZone, facts.visitorZone)}.`,
+      `${by === 'visitor' ? 'You' : facts.hostname} moved your booking. It was on ${momentFor(before.start, before.timeZone, facts.visitorZone)}.`,
       { facts: factsTable(facts) },
       'Open the attached file to update the booking in your calendar.',
       'Can’t make it? Please cancel the booking so that someone else can have the time. You will be asked to confirm.',
