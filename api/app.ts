@@ -18,6 +18,7 @@ import { authRoutes } from './auth/routes.ts';
 import { planPages } from './billing/pages.ts';
 import { billingRoutes } from './billing/routes.ts';
 import { cancellationPages } from './bookings/cancellation-pages.ts';
+import { movePages } from './bookings/move-pages.ts';
 import { ownBookingRoutes } from './bookings/own-routes.ts';
 import { bookableRoutes, bookingRoutes } from './bookings/routes.ts';
 import {
@@ -123,6 +124,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     accessPages(scope, deps);
     addressPages(scope, deps);
     cancellationPages(scope, deps);
+    movePages(scope, deps);
     payPages(scope, deps);
     connectPages(scope, deps);
     consentPages(scope, deps);

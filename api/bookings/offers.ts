@@ -58,6 +58,16 @@ export function choose(
   return { service, calendar };
 }
 
+/** The service and the calendar of a booking; undefined if visitors can no longer book them. */
+export function choiceOf(
+  { bookable, calendars }: DeclaredTimetable,
+  { serviceKey, calendar: { key: wanted } }: { serviceKey: string; calendar: { key: string } },
+): Choice | undefined {
+  const service = bookable.services.find(({ key, calendar_keys: keys }) => key === serviceKey && keys.includes(wanted));
+  const calendar = calendars.find(({ key }) => key === wanted);
+  return service && calendar && { service, calendar };
+}
+
 /** The calendar with this key. Throws `invalid_calendar`. */
 export function chooseCalendar({ calendars }: Pick<DeclaredTimetable, 'calendars'>, wanted: string): BookingCalendar {
   const calendar = calendars.find(({ key }) => key === wanted);

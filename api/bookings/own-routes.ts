@@ -9,6 +9,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { newSecret } from '#runtime/ids.ts';
 import { loadBooking } from './cancellation.ts';
 import { moveBooking } from './moving.ts';
+import { choiceOf } from './offers.ts';
 import { createOwnBooking, isOffered, placeOf } from './own-bookings.ts';
 import { bookingSchema, bookingView, type ShownBooking } from './schemas.ts';
 import { declaredOf } from './timetable.ts';
@@ -130,10 +131,7 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
     const { kind, status, startsAt: start, serviceKey: service, calendar } = booking;
     if (kind === 'block' || status !== 'confirmed') return true;
     const declared = await declaredOf(em, booking.site);
-    const known = declared?.bookable.services.some(
-      ({ key, calendar_keys: keys }) => key === service && keys.includes(calendar.key),
-    );
-    if (!declared || !known || calendar.archivedAt) return true;
+    if (!declared || !choiceOf(declared, booking)) return true;
     return isOffered(placeOf(declared, { kind, calendar: calendar.key, start, service }), clock.now());
   }
 }

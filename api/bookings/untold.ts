@@ -21,9 +21,10 @@ export async function whoTells(
   return `The platform sends the visitor no e-mail about ${about}. Ask ${who} to tell ${visitorName} ${what}, ${how}.`;
 }
 
-/** Whether the last move was by the site's people, and no e-mail since tells the visitor of it. */
-export const isMoveUntold = ({ visitorName, movedAt, movedById, mail }: ShownBooking): boolean =>
-  visitorName !== '' &&
-  movedAt != null &&
-  movedById != null &&
-  !(mail && mail.status !== 'failed' && mail.createdAt >= movedAt);
+/** Whether an e-mail to the visitor names the time to which the booking was moved last. */
+export const isMoveMailed = ({ movedAt, mail }: ShownBooking): boolean =>
+  movedAt != null && mail != null && mail.status !== 'failed' && mail.createdAt >= movedAt;
+
+/** Whether the last move was by the site's people, and no e-mail tells the visitor of it. */
+export const isMoveUntold = (booking: ShownBooking): boolean =>
+  booking.visitorName !== '' && booking.movedById != null && !isMoveMailed(booking);

@@ -1,4 +1,4 @@
-/** The page behind the link in a visitor's mail: the booking and a button that cancels it. */
+/** The page behind the link in a visitor's mail: the booking, a button that cancels it, and the way to another time. */
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import type { Form } from './form.ts';
@@ -18,13 +18,21 @@ export type BookingShown = {
 };
 
 /** For a booking that can be cancelled. */
-export function cancelPage({ form, ...booking }: BookingShown & { form: Form }): WrittenPage {
+export function cancelPage({
+  form,
+  moveUrl,
+  ...booking
+}: BookingShown & { form: Form; moveUrl: string | null }): WrittenPage {
+  const other = moveUrl
+    ? html`<a href="${moveUrl}">Choose another time</a>.`
+    : html`Cancel this booking and book again on <a href="${booking.address}">${booking.hostname}</a>.`;
   const main = html`<h1>Cancel this booking?</h1>
 <p class="lead">${booking.siteTitle} · ${booking.hostname}</p>
 ${facts(booking)}
 <div class="panel">
 ${form({}, html`<button>Cancel the booking</button>`)}
-<p class="hint">Want to keep the booking? Close this page; nothing will change. To change the time, cancel this booking and book again on <a href="${booking.address}">${booking.hostname}</a>.</p>
+<p class="hint">Want to keep the booking? Close this page; nothing will change.</p>
+<p class="hint">Is another time better? ${other}</p>
 </div>`;
   return writePage({
     title: `Cancel this booking? – ${booking.hostname}`,
@@ -35,7 +43,7 @@ ${form({}, html`<button>Cancel the booking</button>`)}
   });
 }
 
-/** For a booking that is cancelled, expired or past. */
+/** For a booking that is moved, cancelled, expired or past. */
 export function closedBookingPage({
   title,
   text,
@@ -53,7 +61,7 @@ ${facts(booking)}
   });
 }
 
-function facts({ service, calendar, timeZone, startsAt, endsAt, seats, reference }: BookingShown): Html {
+export function facts({ service, calendar, timeZone, startsAt, endsAt, seats, reference }: BookingShown): Html {
   const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone });
   const time = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone });
   return html`<ul class="rows">

@@ -1,0 +1,98 @@
+/** The page on which a visitor moves a booking, behind the link in their e-mail. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Api } from '#api/api.ts';
+import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
+import { instant } from '#api/schemas.ts';
+import { dateOf, dayOf } from '#rules/bookings/dates.ts';
+import { dayAt } from '#rules/bookings/time-slots.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError, errors } from '#runtime/errors.ts';
+import { closedBookingPage } from '#web/pages/booking.ts';
+import { movePage, type OtherTimes } from '#web/pages/visitors/move-page.ts';
+import { bookingOf, closedWords, type Linked, shownOf, timesFor } from './linked-booking.ts';
+import { moveBooking } from './moving.ts';
+import { type Choice, openDays, openSlots } from './offers.ts';
+import type { ShownBooking } from './schemas.ts';
+import { isMoveMailed } from './untold.ts';
+
+type Asked = Linked & { Querystring: { date?: unknown; from?: unknown } };
+type Wrong = { text: string; status: number };
+
+/** Days that the page lists. */
+const daysShown = 31;
+
+export function movePages(app: Api, deps: Deps): void {
+  const url = '/b/:public_id/move/:secret';
+  app.get<Asked>(url, pageOptions('booking.show_times_to_visitor', 'bookings'), (request, reply) =>
+    show(request, reply, deps),
+  );
+
+  app.post<Asked>(url, pageOptions('booking.move_by_visitor', 'bookings'), async (request, reply) => {
+    const { site, booking } = await bookingOf(request);
+    if (closedWords(booking, deps.clock.now())) return show(request, reply, deps);
+    const start = instant.safeParse(readForm(request).field('start'));
+    if (!start.success) return show(request, reply, deps, { text: 'Please choose a time.', status: 400 });
+    const moved = await moveBooking(request.em, deps, 'visitor', booking, { start: start.data }).catch(takenMeanwhile);
+    if ('text' in moved) return show(request, reply, deps, moved);
+    const facts = await shownOf(request.em, moved, site, deps);
+    return sendPage(reply, closedBookingPage({ ...facts, title: 'Your booking has a new time', text: toldWords(moved) }));
+  });
+}
+
+/** The time is not available any more: the page then shows the others. */
+function takenMeanwhile(error: unknown): Wrong {
+  if (!(error instanceof AppError) || !['slot_taken', 'invalid_slot'].includes(error.code)) throw error;
+  return { text: 'That time is not available any more. Please choose another one.', status: error.status };
+}
+
+function toldWords(moved: ShownBooking): string {
+  const owner = moved.notice ? 'We are notifying the owner by e-mail.' : 'Please tell the owner.';
+  return isMoveMailed(moved)
+    ? `${owner} We are also sending you an e-mail about it.`
+    : `${owner} Please note the new time: we send you no e-mail about it.`;
+}
+
+async function show(request: FastifyRequest<Asked>, reply: FastifyReply, deps: Deps, wrong?: Wrong) {
+  const { em, query } = request;
+  const { site, booking } = await bookingOf(request);
+  const facts = await shownOf(em, booking, site, deps);
+  const now = deps.clock.now();
+  const choice = await timesFor(em, site, booking);
+  const closed = closedWords(booking, now) ?? (choice ? undefined : notMovable);
+  if (closed || !choice) return sendPage(reply, closedBookingPage({ ...facts, ...(closed ?? notMovable) }), 410);
+  const times = await timesIn({ em, now }, choice, booking, query);
+  const form = formsFor(request, reply, deps);
+  return sendPage(reply, movePage({ ...facts, times, form, wrong: wrong?.text }), wrong?.status);
+}
+
+const notMovable = {
+  title: 'This booking cannot be moved here',
+  text: 'The website no longer offers this online. Please contact its owner.',
+};
+
+/** The days from the asked one on, and the times of the chosen day that have enough seats. */
+async function timesIn(
+  reading: Parameters<typeof openSlots>[0],
+  choice: Choice,
+  { startsAt, seats }: ShownBooking,
+  { date, from }: Asked['Querystring'],
+): Promise<OtherTimes> {
+  const chosen = date === undefined ? undefined : dayIn(date);
+  const first = from === undefined ? (chosen ?? dayAt(choice.calendar.timeZone, reading.now.getTime())) : dayIn(from);
+  const days = await openDays(reading, choice, { from: dateOf(first), to: dateOf(first + daysShown - 1) });
+  const isOther = ({ start, seats_left: left }: { start: string; seats_left: number }) =>
+    left >= seats && Date.parse(start) !== startsAt.getTime();
+  const day = chosen === undefined ? null : dateOf(chosen);
+  return {
+    days,
+    later: dateOf(first + daysShown),
+    day: day && { date: day, times: (await openSlots(reading, choice, day)).slots.filter(isOther) },
+  };
+}
+
+/** Throws `invalid_input`. */
+function dayIn(text: unknown): number {
+  const day = typeof text === 'string' ? dayOf(text) : undefined;
+  if (day !== undefined) return day;
+  throw errors.invalid_input('This page does not exist. Open the link in your e-mail again.');
+}
