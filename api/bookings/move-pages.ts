@@ -35,7 +35,10 @@ export function movePages(app: Api, deps: Deps): void {
     const moved = await moveBooking(request.em, deps, 'visitor', booking, { start: start.data }).catch(takenMeanwhile);
     if ('text' in moved) return show(request, reply, deps, moved);
     const facts = await shownOf(request.em, moved, site, deps);
-    return sendPage(reply, closedBookingPage({ ...facts, title: 'Your booking has a new time', text: toldWords(moved) }));
+    return sendPage(
+      reply,
+      closedBookingPage({ ...facts, title: 'Your booking has a new time', text: toldWords(moved) }),
+    );
   });
 }
 
@@ -86,7 +89,7 @@ async function timesIn(
   return {
     days,
     later: dateOf(first + daysShown),
-    day: day && { date: day, times: (await openSlots(reading, choice, day)).slots.filter(isOther) },
+    day: day === null ? null : { date: day, times: (await openSlots(reading, choice, day)).slots.filter(isOther) },
   };
 }
 

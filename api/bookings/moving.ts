@@ -14,7 +14,15 @@ import { notLive } from './cancellation.ts';
 import { lockSiteForShare } from './creation.ts';
 import { lockBookingsOf, requireFewMoves, requireMovedSeldom } from './limits.ts';
 import { chooseCalendar, openTimetable } from './offers.ts';
-import { isOffered, isOfferedNow, type Place, placeColumns, placeOf, requirePossible, requireSeats } from './own-bookings.ts';
+import {
+  isOffered,
+  isOfferedNow,
+  type Place,
+  placeColumns,
+  placeOf,
+  requirePossible,
+  requireSeats,
+} from './own-bookings.ts';
 import { type ShownBooking, shown } from './schemas.ts';
 import { type DeclaredTimetable, readBookable } from './timetable.ts';
 

@@ -1,5 +1,13 @@
 /** Calendar feeds: create, list and revoke them, and what is in one. */
-import { type Actor, findSite, loadSite, type Person, personOf, requireAccessible, requireActive } from '#api/access.ts';
+import {
+  type Actor,
+  findSite,
+  loadSite,
+  type Person,
+  personOf,
+  requireAccessible,
+  requireActive,
+} from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { expiryWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';

@@ -165,6 +165,12 @@ test('moves e-mail notify_to, and a visitor whose confirmation is unsent', async
   const late = (await move({ start: first })).body;
   expect(late.next_action).toContain(`Ask ${bookable.notify_to} to tell Ada Visitor`);
   expect(late.next_action).toContain(booking.reference);
+  // The same move again, perhaps because the answer was lost, says it again.
+  expect((await move({ start: first })).body.next_action).toBe(late.next_action);
+  const headers = { 'idempotency-key': randomUUID() };
+  const [keyed, repeated] = [await move({ start: second }, headers), await move({ start: second }, headers)];
+  expect(repeated.body).toEqual(keyed.body);
+  expect(keyed.body.next_action).toBe(late.next_action);
 });
 
 describe('concurrent moves', () => {

@@ -49,7 +49,7 @@ test('an enquiry in the inbox names its visitor, or else their address', async (
   ];
   const other = await ask.newForm(owner, { fields }, form.site);
   const bare = await ask.newForm(owner, { fields: [{ name: 'size', label: 'Size', kind: 'text' }] }, form.site);
-  await ask.send(form.id, { ...ada, name: 'Ada\n Lovelace' });
+  await ask.send(form.id, { ...ada, name: 'Ada Lovelace' });
   await ask.send(other.id, { Name: 'Pottery', address: 'pots@example.com' });
   await ask.send(other.id, { Name: ' ', address: 'bob@example.com' });
   await ask.send(bare.id, { size: 'Ada' });

@@ -35,7 +35,10 @@ function toSite({ visitorName, isVisitorNotified, before, by, ...facts }: MovedF
 const untold = (name: string, { reference }: BookingFacts) =>
   `We cannot e-mail ${name}, whose address we do not store. Please tell them the new time yourself: by phone, or by replying to the e-mail “New booking” with the reference ${reference}; your reply goes to the visitor.`;
 
-function toVisitor({ cancelUrl, before, by, ...facts }: MovedFacts & ToVisitor, context: { baseUrl: string }): WrittenMail {
+function toVisitor(
+  { cancelUrl, before, by, ...facts }: MovedFacts & ToVisitor,
+  context: { baseUrl: string },
+): WrittenMail {
   const written = write({
     subject: `New time: ${whenOf(facts)}`,
     hostname: facts.hostname,

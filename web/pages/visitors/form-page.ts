@@ -129,7 +129,10 @@ ${thanks ? html`<p>${linesHtml(thanks)}</p>` : null}
 export function refusedPage(
   { title, text }: { title: string; text: string },
   kept: ReadonlyMap<string, readonly string[]>,
-  { again, colors }: { again: { action: string; leadsTo?: readonly string[] } | undefined; colors: ShownForm['colors'] },
+  {
+    again,
+    colors,
+  }: { again: { action: string; leadsTo?: readonly string[] } | undefined; colors: ShownForm['colors'] },
 ): WrittenPage {
   const said = [...kept].filter(([name]) => !name.startsWith('_') && name !== 'altcha');
   return writePage({

@@ -38,7 +38,8 @@ ${daysHtml(times)}
 
 function dayHtml({ date, times }: NonNullable<OtherTimes['day']>, timeZone: string, form: Form): Html {
   const heading = html`<h2>${writtenDate(date)}</h2>`;
-  if (times.length === 0) return html`<section class="panel">${heading}<p>No other time is available on this day.</p></section>`;
+  if (times.length === 0)
+    return html`<section class="panel">${heading}<p>No other time is available on this day.</p></section>`;
   const choices = times.map(({ start, end }) =>
     choiceField('radio', 'start', start, `${timeIn(start, timeZone)} to ${timeIn(end, timeZone)}`, false),
   );
