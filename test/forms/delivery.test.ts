@@ -43,12 +43,9 @@ test('a submission’s mail to notify_to names form and site, and can be replied
 test('an enquiry in the inbox names its visitor, or else their address', async () => {
   const owner = await fixture.newCaller();
   const form = await ask.newForm(owner);
-  const fields = [
-    { name: 'Name', label: 'Company', kind: 'text' },
-    { name: 'address', label: 'Your address', kind: 'email' },
-  ];
-  const other = await ask.newForm(owner, { fields }, form.site);
-  const bare = await ask.newForm(owner, { fields: [{ name: 'size', label: 'Size', kind: 'text' }] }, form.site);
+  const field = (name: string, kind: string) => ({ name, label: `Your ${name}`, kind });
+  const other = await ask.newForm(owner, { fields: [field('Name', 'text'), field('address', 'email')] }, form.site);
+  const bare = await ask.newForm(owner, { fields: [field('size', 'text')] }, form.site);
   await ask.send(form.id, { ...ada, name: 'Ada Lovelace' });
   await ask.send(other.id, { Name: 'Pottery', address: 'pots@example.com' });
   await ask.send(other.id, { Name: ' ', address: 'bob@example.com' });

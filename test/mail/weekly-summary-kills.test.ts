@@ -1,10 +1,10 @@
 /** Workers that die while they send the weekly summary. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queueWeeklySummaries } from '#db/summaries/mails.ts';
-import { aheadBy } from '#test/stack/later-clock.ts';
 import { openProcesses } from '#test/stack/processes.ts';
 import { until } from '#test/stack/until.ts';
 import { createMailFixture, type MailFixture } from './fixture.ts';
+import { aheadBy } from './later-clock.ts';
 import { mailOwners, stalledAtQueue } from './owner-mails.ts';
 import { summaries } from './summaries.ts';
 

@@ -7,8 +7,8 @@ import { decryptLetter } from '#db/mail/queue.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { writeMail } from '#web/mails/mails.ts';
-import { createBookingFixture } from './fixture.ts';
-import { daily, timetable } from './timetable.ts';
+import { createBookingFixture } from '../fixture.ts';
+import { daily, timetable } from '../timetable.ts';
 
 const fixture = await createBookingFixture({ FRONTAGE_RATE_SCALE: '1000', ...payingEnv(9) });
 afterAll(() => fixture.close());

@@ -4,8 +4,8 @@ import { clearInbox, hear } from '#test/inbox/fixture.ts';
 import { createMailFixture, type MailFixture } from '#test/mail/fixture.ts';
 import { newBrowser, type Shown } from '#test/people/browser.ts';
 import { until } from '#test/stack/until.ts';
-import { bookings } from './fixture.ts';
-import { timetable } from './timetable.ts';
+import { bookings } from '../fixture.ts';
+import { timetable } from '../timetable.ts';
 
 let fixture: MailFixture;
 let ask: ReturnType<typeof bookings>;
@@ -60,7 +60,7 @@ async function booked({ service = {}, calendar = {}, wishes = {}, more = {} } = 
 const seats = (page: Shown) =>
   [...page.text.matchAll(/type="radio" name="start" value="([^"]+)"/g)].map(([, at]) => at);
 
-test('a visitor moves a booking on the page of their link, and the owner is e-mailed', async () => {
+test('a visitor moves a booking on their link’s page, and the owner is e-mailed', async () => {
   const { browser, link, times, read, openDay, move, first, notifyTo, date, email } = await booked();
   const page = await browser.open(link);
   expect(page.text).toContain('>Choose another time</a>');
@@ -90,7 +90,7 @@ test('a visitor who wants e-mails about changes gets one with the new time', asy
   expect(pathIn(mail)).toBe(link);
 });
 
-test('a booking that is done returns to a waiting inbox when its visitor moves it', async () => {
+test('a done booking returns to a waiting inbox when its visitor moves it', async () => {
   const { owner, id, times, openDay, move } = await booked();
   await clearInbox(owner);
   const day = await openDay();
@@ -128,7 +128,7 @@ test('a visitor gets no time within the lead time, nor with too few seats', asyn
   expect(seats(await wide.openDay())).toEqual(wide.times.slice(2));
 });
 
-test('the page is closed once the booking has ended, or cannot be booked any more', async () => {
+test('the page is closed once the booking has ended or its service is gone', async () => {
   const gone = await booked();
   await gone.owner.call('DELETE', `/v1/sites/${gone.site.id}/bookable?confirm=true`);
   expect((await gone.openDay()).status).toBe(410);
