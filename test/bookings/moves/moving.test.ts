@@ -5,10 +5,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { cancelBooking } from '#api/bookings/cancellation.ts';
 import { decryptLetter } from '#db/mail/queue.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
+import { createBookingFixture } from '#test/bookings/fixture.ts';
+import { daily, timetable } from '#test/bookings/timetable.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { writeMail } from '#web/mails/mails.ts';
-import { createBookingFixture } from '../fixture.ts';
-import { daily, timetable } from '../timetable.ts';
 
 const fixture = await createBookingFixture({ FRONTAGE_RATE_SCALE: '1000', ...payingEnv(9) });
 afterAll(() => fixture.close());

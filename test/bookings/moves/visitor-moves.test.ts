@@ -1,11 +1,11 @@
 /** Visitors who move their bookings with the link in the e-mail, with a worker and a mail server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bookings } from '#test/bookings/fixture.ts';
+import { timetable } from '#test/bookings/timetable.ts';
 import { clearInbox, hear } from '#test/inbox/fixture.ts';
 import { createMailFixture, type MailFixture } from '#test/mail/fixture.ts';
 import { newBrowser, type Shown } from '#test/people/browser.ts';
 import { until } from '#test/stack/until.ts';
-import { bookings } from '../fixture.ts';
-import { timetable } from '../timetable.ts';
 
 let fixture: MailFixture;
 let ask: ReturnType<typeof bookings>;
