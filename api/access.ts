@@ -56,7 +56,7 @@ export function outOfScope(person: Person, missing: PartOfScope, options?: { han
   const link = person.wideningLink?.(missing, options);
   return errors.out_of_scope(`This token does not have what the call needs: ${wordsFor(missing).join(', ')}.`, {
     nextAction: link
-      ? `Ask the account’s owner to open ${link}, where they sign in and allow it once or always. Then send the same request again.`
+      ? `Ask the account’s owner to sign in and allow it once or always. Then send the same request again. Link for the owner: ${link}`
       : 'Use a token of the account that has it. GET /v1/tokens lists the tokens with their scopes.',
   });
 }
@@ -77,23 +77,28 @@ export function roleOf(site: Site, { accountId }: Pick<Person, 'accountId'>): Ro
 }
 
 /** Whether the caller has access to the site. Throws `out_of_scope` if the account has it, but not the token. */
-async function mayAct(em: EntityManager, person: Person, site: Site): Promise<boolean> {
+async function mayAct(em: EntityManager, person: Person, site: Site, also: PartOfScope = {}): Promise<boolean> {
   if (!(await isMember(em, site, person.accountId))) return false;
-  requireScope(person, { sites: [site.id] });
+  requireScope(person, { ...also, sites: [site.id] });
   return true;
 }
 
-/** The site, if the caller has access to it. Throws `not_found`, `out_of_scope`. */
-export async function loadSite(em: EntityManager, actor: Person, siteId: string): Promise<Site> {
-  const site = await findSite(em, actor, siteId);
+/** The site, if the caller has access to it. `also` is what the call needs besides. Throws `not_found`, `out_of_scope`. */
+export async function loadSite(em: EntityManager, actor: Person, siteId: string, also?: PartOfScope): Promise<Site> {
+  const site = await findSite(em, actor, siteId, also);
   if (site) return site;
   throw noSuchSite();
 }
 
 /** Like `loadSite`, but returns null, for callers with their own error message. */
-export async function findSite(em: EntityManager, actor: Person, siteId: string): Promise<Site | null> {
+export async function findSite(
+  em: EntityManager,
+  actor: Person,
+  siteId: string,
+  also?: PartOfScope,
+): Promise<Site | null> {
   const site = isId('site', siteId) ? await em.findOne(Site, { id: siteId }) : null;
-  return site && (await mayAct(em, actor, site)) ? site : null;
+  return site && (await mayAct(em, actor, site, also)) ? site : null;
 }
 
 /** The row, if it exists and the caller has access to its site. Throws `not_found`. `list` is the site's path that lists them. */

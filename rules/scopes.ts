@@ -19,8 +19,16 @@ export const usualScope: Scope = { sites: 'all', access: 'write', payouts: false
 /** At most this many sites in a scope. */
 export const scopeSitesMax = 50;
 
-/** The same scope without the two powers. */
-export const withoutPowers = (scope: Scope): Scope => ({ ...scope, payouts: false, account: false });
+/** Of a new token, as its maker asks for it. */
+export type AskedScope = { [Part in keyof Scope]?: Scope[Part] | undefined };
+
+/** The scope that is asked for. Missing parts are those of the maker, but without the two powers. */
+export function completeScope(
+  maker: Scope,
+  { sites = maker.sites, access = maker.access, payouts = false, account = false }: AskedScope = {},
+): Scope {
+  return { sites, access, payouts, account };
+}
 
 /** Whether the scope includes the site. */
 export function includesSite({ sites }: Pick<Scope, 'sites'>, siteId: string): boolean {

@@ -29,7 +29,7 @@ export const refusedCalls: Source = async (em, { accountId, scope, siteIds }, si
       who: call.token.name,
       at: call.createdAt,
       title: `The token “${call.token.name}” was refused a call: ${call.summary}. It lacks ${wordsFor(call.missing).join(', ')}.`,
-      nextAction: `Ask the account’s owner to open ${link}, where they sign in and allow it once or always, or refuse it.`,
+      nextAction: `Ask the account’s owner to sign in and allow it once or always, or refuse it. Link for the owner: ${link}`,
     };
   });
 };

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { requireScope } from '#api/access.ts';
+import { findDeployment, findSite, outOfScope, personOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { type Claim, type NamedCall, returnAllowance, useAllowance } from '#api/scopes/allowances.ts';
@@ -59,7 +59,16 @@ async function requireNeeded(deps: Deps, request: FastifyRequest): Promise<void>
   const need = needOf(request.routeOptions.config.needs as NeedName);
   if (need.isFree?.(request, request.actor)) return;
   await applyAllowance(deps, request, { ...need.wanted, ...need.most });
-  requireScope(request.actor, need.wanted);
+  const missing = lackingIn(request.actor.scope, need.wanted);
+  if (missing) throw outOfScope(request.actor, { ...(await lackingSite(request)), ...missing });
+}
+
+/** The site of the path, if the account has access to it and the token does not: one refusal names everything. */
+async function lackingSite({ em, actor, params }: FastifyRequest): Promise<PartOfScope | null> {
+  const { id = '' } = params as { id?: string };
+  const person = personOf(actor.accountId);
+  const site = (await findSite(em, person, id)) ?? (await findDeployment(em, person, id))?.site;
+  return site ? lackingIn(actor.scope, { sites: [site.id] }) : null;
 }
 
 /** Adds to the actor what its owner has allowed for this call, if the call may need more than the token has. */

@@ -1,6 +1,6 @@
 /** Git credentials: access to one repository, to fetch or to push, until they expire or are revoked. */
 
-import { type Actor, findSite, loadSite, type Person, requireActive, requireScope, roleOf } from '#api/access.ts';
+import { type Actor, findSite, loadSite, type Person, requireActive, roleOf } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -31,11 +31,8 @@ export async function createCredential(
   siteId: string,
   { id, password, repository, access, publish = false, expiresInSeconds }: NewCredential,
 ): Promise<GitCredential> {
-  const site = await loadSite(em, actor, siteId);
-  if (access === 'write') {
-    requireScope(actor, { access });
-    requireActive(site);
-  }
+  const site = await loadSite(em, actor, siteId, { access });
+  if (access === 'write') requireActive(site);
   const now = clock.now();
   const lifetime = { seconds: expiresInSeconds, usual: daySeconds };
   const expiresAt = await lifetimeWithin(em, now, actor, lifetime);

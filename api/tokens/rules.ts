@@ -12,7 +12,7 @@ import { Token } from '#db/auth/token.ts';
 import { isOrMade, revokeWithAllMade } from '#db/auth/token-revocation.ts';
 import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { everything, lackingIn, type Scope, withoutPowers } from '#rules/scopes.ts';
+import { type AskedScope, completeScope, everything, lackingIn, type Scope } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
@@ -99,8 +99,13 @@ export async function issueTokenWithinLimit(
  * Issues a token for the holder of another one, which it does not outlive and whose scope it does not exceed. Throws
  * `plan_limit`, `invalid_expiry`, `out_of_scope`, and `not_found` for sites that the account has no access to.
  */
-export async function createToken(em: EntityManager, deps: Deps, actor: Actor, input: NewToken): Promise<Token> {
-  const scope = input.scope ?? withoutPowers(actor.handsOn);
+export async function createToken(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  input: Omit<NewToken, 'scope'> & { scope?: AskedScope | undefined },
+): Promise<Token> {
+  const scope = completeScope(actor.handsOn, input.scope);
   // Before the refusal, whose link names only sites of the account.
   const named = input.scope?.sites ?? 'all';
   for (const siteId of named === 'all' ? [] : named) await loadSite(em, personOf(actor.accountId), siteId);

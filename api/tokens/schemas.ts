@@ -29,8 +29,9 @@ export const scopeSchema = z
   .meta({ id: 'Scope', description: 'What a token may do.' });
 const scopeInput = z
   .strictObject({ sites, access, payouts, account })
+  .partial()
   .describe(
-    'What the token may do; at most what the token that you are using may do. By default the same, but without `payouts` and `account`.',
+    'What the token may do; at most what the token that you are using may do. Each part that you omit is the same as that token’s, but `payouts` and `account` are then false.',
   );
 
 export const tokenInput = z.strictObject({

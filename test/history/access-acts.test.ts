@@ -33,7 +33,7 @@ test('a token that an owner widens is recorded as their act', async () => {
   const { body: made } = await owner.call('POST', '/v1/tokens', { body });
   const site = await createSite(owner);
   const refused = await callWith(fixture.url, made.access_token)('POST', `/v1/sites/${site.id}/archive`);
-  const link = new URL(/https?:\/\/\S+(?=,)/.exec(errorOf(refused).next_action ?? '')?.[0] ?? 'none:');
+  const link = new URL(/https?:\/\/\S+$/.exec(errorOf(refused).next_action ?? '')?.[0] ?? 'none:');
   const page = await owner.browser.open(link.pathname + link.search);
   const recorded = await recordedBy(deps, () => owner.browser.press(page, 'Allow always'));
   expect(shown(recorded)).toEqual([['token.widened', 'person', null]]);

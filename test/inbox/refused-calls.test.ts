@@ -27,7 +27,7 @@ const listed = async (call: Call, query = ''): Promise<Item[]> =>
   (await call('GET', `/v1/inbox?wait=0${query}`)).body.items.filter((one: Item) => one.kind === 'access_to_widen');
 const rename = (call: Call, name = 'Renamed') => call('PATCH', '/v1/account', { body: { name } });
 const linkIn = (text: string) => {
-  const link = new URL(/https?:\/\/\S+(?=,)/.exec(text)?.[0] ?? 'none:');
+  const link = new URL(/https?:\/\/\S+$/.exec(text)?.[0] ?? 'none:');
   return `${link.pathname}${link.search}`;
 };
 const press = async ({ browser }: Owner, [item]: Item[], button: string) =>

@@ -98,7 +98,7 @@ test.each(looks)('an owner allows a refused call once, from its link, $width px,
   const { secret } = await issueToken(fixture.deps.em(), fixture.clock, accountId, { name: 'Claude', scope });
   const change = () =>
     callWith(fixture.url, secret)('PATCH', `/v1/sites/${site?.id}`, { body: { title: `New ${shown.width}` } });
-  const link = new URL(/https?:\/\/\S+(?=,)/.exec(errorOf(await change()).next_action ?? '')?.[0] ?? '');
+  const link = new URL(/https?:\/\/\S+$/.exec(errorOf(await change()).next_action ?? '')?.[0] ?? '');
   const page = await newPage(shown);
   await goTo(page, `${link.pathname}${link.search}`);
   await signIn(page, email);

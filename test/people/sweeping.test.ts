@@ -72,7 +72,7 @@ test('what an owner allowed once is deleted after its ten minutes', async () => 
   const { deps, clock, url } = fixture;
   const { secret } = await issueToken(deps.em(), clock, owner.accountId, { name: 'Scoped', scope: usualScope });
   const refused = await callWith(url, secret)('PATCH', '/v1/account', { body: { name: 'Other' } });
-  const link = new URL(/https?:\/\/\S+(?=,)/.exec(refused.body.error.next_action)?.[0] ?? '');
+  const link = new URL(/https?:\/\/\S+$/.exec(refused.body.error.next_action)?.[0] ?? '');
   await owner.browser.press(await owner.browser.open(`${link.pathname}${link.search}`), 'Allow once');
   await sweep();
   expect(await count('scope_allowance')).toBe(1);

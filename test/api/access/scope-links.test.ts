@@ -23,7 +23,7 @@ const scopeOf = async (owner: Owner, id: string) =>
 function linkIn(answer: Answer): string {
   const { code, retryable, next_action = '' } = errorOf(answer);
   expect([answer.status, code, retryable]).toEqual([403, 'out_of_scope', false]);
-  const link = new URL(/https?:\/\/\S+(?=,)/.exec(next_action)?.[0] ?? 'none:');
+  const link = new URL(/https?:\/\/\S+$/.exec(next_action)?.[0] ?? 'none:');
   return `${link.pathname}${link.search}`;
 }
 
@@ -44,7 +44,13 @@ test('a new token has its maker’s scope without the powers, and never more', a
   expect((await make(maker.call)).body.scope).toEqual({ ...limited, account: false });
   const more: PartOfScope[] = [{ sites: 'all' }, { access: 'write' }, { payouts: true }];
   for (const one of more) linkIn(await make(maker.call, { ...limited, ...one }));
-  const malformed = [{}, { ...everything, sites: [] }, { ...everything, sites: [site.id, site.id] }, 'all', null];
+  const partial = [{}, { sites: [site.id] }, { access: 'read' }, { account: true }];
+  for (const part of partial) {
+    expect((await make(owner.call, part)).body.scope).toEqual({ ...usualScope, ...part });
+    expect((await make(maker.call, part)).body.scope).toEqual({ ...limited, account: false, ...part });
+  }
+  linkIn(await make(maker.call, { payouts: true }));
+  const malformed = [{ ...everything, sites: [] }, { ...everything, sites: [site.id, site.id] }, 'all', null];
   for (const scope of malformed) expect(errorOf(await make(owner.call, scope)).code).toBe('invalid_json');
   const foreign = await createSite(await fixture.newSignedIn());
   for (const id of [foreign.id, 'site_x'])
@@ -157,6 +163,22 @@ test('an owner widens a token for good by what it lacked, and no more', async ()
   expect((await call('PATCH', `/v1/sites/${hidden.id}`, { body: { title: 'New' } })).status).toBe(200);
   const scope = await scopeOf(owner, id);
   expect({ ...scope, sites: scope.sites.length }).toEqual({ ...usualScope, sites: 2 });
+});
+
+test('one refusal names everything that a call lacks, and one press allows it', async () => {
+  const owner = await fixture.newSignedIn();
+  const [mine, hidden] = [await createSite(owner), await createSite(owner)];
+  const foreign = await createSite(await fixture.newSignedIn());
+  const { call } = await tokenWith(owner, { ...usualScope, sites: [mine.id], access: 'read' });
+  const retitle = ({ id }: { id: string }) => call('PATCH', `/v1/sites/${id}`, { body: { title: 'New' } });
+  const refused = await retitle(hidden);
+  expect(errorOf(refused).message).toMatch(new RegExp(`\`sites:write\`, access to ${hidden.id}\\.$`));
+  const credential = { body: { repository: 'source', access: 'write' } };
+  const denied = errorOf(await call('POST', `/v1/sites/${hidden.id}/git-credentials`, credential));
+  expect(denied.message).toBe(errorOf(refused).message);
+  for (const one of [mine, foreign]) expect(errorOf(await retitle(one)).message).not.toContain('access to');
+  await press(owner, linkIn(refused), 'Allow once');
+  expect((await retitle(hidden)).status).toBe(200);
 });
 
 test('two links that widen a token at the same time both count', async () => {

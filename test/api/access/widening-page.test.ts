@@ -19,7 +19,7 @@ async function readingToken({ accountId }: Owner) {
 function linkIn(refused: Answer): string {
   const { code, next_action = '' } = errorOf(refused);
   expect(code).toBe('out_of_scope');
-  const { pathname, search } = new URL(/https?:\/\/\S+(?=,)/.exec(next_action)?.[0] ?? 'none:');
+  const { pathname, search } = new URL(/https?:\/\/\S+$/.exec(next_action)?.[0] ?? 'none:');
   return pathname + search;
 }
 
