@@ -30,7 +30,8 @@ export function placeOf({ account, role, since }: Member): string {
 
 /**
  * Ends the account's access to the site at once, with all of its tokens and everything it created there that gives
- * access. Its past work stays, under its name; its notifications go to the owner. Throws `owner_only`, `not_found`.
+ * access. Its past work stays, under its name; its notifications go to the owner. Throws `owner_only`, `not_found`,
+ * `owner_cannot_leave`.
  */
 export async function removeCollaborator(
   em: EntityManager,
@@ -44,7 +45,7 @@ export async function removeCollaborator(
   return await endMembership(em, clock, { site, accountId, by: actor, action: 'collaborator.removed' });
 }
 
-/** Ends the caller's own access to the site, as its removal would. Throws `not_found`, also for the owner. */
+/** Ends the caller's own access to the site, as its removal would. Throws `not_found`, `owner_cannot_leave`. */
 export async function leaveSite(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
@@ -88,11 +89,12 @@ async function endMembership(
 }
 
 function noSuchCollaborator(site: Site, accountId: string) {
-  const who =
-    accountId === site.account.id
-      ? 'This account owns the site, so it cannot be removed as a collaborator.'
-      : undefined;
-  return errors.not_found(who ?? 'This site has no collaborator with this account id.', {
+  if (accountId === site.account.id) {
+    return errors.owner_cannot_leave('This account owns the site, so it cannot be removed as a collaborator.', {
+      nextAction: `If the owner no longer wants the site, call POST /v1/sites/${site.id}/archive to take it offline. To delete it as well, then call DELETE /v1/sites/${site.id}?confirm=true.`,
+    });
+  }
+  return errors.not_found('This site has no collaborator with this account id.', {
     nextAction: `Call GET /v1/sites/${site.id}/collaborators to list the collaborators.`,
   });
 }

@@ -35,6 +35,13 @@ export const siteErrors = {
     when: 'The site is online, and only an archived site can be deleted',
     remedy: 'If the owner agrees that the site goes offline, archive it first: `POST /v1/sites/{id}/archive`.',
   },
+  owner_cannot_leave: {
+    status: 409,
+    retryable: false,
+    when: 'The account owns the site, and only a collaborator can leave it or be removed',
+    remedy:
+      'If the owner no longer wants the site, archive it (`POST /v1/sites/{id}/archive`). To delete it as well, then call `DELETE /v1/sites/{id}?confirm=true`.',
+  },
   no_repositories: {
     status: 503,
     retryable: false,

@@ -134,7 +134,6 @@ test('foreign sites, invitations and acceptances are not_found', async () => {
     ask.accept(guest, 'x'),
     ask.withdraw(owner, site.id, 'inv_01h455vb4pex5vsknk084sn02q'),
     ask.remove(owner, site.id, stranger.accountId),
-    ask.remove(owner, site.id, owner.accountId),
     ask.remove(owner, site.id, 'x'),
     // Invited is not yet in.
     guest.call('GET', `/v1/sites/${site.id}`),

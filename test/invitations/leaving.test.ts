@@ -119,12 +119,15 @@ test('a collaborator who leaves loses access at once, with all tokens and git pa
   expect((await ask.invite(owner, site.id, guest.email)).status).toBe(200);
 });
 
-test('an owner cannot leave their site', async () => {
+test('an owner cannot leave their site, and the answer says how to end it', async () => {
   const site = await ask.newSite(owner);
-  expect(refusal(await leave(owner, site.id))).toMatchObject({
-    code: 'not_found',
-    message: 'This account owns the site, so it cannot be removed as a collaborator.',
-  });
+  for (const answer of [await leave(owner, site.id), await ask.remove(owner, site.id, owner.accountId)])
+    expect(refusal(answer)).toMatchObject({
+      status: 409,
+      code: 'owner_cannot_leave',
+      message: 'This account owns the site, so it cannot be removed as a collaborator.',
+      nextAction: expect.stringContaining(`POST /v1/sites/${site.id}/archive`),
+    });
 });
 
 test('buttons decline an invitation and leave a site', async () => {

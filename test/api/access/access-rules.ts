@@ -26,10 +26,16 @@ export function expected({ rule, refusal }: { rule: Rule; refusal?: string }, wh
   if ((rule === 'members' || rule === 'owner') && outside.includes(who)) return 'not_found';
   if (rule === 'parties' || rule === 'sides') return ofTwoSides(rule, refusal, who);
   if (rule === 'owner' && who === 'collaborator') return 'owner_only';
-  if (rule === 'collaborator' && who !== 'collaborator') return 'not_found';
+  if (rule === 'collaborator') return ofTheMembership(refusal, who);
   if (rule === 'holder' && who !== 'owner') return 'not_found';
   if (rule === 'invitee' && who !== 'invitee') return 'not_found';
   return refusal;
+}
+
+/** The refusal is what the site's owner is told, who has none. */
+function ofTheMembership(refusal: string | undefined, who: Who): string | undefined {
+  if (who === 'collaborator') return undefined;
+  return who === 'owner' ? refusal : 'not_found';
 }
 
 /** The refusal is what the site's owner is told, who asks last. */

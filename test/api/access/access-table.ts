@@ -83,7 +83,11 @@ export const table: Record<string, Entry> = {
   'GET /v1/sites/{id}/collaborators': members,
   'POST /v1/sites/{id}/collaborators': { rule: 'owner', body: { email: 'new@example.com' } },
   'DELETE /v1/sites/{id}/collaborators/{account_id}': { rule: 'owner', path: (fixture) => fixture.member() },
-  'DELETE /v1/sites/{id}/collaborators/me': { rule: 'collaborator', path: (fixture) => fixture.anotherSite() },
+  'DELETE /v1/sites/{id}/collaborators/me': {
+    rule: 'collaborator',
+    path: (fixture) => fixture.anotherSite(),
+    refusal: 'owner_cannot_leave',
+  },
   'GET /v1/sites/{id}/invitations': { rule: 'owner' },
   'DELETE /v1/sites/{id}/invitations/{invitation_id}': { rule: 'owner', path: (fixture) => fixture.invitation() },
   'GET /v1/invitations': tokens,
