@@ -9,7 +9,7 @@ import { IdempotencyKey } from '#db/idempotency-key.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { decryptWith, deriveKey, encryptWith } from '#runtime/encryption.ts';
-import { errors } from '#runtime/errors.ts';
+import { withRemedy } from '#runtime/errors.ts';
 import type { ConcurrentReplays } from './replay-waiters.ts';
 
 const keptMs = dayMs;
@@ -72,7 +72,10 @@ export async function begin(
       continue;
     }
     if (isOther)
-      throw errors.idempotency_mismatch('This Idempotency-Key has already been used with a different request body.');
+      throw withRemedy(
+        'idempotency_mismatch',
+        'This Idempotency-Key has already been used with a different request body.',
+      );
     const known = {
       scope,
       reservedId: row.reservedId,
@@ -159,7 +162,8 @@ function decryptSecret(key: Buffer, encrypted: Uint8Array): Buffer {
   try {
     return decryptWith(key, encrypted);
   } catch {
-    throw errors.idempotency_mismatch(
+    throw withRemedy(
+      'idempotency_mismatch',
       'This Idempotency-Key was used with a different token. Only that token can retrieve the secret in the response again.',
     );
   }

@@ -84,3 +84,8 @@ export const errors = Object.fromEntries(
     (message: string, options?: ErrorOptions) => new AppError(code, message, options),
   ]),
 ) as Constructors;
+
+/** An error with the catalog's remedy as its `next_action`, where nothing more specific is known. */
+export function withRemedy(code: ErrorCode, message: string): AppError {
+  return new AppError(code, message, { nextAction: catalog[code].remedy });
+}

@@ -2,7 +2,7 @@
  * A tool call is a request to the API within this process, with the caller's token, address and request id. So
  * authorization, limits, idempotency, validation and errors are the API's own.
  */
-import { type AppError, errors } from '#runtime/errors.ts';
+import { type AppError, withRemedy } from '#runtime/errors.ts';
 import type { ApiClient, ApiResponse, Input } from './inject.ts';
 import type { Operation, Place } from './operations.ts';
 import { extraInputs, extrasOf } from './tools.ts';
@@ -22,7 +22,10 @@ export async function callOperation(
   if (fault) return refused(operation, fault);
   const file = takesFile ? fileOf(input) : undefined;
   if (takesFile && !file) {
-    return refused(operation, errors.invalid_input('Send the file either as `text` or as `base64`, but not both.'));
+    return refused(
+      operation,
+      withRemedy('invalid_input', 'Send the file either as `text` or as `base64`, but not both.'),
+    );
   }
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(partOf(operation, input, 'query'))) query.set(name, textOf(value));
@@ -42,15 +45,16 @@ function faultIn(operation: Operation, input: Input): AppError | undefined {
   const known = new Set([...extrasOf(operation), ...operation.inputs.map(({ name }) => name)]);
   const unknown = Object.keys(input).find((name) => !known.has(name));
   if (unknown !== undefined)
-    return errors.invalid_input(`This tool has no input ${JSON.stringify(unknown.slice(0, 80))}.`);
+    return withRemedy('invalid_input', `This tool has no input ${JSON.stringify(unknown.slice(0, 80))}.`);
   for (const name of [extraInputs.wait, extraInputs.offset]) {
     const { [name]: number = 0 } = input;
     if (!Number.isSafeInteger(number) || (number as number) < 0)
-      return errors.invalid_input(`The input ${name} must be a whole number of at least 0.`);
+      return withRemedy('invalid_input', `The input ${name} must be a whole number of at least 0.`);
   }
   for (const { name, place } of operation.inputs) {
     if (place === 'path' && !isPath(name, input[name])) {
-      return errors.invalid_input(
+      return withRemedy(
+        'invalid_input',
         `The input ${name} must be ${name === 'path' ? 'a path without empty, . or .. segments' : 'an id or a number'}.`,
       );
     }

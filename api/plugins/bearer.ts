@@ -10,7 +10,7 @@ import { hashSecret } from '#api/secrets.ts';
 import { Token } from '#db/auth/token.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { type AppError, errors } from '#runtime/errors.ts';
+import { type AppError, withRemedy } from '#runtime/errors.ts';
 import { limitFailedSignIns } from './rate-limit.ts';
 
 /** The last use of a token is stored at most this often. */
@@ -86,7 +86,5 @@ async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | u
 }
 
 export function unauthorized(): AppError {
-  return errors.unauthorized('The token is missing, unknown, expired or revoked.', {
-    nextAction: 'Send the header Authorization: Bearer <token> with a valid token.',
-  });
+  return withRemedy('unauthorized', 'The token is missing, unknown, expired or revoked.');
 }

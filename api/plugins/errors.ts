@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Api } from '#api/api.ts';
 import { GitLimitReached } from '#providers/repositories/git.ts';
-import { AppError, type ErrorBody, type ErrorCode, errors } from '#runtime/errors.ts';
+import { AppError, type ErrorBody, type ErrorCode, errors, withRemedy } from '#runtime/errors.ts';
 import { fieldFault, type Issue } from './field-faults.ts';
 
 /** Error codes for particular fields, anywhere in a body or query. Other fields return the general code. */
@@ -40,13 +40,18 @@ export function answerErrors(app: Api): void {
 
 function refuseAddress(paths: Map<string, Set<string>>, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allowed = methodsOf(paths, request.url);
-  if (allowed.length === 0) return sendError(errors.not_found('There is no resource at this URL.'), request, reply);
+  if (allowed.length === 0) return sendError(unknownUrl(), request, reply);
   reply.header('allow', allowed.join(', '));
-  return sendError(
-    errors.method_not_allowed(`This URL supports only these methods: ${allowed.join(', ')}.`),
-    request,
-    reply,
-  );
+  const refusal = errors.method_not_allowed(`This URL supports only these methods: ${allowed.join(', ')}.`, {
+    nextAction: 'Use one of these methods. GET /openapi.json describes what each does.',
+  });
+  return sendError(refusal, request, reply);
+}
+
+function unknownUrl(): AppError {
+  return errors.not_found('There is no resource at this URL.', {
+    nextAction: 'Call GET /openapi.json, which lists the paths, and correct the URL.',
+  });
 }
 
 /** Sends an error response. Unexpected errors are logged with their stack and returned as `internal`. */
@@ -100,19 +105,25 @@ export function asAppError(error: unknown, request: FastifyRequest): AppError {
       retryAfterSeconds: 5,
     });
   }
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.body_too_large('The body is larger than 1 MiB.');
-  if (code === 'FST_ERR_BAD_URL') return errors.invalid_input('The request URL is malformed.');
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.not_found('There is no resource at this URL.');
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return withRemedy('body_too_large', 'The body is larger than 1 MiB.');
+  if (code === 'FST_ERR_BAD_URL') {
+    return errors.invalid_input('The request URL is malformed.', {
+      nextAction: 'Percent-encode the path and the query as UTF-8, and send the request again.',
+    });
+  }
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return unknownUrl();
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
-    return errors.invalid_json('The body must be JSON, sent with content-type: application/json.');
+    return withRemedy('invalid_json', 'The body must be JSON, sent with content-type: application/json.');
   }
   if (typeof code === 'string' && code.startsWith('FST_ERR_CTP_')) {
-    return errors.invalid_json('The body is not valid JSON.');
+    return withRemedy('invalid_json', 'The body is not valid JSON.');
   }
   return errors.internal('An error occurred on the platform; there is nothing wrong with the request.', {
     nextAction: 'Send the same request again. If it still fails, report the request_id with POST /v1/feedback.',
   });
 }
+
+const repeatCorrectly = 'and send the request again. GET /openapi.json describes what the call accepts.';
 
 type Invalid = { validation: Issue[]; validationContext: 'body' | 'querystring' | 'params' | 'headers' };
 
@@ -120,17 +131,20 @@ function fromValidation({ validation, validationContext }: Invalid, request: Fas
   const [issue] = validation as [Issue];
   const [field = '', ...rest] = issue.instancePath.split('/').filter(Boolean);
   const inBody = validationContext === 'body';
+  const general = inBody ? 'invalid_json' : 'invalid_input';
   const place = inBody ? 'in the body' : validationContext === 'params' ? 'in the path' : 'in the query';
   const unknown = issue.params.keys?.map((key) => JSON.stringify(key.slice(0, 80))).join(', ');
   if (unknown !== undefined) {
     const parent = [field, ...rest].filter(Boolean).join('.');
     const where = parent ? `inside ${parent} ${place}` : place;
-    return errors[inBody ? 'invalid_json' : 'invalid_input'](
-      `This call does not accept ${issue.params.keys?.length === 1 ? 'the field' : 'the fields'} ${unknown} ${where}.`,
-    );
+    const [fields, them] = issue.params.keys?.length === 1 ? ['the field', 'it'] : ['the fields', 'them'];
+    return errors[general](`This call does not accept ${fields} ${unknown} ${where}.`, {
+      nextAction: `Remove ${them}, ${repeatCorrectly}`,
+    });
   }
-  if (field === '') return errors.invalid_json('The body must be a JSON object.');
-  const own = request.routeOptions.config.invalid?.[field] ?? fieldCodes[field];
-  const code = own ?? (inBody ? 'invalid_json' : 'invalid_input');
-  return errors[code](fieldFault([field, ...rest], place, issue, request.routeOptions.schema?.[validationContext]));
+  if (field === '') return withRemedy('invalid_json', 'The body must be a JSON object.');
+  const fault = fieldFault([field, ...rest], place, issue, request.routeOptions.schema?.[validationContext]);
+  const code = request.routeOptions.config.invalid?.[field] ?? fieldCodes[field] ?? general;
+  if (code !== 'invalid_json' && code !== 'invalid_input') return withRemedy(code, fault);
+  return errors[code](fault, { nextAction: `Correct ${[field, ...rest].join('.')}, ${repeatCorrectly}` });
 }

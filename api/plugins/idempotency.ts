@@ -7,7 +7,7 @@ import type { Api } from '#api/api.ts';
 import { type Attempt, begin, free, keep, type Repeatable, releaseLease, renew, renewalMs } from '#api/idempotency.ts';
 import { concurrentReplays } from '#api/replay-waiters.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { AppError, errors } from '#runtime/errors.ts';
+import { AppError, withRemedy } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { bearerSecret } from './bearer.ts';
 
@@ -116,7 +116,7 @@ function readKey(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'];
   if (request.method !== 'POST' || key === undefined) return undefined;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw errors.invalid_input('The Idempotency-Key header must contain 1 to 255 visible ASCII characters.');
+  throw withRemedy('invalid_input', 'The Idempotency-Key header must contain 1 to 255 visible ASCII characters.');
 }
 
 function repeatable(request: FastifyRequest, key: string) {

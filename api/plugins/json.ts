@@ -1,7 +1,7 @@
 /** Request bodies: JSON in UTF-8 of at most 1 MiB. A missing body is an empty object. */
 import { isUtf8 } from 'node:buffer';
 import type { Api } from '#api/api.ts';
-import { errors } from '#runtime/errors.ts';
+import { withRemedy } from '#runtime/errors.ts';
 
 export const bodyBytesMax = 1_048_576;
 const depthMax = 64;
@@ -11,18 +11,19 @@ export function readJson(app: Api): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) return done(null, undefined);
-    if (!isUtf8(body)) return done(errors.invalid_json('The body is not encoded in UTF-8.'));
+    if (!isUtf8(body)) return done(withRemedy('invalid_json', 'The body is not encoded in UTF-8.'));
     // Fastify's own parser, because it refuses `__proto__` and `constructor.prototype`.
     void parse(request, body.toString(), (error, value) => {
       if (error) return done(error);
       const fault = unstorable(value);
-      done(fault === undefined ? null : errors.invalid_json(fault), value);
+      done(fault === undefined ? null : withRemedy('invalid_json', fault), value);
     });
   });
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined && request.routeOptions.schema?.body) request.body = {};
     const address = [...Object.values(request.params ?? {}), ...Object.entries(request.query ?? {}).flat()].flat();
-    if (!address.every(isStorable)) throw errors.invalid_input('The URL contains characters that are not allowed.');
+    if (!address.every(isStorable))
+      throw withRemedy('invalid_input', 'The URL contains characters that are not allowed.');
   });
 }
 

@@ -35,7 +35,8 @@ export const requestErrors = {
     status: 401,
     retryable: false,
     when: 'The token is missing, unknown, expired or revoked',
-    remedy: 'Request access again: `POST /v1/auth/requests`.',
+    remedy:
+      'Send the header `Authorization: Bearer <token>` with a valid token. Without one, request access: `POST /v1/auth/requests`.',
   },
   access_denied: {
     status: 403,
