@@ -40,6 +40,8 @@ declare module 'fastify' {
     needs?: NeedName;
     /** Text fields of the body that the owner sees before they allow a refused call. What they allow once has the same. */
     shownToOwner?: readonly string[];
+    /** Only the owner of the site may make the call, or do with it what the text says, as in "change the name". */
+    ownerOnly?: true | string;
     /** Error codes for invalid fields of the body, if they differ from those in `fieldCodes`. */
     invalid?: Record<string, ErrorCode>;
     /** The prefix of the id that a POST creates with `request.newId`. */

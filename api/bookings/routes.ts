@@ -144,13 +144,14 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       config: {
         operation: 'booking.cancel',
         needs: 'write',
+        ownerOnly: 'cancel a booking where money goes back',
         capability,
         replay: async ({ em, actor }: FastifyRequest, id) => cancelledView(em, deps, await loadBooking(em, actor, id)),
       },
       schema: {
         summary: 'Cancel a booking',
         description:
-          'Releases the seats and refunds the payment, as `refund` says. Only the owner can cancel a booking where money goes back. ' +
+          'Releases the seats and refunds the payment, as `refund` says. ' +
           '`mail` and `notice` say which e-mails about the cancellation are sent to the visitor and to notify_to. The visitor gets one only if ' +
           'they asked for it. Otherwise next_action says who has to tell them, and how.',
         params: idParams,

@@ -61,7 +61,7 @@ function memberRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id/collaborators/:account_id',
     {
-      config: { operation: 'collaborator.remove', needs: 'write' },
+      config: { operation: 'collaborator.remove', needs: 'write', ownerOnly: true },
       schema: {
         summary: 'Remove a collaborator',
         description: 'All of the account’s tokens and git passwords lose access to the site immediately.',
@@ -102,6 +102,7 @@ function inviteRoute(app: Api, deps: Deps): void {
       config: {
         operation: 'collaborator.invite',
         needs: 'write',
+        ownerOnly: true,
         capability: 'mail',
         makes: 'inv',
         replay: async ({ em, actor, params }: FastifyRequest, id) => {
@@ -133,7 +134,7 @@ function siteInvitationRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/invitations',
     {
-      config: { operation: 'collaborator.invitations', needs: 'read' },
+      config: { operation: 'collaborator.invitations', needs: 'read', ownerOnly: true },
       schema: {
         summary: 'List a site’s invitations',
         description:
@@ -160,7 +161,7 @@ function siteInvitationRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id/invitations/:invitation_id',
     {
-      config: { operation: 'collaborator.withdraw', needs: 'write' },
+      config: { operation: 'collaborator.withdraw', needs: 'write', ownerOnly: true },
       schema: {
         summary: 'Withdraw an invitation',
         description: 'An expired invitation also needs to be withdrawn before its address can be invited again.',

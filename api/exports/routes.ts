@@ -23,11 +23,17 @@ export function exportRoutes(app: Api, deps: Deps): void {
     {
       // Its length is known only when the archive is written.
       exposeHeadRoute: false,
-      config: { operation: 'site.export', needs: 'read', capability: 'repositories', answers: ['application/x-tar'] },
+      config: {
+        operation: 'site.export',
+        needs: 'read',
+        ownerOnly: true,
+        capability: 'repositories',
+        answers: ['application/x-tar'],
+      },
       schema: {
         summary: 'Export a site',
         description:
-          'Returns a tar archive: both repositories with all branches, the files of the live version, redirects, forms, the timetable, comments, assets, and visitors’ submissions and bookings. It contains no people, tokens, payments or domains. The operator of any Frontage service can import it. Only the owner can export a site. The archive is cut off if the token is revoked or rotated meanwhile. An account can export 2 sites at a time.',
+          'Returns a tar archive: both repositories with all branches, the files of the live version, redirects, forms, the timetable, comments, assets, and visitors’ submissions and bookings. It contains no people, tokens, payments or domains. The operator of any Frontage service can import it. The archive is cut off if the token is revoked or rotated meanwhile. An account can export 2 sites at a time.',
         params: idParams,
         querystring: z.strictObject({
           visitors: z

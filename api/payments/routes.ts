@@ -133,6 +133,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       config: {
         operation: 'payment.refund',
         needs: 'write',
+        ownerOnly: true,
         capability,
         invalid: { amount: 'invalid_payment' },
         replay,
@@ -142,7 +143,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
         description:
           'Refunds all that is left, or with `amount` a part, which requires an `Idempotency-Key`. Waits for as long as `Prefer` allows; if the refund is not ' +
           'complete by then, the status is `refunding`, or `paid` with a lower `refunded_amount`. The status stays `paid` until `refunded_amount` equals `amount`. A payment that ' +
-          'has already been refunded is returned unchanged, unless a part of it is requested. A booking keeps its seat: to free the seat, cancel the booking, which also refunds the payment. Only the owner can call this.',
+          'has already been refunded is returned unchanged, unless a part of it is requested. A booking keeps its seat: to free the seat, cancel the booking, which also refunds the payment.',
         params: idParams,
         body: refundInput,
         response: { 200: paymentSchema },

@@ -42,6 +42,7 @@ function openingRoutes(app: Api, deps: Deps, view: View): void {
       config: {
         operation: 'payout_offer.open_from_site',
         needs: 'payouts',
+        ownerOnly: true,
         capability: 'payouts',
         makes: 'offer',
         invalid,
@@ -164,7 +165,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/payout-account',
     {
-      config: { operation: 'payout_agreement.read', needs: 'read', capability: 'payouts' },
+      config: { operation: 'payout_agreement.read', needs: 'read', ownerOnly: true, capability: 'payouts' },
       schema: { summary: 'Read a site’s payout account', params: idParams, response },
     },
     async ({ em, actor, params }) => payoutAgreementView(await readAgreement(em, actor, params.id), config),
@@ -176,6 +177,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
       config: {
         operation: 'payout_agreement.attach',
         needs: 'payouts',
+        ownerOnly: true,
         capability: 'payouts',
         invalid,
         replay: async ({ em, actor }: Authenticated, siteId: string) =>

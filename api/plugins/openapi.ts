@@ -42,8 +42,8 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
       const shown = { ...schema, ...(isPost && !schema.security ? { headers: idempotencyHeader } : {}) };
       if (isEmptyObject(shown.body)) delete shown.body;
       if (isEmptyObject(shown.querystring)) delete shown.querystring;
-      const { answers, needs } = document.route.config ?? {};
-      if (needs) Object.assign(shown, scopeOf(needs, shown.description));
+      const { answers, needs, ownerOnly } = document.route.config ?? {};
+      if (needs) Object.assign(shown, scopeOf(needs, ownerOnly, shown.description));
       if (answers) shown.response = asTypes(shown.response as Answers, answers);
       return nameWildcard(shown, url);
     },
@@ -116,10 +116,15 @@ function nameWildcard<Shown extends { params?: unknown }>(schema: Shown, url: st
   };
 }
 
-/** Which scope a token needs for the operation. */
-function scopeOf(needs: NeedName, description: string | undefined) {
-  const words = `Scope: ${needOf(needs).text}.`;
-  return { description: description ? `${description}\n\n${words}` : words, 'x-scope': needs };
+/** Which scope a token needs for the operation, and whose token it has to be. */
+function scopeOf(needs: NeedName, ownerOnly: string | boolean | undefined, description: string | undefined) {
+  const what = ownerOnly === true ? 'make this call' : ownerOnly;
+  const words = `Scope: ${needOf(needs).text}.${what ? ` Only the owner of the site can ${what}.` : ''}`;
+  return {
+    description: description ? `${description}\n\n${words}` : words,
+    'x-scope': needs,
+    ...(ownerOnly === true ? { 'x-owner-only': true } : {}),
+  };
 }
 
 type Answers = Record<string, { description?: string }>;

@@ -109,10 +109,16 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.patch(
     '/v1/sites/:id',
     {
-      config: { operation: 'site.update', needs: 'write', invalid: { colors: 'invalid_input' }, shownToOwner },
+      config: {
+        operation: 'site.update',
+        needs: 'write',
+        ownerOnly: 'change the name',
+        invalid: { colors: 'invalid_input' },
+          shownToOwner,
+      },
       schema: {
         summary: 'Change a site’s title, name or colours',
-        description: `Only the owner can change the name, at most five times a day. The old address redirects to the new one for ${period(formerNameMs)}, for at most three old names. The live pages name the new address after the next publish.`,
+        description: `The name can be changed at most five times a day. The old address redirects to the new one for ${period(formerNameMs)}, for at most three old names. The live pages name the new address after the next publish.`,
         params: idParams,
         body: siteChange,
         response: { 200: siteDetailSchema },
@@ -124,7 +130,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/archive',
     {
-      config: { operation: 'site.archive', needs: 'write', replay },
+      config: { operation: 'site.archive', needs: 'write', ownerOnly: true, replay },
       schema: {
         summary: 'Archive a site',
         description:
@@ -139,7 +145,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/unarchive',
     {
-      config: { operation: 'site.unarchive', needs: 'write', replay },
+      config: { operation: 'site.unarchive', needs: 'write', ownerOnly: true, replay },
       schema: { summary: 'Put an archived site online', params: idParams, response: { 200: siteSchema } },
     },
     async ({ em, actor, params }) => show({ em, actor }, await unarchiveSite(em, deps, actor, params.id)),
@@ -148,10 +154,10 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id',
     {
-      config: { operation: 'site.delete', needs: 'account' },
+      config: { operation: 'site.delete', needs: 'account', ownerOnly: true },
       schema: {
         summary: 'Delete an archived site',
-        description: `For ${deletionDelay} the site has the status \`deleting\` and can be restored; the owner is e-mailed how. Then it is deleted for good, with its repositories, versions, forms, submissions and comments; its domains stay in the account, and records of payments and bookings are kept. Its name stays reserved for ${nameReservedPeriod} more. Only the owner can delete a site.`,
+        description: `For ${deletionDelay} the site has the status \`deleting\` and can be restored; the owner is e-mailed how. Then it is deleted for good, with its repositories, versions, forms, submissions and comments; its domains stay in the account, and records of payments and bookings are kept. Its name stays reserved for ${nameReservedPeriod} more.`,
         params: idParams,
         querystring: siteDeletion,
         response: { 200: siteSchema },
@@ -166,7 +172,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/restore-site',
     {
-      config: { operation: 'site.restore', needs: 'account', replay },
+      config: { operation: 'site.restore', needs: 'account', ownerOnly: true, replay },
       schema: {
         summary: 'Restore a site that is being deleted',
         description: 'The site is archived again. A site that is not being deleted stays unchanged.',

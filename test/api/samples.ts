@@ -17,6 +17,7 @@ export type Schema = {
 };
 export type Operation = {
   operationId: string;
+  description?: string;
   security?: unknown[];
   parameters?: { in: string; name: string }[];
   requestBody?: { content: Record<string, { schema: Schema }> };

@@ -38,6 +38,21 @@ test('only the calls that the description marks as open are open', async () => {
   expect(listed.sort()).toEqual(open.sort());
 });
 
+test('the description says which calls only the owner of the site can make, or make in part', async () => {
+  const routes = routesOf(await fixture.document());
+  const owned = routes.filter(({ operation }) => 'x-owner-only' in operation);
+  const listed = Object.keys(table).filter((name) => table[name]?.rule === 'owner');
+  expect(owned.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(listed.sort());
+  const said = new Map(
+    routes.map(({ method, path, operation: { description = '' } }) => {
+      return [`${method} ${path}`, /Only the owner of the site can [^.]+/.exec(description)?.[0]];
+    }),
+  );
+  expect(said.get('POST /v1/sites/{id}/archive')).toBe('Only the owner of the site can make this call');
+  expect(said.get('PATCH /v1/sites/{id}')).toBe('Only the owner of the site can change the name');
+  expect(said.get('POST /v1/bookings/{id}/cancel')).toContain('where money goes back');
+});
+
 test('every resource that a caller does not find is one that another caller finds', () => {
   const closed = Object.entries(table).filter(([, { rule, refusal }]) => rule !== 'all' && refusal === 'not_found');
   // Its items are in the body, and each caller has others.
