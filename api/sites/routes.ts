@@ -114,7 +114,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
         needs: 'write',
         ownerOnly: 'change the name',
         invalid: { colors: 'invalid_input' },
-          shownToOwner,
+        shownToOwner,
       },
       schema: {
         summary: 'Change a site’s title, name or colours',

@@ -38,7 +38,7 @@ test('only the calls that the description marks as open are open', async () => {
   expect(listed.sort()).toEqual(open.sort());
 });
 
-test('the description says which calls only the owner of the site can make, or make in part', async () => {
+test('the description says which calls only the owner can make, or make in part', async () => {
   const routes = routesOf(await fixture.document());
   const owned = routes.filter(({ operation }) => 'x-owner-only' in operation);
   const listed = Object.keys(table).filter((name) => table[name]?.rule === 'owner');

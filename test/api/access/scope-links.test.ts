@@ -165,22 +165,6 @@ test('an owner widens a token for good by what it lacked, and no more', async ()
   expect({ ...scope, sites: scope.sites.length }).toEqual({ ...usualScope, sites: 2 });
 });
 
-test('one refusal names everything that a call lacks, and one press allows it', async () => {
-  const owner = await fixture.newSignedIn();
-  const [mine, hidden] = [await createSite(owner), await createSite(owner)];
-  const foreign = await createSite(await fixture.newSignedIn());
-  const { call } = await tokenWith(owner, { ...usualScope, sites: [mine.id], access: 'read' });
-  const retitle = ({ id }: { id: string }) => call('PATCH', `/v1/sites/${id}`, { body: { title: 'New' } });
-  const refused = await retitle(hidden);
-  expect(errorOf(refused).message).toMatch(new RegExp(`\`sites:write\`, access to ${hidden.id}\\.$`));
-  const credential = { body: { repository: 'source', access: 'write' } };
-  const denied = errorOf(await call('POST', `/v1/sites/${hidden.id}/git-credentials`, credential));
-  expect(denied.message).toBe(errorOf(refused).message);
-  for (const one of [mine, foreign]) expect(errorOf(await retitle(one)).message).not.toContain('access to');
-  await press(owner, linkIn(refused), 'Allow once');
-  expect((await retitle(hidden)).status).toBe(200);
-});
-
 test('two links that widen a token at the same time both count', async () => {
   const owner = await fixture.newSignedIn();
   const site = await createSite(owner);
