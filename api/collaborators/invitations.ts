@@ -114,7 +114,7 @@ async function mailOwner(
   const { config } = deps;
   const owner = await tx.findOneOrFail(Account, site.account.id);
   const link = ownerPage(config, `/account/invitations/${id}`);
-  const data = { hostname: siteHostname(config, site.name), agent: token ?? '', email, link };
+  const data = { hostname: siteHostname(config, site.name), agent: token ?? '', owner: owner.email, email, link };
   await queueNotice(tx, deps, { kind: 'collaborator-invited', to: owner.email, data, site });
 }
 

@@ -23,7 +23,7 @@ async function invited() {
   const [letter] = await fixture.lettersTo(owner.email);
   expect(letter?.kind).toBe('collaborator-invited');
   for (const text of [letter?.text, letter?.html])
-    for (const word of [email, 'Stolen agent']) expect(text).toContain(word);
+    for (const word of [email, `Stolen agent, an agent of ${owner.email}`]) expect(text).toContain(word);
   const link = await fixture.linkTo(owner.email, 'collaborator-invited');
   return { owner, site, stolen, thief, email, invitationId: body.id as string, link };
 }

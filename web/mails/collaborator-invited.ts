@@ -4,6 +4,8 @@ export type CollaboratorInvited = {
   hostname: string;
   /** The name of the token that invited. */
   agent: string;
+  /** The owner's address. Absent from mails that an earlier release queued. */
+  owner?: string;
   /** Who is invited. */
   email: string;
   /** The page that ends the access; null where owners cannot sign in. */
@@ -11,7 +13,7 @@ export type CollaboratorInvited = {
 };
 
 /** To the owner: a token of theirs invited a person, who keeps access when the token is revoked. */
-export function collaboratorInvited({ hostname, agent, email, link }: CollaboratorInvited): WrittenMail {
+export function collaboratorInvited({ hostname, agent, owner, email, link }: CollaboratorInvited): WrittenMail {
   return write({
     subject: 'A person was invited to edit this website',
     hostname,
@@ -21,7 +23,7 @@ export function collaboratorInvited({ hostname, agent, email, link }: Collaborat
       {
         facts: [
           ['Invited', email],
-          ['By', agent],
+          ['By', owner ? `${agent}, an agent of ${owner}` : `${agent}, an agent of yours`],
         ],
       },
       'When they accept, they can edit the website, see its drafts and publish. If you or your agent wanted this, there is nothing to do.',

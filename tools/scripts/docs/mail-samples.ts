@@ -55,8 +55,19 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
     },
   ],
   'collaborator-invited': [
-    { data: { hostname, agent: 'Claude', email: 'ada@example.org', link: link('/account/invitations/inv_1') } },
-    { case: 'without sign-in', data: { hostname, agent: 'Claude', email: 'ada@example.org', link: null } },
+    {
+      data: {
+        hostname,
+        agent: 'Claude',
+        owner: 'grace@example.com',
+        email: 'ada@example.org',
+        link: link('/account/invitations/inv_1'),
+      },
+    },
+    {
+      case: 'without sign-in',
+      data: { hostname, agent: 'Claude', owner: 'grace@example.com', email: 'ada@example.org', link: null },
+    },
   ],
   submission: [
     {
