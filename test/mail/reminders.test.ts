@@ -94,7 +94,10 @@ test('a moved booking is reminded of its new time, once', async () => {
   await recordSent(em, fixture.clock, mail?.id ?? '');
   const moved = await owner.call('POST', `/v1/bookings/${body.id}/move`, { body: { start: later } });
   // Asked to be reminded only.
-  expect(moved.body).toMatchObject({ start: later, next_action: expect.stringContaining('sends the visitor no e-mail') });
+  expect(moved.body).toMatchObject({
+    start: later,
+    next_action: expect.stringContaining('sends the visitor no e-mail'),
+  });
   const skipTo = (moment: number) => fixture.skip(moment - fixture.clock.now().getTime());
   const dayMs = 86_400_000;
   skipTo(Date.parse(start) - dayMs + 60_000);
