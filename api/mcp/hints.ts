@@ -2,7 +2,7 @@
  * The effects of tools, for clients that ask their user before some of them. Most follow from the method: GET reads,
  * PUT and PATCH change, DELETE ends. The effects of POST operations are listed here.
  */
-import type { Operation } from './operations.ts';
+import type { Operation } from '#api/operations/operations.ts';
 
 export type Hints = {
   readOnlyHint: boolean;

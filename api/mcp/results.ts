@@ -3,9 +3,9 @@
  * how to get the rest.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { type ApiResponse, type Input, isJson } from '#api/operations/inject.ts';
+import type { Operation } from '#api/operations/operations.ts';
 import { errors } from '#runtime/errors.ts';
-import { type ApiResponse, type Input, isJson } from './inject.ts';
-import type { Operation } from './operations.ts';
 
 /** Maximum bytes of text in a result. */
 export const textMax = 100_000;

@@ -7,12 +7,12 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { challenge } from '#api/oauth/metadata.ts';
+import { apiClientFor } from '#api/operations/inject.ts';
+import type { Operation } from '#api/operations/operations.ts';
 import { beginError } from '#api/plugins/errors.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import type { SkillTree } from '#skill/tree.ts';
-import { apiClientFor } from './inject.ts';
-import type { Operation } from './operations.ts';
 import { type Served, servedBy, serverFor } from './server.ts';
 
 const options = { config: { operation: 'mcp.call', counted: 'mcp' as const }, schema: { hide: true } };

@@ -10,15 +10,15 @@ import {
   ReadResourceRequestSchema,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import { type ApiClient, type ApiResponse, type Input, isJson } from '#api/operations/inject.ts';
+import { callOperation } from '#api/operations/invoke.ts';
+import type { Operation } from '#api/operations/operations.ts';
+import { follow, followed, type ProgressCallback } from '#api/operations/progress.ts';
 import { pageItems } from '#api/pagination.ts';
 import own from '#package.json' with { type: 'json' };
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { SkillTree } from '#skill/tree.ts';
-import { type ApiClient, type ApiResponse, type Input, isJson } from './inject.ts';
-import { callOperation } from './invoke.ts';
-import type { Operation } from './operations.ts';
-import { follow, followed, type ProgressCallback } from './progress.ts';
 import { readResource, resourcesOf } from './resources.ts';
 import { failureOf, resultOf, textMax, withRequestId } from './results.ts';
 import { offered, toolName, toolOf } from './tools.ts';

@@ -1,36 +1,14 @@
 /** Definitions of the tools, one for each operation. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { type Capability, missing } from '#api/capabilities.ts';
+import { answersText, extraInputs } from '#api/operations/extra-inputs.ts';
+import type { Operation, Schema } from '#api/operations/operations.ts';
+import { followed } from '#api/operations/progress.ts';
 import type { Config } from '#runtime/config.ts';
 import { hintsOf } from './hints.ts';
-import type { Operation, Schema } from './operations.ts';
-import { followed } from './progress.ts';
 
 /** `site_publish`. Clients only accept letters, digits, `_` and `-`. */
 export const toolName = ({ name }: Pick<Operation, 'name'>): string => name.replace('.', '_');
-
-/** Inputs that a tool may have besides those of its operation. */
-export const extraInputs = {
-  key: 'idempotency_key',
-  text: 'text',
-  base64: 'base64',
-  wait: 'wait_seconds',
-  offset: 'offset',
-} as const;
-
-/** The extra inputs of this operation. */
-export function extrasOf({ name, config, takesFile }: Operation): string[] {
-  return [
-    ...(takesFile ? [extraInputs.text, extraInputs.base64] : []),
-    ...(config.makes ? [extraInputs.key] : []),
-    ...(name in followed ? [extraInputs.wait] : []),
-    ...(answersText(config) ? [extraInputs.offset] : []),
-  ];
-}
-
-/** Whether the response may be text, which can be too long for one result. */
-const answersText = ({ answers = [] }: Operation['config']): boolean =>
-  answers.some((type) => type === '*/*' || type.startsWith('text/'));
 
 /** Operations that work without the capability, but are useless as tools without it. */
 const needOf: Record<string, Capability> = { domain: 'domains', record: 'domains', upload: 'files' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ApiResponse, Input } from '#api/mcp/inject.ts';
-import { follow, followed } from '#api/mcp/progress.ts';
+import type { ApiResponse, Input } from '#api/operations/inject.ts';
+import { follow, followed } from '#api/operations/progress.ts';
 import { createFixture, createSite } from '#test/api/fixture.ts';
 import { connect } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 /** A call of each tool with inputs that it takes, and of the API's call that it is. */
-import { followed } from '#api/mcp/progress.ts';
+import { followed } from '#api/operations/progress.ts';
 import type { AccessFixture } from '#test/api/access/access-fixture.ts';
 import { type Entry, table } from '#test/api/access/access-table.ts';
 import { errorOf } from '#test/api/fixture.ts';

@@ -3,7 +3,7 @@
  * only the owner, and the collaborator over HTTP, have tokens of less than everything.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { followed } from '#api/mcp/progress.ts';
+import { followed } from '#api/operations/progress.ts';
 import { issueToken } from '#api/tokens/rules.ts';
 import { textArray } from '#db/arrays.ts';
 import { callWith, errorOf } from '#test/api/fixture.ts';

@@ -3,9 +3,9 @@
  * authorization, limits, idempotency, validation and errors are the API's own.
  */
 import { type AppError, withRemedy } from '#runtime/errors.ts';
+import { extraInputs, extrasOf } from './extra-inputs.ts';
 import type { ApiClient, ApiResponse, Input } from './inject.ts';
 import type { Operation, Place } from './operations.ts';
-import { extraInputs, extrasOf } from './tools.ts';
 
 /**
  * Sends the request of a tool call. Input that fits no request is refused with the API's error. `waitSeconds` overrides
