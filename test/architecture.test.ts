@@ -144,15 +144,8 @@ test('only the clock reads the time of day', () => {
   expect(places(elsewhere, /\bDate\.now\(|\bnew Date\(\)|(?<![.\w])now\(\)(?!:)|\bcurrent_timestamp\b/i)).toEqual([]);
 });
 
-/** Files over the length that a reader takes in at once, and why they are. */
-const long: Record<string, string> = {
-  'api/app.ts': 'the sitemap: every address of the API in one place',
-};
-
-test('a file is at most 250 lines long, or has a reason', () => {
-  const over = code.filter((file) => text(file).split('\n').length > 251);
-  expect(over.filter((file) => !(file in long))).toEqual([]);
-  expect(Object.keys(long).filter((file) => !over.includes(file))).toEqual([]);
+test('a file is at most 250 lines long', () => {
+  expect(code.filter((file) => text(file).split('\n').length > 251)).toEqual([]);
 });
 
 const written = files.filter((file) => !/\.(png|jpe?g|webp|avif|gif|woff2?|ico|bin|pack)$/.test(file));

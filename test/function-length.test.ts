@@ -12,8 +12,6 @@ const isListOrFactory = /^(open|create|connect|start)[A-Z]|(Routes?|Pages|Activi
 
 /** Other functions over the limit, and why they are not split. */
 const long: Record<string, string> = {
-  'api/app.ts buildApp': 'the sitemap: every address of the API in one place',
-  'api/app.ts json': 'the sitemap: every address of the API in one place',
   'edge/http/request.ts readFields': 'one pass over the raw fields, on the path of every request',
   'operator/backups/repository.ts bucketRepository': 'a factory: returns a repository in a bucket',
   'web/mails/layout.ts writeHtml': 'a template: the HTML of every mail',
