@@ -15,6 +15,8 @@ import {
 import { widgetRoutes } from './bookings/widget-routes.ts';
 import { calendarFileRoutes } from './calendar-feeds/routes.ts';
 import { visitorFormRoutes } from './forms/visitor-routes.ts';
+import { answerErrors } from './front/error-handlers.ts';
+import { siteFiles } from './front/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { billingHooks } from './hooks/billing.ts';
 import { paymentHooks } from './hooks/payments.ts';
@@ -28,7 +30,6 @@ import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
 import { requireCapabilities } from './plugins/capability.ts';
 import { limitChangingCalls } from './plugins/changing-calls.ts';
-import { answerErrors } from './plugins/errors.ts';
 import { setHeaders } from './plugins/headers.ts';
 import { decorateReservedIds, idempotency } from './plugins/idempotency.ts';
 import { readJson } from './plugins/json.ts';
@@ -122,6 +123,10 @@ async function jsonRoutes(app: Api, deps: Deps, { skill, operations }: Described
   await app.register(async function health(scope: Api) {
     routeDefaults(scope);
     healthRoutes(scope, deps);
+  });
+
+  await app.register(async function files(scope: Api) {
+    siteFiles(scope, deps);
   });
 
   await app.register(async function pages(scope: Api) {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Deps } from '#runtime/deps.ts';
 import { requestLogger } from '#runtime/log.ts';
 import type { Api } from './api.ts';
-import { sendError } from './plugins/errors.ts';
+import { sendErrorAsAsked } from './front/error-handlers.ts';
 import { bodyBytesMax } from './plugins/json.ts';
 import { requestIds } from './plugins/request-context.ts';
 import { refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
@@ -26,7 +26,7 @@ export function createHttpServer({ config, log }: Deps): Api {
     // The URL could not be parsed, so the hooks of the routes have not run.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
-      sendError(error, request as unknown as FastifyRequest, reply as unknown as FastifyReply);
+      sendErrorAsAsked(error, request as unknown as FastifyRequest, reply as unknown as FastifyReply);
     },
     ...timeouts,
   }).withTypeProvider<ZodTypeProvider>();

@@ -11,6 +11,7 @@ import { cancellationPages } from './bookings/cancellation-pages.ts';
 import { movePages } from './bookings/move-pages.ts';
 import { calendarFeedPages } from './calendar-feeds/pages.ts';
 import { collaboratorPages } from './collaborators/pages.ts';
+import { frontPage } from './front/routes.ts';
 import { invitationPages } from './invitations/pages.ts';
 import { consentPages } from './oauth/pages.ts';
 import { payPages } from './pay/pages.ts';
@@ -22,6 +23,7 @@ import { gitPasswordPages } from './source/pages.ts';
 
 /** Pages that need no session: of links in e-mails, of payments, and where people sign in. */
 export function publicPages(scope: Api, deps: Deps): void {
+  frontPage(scope, deps);
   signinPages(scope, deps);
   accessPages(scope, deps);
   addressPages(scope, deps);

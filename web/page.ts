@@ -1,6 +1,7 @@
 /** The shell of every page of our own: one design, no script required, no external resources. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { awning, iconUrl } from './awning.ts';
 import { type Html, html } from './html.ts';
 
 export type Page = {
@@ -14,6 +15,8 @@ export type Page = {
   layout: 'message' | 'card' | 'dashboard' | 'frame';
   /** The name in the header bar. The product's name unless set. */
   brand?: string;
+  /** Whether search engines may show the page; by default they must not. */
+  isFindable?: boolean;
   /** The right end of the header bar, such as "Sign out". `message` has no header bar. */
   bar?: Html;
   /** The page's own script. It may only connect to its own origin. */
@@ -50,7 +53,7 @@ export function writePage(page: Page): WrittenPage {
       'content-security-policy': policy(page),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      'x-robots-tag': 'noindex',
+      ...(page.isFindable ? {} : { 'x-robots-tag': 'noindex' }),
       // With no-referrer, a form's request would send `Origin: null`.
       'referrer-policy': page.form ? 'same-origin' : 'no-referrer',
     },
@@ -93,16 +96,16 @@ function shell({
   modules = [],
   style: own,
   data = {},
+  isFindable = false,
 }: Page): string {
   const head = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
+${isFindable ? null : html`<meta name="robots" content="noindex">\n`}<meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${iconUrl}">
 `;
   const body = html`</head>
 <body class="${layout}">
@@ -122,5 +125,3 @@ function inElement(text: string, element: 'script' | 'style'): string {
     throw new TypeError(`A ${element} must not contain its own end tag.`);
   return text;
 }
-
-const awning = html`<svg viewBox="0 0 28 20" aria-hidden="true"><path class="roof" d="M4 0h20l3 6H1z"/><path class="stripe" d="M1 7h5.2v8a2.6 2.6 0 0 1-5.2 0zM11.4 7h5.2v8a2.6 2.6 0 0 1-5.2 0zM21.8 7H27v8a2.6 2.6 0 0 1-5.2 0z"/><path class="pale" d="M6.2 7h5.2v8a2.6 2.6 0 0 1-5.2 0zM16.6 7h5.2v8a2.6 2.6 0 0 1-5.2 0z"/></svg>`;

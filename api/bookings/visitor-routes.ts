@@ -2,9 +2,10 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
+import { sendErrorAsAsked } from '#api/front/error-handlers.ts';
+import { namesHtml } from '#api/front/representation.ts';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
-import { namesHtml, sendErrorAsAsked } from '#api/visitors/pages.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -73,7 +74,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     '/b/:public_id',
     {
       config: { operation: 'offer.read', capability, answers: ['application/json', 'text/html'] },
-      errorHandler: sendErrorAsAsked,
+      errorHandler: (error, request, reply) => void sendErrorAsAsked(error, request, reply),
       schema: {
         summary: 'Read a website’s services and booking instructions',
         description: 'A client whose Accept header names text/html, as browsers’ do, receives the booking page.',

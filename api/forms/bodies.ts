@@ -6,8 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
+import { namesHtml } from '#api/front/representation.ts';
 import { bodyBytesMax } from '#api/plugins/json.ts';
-import { namesHtml } from '#api/visitors/pages.ts';
 import { errors } from '#runtime/errors.ts';
 import type { RawValues } from './values.ts';
 

@@ -9,6 +9,7 @@ import formBody from '@fastify/formbody';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import type { Requirement } from '#api/capabilities.ts';
+import { prefersJson, varyByAccept } from '#api/front/representation.ts';
 import { daySeconds } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { deriveKey } from '#runtime/encryption.ts';
@@ -18,6 +19,7 @@ import type { WrittenPage } from '#web/page.ts';
 import { type Form, formWith } from '#web/pages/form.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { useEntityManager } from './bearer.ts';
+import { sendError } from './errors.ts';
 import { limitBodyTime } from './sockets.ts';
 
 declare module 'fastify' {
@@ -48,7 +50,10 @@ export async function serveBrowsers(scope: Api, deps: Deps, { bodyMs }: { bodyMs
   scope.addHook('preHandler', async (request) => {
     if (request.method === 'POST') requireOwnForm(request, deps.config);
   });
-  scope.setErrorHandler((error, request, reply) => sendErrorPage(error, request, reply));
+  scope.setErrorHandler((error, request, reply) => {
+    varyByAccept(reply).header('cache-control', 'no-store');
+    return prefersJson(request) ? sendError(error, request, reply) : sendErrorPage(error, request, reply);
+  });
 }
 
 /** Options of a page's route, which the API description does not contain. */

@@ -1,7 +1,6 @@
 /** All errors have the same body with one key, and reveal nothing about their internal cause. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import type { Api } from '#api/api.ts';
 import { GitLimitReached } from '#providers/repositories/git.ts';
 import { AppError, type ErrorBody, type ErrorCode, errors, withRemedy } from '#runtime/errors.ts';
 import { fieldFault, type Issue } from './field-faults.ts';
@@ -23,32 +22,8 @@ const fieldCodes: Record<string, ErrorCode> = {
   expires_at: 'invalid_expiry',
 };
 
-/** Handles errors, unknown paths and unsupported methods. Add it before any route. */
-export function answerErrors(app: Api): void {
-  const paths = new Map<string, Set<string>>();
-  app.addHook('onRoute', ({ url, method }) => {
-    const methods = paths.get(url) ?? new Set();
-    for (const name of [method].flat()) methods.add(name);
-    paths.set(url, methods);
-  });
-  // An unknown path returns its own error, even if its method or body caused another one.
-  app.setErrorHandler((error, request, reply) =>
-    request.is404 ? refuseAddress(paths, request, reply) : sendError(error, request, reply),
-  );
-  app.setNotFoundHandler((request, reply) => refuseAddress(paths, request, reply));
-}
-
-function refuseAddress(paths: Map<string, Set<string>>, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const allowed = methodsOf(paths, request.url);
-  if (allowed.length === 0) return sendError(unknownUrl(), request, reply);
-  reply.header('allow', allowed.join(', '));
-  const refusal = errors.method_not_allowed(`This URL supports only these methods: ${allowed.join(', ')}.`, {
-    nextAction: 'Use one of these methods. GET /openapi.json describes what each does.',
-  });
-  return sendError(refusal, request, reply);
-}
-
-function unknownUrl(): AppError {
+/** For an address that no route has. */
+export function unknownUrl(): AppError {
   return errors.not_found('There is no resource at this URL.', {
     nextAction: 'Call GET /openapi.json, which lists the paths, and correct the URL.',
   });
@@ -68,20 +43,6 @@ export function beginError(error: unknown, request: FastifyRequest, reply: Fasti
   if (known.status === 401) reply.header('www-authenticate', 'Bearer');
   reply.code(known.status);
   return known.code === 'internal' ? { ...known.toBody(), request_id: request.id } : known.toBody();
-}
-
-function methodsOf(paths: Map<string, Set<string>>, url: string): string[] {
-  const path = url.split('?', 1)[0] ?? '';
-  const matching = [...paths].filter(([pattern]) => path === pattern || toExpression(pattern).test(path));
-  return [...new Set(matching.flatMap(([, methods]) => [...methods]))].sort();
-}
-
-function toExpression(pattern: string): RegExp {
-  const parts = pattern.split(/(:\w+|\*)/).map((part) => {
-    if (part === '*') return '.*';
-    return part.startsWith(':') ? '[^/]+' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
-  });
-  return new RegExp(`^${parts.join('')}$`);
 }
 
 /** PostgreSQL's `lock_not_available`: a row stayed locked for as long as a call may wait. */

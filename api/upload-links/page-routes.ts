@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { missing } from '#api/capabilities.ts';
 import { limitConcurrency } from '#api/concurrency.ts';
+import { prefersJson } from '#api/front/representation.ts';
 import { sendError } from '#api/plugins/errors.ts';
 import { fileOf, readFiles } from '#api/plugins/file-body.ts';
 import { limitsOf } from '#rules/plan-limits.ts';
@@ -183,7 +184,7 @@ async function inPage(
     return reply.headers(headers).send(body);
   } catch (error) {
     const known = error instanceof AppError && error.code !== 'internal' ? error : undefined;
-    if (!known || request.headers.accept === 'application/json') return sendError(error, request, reply);
+    if (!known || prefersJson(request)) return sendError(error, request, reply);
     const { body, headers } = closedPage(
       titles[known.code] ?? 'Something went wrong',
       texts[known.code] ?? known.message,

@@ -36,7 +36,7 @@ export const requestErrors = {
     retryable: false,
     when: 'The token is missing, unknown, expired or revoked',
     remedy:
-      'Send the header `Authorization: Bearer <token>` with a valid token. Without one, request access: `POST /v1/auth/requests`.',
+      'Send the header `Authorization: Bearer <token>` with a valid token. Without one, request access: `POST /v1/auth/requests`. `GET /llms.txt` explains how.',
   },
   access_denied: {
     status: 403,

@@ -42,7 +42,7 @@ test('a call for which git needs too much time is plan_limit', async () => {
 });
 
 test('an unknown address is not_found', async () => {
-  for (const path of ['/', '/v1', '/v1/', '/v1/sites/', '/v1/sites/x/nothing', '/V1/sites']) {
+  for (const path of ['/v1', '/v1/', '/v1/sites/', '/v1/sites/x/nothing', '/V1/sites']) {
     const answer = await owner.call('GET', path);
     expect([path, answer.status, errorOf(answer).code]).toEqual([path, 404, 'not_found']);
   }

@@ -1,0 +1,62 @@
+/**
+ * The pages of the front door in Chromium: axe finds nothing, they are light, and nothing moves while they load.
+ * `FRONTAGE_PICTURES=<folder>` keeps pictures.
+ * @module-tag chromium
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
+import { violationsOf } from '#test/web/axe.ts';
+import { type Chrome, look, looks, openChrome } from '#test/web/looks.ts';
+
+let fixture: PeopleFixture;
+let chrome: Chrome;
+let here: URL;
+
+beforeAll(async () => {
+  fixture = await createPeopleFixture();
+  here = Object.assign(new URL(fixture.url), { hostname: 'localhost' });
+  chrome = await openChrome();
+}, 60_000);
+afterAll(async () => {
+  await chrome?.close();
+  await fixture?.close();
+});
+
+const pages = { front: '/', nothing: '/nothing' };
+const weightMax = 150_000;
+/** How much of the page has moved since it was opened (web.dev/cls). */
+const movement = `new Promise((done) => new PerformanceObserver((list) =>
+  done(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true }) ?? setTimeout(() => done(0), 200))`;
+
+test.each(looks)('every page is accessible, light and still, at $width px, $colorScheme', async (shown) => {
+  const page = await chrome.newPage(shown, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const complaints: string[] = [];
+  page.on('console', (message) => message.type() !== 'log' && complaints.push(message.text()));
+  for (const [name, path] of Object.entries(pages)) {
+    let weight = 0;
+    page.on('response', async (response) => {
+      weight += (await response.body().catch(() => Buffer.of())).length;
+    });
+    const { href } = new URL(path, here);
+    await page.goto(href, { waitUntil: 'networkidle' });
+    expect([name, await page.evaluate(movement)]).toEqual([name, 0]);
+    await look(page, name, shown);
+    expect([name, ...(await violationsOf(page))]).toEqual([name]);
+    expect(weight).toBeLessThan(weightMax);
+    page.removeAllListeners('response');
+  }
+  expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
+  await page.context().close();
+});
+
+test('a copy button copies what stands beside it', async () => {
+  const page = await chrome.newPage(
+    { width: 390, colorScheme: 'light' },
+    { permissions: ['clipboard-read', 'clipboard-write'] },
+  );
+  await page.goto(here.href);
+  await page.getByRole('button', { name: 'Copy the address for Claude' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${fixture.config.baseUrl}/mcp`);
+  await page.context().close();
+});
