@@ -5,7 +5,14 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { queueDueReminders } from '#db/bookings/change-mails.ts';
 import { sweepPreparedMails } from '#db/bookings/prepared-mails.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter, isAccountBlocked, recordSent, settleMail, startNotify } from '#db/mail/queue.ts';
+import {
+  decryptLetter,
+  isAccountBlocked,
+  recordSent,
+  recordUnanswered,
+  settleMail,
+  startNotify,
+} from '#db/mail/queue.ts';
 import { requestOf } from '#db/outbox.ts';
 import { MailNotSent } from '#providers/mail.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
@@ -31,10 +38,10 @@ export function mailActivities(deps: Deps) {
   }
 
   /** The server has accepted the mail. An unsaved row would send it again, so saving is retried for a while. */
-  async function keepSent({ id, kind }: Pick<Mail, 'id' | 'kind'>): Promise<string> {
+  async function keepSent({ id, kind, unanswered }: Mail): Promise<string> {
     for (let waitMs = 100; ; waitMs *= 2) {
       try {
-        await recordSent(deps.em(), clock, id);
+        await recordSent(deps.em(), clock, id, unanswered);
         log.info({ mailId: id, kind }, 'an e-mail was sent');
         countMail('sent');
         return 'sent';
@@ -44,6 +51,17 @@ export function mailActivities(deps: Deps) {
         await pause(waitMs);
       }
     }
+  }
+
+  /** A process that dies from here to the reply leaves an attempt without one. */
+  async function beginEnd({ id, kind, unanswered }: Mail): Promise<void> {
+    await recordUnanswered(deps.em(), id, unanswered + 1);
+    if (unanswered === 0) return;
+    log.warn(
+      { mailId: id, kind, unanswered },
+      'an e-mail is sent again, because it is unknown whether it was accepted',
+    );
+    countMail('repeated');
   }
 
   /** The notice of the block itself is sent. */
@@ -67,10 +85,12 @@ export function mailActivities(deps: Deps) {
       const written = writeMail(mail.kind, letter.data as MailData<typeof mail.kind>, { baseUrl: config.baseUrl });
       const messageId = `${id}@${new URL(config.baseUrl).hostname}`;
       const { to, replyTo } = letter;
-      await deps.mailer.send({ ...written, to, replyTo, messageId, date: mail.sendAt ?? mail.createdAt });
+      const date = mail.sendAt ?? mail.createdAt;
+      await deps.mailer.send({ ...written, to, replyTo, messageId, date, beforeEnd: () => beginEnd(mail) });
     } catch (error) {
       if (error instanceof DecryptionFault) return await settled(id, { status: 'failed', failure: error.message });
       if (!(error instanceof MailNotSent)) throw error;
+      if (error.outcome !== 'unknown') await recordUnanswered(deps.em(), id, mail.unanswered);
       if (error.outcome === 'refused') return await settled(id, { status: 'failed', failure: error.message });
       log.warn({ mailId: id, kind: mail.kind, reason: error.message }, 'an e-mail could not be sent yet');
       countMail('waits');

@@ -1,11 +1,15 @@
 /** Sends mail over SMTP (RFC 5321). Callers get the meaning of a response, never its text. */
-import { createTransport } from 'nodemailer';
+import { Transform } from 'node:stream';
+import { createTransport, type SendMailOptions } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
 import type { WrittenMail } from '#web/mails/layout.ts';
 
-/** `refused`: this mail will never be accepted for this recipient. `later`: a retry may succeed. */
+/**
+ * `refused`: this mail will never be accepted for this recipient. `later`: a retry may succeed. `unknown`: the server had
+ * the whole mail, and the connection ended before its reply; it may have accepted the mail.
+ */
 export class MailNotSent extends Error {
-  readonly outcome: 'refused' | 'later';
+  readonly outcome: 'refused' | 'later' | 'unknown';
   constructor(outcome: MailNotSent['outcome'], message: string) {
     super(message);
     this.outcome = outcome;
@@ -18,6 +22,8 @@ export type OutgoingMail = WrittenMail & {
   date: Date;
   to: string;
   replyTo?: string | undefined;
+  /** Called before the last byte is sent. A fault in it abandons the attempt, and the server discards the mail. */
+  beforeEnd?: () => Promise<void>;
 };
 
 export type Mailer = {
@@ -62,13 +68,18 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
     } as Parameters<typeof createTransport>[0],
     { from },
   );
+  transport.use('stream', ({ message, data }, done) => {
+    message.transform(() => endingWith((data as Partial<OutgoingMail>).beforeEnd));
+    done();
+  });
   const sender = addressparser(from, { flatten: true })[0];
   const product = sender?.name || 'Frontage';
   let inHand = 0;
   return {
-    async send({ messageId, hostname, attachments = [], ...mail }) {
+    async send({ messageId, hostname, attachments = [], beforeEnd, ...mail }) {
       if (inHand >= inHandMax) throw new MailNotSent('later', 'too many e-mails are waiting for the mail server');
       inHand += 1;
+      let isHandedOver = false;
       try {
         await transport.sendMail({
           ...mail,
@@ -76,9 +87,13 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
           attachments: [...attachments],
           messageId: `<${messageId}>`,
           headers: { 'auto-submitted': 'auto-generated' },
-        });
+          async beforeEnd() {
+            await beforeEnd?.();
+            isHandedOver = true;
+          },
+        } as SendMailOptions);
       } catch (error) {
-        throw translate(error as SmtpError);
+        throw translate(error as SmtpError, isHandedOver);
       } finally {
         inHand -= 1;
       }
@@ -87,13 +102,24 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
   };
 }
 
+/** A stream that passes the mail on, and waits before its end. */
+function endingWith(beforeEnd: () => Promise<void> = async () => {}): Transform {
+  return new Transform({
+    transform: (chunk, _encoding, done) => done(null, chunk),
+    flush: (done) => void beforeEnd().then(() => done(), done),
+  });
+}
+
 type SmtpError = Error & { code?: string; command?: string; responseCode?: number };
 
 /**
  * A 5xx is permanent (RFC 5321 section 4.2.1), but only if it is about the recipient or the mail itself. One about us,
  * such as a rejected login, is for an operator to fix, and the mail waits for that.
  */
-function translate({ code = 'error', command = '', responseCode = 0 }: SmtpError): MailNotSent {
+function translate({ code = 'error', command = '', responseCode = 0 }: SmtpError, isHandedOver: boolean): MailNotSent {
+  if (isHandedOver && responseCode === 0) {
+    return new MailNotSent('unknown', `the mail server did not say whether it accepted the e-mail (${code})`);
+  }
   const aboutThisMail = command === 'RCPT TO' || command === 'DATA';
   if (responseCode >= 500 && aboutThisMail) {
     return new MailNotSent('refused', `the recipient’s mail server refused the e-mail (${responseCode})`);

@@ -2,8 +2,8 @@
  * notify: one mail to one address.
  *
  * Key: `mail:<mail>`. Durable because mail servers are sometimes down for hours: the mail is retried, soon at first and then each quarter of
- * an hour, for four days. It is delivered once. Only a process that dies, or a connection that is lost, between the server's acceptance and our
- * row can cause a duplicate, with the same Message-ID. It ends when the row is sent or failed. If it is stuck, the last failure of the activity
+ * an hour, for four days. It is delivered once. Only a process that dies, or a connection that is lost, between the last byte and the
+ * recorded reply can cause a duplicate, with the same Message-ID; the row counts it (decision 015). It ends when the row is sent or failed. If it is stuck, the last failure of the activity
  * contains the server's reply code. Terminating it leaves the mail unsent; `schedule:reconcile-mails` marks
  * the row as failed within two minutes.
  */

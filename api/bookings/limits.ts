@@ -22,7 +22,7 @@ const freeMax = 5;
 const perMinute = 10;
 /** Moves of a site, each of which may e-mail the person who is notified. Scaled by `FRONTAGE_RATE_SCALE`. */
 const movesPerHour = 60;
-/** Moves of one booking, beyond which its visitor cannot move it. */
+/** How often a visitor moves one booking. */
 const visitorMovesMax = 10;
 
 export const challenged = { what: 'The booking', call: 'GET /b/{public_id}/challenge' } as const;
@@ -106,10 +106,10 @@ export async function requireFewMoves(
 }
 
 /** For a visitor, whom no other limit of moves knows. Throws `not_cancellable`. */
-export function requireMovedSeldom({ moves }: Pick<Booking, 'moves'>): void {
-  if (moves < visitorMovesMax) return;
+export function requireMovedSeldom({ visitorMoves }: Pick<Booking, 'visitorMoves'>): void {
+  if (visitorMoves < visitorMovesMax) return;
   throw errors.not_cancellable(
-    'This booking has been moved many times already. Please ask the website’s owner for another time.',
+    'You have moved this booking many times already. Please ask the website’s owner for another time.',
   );
 }
 

@@ -11,7 +11,7 @@ import { closedBookingPage } from '#web/pages/booking.ts';
 import { movePage, type OtherTimes } from '#web/pages/visitors/move-page.ts';
 import { bookingOf, closedWords, type Linked, shownOf, timesFor } from './linked-booking.ts';
 import { moveBooking } from './moving.ts';
-import { type Choice, openDays, openSlots } from './offers.ts';
+import { type Choice, openDays, openSlots, type Reading } from './offers.ts';
 import type { ShownBooking } from './schemas.ts';
 import { isMoveMailed } from './untold.ts';
 
@@ -63,7 +63,7 @@ async function show(request: FastifyRequest<Asked>, reply: FastifyReply, deps: D
   const choice = await timesFor(em, site, booking);
   const closed = closedWords(booking, now) ?? (choice ? undefined : notMovable);
   if (closed || !choice) return sendPage(reply, closedBookingPage({ ...facts, ...(closed ?? notMovable) }), 410);
-  const times = await timesIn({ em, now }, choice, booking, query);
+  const times = await timesIn({ em, now, moving: booking }, choice, query);
   const form = formsFor(request, reply, deps);
   return sendPage(reply, movePage({ ...facts, times, form, wrong: wrong?.text }), wrong?.status);
 }
@@ -73,23 +73,16 @@ const notMovable = {
   text: 'The website no longer offers this online. Please contact its owner.',
 };
 
-/** The days from the asked one on, and the times of the chosen day that have enough seats. */
-async function timesIn(
-  reading: Parameters<typeof openSlots>[0],
-  choice: Choice,
-  { startsAt, seats }: ShownBooking,
-  { date, from }: Asked['Querystring'],
-): Promise<OtherTimes> {
+/** The days from the asked one on, and the times of the chosen day. */
+async function timesIn(reading: Reading, choice: Choice, { date, from }: Asked['Querystring']): Promise<OtherTimes> {
   const chosen = date === undefined ? undefined : dayIn(date);
   const first = from === undefined ? (chosen ?? dayAt(choice.calendar.timeZone, reading.now.getTime())) : dayIn(from);
   const days = await openDays(reading, choice, { from: dateOf(first), to: dateOf(first + daysShown - 1) });
-  const isOther = ({ start, seats_left: left }: { start: string; seats_left: number }) =>
-    left >= seats && Date.parse(start) !== startsAt.getTime();
   const day = chosen === undefined ? null : dateOf(chosen);
   return {
     days,
     later: dateOf(first + daysShown),
-    day: day === null ? null : { date: day, times: (await openSlots(reading, choice, day)).slots.filter(isOther) },
+    day: day === null ? null : { date: day, times: (await openSlots(reading, choice, day)).slots },
   };
 }
 

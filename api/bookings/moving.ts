@@ -75,7 +75,9 @@ async function applyMove(
 ): Promise<void> {
   const before = { startsAt: booking.startsAt, timeZone: booking.calendar.timeZone };
   const moved = { moves: booking.moves + 1, movedAt: deps.clock.now() };
-  Object.assign(booking, placeColumns(place), moved, { movedById: by === 'visitor' ? null : by.accountId });
+  const mover =
+    by === 'visitor' ? { movedById: null, visitorMoves: booking.visitorMoves + 1 } : { movedById: by.accountId };
+  Object.assign(booking, placeColumns(place), moved, mover);
   if (by !== 'visitor') {
     const detail = { from: before.startsAt, to: booking.startsAt, calendar: place.calendar.key, seats: place.seats };
     const subject = { id: booking.id, name: booking.reference };

@@ -1,6 +1,7 @@
 /** What a visitor can book: services, and days and times with free seats. */
 
 import type { BookingCalendar } from '#db/bookings/bookable.ts';
+import type { Booking } from '#db/bookings/booking.ts';
 import { takenSeats } from '#db/bookings/seats.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -81,26 +82,27 @@ const noCalendar = (what: string, keys: readonly string[]): AppError =>
     nextAction: `Use one of these keys: ${keys.join(', ')}.`,
   });
 
-type Reading = { em: EntityManager; now: Date };
+/** `moving` is the booking that the times are for: its own seats are free, and its own time is no other one. */
+export type Reading = { em: EntityManager; now: Date; moving?: Pick<Booking, 'id' | 'seats' | 'startsAt'> };
 
-/** Days with free seats in a range, both ends included; by default a month from today in the calendar's time zone. */
+/** Days with enough free seats in a range, both ends included; by default a month from today in the calendar's time zone. */
 export async function openDays(
-  { em, now }: Reading,
+  reading: Reading,
   { service, calendar }: Choice,
   range: { from?: string | undefined; to?: string | undefined },
 ): Promise<{ date: string; open_slots: number }[]> {
-  const first = range.from === undefined ? dayAt(calendar.timeZone, now.getTime()) : dayIn('from', range.from);
+  const first = range.from === undefined ? dayAt(calendar.timeZone, reading.now.getTime()) : dayIn('from', range.from);
   const last = range.to === undefined ? first + 30 : dayIn('to', range.to);
   if (last < first || last - first >= daysMax) {
     throw errors.invalid_input(`The range must be 1 to ${daysMax} days long, and "to" must not be before "from".`);
   }
-  const offers = await offersIn({ em, now }, { service, calendar }, { first, last });
+  const offers = await offersIn(reading, { service, calendar }, { first, last });
   const counts = new Map<number, number>();
-  for (const { day, seatsLeft } of offers) if (seatsLeft > 0) counts.set(day, (counts.get(day) ?? 0) + 1);
+  for (const { day } of offers) counts.set(day, (counts.get(day) ?? 0) + 1);
   return [...counts].map(([day, count]) => ({ date: dateOf(day), open_slots: count }));
 }
 
-/** Times of a date with free seats. */
+/** Times of a date with enough free seats. */
 export async function openSlots(
   reading: Reading,
   choice: Choice,
@@ -111,24 +113,25 @@ export async function openSlots(
   const time_zone = choice.calendar.timeZone;
   return {
     time_zone,
-    slots: offers
-      .filter(({ seatsLeft }) => seatsLeft > 0)
-      .map(({ start, end, endOffset, offset, seatsLeft }) => ({
-        start: localTime(start, offset),
-        end: localTime(end, endOffset),
-        seats_left: seatsLeft,
-      })),
+    slots: offers.map(({ start, end, endOffset, offset, seatsLeft }) => ({
+      start: localTime(start, offset),
+      end: localTime(end, endOffset),
+      seats_left: seatsLeft,
+    })),
   };
 }
 
-/** Every time slot that the timetable offers on the days, with the seats that are left. */
-async function offersIn({ em, now }: Reading, choice: Choice, days: { first: number; last: number }) {
+/** The time slots of the days with enough free seats. */
+async function offersIn({ em, now, moving }: Reading, choice: Choice, days: { first: number; last: number }) {
   const { service, calendar } = choice;
   // Without this, a distant range would read years of bookings.
   const near = bookableDays(service, calendarOf(calendar), days, now.getTime());
   if (!near) return [];
-  const taken = await takenSeats(em, now, calendar.id, spanAround(near));
-  return offersOf(service, calendarOf(calendar), near, { now: now.getTime(), taken });
+  const taken = await takenSeats(em, now, calendar.id, spanAround(near), moving?.id);
+  const offers = offersOf(service, calendarOf(calendar), near, { now: now.getTime(), taken });
+  return offers.filter(
+    ({ start, seatsLeft }) => seatsLeft >= (moving?.seats ?? 1) && start !== moving?.startsAt.getTime(),
+  );
 }
 
 function dayIn(name: string, text: string): number {

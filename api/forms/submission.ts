@@ -17,6 +17,7 @@ import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId } from '#runtime/ids.ts';
+import { summaryOf } from './summary.ts';
 import { type RawValues, validateValues } from './values.ts';
 
 const keptMs = 180 * dayMs;
@@ -65,7 +66,8 @@ export async function receiveSubmission(
     const mail = deps.config.mail ? await mailSubmission(tx, deps, locked, { values, page }) : null;
     const acknowledgement = deps.config.mail ? await acknowledge(tx, deps, locked, values) : null;
     const expiresAt = new Date(now.getTime() + keptMs);
-    const received = { values, page, mail, acknowledgement, spam: false, createdAt: now, expiresAt };
+    const summary = summaryOf(values, locked.fields);
+    const received = { values, ...summary, page, mail, acknowledgement, spam: false, createdAt: now, expiresAt };
     return tx.create(Submission, { id: newId('sub'), form: locked, ...received });
   });
 }

@@ -55,6 +55,8 @@ export const Booking = defineEntity({
     cancelledAt: p.datetime().nullable(),
     /** How often it was moved: the SEQUENCE of its calendar file. */
     moves: p.integer().default(0),
+    /** How often its visitor moved it. */
+    visitorMoves: p.integer().default(0),
     movedAt: p.datetime().nullable(),
     /** The account that moved it last; null where the visitor did. */
     movedById: p.text().nullable(),

@@ -12,6 +12,9 @@ export const Submission = defineEntity({
     id: p.text().primary(),
     form: () => p.manyToOne(Form),
     values: p.json().$type<SubmittedValue[]>(),
+    /** For the inbox: who sent it, and the beginning of the values in one line; null where it was imported. */
+    sender: p.text().nullable(),
+    opening: p.text().nullable(),
     /** The page it was sent from, a path of the site. */
     page: p.text().nullable(),
     /** The notification; null where none is sent. */

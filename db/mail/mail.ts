@@ -23,6 +23,11 @@ export const Mail = defineEntity({
     bookingId: p.text().nullable(),
     /** When it is sent, of a later e-mail about a booking or one to a site's owner, which may have to wait. */
     sendAt: p.datetime().nullable(),
+    /**
+     * Attempts that handed the whole mail over and whose reply is unknown, because the process or the connection ended.
+     * Each may have delivered a copy.
+     */
+    unanswered: p.integer().default(0),
     createdAt: p.datetime(),
     settledAt: p.datetime().nullable(),
   },

@@ -93,9 +93,14 @@ export async function settleMail(
   return (await em.nativeUpdate(Mail, { id, status: 'queued' }, settled)) === 1;
 }
 
+/** Records how many attempts have no known reply: one more while one waits for it, and as before once it has come. */
+export async function recordUnanswered(em: EntityManager, id: string, unanswered: number): Promise<void> {
+  await em.nativeUpdate(Mail, { id, unanswered: { $ne: unanswered } }, { unanswered });
+}
+
 /** Records that the mail server accepted the mail, also one that was withdrawn while it was being sent. */
-export async function recordSent(em: EntityManager, clock: Clock, id: string): Promise<void> {
-  const sent = { status: 'sent', failure: null, sealed: null, settledAt: clock.now() } as const;
+export async function recordSent(em: EntityManager, clock: Clock, id: string, unanswered = 0): Promise<void> {
+  const sent = { status: 'sent', failure: null, sealed: null, settledAt: clock.now(), unanswered } as const;
   await em.nativeUpdate(Mail, { id, status: { $ne: 'sent' } }, sent);
 }
 

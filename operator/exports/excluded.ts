@@ -46,6 +46,7 @@ export const excluded: Record<string, string> = {
   'booking.hold_expires_at': 'an unpaid hold is exported as expired',
   'booking.mail_id': 'this installation has already sent the e-mail',
   'booking.moved_by_id': people,
+  'booking.visitor_moves': 'a limit of this installation',
   'booking.notice_id': 'this installation has already sent the e-mail',
   'booking.paying': money,
   'booking.payment_id': money,
@@ -63,6 +64,8 @@ export const excluded: Record<string, string> = {
   'form.reply_to_id': people,
   'form.site_id': place,
   'submission.acknowledgement_id': 'this installation has already sent the e-mail',
+  'submission.opening': 'made from the values, for the inbox of this installation',
+  'submission.sender': 'made from the values, for the inbox of this installation',
   'submission.mail_id': 'this installation has already sent the e-mail',
 
   'deployment.no_cache': version,

@@ -9,8 +9,8 @@ export type Counters = {
   activity(type: string, outcome: 'done' | 'failed', seconds: number): void;
   /** A build ended: `built`, or an error code. */
   build(outcome: string): void;
-  /** An attempt to send a mail ended. */
-  mail(outcome: 'sent' | 'waits' | 'given_up'): void;
+  /** An attempt to send a mail ended; `repeated` is also counted when one begins that may deliver a second copy. */
+  mail(outcome: 'sent' | 'waits' | 'given_up' | 'repeated'): void;
   /** Spans were exported to the collector, or dropped. */
   spans(outcome: 'exported' | 'dropped', count: number): void;
 };

@@ -1,6 +1,5 @@
 /** Items that report what others did: photos, invitations, and versions of collaborators. */
 import { afterAll, expect, test } from 'vitest';
-import { newId } from '#runtime/ids.ts';
 import { type Caller, createSite } from '#test/api/fixture.ts';
 import { pngOf } from '#test/git/samples.ts';
 import { quickest } from '#test/stack/quickest.ts';
@@ -185,34 +184,4 @@ test('news leave the inbox after 30 days', async () => {
   expect(await kinds()).toEqual(expect.arrayContaining(['collaborator_published', 'invitation_accepted']));
   fixture.skip(31 * 24 * 3600_000);
   expect(await kinds()).toEqual([]);
-});
-
-test('an enquiry shows one line of what was sent', async () => {
-  const owner = await fixture.newCaller();
-  const site = await ask.newSite(owner);
-  const em = fixture.deps.em();
-  const now = fixture.clock.now();
-  const form = newId('form');
-  await em.execute(
-    `insert into form (id, site_id, name, status, fields, created_at) values (?, ?, 'F', 'enabled', '[]', ?)`,
-    [form, site.id, now],
-  );
-  const write = (id: string, values: unknown) =>
-    em.execute(
-      `insert into submission (id, form_id, "values", created_at, expires_at) values (?, ?, ?, ?, ?::timestamptz + interval '1 day')`,
-      [id, form, JSON.stringify(values), now, now],
-    );
-  const [short, long] = [newId('sub'), newId('sub')];
-  await write(short, [
-    ['Name', 'Ada'],
-    ['Dates', ['May', 'June']],
-    ['Message', `Two rye\n loaves ${'please '.repeat(40)}`],
-  ]);
-  const noise = Array.from({ length: 400 }, () => newId('sub')).join(' ');
-  await write(long, [['Message', noise]]);
-  const items = await itemsOf(owner);
-  const lineOf = (id: string) => items.find((item: { id: string }) => item.id === id).message;
-  expect(lineOf(short)).toMatch(/^Name: Ada · Dates: May, June · Message: Two rye loaves please [^\n]*…$/);
-  expect(lineOf(short).length).toBeLessThanOrEqual(201);
-  expect(lineOf(long)).toBeUndefined();
 });

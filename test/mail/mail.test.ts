@@ -135,6 +135,11 @@ test('a connection lost after acceptance causes at most two mails with one Messa
   expect(mails).toHaveLength(2);
   expect(new Set(mails.map(({ headers }) => headers['message-id'])).size).toBe(1);
   expect(new Set(mails.map(({ headers }) => headers.date)).size).toBe(1);
+  const id = await mailIdOf(body.id);
+  expect(await fixture.deps.em().findOneOrFail(Mail, { id })).toMatchObject({ status: 'sent', unanswered: 1 });
+  const lines = fixture.logged.filter(({ mailId }) => mailId === id).map(({ msg }) => msg);
+  const again = 'an e-mail is sent again, because it is unknown whether it was accepted';
+  expect(lines).toEqual(['an e-mail could not be sent yet', again, 'an e-mail was sent']);
 });
 
 test('the mail of a withdrawn invitation is not sent', async () => {

@@ -1,8 +1,6 @@
 /** Workers that die while they send the weekly summary. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { queueWeeklySummaries } from '#db/summaries/mails.ts';
 import { openProcesses } from '#test/stack/processes.ts';
-import { until } from '#test/stack/until.ts';
 import { createMailFixture, type MailFixture } from './fixture.ts';
 import { aheadBy } from './later-clock.ts';
 import { mailOwners, stalledAtQueue } from './owner-mails.ts';
@@ -45,34 +43,6 @@ test('a worker killed while it queues the summary sends none, and the next one',
     await mailOwners(fixture);
     await received();
     expect(await queued()).toBe(1);
-  } finally {
-    processes.close();
-  }
-}, 120_000);
-
-test('a worker killed after the summary was accepted repeats it under one Message-ID', async () => {
-  const { email, status } = await due();
-  const processes = await ownWorkers();
-  const arrived = (count: number) =>
-    until(
-      () => fixture.mailsTo(email),
-      ({ length }) => length === count,
-    );
-  try {
-    await queueWeeklySummaries(fixture.deps);
-    await stalledAtQueue(fixture, async (stalled) => {
-      const worker = await processes.startWorker();
-      await arrived(1);
-      const pid = await stalled();
-      await processes.killed(worker);
-      // PostgreSQL would execute the statement that waits, although nobody reads its result.
-      await fixture.deps.em().execute('select pg_terminate_backend(?)', [pid]);
-    });
-    expect(await status()).toEqual(['queued']);
-    await processes.startWorker();
-    await until(status, ([one]) => one === 'sent');
-    const mails = await arrived(2);
-    expect(new Set(mails.map(({ headers }) => headers['message-id'])).size).toBe(1);
   } finally {
     processes.close();
   }

@@ -13,7 +13,7 @@ export type Faults = {
   /** Called after the whole e-mail has arrived, before it is stored. */
   data?: (to: string[]) => Promise<Reply | undefined> | Reply | undefined;
   /** Called after the e-mail is stored, before the reply: `'hang up'` closes the connection instead. */
-  taken?: (to: string[]) => 'hang up' | undefined;
+  taken?: (to: string[]) => Promise<'hang up' | undefined> | 'hang up' | undefined;
 };
 
 export type SmtpOptions = { port: number; mailbox: Mailbox; faults?: Faults; clock: Clock };
@@ -34,7 +34,7 @@ export async function startSmtp({ port, mailbox, faults = {}, clock }: SmtpOptio
         const reply = await faults.data?.(to);
         if (reply !== undefined) return done(refusal(reply));
         await mailbox.add(raw, to, clock.now());
-        if (faults.taken?.(to) !== 'hang up') return done();
+        if ((await faults.taken?.(to)) !== 'hang up') return done();
         for (const connection of server.connections) {
           if ((connection as unknown as { session: typeof session }).session === session) connection.close();
         }
