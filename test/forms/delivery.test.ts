@@ -40,26 +40,6 @@ test('a submission’s mail to notify_to names form and site, and can be replied
   expect(await until(read, ({ mail }) => mail === 'sent')).toMatchObject({ id: sent.body.id, page: '/contact/' });
 });
 
-test('an enquiry in the inbox names its visitor or their address, and shows one line', async () => {
-  const owner = await fixture.newCaller();
-  const form = await ask.newForm(owner);
-  const field = (name: string, kind: string) => ({ name, label: `Your ${name}`, kind });
-  const other = await ask.newForm(owner, { fields: [field('Name', 'text'), field('address', 'email')] }, form.site);
-  const bare = await ask.newForm(owner, { fields: [field('size', 'text')] }, form.site);
-  await ask.send(form.id, { ...ada, name: 'Ada Lovelace' });
-  await ask.send(other.id, { Name: 'Pottery', address: 'pots@example.com' });
-  await ask.send(other.id, { Name: ' ', address: 'bob@example.com' });
-  await ask.send(bare.id, { size: 'Ada' });
-  const long = await ask.send(form.id, { ...ada, name: 'Grace', message: `Two rye\n loaves ${'please '.repeat(600)}` });
-  const { items } = (await owner.call('GET', '/v1/inbox')).body;
-  const { message } = items.find(({ id }: { id: string }) => id === long.body.id);
-  expect(message).toMatch(/^name: Grace · [^\n]*message: Two rye loaves please [^\n]*…$/);
-  expect(message).toHaveLength(201);
-  const named = items.map(({ kind, who }: { kind: string; who: string | null }) => `${kind} ${who}`);
-  const whos = ['Ada Lovelace', 'Pottery', 'bob@example.com', null, 'Grace'];
-  expect(named.reverse()).toEqual(whos.map((who) => `new_submission ${who}`));
-});
-
 test('a form acknowledges a submission once a day to each address', async () => {
   const owner = await fixture.newCaller();
   const text = 'We call you back.\nMonday to Friday.';

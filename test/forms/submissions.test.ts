@@ -83,3 +83,23 @@ test('an expired submission, another id and a wrong mark are refused', async () 
   await fixture.deps.em().execute('update submission set expires_at = ? where id = ?', [fixture.clock.now(), id]);
   expect(errorOf(await owner.call('GET', path)).code).toBe('not_found');
 });
+
+test('an enquiry in the inbox names its sender and shows one line', async () => {
+  const caller = await fixture.newCaller();
+  const form = await ask.newForm(caller);
+  const field = (name: string, kind: string) => ({ name, label: `Your ${name}`, kind });
+  const other = await ask.newForm(caller, { fields: [field('Name', 'text'), field('address', 'email')] }, form.site);
+  const bare = await ask.newForm(caller, { fields: [field('size', 'text')] }, form.site);
+  await ask.send(form.id, { ...ada, name: 'Ada Lovelace' });
+  await ask.send(other.id, { Name: 'Pottery', address: 'pots@example.com' });
+  await ask.send(other.id, { Name: ' ', address: 'bob@example.com' });
+  await ask.send(bare.id, { size: 'Ada' });
+  const long = await ask.send(form.id, { ...ada, name: 'Grace', message: `Two rye\n loaves ${'please '.repeat(600)}` });
+  const { items } = (await caller.call('GET', '/v1/inbox')).body;
+  const { message } = items.find(({ id }: { id: string }) => id === long.body.id);
+  expect(message).toMatch(/^name: Grace · [^\n]*message: Two rye loaves please [^\n]*…$/);
+  expect(message).toHaveLength(201);
+  const named = items.map(({ kind, who }: { kind: string; who: string | null }) => `${kind} ${who}`);
+  const whos = ['Ada Lovelace', 'Pottery', 'bob@example.com', null, 'Grace'];
+  expect(named.reverse()).toEqual(whos.map((who) => `new_submission ${who}`));
+});

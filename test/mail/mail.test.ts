@@ -16,14 +16,10 @@ let owner: Caller;
 let site: { id: string; name: string };
 /** Told to the mail server, by the address they are about. */
 const refusing = new Map<string, number>();
-const hangingUp = new Set<string>();
 let count = 0;
 
 beforeAll(async () => {
-  fixture = await createMailFixture({
-    recipient: (address) => refusing.get(address),
-    taken: ([to = '']) => (hangingUp.delete(to) ? 'hang up' : undefined),
-  });
+  fixture = await createMailFixture({ recipient: (address) => refusing.get(address) });
   ask = people(fixture);
   owner = await fixture.newCaller();
   site = await ask.newSite(owner);
@@ -121,25 +117,6 @@ test('a temporarily refused address gets its mail on a retry, once', async () =>
     (one) => one.mail === 'sent',
   );
   expect(fixture.mailsTo(to)).toHaveLength(1);
-});
-
-test('a connection lost after acceptance causes at most two mails with one Message-ID', async () => {
-  const to = newAddress();
-  hangingUp.add(to);
-  const { body } = await ask.invite(owner, site.id, to);
-  await until(
-    () => invitation(body.id),
-    (one) => one.mail === 'sent',
-  );
-  const mails = fixture.mailsTo(to);
-  expect(mails).toHaveLength(2);
-  expect(new Set(mails.map(({ headers }) => headers['message-id'])).size).toBe(1);
-  expect(new Set(mails.map(({ headers }) => headers.date)).size).toBe(1);
-  const id = await mailIdOf(body.id);
-  expect(await fixture.deps.em().findOneOrFail(Mail, { id })).toMatchObject({ status: 'sent', unanswered: 1 });
-  const lines = fixture.logged.filter(({ mailId }) => mailId === id).map(({ msg }) => msg);
-  const again = 'an e-mail is sent again, because it is unknown whether it was accepted';
-  expect(lines).toEqual(['an e-mail could not be sent yet', again, 'an e-mail was sent']);
 });
 
 test('the mail of a withdrawn invitation is not sent', async () => {
