@@ -1,10 +1,12 @@
 /** The activities of `publishSite`. Each reads the row first, does one thing, and may be repeated at any point. */
+
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { requireBuildSeconds } from '#db/deployments/hourly-limits.ts';
 import { claimBuild, type Turn } from '#db/deployments/queue.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
+import { call } from '#rules/calls/calls.ts';
 import { type DeploymentStatus, isSettled } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, catalog, type ErrorCode, errors } from '#runtime/errors.ts';
@@ -103,16 +105,16 @@ export function buildActivities(deps: BuilderDeps) {
 
 /** The remedy for an error, in words that fit this kind of deployment. */
 function remedyOf(code: ErrorCode, { site, slot, kind }: Deployment): string | undefined {
-  const preview = `POST /v1/sites/${site.id}/previews/${slot}`;
-  const again = kind === 'draft' ? `rebuild the draft with ${preview}` : 'publish again';
+  const draft = { id: site, slot: slot ?? 1 };
+  const again = kind === 'draft' ? `rebuild the draft with ${call('preview.build', draft)}` : 'publish again';
   const remedies: Partial<Record<ErrorCode, string>> = {
     build_failed: `Read the log in \`detail\`, fix the source, push, and ${again}.`,
     build_timeout: `Find the slow step in \`detail\`, make the build faster, push, and ${again}.`,
-    rate_limited: `Make the build faster, push, and ${again} when \`limits.build_seconds_per_hour\` of GET /v1/account has seconds left.`,
+    rate_limited: `Make the build faster, push, and ${again} when \`limits.build_seconds_per_hour\` of ${call('account.read')} has seconds left.`,
     invalid_redirects: `Fix \`_redirects\` in the source, push, and ${again}.`,
     plan_limit: `Make the site smaller, push, and ${again}.`,
-    draft_behind: `Update the draft with ${preview}/update, check it, and publish it again.`,
-    internal: `${again[0]?.toUpperCase()}${again.slice(1)}; if it persists, send feedback with POST /v1/feedback.`,
+    draft_behind: `Update the draft with ${call('preview.update', draft)}, check it, and publish it again.`,
+    internal: `${again[0]?.toUpperCase()}${again.slice(1)}; if it persists, send feedback with ${call('feedback.create')}.`,
   };
   return remedies[code];
 }

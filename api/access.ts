@@ -3,6 +3,7 @@
  * cannot see return the same `not_found` as missing ones; sites outside the token's scope return `out_of_scope`. Limits
  * are those of the owner's plan, even where a collaborator acts.
  */
+
 import type { Loaded } from '@mikro-orm/core';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { isMember, roleOn } from '#db/collaborators/membership.ts';
@@ -11,6 +12,8 @@ import type { EntityManager } from '#db/orm.ts';
 import { blockOf, isChangeable } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import { call } from '#rules/calls/calls.ts';
+import type { OperationName } from '#rules/calls/operations.ts';
 import type { Via } from '#rules/history.ts';
 import { everything, includesSite, lackingIn, type PartOfScope, type Scope } from '#rules/scopes.ts';
 import type { Role } from '#rules/states.ts';
@@ -57,7 +60,7 @@ export function outOfScope(person: Person, missing: PartOfScope, options?: { han
   return errors.out_of_scope(`This token does not have what the call needs: ${wordsFor(missing).join(', ')}.`, {
     nextAction: link
       ? `Ask the account’s owner to sign in and allow it once or always. Then send the same request again. Link for the owner: ${link}`
-      : 'Use a token of the account that has it. GET /v1/tokens lists the tokens with their scopes.',
+      : `Use a token of the account that has it. ${call('token.list')} lists the tokens with their scopes.`,
   });
 }
 
@@ -101,22 +104,22 @@ export async function findSite(
   return site && (await mayAct(em, actor, site, also)) ? site : null;
 }
 
-/** The row, if it exists and the caller has access to its site. Throws `not_found`. `list` is the site's path that lists them. */
+/** The row, if it exists and the caller has access to its site. Throws `not_found`. `list` is the operation that lists those of a site. */
 export async function requireAccessible<Row extends { site: { id: string } }>(
   em: EntityManager,
   person: Person,
   row: Row | null,
-  { what, list }: { what: string; list: string },
+  { what, list }: { what: string; list: OperationName },
 ): Promise<Row> {
   if (row && (await findSite(em, person, row.site.id))) return row;
   throw errors.not_found(`No ${what} with this id is accessible with this token.`, {
-    nextAction: `Call GET /v1/sites/{id}/${list} to list a site’s ${what}s.`,
+    nextAction: `Call ${call(list)} to list a site’s ${what}s.`,
   });
 }
 
 export function noSuchSite(): AppError {
   return errors.not_found('No site with this id is accessible with this token.', {
-    nextAction: 'Call GET /v1/sites to list the accessible sites.',
+    nextAction: `Call ${call('site.list')} to list the accessible sites.`,
   });
 }
 
@@ -155,7 +158,7 @@ export async function loadDeployment(
   const deployment = await findDeployment(em, actor, deploymentId);
   if (deployment) return deployment;
   throw errors.not_found('No deployment with this id is accessible with this token.', {
-    nextAction: 'Call GET /v1/sites/{id}/deployments to list a site’s deployments.',
+    nextAction: `Call ${call('deployment.list')} to list a site’s deployments.`,
   });
 }
 
@@ -174,7 +177,7 @@ export async function findDeployment(
 export function requireOwner(site: Site, actor: Person, what: string): void {
   if (roleOf(site, actor) === 'owner') return;
   throw errors.owner_only(`Only the owner of ${site.name} can ${what}.`, {
-    nextAction: 'Ask the owner to do this. The owner is the first item in GET /v1/sites/{id}/collaborators.',
+    nextAction: `Ask the owner to do this. The owner is the first item in ${call('collaborator.list')}.`,
   });
 }
 
@@ -198,12 +201,12 @@ export async function lockChangeable(tx: EntityManager, siteId: string): Promise
 export function requireActive(site: Site): void {
   if (site.deleteAt) {
     throw errors.site_archived(`The site ${site.name} is being deleted and cannot be changed.`, {
-      nextAction: `Call POST /v1/sites/${site.id}/restore-site first.`,
+      nextAction: `Call ${call('site.restore', { id: site })} first.`,
     });
   }
   if (site.status === 'archived') {
     throw errors.site_archived(`The site ${site.name} is archived and cannot be changed.`, {
-      nextAction: `Call POST /v1/sites/${site.id}/unarchive first.`,
+      nextAction: `Call ${call('site.unarchive', { id: site })} first.`,
     });
   }
 }
@@ -215,6 +218,6 @@ export function requireSiteNotBlocked(site: Site, what: string): void {
 
 function takenOff(site: Site, consequence: string): AppError {
   return errors.site_archived(`The site ${site.name} has been blocked by the operator, so ${consequence}.`, {
-    nextAction: `Call GET /v1/sites/${site.id} and read the reason in \`blocked\`. Fix the problem, then contact the operator.`,
+    nextAction: `Call ${call('site.read', { id: site })} and read the reason in \`blocked\`. Fix the problem, then contact the operator.`,
   });
 }

@@ -23,6 +23,7 @@ import { paymentHooks } from './hooks/payments.ts';
 import { createHttpServer } from './http-server.ts';
 import { mcpErrorHandler, mcpRoutes } from './mcp/routes.ts';
 import { clientPreflights, metadataRoutes, registrationRoutes, tokenEndpoints } from './oauth/routes.ts';
+import { renderNextSteps } from './operations/next-steps.ts';
 import { collectOperations, type Operation } from './operations/operations.ts';
 import { ownersPages, publicPages } from './pages.ts';
 import { thumbRoutes } from './photos/routes.ts';
@@ -59,6 +60,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
   setHeaders(app, deps);
   logRequests(app);
   answerErrors(app);
+  renderNextSteps(app);
   await shareLimits(app, deps);
   await describeApi(app, deps.config);
   const operations = collectOperations(app);

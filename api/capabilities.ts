@@ -1,6 +1,7 @@
 /** The capabilities of this installation, from its configuration, and the errors for those that are off. */
 
 import { hasBuilder } from '#db/deployments/builder-capacity.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, type ErrorCode, errors } from '#runtime/errors.ts';
@@ -44,7 +45,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 
-const uploadInstead = 'Build the site yourself, and upload the output with POST /v1/sites/{id}/deployments.';
+const uploadInstead = `Build the site yourself, and upload the output with ${call('deployment.create')}.`;
 
 const answers: Record<Requirement, { code: ErrorCode; message: string; nextAction?: string }> = {
   builds: {

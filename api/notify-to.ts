@@ -3,10 +3,12 @@
  * owner) and no address, so a changed address applies at once. When a collaborator is removed, the database reassigns
  * their rows to the owner.
  */
+
 import { Account } from '#db/accounts/account.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 import { readEmail } from './email-addresses.ts';
 
@@ -57,7 +59,7 @@ export async function readNotifyTo(
   if (account && row) return account.id;
   const options = await notifyOptions(tx, site);
   throw errors.notify_to_not_on_site('This address does not belong to the owner or a collaborator of this site.', {
-    nextAction: `Send one of: ${options.join(', ')}. Invite other people with POST /v1/sites/${site.id}/collaborators.`,
+    nextAction: `Send one of: ${options.join(', ')}. Invite other people with ${call('collaborator.invite', { id: site })}.`,
   });
 }
 

@@ -1,10 +1,12 @@
 /** Who may fetch from and push to a repository: Basic credentials of that one repository (RFC 7617). */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import { isMember, roleOn } from '#db/collaborators/membership.ts';
 import type { ActedBy } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call, renderCalls } from '#rules/calls/calls.ts';
 import type { GitAccess, Repository, Role } from '#rules/states.ts';
 import { minuteMs } from '#rules/time.ts';
 import { isId } from '#runtime/ids.ts';
@@ -15,7 +17,7 @@ export class GitRefusal extends Error {
   /** When to retry. */
   readonly retryAfterSeconds: number | undefined;
   constructor(status: GitRefusal['status'], message: string, retryAfterSeconds?: number) {
-    super(message);
+    super(renderCalls(message, 'http'));
     this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;
   }
@@ -42,7 +44,7 @@ export async function isStillGranted(access: () => Promise<unknown>): Promise<bo
 /** A repository as its address names it: `<site id>.git` or `<site id>.content.git`. */
 export type Address = { siteId: string; repository: Repository };
 
-const howToGetPassword = 'Call POST /v1/sites/{id}/git-credentials to create a user name and a password.';
+const howToGetPassword = `Call ${call('source.credential')} to create a user name and a password.`;
 
 /** Parses the part of the address after `/git/`. Throws a 404 that does not say why. */
 export function parseAddress(name: string): Address {
@@ -105,8 +107,8 @@ export async function requireAccess(
 function requireActive({ id, name, status, deleteAt }: Site): void {
   if (status !== 'archived') return;
   const [state, remedy] = deleteAt
-    ? ['being deleted', `POST /v1/sites/${id}/restore-site, then POST /v1/sites/${id}/unarchive`]
-    : ['archived', `POST /v1/sites/${id}/unarchive first`];
+    ? ['being deleted', `${call('site.restore', { id })}, then ${call('site.unarchive', { id })}`]
+    : ['archived', `${call('site.unarchive', { id })} first`];
   throw new GitRefusal(403, `The site ${name} is ${state} and does not accept pushes. Call ${remedy}.`);
 }
 

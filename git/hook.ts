@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { printable } from '#providers/paths.ts';
 import { hooksDir } from '#providers/repositories/git.ts';
+import { renderCalls } from '#rules/calls/calls.ts';
 import type { RefUpdate } from './push.ts';
 import { sentence, type Violation } from './rules.ts';
 
@@ -59,7 +60,9 @@ function known(sha: string): string | null {
 /** The lines for the pusher's terminal: the fault and the remedy for each file. */
 export function refusalLines(verdicts: readonly Violation[]): string[] {
   if (verdicts.length === 0) return [];
-  const shown = verdicts.slice(0, linesMax).flatMap((verdict) => [`  ${sentence(verdict)}`, `    ${verdict.remedy}`]);
+  const shown = verdicts
+    .slice(0, linesMax)
+    .flatMap((verdict) => [`  ${sentence(verdict)}`, `    ${renderCalls(verdict.remedy, 'http')}`]);
   const more = verdicts.length - linesMax;
   return ['', 'Refused. Nothing has changed.', ...shown, ...(more > 0 ? [`  … and ${more} more.`] : []), ''];
 }
@@ -75,7 +78,7 @@ export function photoLines(paths: readonly string[]): string[] {
     `Warning (photo_location): photos that name the place where they were taken: ${paths.length}`,
     ...paths.slice(0, photosMax).map((path) => `  ${printable(path)}`),
     ...(more > 0 ? [`  … and ${more} more.`] : []),
-    'Remove the location in an image editor, or send the photos with PUT, which removes it.',
+    'Remove the location in an image editor, or send the photos with an API call, which removes it.',
     '',
   ];
 }

@@ -2,6 +2,7 @@
  * The plan of an account and its limits. Deadlines are applied when reading: an expired grant or a long overdue payment
  * has no effect.
  */
+import { call } from './calls/calls.ts';
 import type { LimitName, Limits } from './limit-names.ts';
 import type { Catalog, Plan } from './plans.ts';
 
@@ -88,10 +89,10 @@ function largerPlan(plans: Catalog, name: LimitName, value: number): Plan | unde
 }
 
 function ownerRemedy(name: LimitName, larger: Plan | undefined): string {
-  if (!larger) return `GET /v1/account returns this limit as \`limits.${name}\`.`;
+  if (!larger) return `${call('account.read')} returns this limit as \`limits.${name}\`.`;
   const lifts = `The ${larger.name} plan raises \`limits.${name}\` to ${larger.limits[name]}`;
   return larger.sellable
-    ? `${lifts}; buy it with POST /v1/billing/checkout.`
+    ? `${lifts}; buy it with ${call('billing.checkout')}.`
     : `${lifts}; it is not for sale here, so ask the operator.`;
 }
 

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
+import { markdownCalls } from '#rules/calls/calls.ts';
 import { catalog } from '#runtime/errors.ts';
 import { bundleClient, clientPath } from './client-bundle.ts';
 
@@ -84,7 +85,7 @@ function fileOf(path: string, text: string): SkillFile {
 function errorTable(): string {
   const rows = Object.entries(catalog).map(([code, { status, retryable, when, remedy }]) => {
     const again = retryable === true ? 'yes' : retryable === false ? 'no' : 'see the response';
-    return `| \`${code}\` | ${status} | ${again} | ${when} | ${remedy} |`;
+    return `| \`${code}\` | ${status} | ${again} | ${when} | ${markdownCalls(remedy)} |`;
   });
   return `# Errors
 

@@ -4,6 +4,7 @@ import { skillOf } from '#api/skill/tree.ts';
 import { Account } from '#db/accounts/account.ts';
 import { hasBuilder, presentSandboxes } from '#db/deployments/builder-capacity.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { call } from '#rules/calls/calls.ts';
 import { undoPeriod } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { pendingChange } from './address-change.ts';
@@ -66,6 +67,6 @@ function waiting({ email, waiting_for }: ReturnType<typeof pendingView>, current
       : `confirm the change from ${email}`;
   return {
     status: 'pending' as const,
-    next_action: `Tell the owner to ${first}: we e-mail a link and a code to each. Do not ask for the codes. After that, GET /v1/account returns the new address as email.`,
+    next_action: `Tell the owner to ${first}: we e-mail a link and a code to each. Do not ask for the codes. After that, ${call('account.read')} returns the new address as email.`,
   };
 }

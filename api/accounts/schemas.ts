@@ -5,6 +5,7 @@ import { moment, plainName } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { EmailChange } from '#db/accounts/email-change.ts';
 import { sandboxKinds } from '#providers/sandbox/sandbox.ts';
+import { call } from '#rules/calls/calls.ts';
 import { type LimitName, type Limits, limitNames } from '#rules/limit-names.ts';
 import { limitsOf, planOf, planStatusOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -46,7 +47,7 @@ export const accountSchema = z
     }),
     payouts: payoutsSchema,
     domain_onboarding: z.object({ modes: z.array(z.enum(['nameservers', 'cname'])) }),
-    skill: z.string().describe('The version of the skill. `GET /v1/skill` lists its files.'),
+    skill: z.string().describe(`The version of the skill. ${call('skill.list')} lists its files.`),
     base_domain: z.string(),
     offers_to_answer: z.number().int(),
     capabilities: z.record(z.enum(capabilities), z.boolean()),

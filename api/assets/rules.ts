@@ -1,4 +1,5 @@
 /** A site's pictures, fonts and documents: one file at a time, without git. */
+
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
@@ -12,6 +13,7 @@ import type { Site } from '#db/sites/site.ts';
 import { placeOf } from '#git/rules/formats.ts';
 import { contentFolder, printable } from '#providers/paths.ts';
 import type { TreeEntry } from '#providers/repositories.ts';
+import { call } from '#rules/calls/calls.ts';
 import { type PlanLimits, planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -104,7 +106,7 @@ export async function readAsset(
   const file = placeOf('source', path) ? await fileAt(deps, site, path) : undefined;
   if (!file || path.startsWith(contentFolder)) {
     throw errors.not_found('The site has no such file under src/assets/ or public/.', {
-      nextAction: `Call GET /v1/sites/${site.id}/files?path=src/assets to list the existing files.`,
+      nextAction: `Call ${call('source.files', { id: site, path: 'src/assets' })} to list the existing files.`,
     });
   }
   return { path, oid: file.oid, bytes: file.bytes, sha256: await hashOf(deps, site, file.oid) };
@@ -150,7 +152,7 @@ async function hashOf(deps: Deps, site: Site, oid: string): Promise<string> {
   } catch (error) {
     if (await requireRepositories(deps).hasBlob(site.id, 'source', oid)) throw error;
     throw errors.missing_asset('The contents of this file are missing from storage.', {
-      nextAction: 'Send the same file again with PUT to restore it.',
+      nextAction: 'Send the same file again to restore it.',
       cause: error,
     });
   }
@@ -168,7 +170,7 @@ async function matches(deps: Deps, site: Site, file: TreeEntry | undefined, expe
 export function requireAssetPath(path: string, folders = ['src/assets/', 'public/']): void {
   if (folders.some((folder) => path.startsWith(folder) && path.length > folder.length)) return;
   throw errors.invalid_path(`${printable(path) || 'The path'} is not a path under ${folders.join(' or ')}.`, {
-    nextAction: `Choose a path under ${folders.join(' or ')}. Add other files with git or POST /v1/sites/{id}/commits.`,
+    nextAction: `Choose a path under ${folders.join(' or ')}. Add other files with git or ${call('source.commit')}.`,
   });
 }
 

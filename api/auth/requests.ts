@@ -14,6 +14,7 @@ import { lockAddress } from '#db/mail/limits.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
+import { call } from '#rules/calls/calls.ts';
 import { accessRequestMs, period } from '#rules/periods.ts';
 import { usualScope } from '#rules/scopes.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
@@ -110,7 +111,7 @@ function requireUnsettled(request: AccessRequest, now: Date): 'pending' | 'appro
   throw status === 'expired' ? errors.expired(ends[endOf(request)], askAgain) : refusals[status]();
 }
 
-const askAgain = { nextAction: 'Create a new request with POST /v1/auth/requests.' };
+const askAgain = { nextAction: `Create a new request with ${call('access.request')}.` };
 
 const refusals = {
   denied: () =>
@@ -119,8 +120,7 @@ const refusals = {
     }),
   redeemed: () =>
     errors.already_redeemed('This access request has already been redeemed.', {
-      nextAction:
-        'Use the token that was already issued. If you have lost it, create a new request with POST /v1/auth/requests.',
+      nextAction: `Use the token that was already issued. If you have lost it, create a new request with ${call('access.request')}.`,
     }),
 };
 

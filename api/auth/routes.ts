@@ -2,6 +2,7 @@ import type { Api } from '#api/api.ts';
 import { readEmail } from '#api/email-addresses.ts';
 import { idParams } from '#api/schemas.ts';
 import { tokenView } from '#api/tokens/schemas.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { askForAccess, intervalSeconds, redeem } from './requests.ts';
 import { accessRequestInput, accessRequestSchema, redeemedSchema, redeemInput } from './schemas.ts';
@@ -9,7 +10,7 @@ import { accessRequestInput, accessRequestSchema, redeemedSchema, redeemInput } 
 /** How an agent gets its first token: it requests access, the owner approves, the agent redeems. */
 export function authRoutes(app: Api, deps: Deps): void {
   const pollNext = (id: string) =>
-    `Call POST /v1/auth/requests/${id}/redeem with the secret every ${intervalSeconds} seconds until the request is approved.`;
+    `Call ${call('access.redeem', { id })} with the secret every ${intervalSeconds} seconds until the request is approved.`;
 
   const where = (mailed: boolean) =>
     mailed

@@ -6,6 +6,7 @@ import { lockAccount } from '#db/accounts/lock.ts';
 import { PlanGrant } from '#db/billing/subscription.ts';
 import { currentSubscription, planGrantOf } from '#db/billing/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { call } from '#rules/calls/calls.ts';
 import { planNamed } from '#rules/plan-limits.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
@@ -30,7 +31,7 @@ export async function grantPlan(
     await requireAccount(tx, accountId);
     if (await currentSubscription(tx, accountId)) {
       throw errors.paid_subscription_active('The account has a paid plan, which its owner must cancel first.', {
-        nextAction: 'Ask the owner to cancel the subscription on the page that POST /v1/billing/portal returns.',
+        nextAction: `Ask the owner to cancel the subscription on the page that ${call('billing.portal')} returns.`,
       });
     }
     const before = await planGrantOf(tx, accountId);
@@ -54,7 +55,7 @@ export async function endPlanGrant(em: EntityManager, deps: Granting, accountId:
     }
     if (await currentSubscription(tx, accountId)) {
       throw errors.not_a_grant('This account’s plan was bought, not granted.', {
-        nextAction: 'The account’s owner can cancel the plan on the page that POST /v1/billing/portal returns.',
+        nextAction: `The account’s owner can cancel the plan on the page that ${call('billing.portal')} returns.`,
       });
     }
     throw errors.not_found('This account has no granted plan.');

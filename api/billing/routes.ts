@@ -3,6 +3,7 @@ import type { Api } from '#api/api.ts';
 import { Account } from '#db/accounts/account.ts';
 import { currentSubscription, openCheckoutOf, planGrantOf } from '#db/billing/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { openPortal, startCheckout } from './rules.ts';
 import { billingSchema, billingView, checkoutInput, checkoutSchema, portalSchema } from './schemas.ts';
@@ -60,8 +61,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
         plan: row.plan,
         status: 'open' as const,
         expires_at: row.checkoutEndsAt,
-        next_action:
-          'Give the owner the url of the checkout page. After they pay, GET /v1/billing returns the new plan.',
+        next_action: `Give the owner the url of the checkout page. After they pay, ${call('billing.read')} returns the new plan.`,
       };
     },
   );

@@ -19,6 +19,7 @@ import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { digestOf } from '#providers/billing.ts';
 import { PaymentsFault, providerError } from '#providers/payments.ts';
+import { call } from '#rules/calls/calls.ts';
 import { planNamed, planOf } from '#rules/plan-limits.ts';
 import type { Plan } from '#rules/plans.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -55,7 +56,7 @@ export async function openPortal(em: EntityManager, deps: Deps, { accountId }: P
   const customer = await customerOf(em, accountId);
   if (!customer || !(await hasBought(em, accountId))) {
     throw errors.no_billing_history('This account has never bought a plan, so there is no subscription to manage.', {
-      nextAction: 'Buy a plan with POST /v1/billing/checkout.',
+      nextAction: `Buy a plan with ${call('billing.checkout')}.`,
     });
   }
   return await inOurWords(() => providerOf(deps).openPortal(customer, `${deps.config.baseUrl}/account`, newId('bsub')));
@@ -63,15 +64,14 @@ export async function openPortal(em: EntityManager, deps: Deps, { accountId }: P
 
 function requireSold({ config }: Deps, name: string): Plan {
   const plan = planNamed(config.plans, name);
-  const nextAction = 'Call GET /v1/billing and choose a plan with sellable set to true.';
+  const nextAction = `Call ${call('billing.read')} and choose a plan with sellable set to true.`;
   if (!plan) throw errors.invalid_plan('No plan has this name.', { nextAction });
   if (plan.sellable) return plan;
   if (plan.price.amount > 0) throw errors.plan_unavailable(`The plan ${name} cannot be bought here.`, { nextAction });
   throw errors.plan_unavailable(
     `The plan ${name} is free and cannot be bought: it applies to every account without another plan.`,
     {
-      nextAction:
-        'To return to the free plan, cancel the subscription on the page that POST /v1/billing/portal returns.',
+      nextAction: `To return to the free plan, cancel the subscription on the page that ${call('billing.portal')} returns.`,
     },
   );
 }
@@ -105,8 +105,8 @@ async function ensureCheckout(deps: Deps, person: Person, plan: Plan): Promise<B
 function hasIt({ name }: Plan, isPaid: boolean): AppError {
   return errors.already_subscribed(`This account already has the plan ${name}.`, {
     nextAction: isPaid
-      ? 'To change the payment method or undo a cancellation, call POST /v1/billing/portal.'
-      : 'The plan was granted. Call GET /v1/billing for its end date.',
+      ? `To change the payment method or undo a cancellation, call ${call('billing.portal')}.`
+      : `The plan was granted. Call ${call('billing.read')} for its end date.`,
   });
 }
 

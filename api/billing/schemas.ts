@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { BillingSubscription, PlanGrant } from '#db/billing/subscription.ts';
+import { call } from '#rules/calls/calls.ts';
 import { limitNames } from '#rules/limit-names.ts';
 import { type PlanStatus, planOf, planStatusOf } from '#rules/plan-limits.ts';
 import type { Plan } from '#rules/plans.ts';
@@ -91,8 +92,7 @@ export function billingView(
   };
 }
 
-const overdue =
-  'A payment is overdue. Call POST /v1/billing/portal and give the owner the url, so that they can pay before ends_at.';
+const overdue = `A payment is overdue. Call ${call('billing.portal')} and give the owner the url, so that they can pay before ends_at.`;
 
 function endOf(status: PlanStatus, paid: BillingSubscription | null, grant: PlanGrant | null): Date | null {
   if (status === 'past_due') return paid?.servesUntil ?? null;

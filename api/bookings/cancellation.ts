@@ -25,7 +25,7 @@ import { type ShownBooking, shown } from './schemas.ts';
 /** The booking, if the caller may act on its site. Throws `not_found`. */
 export async function loadBooking(em: EntityManager, actor: Actor, id: string): Promise<ShownBooking> {
   const booking = isId('book', id) ? await em.findOne(Booking, { id }, shown) : null;
-  return await requireAccessible(em, actor, booking, { what: 'booking', list: 'bookings' });
+  return await requireAccessible(em, actor, booking, { what: 'booking', list: 'booking.list' });
 }
 
 /** The booking of the link in a visitor's e-mail. Throws `not_found`. */

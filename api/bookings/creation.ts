@@ -1,4 +1,5 @@
 /** Creation of a booking by a visitor. */
+
 import { createHmac } from 'node:crypto';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { payUrl } from '#api/payments/schemas.ts';
@@ -15,6 +16,7 @@ import { lockAgreement } from '#db/payouts/credentials.ts';
 import { Site } from '#db/sites/site.ts';
 import { type Money, totalOf } from '#rules/bookings/prices.ts';
 import { slotAt, spansOf, type TimeSlot } from '#rules/bookings/time-slots.ts';
+import { call } from '#rules/calls/calls.ts';
 import { amountFault } from '#rules/currencies.ts';
 import { mailboxOf } from '#rules/mailboxes.ts';
 import { minuteMs } from '#rules/time.ts';
@@ -134,7 +136,7 @@ async function requireFreeSlot(
   { service, calendar }: Choice,
   { start, seats }: NewBooking,
 ): Promise<TimeSlot> {
-  const nextAction = 'Call GET /b/{public_id}/slots again and choose another time.';
+  const nextAction = `Call ${call('offer.slots')} again and choose another time.`;
   const slot = slotAt(service, calendarOf(calendar), start.getTime(), now.getTime());
   if (!slot) throw errors.invalid_slot('This service is not offered at this time.', { nextAction });
   const seatsLeft = await countFreeSeats(tx, now, calendar, spansOf(service).busy(slot.start));

@@ -2,6 +2,7 @@
  * How many bookings a visitor may have, a site may get in a minute, its people may move in an hour, and how often a visitor moves one. The caller holds the lock of a calendar, and takes
  * that of the site's bookings here.
  */
+
 import { notAPerson, requireUnused, type Solved } from '#api/visitors/challenges.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { bookingsWithStatus, liveBookings } from '#db/bookings/seats.ts';
@@ -10,6 +11,7 @@ import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
+import { call } from '#rules/calls/calls.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -25,7 +27,7 @@ const movesPerHour = 60;
 /** How often a visitor moves one booking. */
 const visitorMovesMax = 10;
 
-export const challenged = { what: 'The booking', call: 'GET /b/{public_id}/challenge' } as const;
+export const challenged = { what: 'The booking', call: call('offer.challenge') } as const;
 
 type Visitor = { now: Date; hash: Buffer };
 

@@ -1,4 +1,5 @@
 /** Moves of bookings and blocks: by the site's people, or by the visitor with the link in the e-mail. */
+
 import { type Actor, requireChangeable } from '#api/access.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { queueMoveMails } from '#db/bookings/move-mails.ts';
@@ -7,6 +8,7 @@ import { recordAct } from '#db/history/recording.ts';
 import { notifyInbox } from '#db/inbox/news.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import { bookingStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -124,6 +126,6 @@ function requireOffered(
 ): void {
   if (by === 'visitor' ? isOfferedNow(place, now) : kind === 'block' || createdById || isOffered(place, now)) return;
   throw errors.invalid_slot('This service is not offered at this time.', {
-    nextAction: `Call GET /b/${publicId}/slots and choose another time.`,
+    nextAction: `Call ${call('offer.slots', { public_id: publicId })} and choose another time.`,
   });
 }

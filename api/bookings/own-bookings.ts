@@ -1,4 +1,5 @@
 /** Bookings and blocks that a site's people make themselves: like visitors' they never oversell, but need no slot. */
+
 import { randomBytes } from 'node:crypto';
 import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -12,6 +13,7 @@ import { Site } from '#db/sites/site.ts';
 import { farthestDays, longestMs } from '#rules/bookings/bounds.ts';
 import type { Span } from '#rules/bookings/opening-hours.ts';
 import { slotAt, spansOf } from '#rules/bookings/time-slots.ts';
+import { call } from '#rules/calls/calls.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -155,7 +157,9 @@ export async function requireSeats(
     left === 0
       ? 'This time is already fully booked.'
       : `Only ${left} of ${calendar.capacity} seats are free at this time.`,
-    { nextAction: `Call GET /v1/sites/${calendar.site.id}/bookings to see what is booked, and choose another time.` },
+    {
+      nextAction: `Call ${call('booking.list', { id: calendar.site })} to see what is booked, and choose another time.`,
+    },
   );
 }
 

@@ -1,10 +1,12 @@
 /** Bookings and blocks of the site's people. */
+
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { idParams, instant, plainName } from '#api/schemas.ts';
 import { bookingKinds } from '#db/bookings/booking.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { newSecret } from '#runtime/ids.ts';
 import { loadBooking } from './cancellation.ts';
@@ -138,4 +140,4 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
 
 const unusual = ({ id }: ShownBooking) =>
   'The timetable does not offer this time to visitors: it is outside the hours or between two starts. If you did not intend that, ' +
-  `cancel the booking with POST /v1/bookings/${id}/cancel, or move it with POST /v1/bookings/${id}/move.`;
+  `cancel the booking with ${call('booking.cancel', { id })}, or move it with ${call('booking.move', { id })}.`;

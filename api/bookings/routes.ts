@@ -10,6 +10,7 @@ import { Booking } from '#db/bookings/booking.ts';
 import { bookingsWithStatus, liveBookings } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { replyAddress } from '#db/sites/notify-address.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { bookingEmbed } from '#web/widgets/booking-widget.ts';
 import { cancelBooking, loadBooking } from './cancellation.ts';
@@ -176,7 +177,7 @@ async function bookableView(
   const nextAction = isBookable
     ? {}
     : {
-        next_action: `This site cannot accept payments yet, so services with a price (${priced.join(', ')}) cannot be booked. Attach a payout account with POST /v1/sites/${site.id}/payout-account.`,
+        next_action: `This site cannot accept payments yet, so services with a price (${priced.join(', ')}) cannot be booked. Attach a payout account with ${call('payout_agreement.attach', { id: site })}.`,
       };
   return {
     site_id: site.id,

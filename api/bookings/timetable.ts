@@ -11,6 +11,7 @@ import type { Site } from '#db/sites/site.ts';
 import { type BookedSpan, conflictingBookings } from '#rules/bookings/conflicts.ts';
 import { faultOf, type Timetable } from '#rules/bookings/faults.ts';
 import { type Money, totalOf } from '#rules/bookings/prices.ts';
+import { call } from '#rules/calls/calls.ts';
 import { counted } from '#rules/counted.ts';
 import { amountFault } from '#rules/currencies.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -97,7 +98,7 @@ export async function readBookable(em: EntityManager, actor: Actor, siteId: stri
   const declared = await declaredOf(em, site);
   if (declared) return declared;
   throw errors.not_found('This site does not accept bookings.', {
-    nextAction: `Set its calendars and services with POST /v1/sites/${site.id}/bookable.`,
+    nextAction: `Set its calendars and services with ${call('bookable.declare', { id: site })}.`,
   });
 }
 
@@ -129,7 +130,7 @@ export async function endBookable(
     if (!confirmed) {
       throw errors.confirm_required(
         `The site would no longer accept bookings: ${counted(declared.calendars.length, 'calendar')} would be archived. ${counted(live, 'active booking')} would stay valid.`,
-        { nextAction: `Ask the owner to confirm, then call DELETE /v1/sites/${siteId}/bookable?confirm=true.` },
+        { nextAction: `Ask the owner to confirm, then call ${call('bookable.end', { id: siteId, confirm: true })}.` },
       );
     }
     declared.bookable.endedAt = clock.now();

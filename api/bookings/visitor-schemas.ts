@@ -1,7 +1,9 @@
 /** Requests and responses of a site's visitors. No token: the public id identifies the site. */
+
 import { z } from 'zod';
 import { fieldAnswer } from '#api/forms/fields.ts';
 import { instant, plainName } from '#api/schemas.ts';
+import { call } from '#rules/calls/calls.ts';
 import { priceAnswer } from './offer-schemas.ts';
 
 export const publicParams = z.object({ public_id: z.string().max(64) });
@@ -68,7 +70,7 @@ export const newBookingBody = z.strictObject({
     .string()
     .max(4_000)
     .optional()
-    .describe('The solved challenge of GET /b/{public_id}/challenge, after the error not_a_person.'),
+    .describe(`The solved challenge of ${call('offer.challenge')}, after the error not_a_person.`),
 });
 
 const hasLink = z

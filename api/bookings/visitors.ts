@@ -8,6 +8,7 @@ import type { SubmittedValue } from '#db/forms/submission.ts';
 import { containsAddress } from '#rules/addresses-in-text.ts';
 import { isZone } from '#rules/bookings/time-zones.ts';
 import type { Service } from '#rules/bookings/timetable.ts';
+import { call } from '#rules/calls/calls.ts';
 import { errors } from '#runtime/errors.ts';
 
 type Answer = string | number | boolean;
@@ -44,7 +45,7 @@ export function readVisitor(
     return { name: visitor.name, email: email.toLowerCase(), wishes: wishesOf(visitor), intake: values };
   }
   throw errors.invalid_visitor(said.slice(0, 10).join(' '), {
-    nextAction: 'Call GET /b/{public_id}, which lists the service’s questions in intake.',
+    nextAction: `Call ${call('offer.read')}, which lists the service’s questions in intake.`,
   });
 }
 

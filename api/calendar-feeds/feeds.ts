@@ -1,4 +1,5 @@
 /** Calendar feeds: create, list and revoke them, and what is in one. */
+
 import {
   type Actor,
   findSite,
@@ -20,6 +21,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
 import { whereaboutsOf } from '#rules/bookings/places.ts';
+import { call } from '#rules/calls/calls.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -50,7 +52,7 @@ export async function createFeed(
     await lockInTransaction(tx, `calendar feeds of ${siteId}`);
     if ((await tx.count(CalendarFeed, { site: siteId, ...openFeeds(now) })) >= feedsMax) {
       throw errors.plan_limit(`This site already has ${feedsMax} calendar feeds.`, {
-        nextAction: `List them with GET /v1/sites/${siteId}/calendar-feeds, and revoke those that no calendar uses.`,
+        nextAction: `List them with ${call('calendar_feed.list', { id: siteId })}, and revoke those that no calendar uses.`,
       });
     }
     recordAct(tx, clock, actor, 'calendar_feed.created', { site, subject: { id, name: null } });
@@ -63,7 +65,7 @@ export async function createFeed(
 /** The feed, if the caller may act on its site. Throws `not_found`. */
 export async function loadFeed(em: EntityManager, actor: Person, feedId: string): Promise<CalendarFeed> {
   const feed = isId('feed', feedId) ? await em.findOne(CalendarFeed, { id: feedId }) : null;
-  return await requireAccessible(em, actor, feed, { what: 'calendar feed', list: 'calendar-feeds' });
+  return await requireAccessible(em, actor, feed, { what: 'calendar feed', list: 'calendar_feed.list' });
 }
 
 /** Revokes a feed at once. Revoking it again changes nothing. */

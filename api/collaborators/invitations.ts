@@ -1,4 +1,5 @@
 /** The owner's side of invitations: creating, reading, withdrawing them. */
+
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
 import { readEmail } from '#api/email-addresses.ts';
@@ -16,6 +17,7 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
+import { call } from '#rules/calls/calls.ts';
 import { invitationStatusAt } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -139,7 +141,7 @@ export async function loadSiteInvitation(
   const found = isId('inv', id) ? await em.findOne(Invitation, { id, site: site.id }, wholly) : null;
   if (found) return found;
   throw errors.not_found('This site has no invitation with this id.', {
-    nextAction: `Call GET /v1/sites/${site.id}/invitations to list the site’s invitations.`,
+    nextAction: `Call ${call('collaborator.invitations', { id: site })} to list the site’s invitations.`,
   });
 }
 
@@ -190,13 +192,13 @@ async function requirePlace(tx: EntityManager, deps: Deps, site: Site): Promise<
     count: async () => (await tx.count(Collaborator, { site: site.id })) + (await tx.count(Invitation, open)),
     what: 'collaborators and open invitations per site',
     holder: 'this site',
-    nextAction: `Remove a collaborator with DELETE /v1/sites/${site.id}/collaborators/{account_id}, or withdraw an invitation.`,
+    nextAction: `Remove a collaborator with ${call('collaborator.remove', { id: site })}, or withdraw an invitation.`,
   });
 }
 
 function accepted(siteId: string, accountId: string | undefined): AppError {
   return errors.invitation_accepted('This address has already accepted an invitation to the site.', {
-    nextAction: `To revoke its access, call DELETE /v1/sites/${siteId}/collaborators/${accountId}.`,
+    nextAction: `To revoke its access, call ${call('collaborator.remove', { id: siteId, account_id: accountId })}.`,
   });
 }
 
@@ -206,6 +208,6 @@ function alreadyInvited(site: Site, email: string, status: string, id = '{invita
       ? `an expired invitation to ${site.name} that has not been withdrawn`
       : `an open invitation to ${site.name}`;
   return errors.already_invited(`${email} already has ${what}.`, {
-    nextAction: `To invite this address again, first withdraw the invitation with DELETE /v1/sites/${site.id}/invitations/${id}.`,
+    nextAction: `To invite this address again, first withdraw the invitation with ${call('collaborator.withdraw', { id: site, invitation_id: id })}.`,
   });
 }

@@ -1,4 +1,5 @@
 /** Collaborators of a site: listing them, removal by the owner, and leaving. */
+
 import { LockMode } from '@mikro-orm/core';
 import { type Actor, loadSite, type Person, requireOwner } from '#api/access.ts';
 import { notifiedOf } from '#api/notify-to.ts';
@@ -8,6 +9,7 @@ import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { dropBuildCaches } from '#db/sites/transitions.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -91,10 +93,10 @@ async function endMembership(
 function noSuchCollaborator(site: Site, accountId: string) {
   if (accountId === site.account.id) {
     return errors.owner_cannot_leave('This account owns the site, so it cannot be removed as a collaborator.', {
-      nextAction: `If the owner no longer wants the site, call POST /v1/sites/${site.id}/archive to take it offline. To delete it as well, then call DELETE /v1/sites/${site.id}?confirm=true.`,
+      nextAction: `If the owner no longer wants the site, call ${call('site.archive', { id: site })} to take it offline. To delete it as well, then call ${call('site.delete', { id: site, confirm: true })}.`,
     });
   }
   return errors.not_found('This site has no collaborator with this account id.', {
-    nextAction: `Call GET /v1/sites/${site.id}/collaborators to list the collaborators.`,
+    nextAction: `Call ${call('collaborator.list', { id: site })} to list the collaborators.`,
   });
 }

@@ -6,6 +6,7 @@ import type { Api } from '#api/api.ts';
 import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { CommentThread } from '#db/comments/comment-thread.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { type Author, changeThreadStatus, loadThread, openThread, readPicture, replyTo } from './rules.ts';
@@ -130,8 +131,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
 
 const mixed = (text: string) =>
   errors.invalid_json(text, {
-    nextAction:
-      'Send page and body to start a thread, or thread_id and action to change one. To reply, call POST /v1/comments/{id}/reply with a message.',
+    nextAction: `Send page and body to start a thread, or thread_id and action to change one. To reply, call ${call('comment.reply')} with a message.`,
   });
 
 /** A caller with a token comments as an agent. */

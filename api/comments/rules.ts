@@ -1,4 +1,5 @@
 /** Comment threads: opened, answered, resolved and reopened, by an agent or by a person in a browser. */
+
 import { LockMode } from '@mikro-orm/core';
 import { findSite, loadSite, type Person, requireActive, roleOf } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
@@ -8,6 +9,7 @@ import { CommentThread } from '#db/comments/comment-thread.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { AuthorKind, CommentPosition } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -151,7 +153,7 @@ export async function loadThread(em: EntityManager, person: Person, threadId: st
   const site = thread && (await findSite(em, person, thread.site.id));
   if (thread && site) return thread as CommentThread;
   throw errors.not_found('No comment thread with this id is accessible here.', {
-    nextAction: 'Call GET /v1/sites/{id}/comments to list a site’s threads.',
+    nextAction: `Call ${call('comment.list')} to list a site’s threads.`,
   });
 }
 

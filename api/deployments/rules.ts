@@ -9,6 +9,7 @@ import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dropBuildCaches } from '#db/sites/transitions.ts';
 import { diffManifests, type ManifestFile, parseManifest } from '#providers/manifest.ts';
+import { call } from '#rules/calls/calls.ts';
 import { isRestorable, type Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -92,7 +93,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   requireChangeable(deployment.site);
   if (!isRestorable(deployment)) {
     throw errors.not_restorable(`Version ${deployment.number} was never live, so it cannot be restored.`, {
-      nextAction: `Publish from source with POST /v1/sites/${deployment.site.id}/publish.`,
+      nextAction: `Publish from source with ${call('site.publish', { id: deployment.site })}.`,
     });
   }
   const ticket = await takeTicket(em, deployment.site.id);
@@ -106,7 +107,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   if (restored.site.liveTicket !== ticket) {
     requireChangeable(restored.site);
     throw errors.superseded('A later publish or restore went live before this restore finished.', {
-      nextAction: `Call GET /v1/sites/${deployment.site.id}/deployments to see which version is live now.`,
+      nextAction: `Call ${call('deployment.list', { id: deployment.site })} to see which version is live now.`,
     });
   }
   return restored;
@@ -125,7 +126,7 @@ async function requireHeldFiles(deps: Deps, deployment: Deployment): Promise<voi
     `Files of version ${deployment.number} are missing from storage (${lost.length} in total), starting with ${lost[0]?.path}.`,
     {
       retryable: false,
-      nextAction: `Publish from source with POST /v1/sites/${deployment.site.id}/publish.`,
+      nextAction: `Publish from source with ${call('site.publish', { id: deployment.site })}.`,
     },
   );
 }

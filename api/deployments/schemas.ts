@@ -3,6 +3,7 @@ import type { Person } from '#api/access.ts';
 import { viaFor } from '#api/history/schemas.ts';
 import { moment, via } from '#api/schemas.ts';
 import { type Deployment, warningKinds } from '#db/deployments/deployment.ts';
+import { call } from '#rules/calls/calls.ts';
 import {
   deploymentStatuses,
   isRestorable,
@@ -30,7 +31,7 @@ export const deploymentSchema = z
     number: z.number().int().describe('Version number within the site.'),
     kind: z.enum(publicDeploymentKinds),
     status: z.enum(deploymentStatuses),
-    restorable: z.boolean().describe('Whether the deployment can be restored with POST …/restore.'),
+    restorable: z.boolean().describe(`Whether the deployment can be restored with ${call('deployment.restore')}.`),
     file_count: z.number().int().nullable(),
     total_bytes: z.number().int().nullable(),
     source_commit: z.string().nullable(),
@@ -132,9 +133,9 @@ function statusAt({ status, uploadEndsAt }: Deployment, now: Date): Deployment['
 }
 
 function nextAction({ id, uploadEndsAt }: Deployment, status: Deployment['status']): string {
-  if (status !== 'uploading') return `Call GET /v1/deployments/${id} again in about 5 seconds.`;
+  if (status !== 'uploading') return `Call ${call('deployment.read', { id })} again in about 5 seconds.`;
   return (
-    `Send the list of files with POST /v1/deployments/${id}/manifest, then the missing files with PUT /v1/deployments/${id}/files/{sha256}, ` +
-    `then call POST /v1/deployments/${id}/complete, all before ${uploadEndsAt?.toISOString()}.`
+    `Send the list of files with ${call('deployment.manifest', { id })}, then the missing files with ${call('deployment.send_file', { id })}, ` +
+    `then call ${call('deployment.complete', { id })}, all before ${uploadEndsAt?.toISOString()}.`
   );
 }

@@ -6,6 +6,7 @@ import { detachDomain, lockDomainWithSite, signalOnboardDomain } from '#db/domai
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { loadDomain, requireMayLeave } from './rules.ts';
@@ -61,13 +62,13 @@ function blocked({ name }: Domain) {
 
 function notActive({ id, name, status }: Domain) {
   return errors.domain_not_active(`${name} has the status ${status}: its DNS does not point here yet.`, {
-    nextAction: `Call GET /v1/domains/${id} and follow its next_action.`,
+    nextAction: `Call ${call('domain.read', { id })} and follow its next_action.`,
   });
 }
 
 function elsewhere({ id, name }: Domain, siteId: string) {
   return errors.attach_blocked(`${name} already serves another site, ${siteId}.`, {
-    nextAction: `Detach that site first with POST /v1/domains/${id}/detach.`,
+    nextAction: `Detach that site first with ${call('domain.detach', { id })}.`,
   });
 }
 

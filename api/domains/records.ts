@@ -8,6 +8,7 @@ import { lockZone, writeZone } from '#db/domains/zones.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { RecordsRefused, type Zones } from '#providers/zones.ts';
+import { call } from '#rules/calls/calls.ts';
 import { RecordFault, readRecord, requireCompatible } from '#rules/dns/records.ts';
 import { nameServersOf, ownRecords, type ZoneRecord } from '#rules/dns/zone.ts';
 import { type RecordType, recordTypes } from '#rules/states.ts';
@@ -24,8 +25,7 @@ export async function loadManaged(em: EntityManager, deps: Deps, actor: Person, 
   const domain = await loadDomain(em, actor, id);
   if (domain.mode === 'nameservers' && deps.zones) return domain;
   throw errors.records_not_managed(`The platform does not host the DNS for ${domain.name}.`, {
-    nextAction:
-      'Set the record at the domain’s DNS provider. Call GET /v1/domains/{id} to list the records that the platform needs.',
+    nextAction: `Set the record at the domain’s DNS provider. Call ${call('domain.read')} to list the records that the platform needs.`,
   });
 }
 
@@ -120,7 +120,7 @@ export async function loadRecord(em: EntityManager, domain: Domain, id: string):
 
 function noSuchRecord(domainId: string) {
   return errors.not_found('The domain has no record with this id.', {
-    nextAction: `Call GET /v1/domains/${domainId}/records to list the domain’s records.`,
+    nextAction: `Call ${call('record.list', { id: domainId })} to list the domain’s records.`,
   });
 }
 

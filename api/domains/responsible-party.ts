@@ -1,6 +1,8 @@
 /** The party that has to act on a domain, the action, and since when it waits. Pure. */
+
 import type { Ssl } from '#db/certificates/transitions.ts';
 import type { Domain } from '#db/domains/domain.ts';
+import { call } from '#rules/calls/calls.ts';
 import { displayName } from '#rules/dns/names.ts';
 import { type DnsObservation, isUnknown } from '#rules/dns/observation.ts';
 import { problemsOf } from '#rules/dns/problems.ts';
@@ -50,13 +52,13 @@ function responsibleParty(domain: Domain, known: Known): ResponsibleParty {
   if (!sight)
     return platform(
       domain,
-      `The platform is about to check the DNS. Call GET /v1/domains/${id} again in a few seconds.`,
+      `The platform is about to check the DNS. Call ${call('domain.read', { id })} again in a few seconds.`,
     );
   return status === 'active' ? whenActive(domain, known) : whenAway(domain, sight, known);
 }
 
 const later = ({ id }: Domain) =>
-  `Then call POST /v1/domains/${id}/check, or GET /v1/domains/${id} after the next automatic check.`;
+  `Then call ${call('domain.check', { id })}, or ${call('domain.read', { id })} after the next automatic check.`;
 const latest = (...times: (Date | null | undefined)[]) =>
   new Date(Math.max(...times.map((one) => one?.getTime() ?? 0)));
 const platform = ({ statusSince }: Domain, nextAction: string): ResponsibleParty => ({
@@ -74,9 +76,9 @@ function whenAway(domain: Domain, sight: DnsObservation, { setup, problems }: Kn
   }
   if (isUnasked(sight)) {
     const words = 'The last DNS check failed.';
-    return platform(domain, `${words} Call GET /v1/domains/${id} again in a minute.`);
+    return platform(domain, `${words} Call ${call('domain.read', { id })} again in a minute.`);
   }
-  return platform(domain, `All records were found. Call GET /v1/domains/${id} again in a few seconds.`);
+  return platform(domain, `All records were found. Call ${call('domain.read', { id })} again in a few seconds.`);
 }
 
 /**
@@ -93,14 +95,15 @@ function whenActive(domain: Domain, { ssl, setup, problems, named }: Known): Res
     return { waitingOn: 'owner', nextAction: words.join(' '), since };
   }
   if (ssl.status !== 'active') {
-    if (ssl.problem) return platform(domain, `${ssl.problem} Call GET /v1/domains/${id} again in a few minutes.`);
+    if (ssl.problem)
+      return platform(domain, `${ssl.problem} Call ${call('domain.read', { id })} again in a few minutes.`);
     return platform(
       domain,
-      `The domain’s certificate is being issued. Call GET /v1/domains/${id} again in about 10 seconds.`,
+      `The domain’s certificate is being issued. Call ${call('domain.read', { id })} again in about 10 seconds.`,
     );
   }
   if (site) return { waitingOn: null, nextAction: named && publishAgain(named, site), since: statusSince };
-  const nextAction = `Attach a site to the domain with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`;
+  const nextAction = `Attach a site to the domain with ${call('domain.attach', { id, site_id: 'site_…' })}.`;
   return { waitingOn: 'owner', nextAction, since: latest(statusSince, detachedAt, ssl.healthySince) };
 }
 
@@ -113,7 +116,7 @@ function lostRecords({ elsewhereSince, unprovedSince }: Domain, setup: Setup[]):
 }
 
 const publishAgain = (named: string, { id }: { id: string }) =>
-  `The live pages still contain the address ${named}. Publish the site again with POST /v1/sites/${id}/publish.`;
+  `The live pages still contain the address ${named}. Publish the site again with ${call('site.publish', { id })}.`;
 
 const isUnasked = ({ delegation, proof, a, aaaa }: DnsObservation) => [delegation, proof, a, aaaa].some(isUnknown);
 

@@ -1,4 +1,5 @@
 /** Domains of an account: adding, checking and removing them. */
+
 import { randomBytes } from 'node:crypto';
 import { type Person, requireScope, requireSiteNotBlocked } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
@@ -16,6 +17,7 @@ import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { observeDns } from '#providers/dns/observation.ts';
+import { call } from '#rules/calls/calls.ts';
 import { evaluate, expectedRecords } from '#rules/dns/evaluation.ts';
 import { isWithin, type Name, readName } from '#rules/dns/names.ts';
 import type { DomainMode } from '#rules/states.ts';
@@ -38,7 +40,7 @@ export async function loadDomain(em: EntityManager, person: Person, id: string):
     return found;
   }
   throw errors.not_found('This account has no domain with this id.', {
-    nextAction: 'Call GET /v1/domains to list the account’s domains.',
+    nextAction: `Call ${call('domain.list')} to list the account’s domains.`,
   });
 }
 
@@ -88,7 +90,7 @@ function readMode({ domains }: Config, mode: string): DomainMode {
   const served = domains.modes.find((one) => one === mode);
   if (served) return served;
   throw errors.invalid_mode('This platform does not support this domain mode.', {
-    nextAction: `Use one of these modes, which GET /v1/account also returns in domain_onboarding: ${domains.modes.join(', ')}.`,
+    nextAction: `Use one of these modes, which ${call('account.read')} also returns in domain_onboarding: ${domains.modes.join(', ')}.`,
   });
 }
 
@@ -131,7 +133,7 @@ function unasked() {
 function requireSame(own: Domain, mode: DomainMode): Domain {
   if (own.mode === mode) return own;
   throw errors.domain_taken(`This account has already added ${own.name}, in ${own.mode} mode.`, {
-    nextAction: `Call GET /v1/domains/${own.id} to continue its setup, or remove it first with DELETE /v1/domains/${own.id}.`,
+    nextAction: `Call ${call('domain.read', { id: own.id })} to continue its setup, or remove it first with ${call('domain.remove', { id: own.id })}.`,
   });
 }
 
@@ -160,7 +162,7 @@ async function requireRoom(tx: EntityManager, deps: Pick<Deps, 'clock' | 'config
     accountId,
     count: () => tx.count(Domain, { account: accountId, removedAt: null }),
     what: 'domains',
-    nextAction: 'Remove a domain with DELETE /v1/domains/{id}.',
+    nextAction: `Remove a domain with ${call('domain.remove')}.`,
   });
 }
 

@@ -1,5 +1,7 @@
 /** Which changes of a form's fields keep stored submissions readable. Pure. */
+
 import type { FormField } from '#db/forms/form.ts';
+import { call } from '#rules/calls/calls.ts';
 import { errors } from '#runtime/errors.ts';
 
 /** `answered`: names that stored submissions have values for. Throws `form_fields_removed`, `form_has_submissions`. */
@@ -9,8 +11,8 @@ export function requireCompatible(
   answered: ReadonlySet<string>,
 ): void {
   const nextAction =
-    `Keep the field unchanged (you can make it optional, or hide it with "retired": true), or create a new form with POST /v1/sites/{id}/forms. ` +
-    `GET /v1/forms/${id}/submissions returns the stored answers.`;
+    `Keep the field unchanged (you can make it optional, or hide it with "retired": true), or create a new form with ${call('form.create')}. ` +
+    `${call('form.submissions', { id })} returns the stored answers.`;
   for (const field of before.filter(({ name }) => answered.has(name))) {
     const same = after.find(({ name }) => name === field.name);
     const renamed = after.find((one) => one.label === field.label && !before.some(({ name }) => name === one.name));

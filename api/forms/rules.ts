@@ -1,4 +1,5 @@
 /** Forms: created, changed, closed and deleted by accounts that may act on their site. */
+
 import { LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { type Actor, loadSite, lockChangeable, requireAccessible, requireChangeable, roleOf } from '#api/access.ts';
@@ -10,6 +11,7 @@ import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { replyAddress } from '#db/sites/notify-address.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { FormStatus } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -39,7 +41,7 @@ export async function createForm(
       count: () => tx.count(Form, { site: site.id }),
       what: 'forms per site',
       holder: 'this site',
-      nextAction: 'Delete a form that is no longer needed with DELETE /v1/forms/{id}?confirm=true.',
+      nextAction: `Delete a form that is no longer needed with ${call('form.delete', { confirm: true })}.`,
     });
     const people = await readPeople(tx, site, extras);
     const status: FormStatus = 'enabled';
@@ -53,7 +55,7 @@ export async function createForm(
 /** The form, if the caller may act on its site. */
 export async function loadForm(em: EntityManager, actor: Actor, formId: string): Promise<Form> {
   const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
-  return await requireAccessible(em, actor, form, { what: 'form', list: 'forms' });
+  return await requireAccessible(em, actor, form, { what: 'form', list: 'form.list' });
 }
 
 /**
@@ -156,7 +158,7 @@ export async function deleteForm(
       const count = context.summary?.count ?? 0;
       const what = count === 1 ? 'its one submission' : `its ${count} submissions`;
       throw errors.confirm_required(`This permanently deletes the form ${form.name} and ${what}.`, {
-        nextAction: `To confirm, call DELETE /v1/forms/${form.id}?confirm=true. To keep the submissions, disable the form instead.`,
+        nextAction: `To confirm, call ${call('form.delete', { id: form.id, confirm: true })}. To keep the submissions, disable the form instead.`,
       });
     }
     const { id, name } = form;

@@ -12,6 +12,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { notifyAddress, replyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import { mailTitleOf } from '#rules/mail-titles.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -87,7 +88,7 @@ function requireUsable(fields: readonly FormField[], given: RawValues): Submitte
   return values;
 }
 
-const challenged = { what: 'This form', call: 'GET /f/{form_id}/challenge' } as const;
+const challenged = { what: 'This form', call: call('form.challenge') } as const;
 
 async function mailSubmission(
   tx: EntityManager,

@@ -1,4 +1,5 @@
 /** A form's submissions for its owner: in pages, and as one file. */
+
 import { Readable } from 'node:stream';
 import { LockMode } from '@mikro-orm/core';
 import { type Actor, findSite, requireChangeable } from '#api/access.ts';
@@ -9,6 +10,7 @@ import { removeSubmission } from '#db/forms/submissions.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -71,7 +73,7 @@ export async function loadSubmission(
     : null;
   if (found && (await findSite(em, actor, siteOf(found).id))) return found as WholeSubmission;
   throw errors.not_found('No submission with this id is accessible with this token.', {
-    nextAction: 'Call GET /v1/forms/{id}/submissions to list a form’s submissions. They are deleted after 180 days.',
+    nextAction: `Call ${call('form.submissions')} to list a form’s submissions. They are deleted after 180 days.`,
   });
 }
 
@@ -106,7 +108,7 @@ export async function deleteSubmission(
     const submission = await lockSubmission(tx, deps, actor, id);
     if (!confirmed) {
       throw errors.confirm_required('This permanently deletes the submission.', {
-        nextAction: `To confirm, call DELETE /v1/submissions/${id}?confirm=true. To keep it out of the list, mark it as spam instead.`,
+        nextAction: `To confirm, call ${call('submission.delete', { id, confirm: true })}. To keep it out of the list, mark it as spam instead.`,
       });
     }
     const detail = { form_id: submission.form.id };

@@ -1,8 +1,10 @@
 /** The handlers of errors, unknown addresses and unsupported methods: pages for people, JSON for programs. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { sendErrorPage, sendPage } from '#api/plugins/browser.ts';
 import { asAppError, sendError, unknownUrl } from '#api/plugins/errors.ts';
+import { call } from '#rules/calls/calls.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { isProgramAddress, prefersHtml, varyByAccept } from './representation.ts';
@@ -46,7 +48,7 @@ function addressRefusal(allowed: string[], reply: FastifyReply): AppError {
   if (allowed.length === 0) return unknownUrl();
   reply.header('allow', allowed.join(', '));
   return errors.method_not_allowed(`This URL supports only these methods: ${allowed.join(', ')}.`, {
-    nextAction: 'Use one of these methods. GET /openapi.json describes what each does.',
+    nextAction: `Use one of these methods. ${call('openapi.read')} describes what each does.`,
   });
 }
 

@@ -1,4 +1,5 @@
 /** Accepted invitations to the reader's own sites, while they give access. */
+import { call } from '#rules/calls/calls.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { notDone } from './done.ts';
 import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
@@ -28,7 +29,7 @@ export const acceptedInvitations: Source = async (em, reader: Reader, since, { c
       who,
       at: new Date(at),
       title: `${who} (${email}) has accepted the invitation to work on ${siteHostname(config, siteName)}.`,
-      nextAction: `Tell the owner. DELETE /v1/sites/${siteId}/collaborators/${memberId} ends the access.`,
+      nextAction: `Tell the owner. ${call('collaborator.remove', { id: siteId, account_id: memberId })} ends the access.`,
     }),
   );
 };

@@ -1,4 +1,5 @@
 /** Photos that arrived through upload links, until a version that was requested later is live. */
+import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
 import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
 
@@ -23,7 +24,7 @@ export const arrivedPhotos: Source = async (em, { siteIds, accountId }: Reader, 
       at: new Date(at),
       title: `${files === 1 ? 'A photo has' : `${files} photos have`} arrived on ${siteName} through an upload link.`,
       message: `The newest is ${path}.`,
-      nextAction: `Call GET /v1/sites/${siteId}/assets to find the photos, use them in the site, and publish it with POST /v1/sites/${siteId}/publish.`,
+      nextAction: `Call ${call('asset.list', { id: siteId })} to find the photos, use them in the site, and publish it with ${call('site.publish', { id: siteId })}.`,
     }),
   );
 };

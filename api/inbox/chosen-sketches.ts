@@ -1,5 +1,7 @@
 /** Sketches on which a direction was chosen, until they are removed. */
+
 import { chosenDirection, Sketch } from '#db/sketches/sketch.ts';
+import { call } from '#rules/calls/calls.ts';
 import { unfinished } from './done.ts';
 import { type InboxItem, newsSince, type Source } from './item.ts';
 
@@ -26,7 +28,7 @@ export const chosenSketches: Source = async (em, { accountId, scope }, since, { 
       at: chosenAt as Date,
       title: `The direction “${name}” of the sketch “${title}” was chosen.`,
       message: name,
-      nextAction: `Confirm it with the owner and build this direction. When it is decided, remove the sketch with DELETE /v1/sketches/${id}.`,
+      nextAction: `Confirm it with the owner and build this direction. When it is decided, remove the sketch with ${call('sketch.delete', { id })}.`,
     };
   });
 };

@@ -1,4 +1,5 @@
 /** The live version of each of the reader's own sites, if a collaborator published or restored it. */
+import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
 import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
 
@@ -37,7 +38,7 @@ export const collaboratorVersions: Source = async (em, { siteIds, accountId }: R
       who,
       at: new Date(at),
       title: `${who} ${isRestored ? 'restored' : 'published'} version ${number} of ${siteName}.`,
-      nextAction: `Tell the owner. GET /v1/deployments/${id} returns the version; POST /v1/deployments/{id}/restore with the id of an earlier one, from GET /v1/sites/${siteId}/deployments, serves that again.`,
+      nextAction: `Tell the owner. ${call('deployment.read', { id })} returns the version; ${call('deployment.restore')} with the id of an earlier one, from ${call('deployment.list', { id: siteId })}, serves that version again.`,
     }),
   );
 };

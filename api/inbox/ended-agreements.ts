@@ -2,6 +2,7 @@
  * Agreements between a site and a payout account that the other party has ended, until the site has a payout account
  * again, or for the account's owner this one. Neither party learns the name of the other.
  */
+import { call } from '#rules/calls/calls.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { notDone } from './done.ts';
 import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
@@ -49,7 +50,7 @@ export const endedAgreements: Source = async (em, reader: Reader, since, { confi
         ? `The payout account “${payoutName}” was disconnected from ${host}, which cannot accept payments until it has another one.`
         : `${host} no longer uses your payout account “${payoutName}”.`,
       nextAction: isSites
-        ? `Tell the owner. Connect one of their payout accounts with POST /v1/sites/${siteId}/payout-account.`
+        ? `Tell the owner. Connect one of their payout accounts with ${call('payout_agreement.attach', { id: siteId })}.`
         : 'Tell the owner. Payments that were already made stay in the payout account.',
     };
   });

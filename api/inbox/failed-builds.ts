@@ -2,8 +2,10 @@
  * Failed builds: of a site until a later version is live or in progress, of a preview slot until it is rebuilt or
  * cleared.
  */
+
 import { sqlList } from '#db/arrays.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
+import { call } from '#rules/calls/calls.ts';
 import { publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { notDone } from './done.ts';
 import { actorName, type InboxItem, type Reader, type Source } from './item.ts';
@@ -37,7 +39,7 @@ export const failedBuilds: Source = async (em, { siteIds, accountId }: Reader, s
   return failed.map((deployment): InboxItem => {
     const { id, number, slot, site, error, finishedAt, createdAt, createdBy, createdViaName } = deployment;
     const isDraft = typeof slot === 'number';
-    const again = `/v1/sites/${site.id}/${isDraft ? `previews/${slot}` : 'publish'}`;
+    const again = isDraft ? call('preview.build', { id: site, slot: slot ?? 1 }) : call('site.publish', { id: site });
     return {
       kind: 'failed_build',
       id,
@@ -49,7 +51,7 @@ export const failedBuilds: Source = async (em, { siteIds, accountId }: Reader, s
         ? `The draft in preview slot ${slot} of ${site.name} could not be built.`
         : `Version ${number} of ${site.name} could not be published.`,
       ...(error ? { message: error.message } : {}),
-      nextAction: `Call GET /v1/deployments/${id} to read the log, fix the problem, and call POST ${again}.`,
+      nextAction: `Call ${call('deployment.read', { id })} to read the log, fix the problem, and call ${again}.`,
     };
   });
 };

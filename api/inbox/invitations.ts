@@ -2,6 +2,7 @@
 
 import { addressedTo } from '#api/invitations/rules.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
+import { call } from '#rules/calls/calls.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { unfinished } from './done.ts';
 import type { InboxItem, Source } from './item.ts';
@@ -30,7 +31,7 @@ export const openInvitations: Source = async (em, reader, since, { config, now, 
       who: site.account.name,
       at: createdAt,
       title: `${site.account.name} (${site.account.email}) has invited this account to work on ${siteHostname(config, site.name)}.`,
-      nextAction: `If the owner of this account agrees, accept the invitation with POST /v1/invitations/${id}/accept. To decline it, call DELETE /v1/invitations/${id}.`,
+      nextAction: `If the owner of this account agrees, accept the invitation with ${call('invitation.accept', { id })}. To decline it, call ${call('invitation.decline', { id })}.`,
     }),
   );
 };

@@ -1,4 +1,5 @@
 /** Open comment threads whose last comment is not by the reader's own agent. */
+import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
 import type { InboxItem, Reader, Source } from './item.ts';
 
@@ -35,7 +36,7 @@ export const openComments: Source = async (em, { siteIds, accountId }: Reader, s
       at: new Date(changedAt),
       title: `${author} has commented on the page ${page} of ${siteName}.`,
       message: body,
-      nextAction: `Call GET /v1/sites/${siteId}/comments?status=open to read the thread. Reply with POST /v1/comments/${id}/reply, or resolve it with POST /v1/sites/${siteId}/comments.`,
+      nextAction: `Call ${call('comment.list', { id: siteId, status: 'open' })} to read the thread. Reply with ${call('comment.reply', { id })}, or resolve it with ${call('comment.write', { id: siteId, thread_id: id, action: 'resolve' })}.`,
     }),
   );
 };

@@ -1,6 +1,8 @@
 /** Payments of the last week that were not refunded, and refunds that failed until they are requested again. */
+
 import { Payment } from '#db/payments/payment.ts';
 import { bookingsOf, descriptionOf } from '#db/payments/subject.ts';
+import { call } from '#rules/calls/calls.ts';
 import { written } from '#rules/currencies.ts';
 import { dayMs } from '#rules/time.ts';
 import { unfinished } from './done.ts';
@@ -36,7 +38,7 @@ export const recentPayments: Source = async (em, { siteIds, accountId }, since, 
       at: paidAt ?? createdAt,
       title: `${written(payment)} was paid on ${site.name}${description === null ? '' : `: ${description}`}.`,
       ...(reference == null ? {} : { message: reference }),
-      nextAction: `Tell the owner. GET /v1/payments/${id} returns the payment; POST /v1/payments/${id}/refund refunds it.`,
+      nextAction: `Tell the owner. ${call('payment.read', { id })} returns the payment; ${call('payment.refund', { id })} refunds it.`,
     };
   });
 };
@@ -65,7 +67,7 @@ export const failedRefunds: Source = async (em, { siteIds, accountId }, since, {
       at: refundFailedAt as Date,
       title: `A refund of a payment of ${written(payment)} on ${site.name} failed: the payer has not received the money.`,
       ...(reference == null ? {} : { message: reference }),
-      nextAction: `Tell the owner to add funds or a new key to the payout account. Then the owner’s agent calls POST /v1/payments/${id}/refund again, or the owner refunds it in the payment provider’s dashboard.`,
+      nextAction: `Tell the owner to add funds or a new key to the payout account. Then the owner’s agent calls ${call('payment.refund', { id })} again, or the owner refunds it in the payment provider’s dashboard.`,
     };
   });
 };

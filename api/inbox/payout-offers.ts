@@ -3,6 +3,7 @@
 import { reachableOffers } from '#api/payout-offers/transitions.ts';
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { call } from '#rules/calls/calls.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { unfinished } from './done.ts';
 import type { InboxItem, Source } from './item.ts';
@@ -29,7 +30,7 @@ export const payoutOffers: Source = async (em, { accountId, scope }, since, { co
       site: { id: site.id, name: site.name },
       at: createdAt,
       title: `A payout offer is waiting for an answer: payments for ${host} would go to the payout account “${payoutAccount.name}”.`,
-      nextAction: `Ask the owner of this account, then accept with POST /v1/payout-offers/${id}/accept or decline with DELETE /v1/payout-offers/${id}.`,
+      nextAction: `Ask the owner of this account, then accept with ${call('payout_offer.accept', { id })} or decline with ${call('payout_offer.end', { id })}.`,
     };
   });
 };

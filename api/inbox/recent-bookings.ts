@@ -1,5 +1,7 @@
 /** Upcoming bookings that a visitor made or moved in the last week, and those that somebody else than the reader moved. */
+
 import { momentIn } from '#rules/bookings/written-times.ts';
+import { call } from '#rules/calls/calls.ts';
 import { dayMs } from '#rules/time.ts';
 import { notDone } from './done.ts';
 import type { InboxItem, Reader, Source } from './item.ts';
@@ -40,7 +42,7 @@ export const recentBookings: Source = async (em, { siteIds, accountId }: Reader,
       who: row.isMove ? (row.mover ?? row.visitor) : row.visitor,
       at: new Date(row.at),
       title: titleOf(row),
-      nextAction: `Tell the owner. GET /v1/bookings/${row.id} returns the booking; POST /v1/bookings/${row.id}/cancel cancels it.`,
+      nextAction: `Tell the owner. ${call('booking.read', { id: row.id })} returns the booking; ${call('booking.cancel', { id: row.id })} cancels it.`,
     }),
   );
 };

@@ -1,5 +1,6 @@
 /** New submissions of forms. */
 import { Submission } from '#db/forms/submission.ts';
+import { call } from '#rules/calls/calls.ts';
 import { unfinished } from './done.ts';
 import type { InboxItem, Reader, Source } from './item.ts';
 
@@ -27,7 +28,7 @@ export const recentSubmissions: Source = async (em, { siteIds, accountId }: Read
       at: createdAt,
       title: `The form ${name} on ${site.name} has a new submission.`,
       ...(opening ? { message: opening } : {}),
-      nextAction: `Call GET /v1/submissions/${id} to read it.`,
+      nextAction: `Call ${call('submission.read', { id })} to read it.`,
     }),
   );
 };

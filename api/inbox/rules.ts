@@ -2,6 +2,7 @@
 
 import { type Person, siteIdsOf } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isDone, keyOf, markDone, readDone } from './done.ts';
@@ -43,7 +44,7 @@ export async function finishItems(
   const unknown = names.find((name) => !isListed(items, name) && !done.has(keyOf(name)));
   if (unknown) {
     throw errors.not_found(`The inbox has no item ${unknown.kind} with the id ${unknown.id}.`, {
-      nextAction: 'Call GET /v1/inbox, and send kind and id of items that it lists.',
+      nextAction: `Call ${call('inbox.read')}, and send kind and id of items that it lists.`,
     });
   }
   await markDone(em, person.accountId, items.filter(isNamed), deps.clock.now());

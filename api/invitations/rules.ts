@@ -1,4 +1,5 @@
 /** The recipient's side of invitations: reading and accepting them. */
+
 import { LockMode } from '@mikro-orm/core';
 import type { Person } from '#api/access.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
@@ -12,6 +13,7 @@ import { notifyInbox } from '#db/inbox/news.ts';
 import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import { call } from '#rules/calls/calls.ts';
 import { invitationStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -35,7 +37,7 @@ export async function addressedTo(em: EntityManager, clock: Deps['clock'], { acc
 export async function loadInvitation(em: EntityManager, person: Person, id: string): Promise<WholeInvitation> {
   if (/[:/]/.test(id)) {
     throw errors.invalid_invitation('This is an invitation link. Send the invitation’s id instead.', {
-      nextAction: 'Call GET /v1/invitations and use the `id` of the invitation.',
+      nextAction: `Call ${call('invitation.list')} and use the \`id\` of the invitation.`,
     });
   }
   const { email } = await em.findOneOrFail(Account, person.accountId);
@@ -101,7 +103,7 @@ export async function declineInvitation(
     if (found.status === 'withdrawn') throw noSuchInvitation();
     if (found.status === 'accepted') {
       throw errors.invitation_accepted('This invitation has already been accepted.', {
-        nextAction: `To leave the site, call DELETE /v1/sites/${found.site.id}/collaborators/me.`,
+        nextAction: `To leave the site, call ${call('collaborator.leave', { id: found.site })}.`,
       });
     }
     recordAct(tx, clock, person, 'invitation.declined', actOn(found));
@@ -133,7 +135,7 @@ function requireOpen(invitation: Invitation, now: Date): void {
   if (status === 'withdrawn' || status === 'declined') throw noSuchInvitation();
   if (status === 'accepted') {
     throw errors.invitation_accepted('This invitation has already been accepted.', {
-      nextAction: 'Call GET /v1/sites to find the site.',
+      nextAction: `Call ${call('site.list')} to find the site.`,
     });
   }
   if (status === 'expired') {
@@ -147,7 +149,7 @@ function requireOpen(invitation: Invitation, now: Date): void {
 function requireNotOwner({ id, site }: Invitation, { accountId }: Person): void {
   if (site.account.id !== accountId) return;
   throw errors.invitation_accepted(`This account owns ${site.name} and does not need an invitation.`, {
-    nextAction: `Withdraw the invitation with DELETE /v1/sites/${site.id}/invitations/${id}.`,
+    nextAction: `Withdraw the invitation with ${call('collaborator.withdraw', { id: site, invitation_id: id })}.`,
   });
 }
 
@@ -166,6 +168,6 @@ async function requirePlace(tx: EntityManager, deps: Deps, { site }: Invitation)
 
 function noSuchInvitation(): AppError {
   return errors.not_found('This account has no invitation with this id.', {
-    nextAction: 'Call GET /v1/invitations to list the open invitations.',
+    nextAction: `Call ${call('invitation.list')} to list the open invitations.`,
   });
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { moment } from '#api/schemas.ts';
 import type { Invitation } from '#db/collaborators/invitation.ts';
+import { call } from '#rules/calls/calls.ts';
 import { invitationStatusAt } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
@@ -53,7 +54,7 @@ function view(invitation: WholeInvitation, { config, now }: Context) {
 /** For the recipient. */
 export function invitationView(invitation: WholeInvitation, context: Context): z.output<typeof invitationSchema> {
   const shown = view(invitation, context);
-  const nextAction = `If the owner of this account agrees, accept the invitation with POST /v1/invitations/${shown.id}/accept. To decline it, call DELETE /v1/invitations/${shown.id}.`;
+  const nextAction = `If the owner of this account agrees, accept the invitation with ${call('invitation.accept', { id: shown.id })}. To decline it, call ${call('invitation.decline', { id: shown.id })}.`;
   return shown.status === 'open' ? { ...shown, next_action: nextAction } : shown;
 }
 
@@ -68,11 +69,11 @@ export function siteInvitationView(
 }
 
 function remedy({ id, site, status, mail, email }: ReturnType<typeof view>): string | undefined {
-  const withdrawal = `DELETE /v1/sites/${site.id}/invitations/${id}`;
+  const withdrawal = call('collaborator.withdraw', { id: site, invitation_id: id });
   if (status === 'expired') return `Withdraw the invitation with ${withdrawal}, then invite ${email} again.`;
   if (status !== 'open') return undefined;
   if (mail === 'not_sent') {
-    return `The e-mail was not sent. Ask ${email} to sign in with this address, or to read GET /v1/invitations with an agent. If the address is wrong, withdraw the invitation with ${withdrawal}.`;
+    return `The e-mail was not sent. Ask ${email} to sign in with this address, or to read ${call('invitation.list')} with an agent. If the address is wrong, withdraw the invitation with ${withdrawal}.`;
   }
-  return `Wait for ${email} to accept the invitation. To check later, call GET /v1/sites/${site.id}/collaborators.`;
+  return `Wait for ${email} to accept the invitation. To check later, call ${call('collaborator.list', { id: site })}.`;
 }

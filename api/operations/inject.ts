@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { runAsInternalRequest } from '#api/plugins/internal-request.ts';
+import { mcpAgent } from './next-steps.ts';
 
 export type Input = Record<string, unknown>;
 /** At most this much of a response is read. */
@@ -38,7 +39,10 @@ export type ApiClient = (method: string, path: string, sent?: ApiRequest) => Pro
 /** A client with the identity of this request. */
 export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
   return async (method, path, { body, file, key, waitSeconds, from = 0 } = {}) => {
-    const headers: Record<string, string> = { authorization: request.headers.authorization ?? '' };
+    const headers: Record<string, string> = {
+      authorization: request.headers.authorization ?? '',
+      'user-agent': mcpAgent,
+    };
     if (body) headers['content-type'] = 'application/json';
     if (file) headers['content-type'] = 'application/octet-stream';
     if (key !== undefined) headers['idempotency-key'] = key;

@@ -1,4 +1,5 @@
 /** The bytes of an upload: hashed, counted and validated while they stream to the store; refused bytes are not stored. */
+
 import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
 import { type Actor, loadDeployment } from '#api/access.ts';
@@ -7,6 +8,7 @@ import { recordHeldFiles } from '#db/deployments/held-files.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isCompressible } from '#providers/media-types.ts';
 import { printable } from '#providers/paths.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { declaredTypeOf, validateContent } from './content.ts';
@@ -37,7 +39,7 @@ export async function receiveFile(
   const [first] = named;
   if (!first) {
     throw errors.not_found('This version’s manifest contains no file with this hash.', {
-      nextAction: `Add the file first with POST /v1/deployments/${id}/manifest.`,
+      nextAction: `Add the file first with ${call('deployment.manifest', { id })}.`,
     });
   }
   const paths = named.map(({ path }) => path);

@@ -11,6 +11,7 @@ import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { printable } from '#providers/paths.ts';
 import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file.ts';
 import type { Encoding } from '#providers/store/store.ts';
+import { call } from '#rules/calls/calls.ts';
 import { limitsOf } from '#rules/plan-limits.ts';
 import { isRestorable } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
@@ -101,7 +102,7 @@ async function requireAll(em: EntityManager, deploymentId: string): Promise<void
   );
   if (!state.named) {
     throw errors.invalid_manifest('This version has no manifest.', {
-      nextAction: `Send its files with POST /v1/deployments/${deploymentId}/manifest.`,
+      nextAction: `Send its files with ${call('deployment.manifest', { id: deploymentId })}.`,
     });
   }
   if (!state.missing) return;
@@ -110,7 +111,7 @@ async function requireAll(em: EntityManager, deploymentId: string): Promise<void
     [deploymentId],
   );
   throw errors.upload_incomplete(missingFiles(Number(files), printable(path)), {
-    nextAction: `Call GET /v1/deployments/${deploymentId} to list the missing files, and send each with PUT /v1/deployments/${deploymentId}/files/{sha256}.`,
+    nextAction: `Call ${call('deployment.read', { id: deploymentId })} to list the missing files, and send each with ${call('deployment.send_file', { id: deploymentId })}.`,
   });
 }
 
@@ -163,7 +164,7 @@ async function requireRedirects(deps: Deps, { id, siteUrl, site }: Deployment, f
   await requireUsableRedirects(deps.store, file, siteUrl).catch(async (cause) => {
     if (!(cause instanceof AppError) || cause.code !== 'invalid_redirects') throw cause;
     const error = errors.invalid_redirects(cause.message, {
-      nextAction: `Fix the file, and start a new upload with POST /v1/sites/${site.id}/deployments. All other files are already stored.`,
+      nextAction: `Fix the file, and start a new upload with ${call('deployment.create', { id: site })}. All other files are already stored.`,
     });
     await settle(deps.em(), deps, id, { status: 'failed', error: error.toBody() });
     throw error;
@@ -192,5 +193,5 @@ function supersededError(deployment: Deployment): AppError {
 }
 
 function startAgain({ site }: Deployment): string {
-  return `Start a new upload with POST /v1/sites/${site.id}/deployments. Files that are already stored do not need to be sent again.`;
+  return `Start a new upload with ${call('deployment.create', { id: site })}. Files that are already stored do not need to be sent again.`;
 }

@@ -5,6 +5,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { agreementOf } from '#db/payouts/credentials.ts';
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
@@ -37,13 +38,13 @@ export async function activePayoutAccount(
 
 const noPayoutAccount = (site: Pick<Site, 'id'>) =>
   errors.no_payout_account('This site cannot accept payments yet because it has no payout account.', {
-    nextAction: `Call POST /v1/sites/${site.id}/payout-account with the id of one of your payout accounts.`,
+    nextAction: `Call ${call('payout_agreement.attach', { id: site })} with the id of one of your payout accounts.`,
   });
 
 function refusalOf({ status, currency, blockReason }: PayoutAccount, site: Pick<Site, 'id'>): AppError | undefined {
   if (status === 'gone') {
     return errors.payout_account_gone('This site’s payout account was removed.', {
-      nextAction: `Call POST /v1/sites/${site.id}/payout-account with another payout account.`,
+      nextAction: `Call ${call('payout_agreement.attach', { id: site })} with another payout account.`,
     });
   }
   if (blockReason != null) {
@@ -53,7 +54,7 @@ function refusalOf({ status, currency, blockReason }: PayoutAccount, site: Pick<
   }
   if (status === 'pending') {
     return errors.payout_account_pending('This site’s payout account cannot accept payments yet.', {
-      nextAction: 'Call GET /v1/account/payout-accounts; waiting_for lists what is missing.',
+      nextAction: `Call ${call('payout.list')}; waiting_for lists what is missing.`,
     });
   }
   if (currency) return undefined;

@@ -1,4 +1,5 @@
 /** Refunds of a payment, whole or in parts. */
+
 import { type Actor, requireOwner } from '#api/access.ts';
 import { recordAct } from '#db/history/recording.ts';
 import { loadUntil } from '#db/notifications.ts';
@@ -9,6 +10,7 @@ import { Payment } from '#db/payments/payment.ts';
 import { PaymentRefund } from '#db/payments/payment-refund.ts';
 import { type Locked, withPayment } from '#db/payments/transitions.ts';
 import { credentialsOf } from '#db/payouts/credentials.ts';
+import { call } from '#rules/calls/calls.ts';
 import { partFault, written } from '#rules/currencies.ts';
 import { paymentStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -66,12 +68,12 @@ async function requirePart({ tx, payment }: Locked, { amount }: Part, rest: numb
       rest === 0
         ? 'All of this payment is refunded or being refunded.'
         : `Only ${written({ amount: rest, currency })} of this payment is left to refund.`,
-      { nextAction: `Call GET /v1/payments/${payment.id}: refunded_amount says what was refunded.` },
+      { nextAction: `Call ${call('payment.read', { id: payment.id })}: refunded_amount says what was refunded.` },
     );
   }
   if ((await tx.count(PaymentRefund, { attempt: { payment: payment.id } })) < partsMax) return;
   throw errors.invalid_payment(`A payment can be refunded in at most ${partsMax} parts.`, {
-    nextAction: `Call POST /v1/payments/${payment.id}/refund without an amount to refund all that is left.`,
+    nextAction: `Call ${call('payment.refund', { id: payment.id })} without an amount to refund all that is left.`,
   });
 }
 

@@ -6,6 +6,7 @@ import { idParams } from '#api/schemas.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { bookingsOf } from '#db/payments/subject.ts';
 import { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { closePayment, waitForClosing } from './closing.ts';
@@ -156,7 +157,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
         throw errors.invalid_input(
           'The refund of a part requires an Idempotency-Key header, so that it is made once.',
           {
-            nextAction: `Send POST /v1/payments/${params.id}/refund with the same amount and an Idempotency-Key header of your choice.`,
+            nextAction: `Send ${call('payment.refund', { id: params.id })} with the same amount and an idempotency key of your choice.`,
           },
         );
       }

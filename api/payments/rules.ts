@@ -65,7 +65,7 @@ export type WholePayment = Loaded<Payment, 'site' | 'payoutAccount'>;
 export async function loadPayment(em: EntityManager, actor: Actor, id: string): Promise<WholePayment> {
   const relations = { populate: ['site', 'payoutAccount'] } as const;
   const payment = isId('pay', id) ? await em.findOne(Payment, { id }, relations) : null;
-  return await requireAccessible(em, actor, payment, { what: 'payment', list: 'payments' });
+  return await requireAccessible(em, actor, payment, { what: 'payment', list: 'payment.list' });
 }
 
 /** The condition of a query for payments that have this status now. */

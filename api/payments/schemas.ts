@@ -5,6 +5,7 @@ import type { WholeBooking } from '#db/bookings/booking.ts';
 import { type Payment, refundedAmountOf } from '#db/payments/payment.ts';
 import { descriptionOf } from '#db/payments/subject.ts';
 import { isLinked } from '#rules/addresses-in-text.ts';
+import { call } from '#rules/calls/calls.ts';
 import { written } from '#rules/currencies.ts';
 import { type PaymentStatus, paymentStatusAt, paymentStatuses, type Role } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
@@ -70,10 +71,10 @@ function nextActionOf(
   { id, closeRequestedAt, refundingAmount, currency }: Payment,
   status: PaymentStatus,
 ): string | undefined {
-  const again = `Call GET /v1/payments/${id} again in about a minute.`;
+  const again = `Call ${call('payment.read', { id })} again in about a minute.`;
   if (status === 'open' && closeRequestedAt) return `The link is being closed at the provider. ${again}`;
   if (status === 'open') {
-    return `Give pay_url to the payer. Call GET /v1/payments/${id} later to check whether the payment has been made.`;
+    return `Give pay_url to the payer. Call ${call('payment.read', { id })} later to check whether the payment has been made.`;
   }
   if (status === 'refunding') return `The refund is in progress. ${again}`;
   if (refundingAmount === 0) return undefined;

@@ -9,6 +9,7 @@ import { expireOpenPayments } from '#db/payouts/open-payments.ts';
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -96,14 +97,13 @@ async function refusal(em: EntityManager, actor: Actor, siteId: string): Promise
 function requireSame(agreement: Awaited<ReturnType<typeof agreementOf>> & object, account: PayoutAccount) {
   if (agreement.payoutAccount.id === account.id) return agreement;
   throw errors.invalid_payout_account('The site already uses another payout account.', {
-    nextAction: `Detach that payout account first with DELETE /v1/sites/${agreement.site.id}/payout-account.`,
+    nextAction: `Detach that payout account first with ${call('payout_agreement.end', { id: agreement.site })}.`,
   });
 }
 
 function notYourOwn(): AppError {
   return errors.invalid_payout_account('This account has no payout account with this id.', {
-    nextAction:
-      'Call GET /v1/account/payout-accounts to list your own payout accounts. To use one that belongs to a different account, create an offer with POST /v1/sites/{id}/payout-offers.',
+    nextAction: `Call ${call('payout.list')} to list your own payout accounts. To use one that belongs to a different account, create an offer with ${call('payout_offer.open_from_site')}.`,
   });
 }
 
@@ -111,7 +111,7 @@ function takesNoMoney(site: Site): AppError {
   return errors.no_payout_account(
     `The site ${site.name} cannot accept payments yet because it has no payout account.`,
     {
-      nextAction: `Attach a payout account with POST /v1/sites/${site.id}/payout-account.`,
+      nextAction: `Attach a payout account with ${call('payout_agreement.attach', { id: site })}.`,
     },
   );
 }

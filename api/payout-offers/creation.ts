@@ -12,6 +12,7 @@ import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import { isChangeable } from '#db/sites/blocks.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { PayoutParty } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -40,7 +41,7 @@ export async function offerFromSite(
   if (!account) throw noSuchAccount();
   if (account.account.id === actor.accountId) {
     throw errors.invalid_payout_offer('You own this payout account, so no offer is needed.', {
-      nextAction: `Attach the payout account with POST /v1/sites/${site.id}/payout-account.`,
+      nextAction: `Attach the payout account with ${call('payout_agreement.attach', { id: site })}.`,
     });
   }
   return await open(em, deps, actor, { id: input.id, openedBy: 'site', account, site });
@@ -66,7 +67,7 @@ export async function offerFromAccount(
   }
   if (site.account.id === actor.accountId) {
     throw errors.invalid_payout_offer('You own this site, so no offer is needed.', {
-      nextAction: `Attach the payout account with POST /v1/sites/${site.id}/payout-account.`,
+      nextAction: `Attach the payout account with ${call('payout_agreement.attach', { id: site })}.`,
     });
   }
   return await open(em, deps, actor, { id: input.id, openedBy: 'payout_account', account, site });
@@ -89,7 +90,7 @@ async function open(
       accountId: actor.accountId,
       count: () => tx.count(PayoutOffer, opened(actor.accountId, clock.now())),
       what: 'unanswered payout offers',
-      nextAction: 'Withdraw an open offer with DELETE /v1/payout-offers/{id}, or wait for an answer.',
+      nextAction: `Withdraw an open offer with ${call('payout_offer.end')}, or wait for an answer.`,
     });
     const now = clock.now();
     await makeRoom(tx, clock, actor, { openedBy, site: named });
@@ -131,12 +132,12 @@ async function makeRoom(
   if (openedBy === 'payout_account' && (agreement || waiting)) throw noRoom(actor, { agreement, waiting });
   if (agreement) {
     throw errors.invalid_payout_offer('The site already has a payout account.', {
-      nextAction: `Detach that payout account first with DELETE /v1/sites/${site.id}/payout-account.`,
+      nextAction: `Detach that payout account first with ${call('payout_agreement.end', { id: site })}.`,
     });
   }
   if (waiting?.openedBy === 'site') {
     throw errors.invalid_payout_offer('The site already has an open payout offer.', {
-      nextAction: `Withdraw that offer first with DELETE /v1/payout-offers/${waiting.id}.`,
+      nextAction: `Withdraw that offer first with ${call('payout_offer.end', { id: waiting.id })}.`,
     });
   }
   await withdrawOffers(tx, clock, { site: site.id });
@@ -150,17 +151,16 @@ function noRoom(
   const isMine = (one: PayoutAgreement | PayoutOffer | null) => one?.payoutAccount.account.id === accountId;
   if (agreement && isMine(agreement)) {
     return errors.invalid_payout_offer('This site already uses one of your payout accounts.', {
-      nextAction: `Call GET /v1/account/payout-accounts/${agreement.payoutAccount.id}/sites to list the sites that use it.`,
+      nextAction: `Call ${call('payout.sites', { id: agreement.payoutAccount.id })} to list the sites that use it.`,
     });
   }
   if (!agreement && waiting && isMine(waiting)) {
     return errors.invalid_payout_offer('An offer between this site and one of your payout accounts is already open.', {
-      nextAction: `Call GET /v1/payout-offers/${waiting.id} to see which party has to answer it.`,
+      nextAction: `Call ${call('payout_offer.read', { id: waiting.id })} to see which party has to answer it.`,
     });
   }
   return errors.invalid_payout_offer('This site cannot accept payout offers at the moment.', {
-    nextAction:
-      'Ask the site’s owner to create an offer with POST /v1/sites/{id}/payout-offers and the id of this payout account.',
+    nextAction: `Ask the site’s owner to create an offer with ${call('payout_offer.open_from_site')} and the id of this payout account.`,
   });
 }
 
@@ -189,7 +189,6 @@ export function requireServing(site: Pick<Site, 'name' | 'status' | 'ownerBlocke
 
 function noSuchAccount() {
   return errors.invalid_payout_account('There is no payout account with this id.', {
-    nextAction:
-      'Ask the owner of the payout account for its id, which they can find with GET /v1/account/payout-accounts.',
+    nextAction: `Ask the owner of the payout account for its id, which they can find with ${call('payout.list')}.`,
   });
 }

@@ -4,6 +4,7 @@ import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { attach, endAgreement, readAgreement } from './agreements.ts';
 import { offerFromAccount, offerFromSite } from './creation.ts';
@@ -103,8 +104,7 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
       config: { operation: 'payout_offer.list', needs: 'payouts', capability: 'payouts' },
       schema: {
         summary: 'List the payout offers made to this account',
-        description:
-          'Offers that this account created are not listed; read them by id with GET /v1/payout-offers/{id}.',
+        description: `Offers that this account created are not listed; read them by id with ${call('payout_offer.read')}.`,
         querystring: pageQuery,
         response: { 200: listOf(payoutOfferSchema) },
       },

@@ -4,6 +4,7 @@ import type { Person } from '#api/access.ts';
 import { moment } from '#api/schemas.ts';
 import type { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import type { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { call } from '#rules/calls/calls.ts';
 import { payoutOfferStatusAt } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
@@ -96,9 +97,9 @@ export function payoutOfferView(
 }
 
 const answer = (id: string) =>
-  `Ask the owner of this account whether to accept. To accept, call POST /v1/payout-offers/${id}/accept; to decline, call DELETE /v1/payout-offers/${id}.`;
+  `Ask the owner of this account whether to accept. To accept, call ${call('payout_offer.accept', { id })}; to decline, call ${call('payout_offer.end', { id })}.`;
 const wait = (id: string) =>
-  `Tell the other party about the offer, because the platform sends no e-mail. Call GET /v1/payout-offers/${id} again later, or withdraw the offer with DELETE.`;
+  `Tell the other party about the offer, because the platform sends no e-mail. Call ${call('payout_offer.read', { id })} again later, or withdraw the offer with ${call('payout_offer.end', { id })}.`;
 
 export function payoutAgreementView(agreement: WholeAgreement, config: Config): z.output<typeof payoutAgreementSchema> {
   const { beganAt, endedAt, endedBy } = agreement;

@@ -5,6 +5,7 @@ import { requireSettledPayouts } from '#api/payouts/rules.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockParties, signalPayoutOffer, startAgreement, withdrawOffers } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Scope } from '#rules/scopes.ts';
 import { payoutOfferStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -28,7 +29,7 @@ export async function loadOffer(em: EntityManager, person: Person, id: string): 
     return offer;
   }
   throw errors.not_found('This account has no payout offer with this id.', {
-    nextAction: 'Call GET /v1/payout-offers to list the open offers made to this account.',
+    nextAction: `Call ${call('payout_offer.list')} to list the open offers made to this account.`,
   });
 }
 
@@ -82,7 +83,7 @@ function requireAnswerable(offer: WholeOffer, { accountId }: Person, now: Date):
   if (status === 'accepted') throw alreadyAccepted(offer);
   if (answererOf(offer) !== accountId && status === 'open') {
     throw errors.not_yours_to_answer('This account created the offer, so the other party has to answer it.', {
-      nextAction: `Tell the other party about the offer, or withdraw it with DELETE /v1/payout-offers/${offer.id}.`,
+      nextAction: `Tell the other party about the offer, or withdraw it with ${call('payout_offer.end', { id: offer.id })}.`,
     });
   }
   if (status === 'expired') {
@@ -97,6 +98,6 @@ const createNewOffer = 'Create a new offer, or ask the other party to create one
 
 function alreadyAccepted({ site }: WholeOffer) {
   return errors.offer_already_accepted('This offer has already been accepted.', {
-    nextAction: `To end the agreement, call DELETE /v1/sites/${site.id}/payout-account.`,
+    nextAction: `To end the agreement, call ${call('payout_agreement.end', { id: site })}.`,
   });
 }

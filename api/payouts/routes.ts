@@ -7,6 +7,7 @@ import { idParams } from '#api/schemas.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { openOnboarding, secretPrefix } from './onboarding.ts';
 import { removePayoutAccount } from './removal.ts';
@@ -154,8 +155,7 @@ function keyRoutes(app: Api, deps: Deps): void {
       return {
         url: `${deps.config.baseUrl}/connect/${secret}`,
         expires_at: expiresAt,
-        next_action:
-          'Give the link to the owner, then call GET /v1/account/payout-accounts until the account’s status is "ready".',
+        next_action: `Give the link to the owner, then call ${call('payout.list')} until the account’s status is "ready".`,
       };
     },
   );

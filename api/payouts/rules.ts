@@ -11,6 +11,7 @@ import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import { payoutAccountsToCheck, refreshPayoutAccount, stateColumns } from '#db/payouts/provider-status.ts';
 import type { AccountState } from '#providers/payments.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { PayoutRail } from '#rules/states.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -31,7 +32,7 @@ export async function loadPayoutAccount(em: EntityManager, person: Person, id: s
   const account = await findPayoutAccount(em, person, id);
   if (account) return account;
   throw errors.not_found('This account has no payout account with this id.', {
-    nextAction: 'Call GET /v1/account/payout-accounts to list the payout accounts.',
+    nextAction: `Call ${call('payout.list')} to list the payout accounts.`,
   });
 }
 
@@ -68,7 +69,7 @@ export async function addPayoutAccount(
       accountId: person.accountId,
       count: () => tx.count(PayoutAccount, { account: person.accountId, status: { $ne: 'gone' } }),
       what: 'payout accounts',
-      nextAction: 'Remove an unused payout account with DELETE /v1/account/payout-accounts/{id}.',
+      nextAction: `Remove an unused payout account with ${call('payout.remove')}.`,
     });
     const account = tx.create(PayoutAccount, {
       id: input.id,
@@ -187,7 +188,7 @@ function keyOfAnotherAccount() {
   return errors.invalid_payout_account(
     'This key does not belong to the same payment provider account as the key that it would replace.',
     {
-      nextAction: 'Add the key as a separate payout account with POST /v1/account/payout-accounts.',
+      nextAction: `Add the key as a separate payout account with ${call('payout.add')}.`,
     },
   );
 }

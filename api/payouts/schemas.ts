@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { moment, plainName } from '#api/schemas.ts';
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { call } from '#rules/calls/calls.ts';
 import { payoutRails } from '#rules/states.ts';
 
 const secretKey = z
@@ -65,12 +66,12 @@ export function payoutAccountView(account: PayoutAccount, sites: number): z.outp
 function remedy({ id, rail, status, currency }: PayoutAccount, sites: number): string | undefined {
   if (status === 'gone') return undefined;
   if (status === 'pending' && rail === 'connect') {
-    return `Call POST /v1/account/payout-accounts/${id}/onboarding and give the link to the owner.`;
+    return `Call ${call('payout.onboard', { id })} and give the link to the owner.`;
   }
   if (status === 'pending') {
-    return `The owner needs to complete the missing details in their payment provider’s dashboard, or send a new key with POST /v1/account/payout-accounts/${id}/key.`;
+    return `The owner needs to complete the missing details in their payment provider’s dashboard, or send a new key with ${call('payout.replace_key', { id })}.`;
   }
   if (!currency)
-    return 'The owner needs to set a currency in their payment provider’s dashboard; then call GET /v1/account/payout-accounts again.';
-  return sites === 0 ? 'Attach this payout account to a site with POST /v1/sites/{id}/payout-account.' : undefined;
+    return `The owner needs to set a currency in their payment provider’s dashboard; then call ${call('payout.list')} again.`;
+  return sites === 0 ? `Attach this payout account to a site with ${call('payout_agreement.attach')}.` : undefined;
 }

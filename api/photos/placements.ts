@@ -9,6 +9,7 @@ import { requireName } from '#api/source/validation.ts';
 import { Asset } from '#db/assets/asset.ts';
 import { Photo } from '#db/assets/photo.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { call } from '#rules/calls/calls.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -59,7 +60,7 @@ export async function loadPhoto(em: EntityManager, deps: Deps, id: string): Prom
   const photo = isId('photo', id) ? await em.findOne(Photo, { id, library: library.name }) : null;
   if (photo) return photo;
   throw errors.invalid_photo('There is no photo with this id.', {
-    nextAction: 'Call POST /v1/photos/search and use an id from its response.',
+    nextAction: `Call ${call('photo.search')} and use an id from its response.`,
   });
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { assetSchema } from '#api/assets/schemas.ts';
 import type { Photo } from '#db/assets/photo.ts';
+import { call } from '#rules/calls/calls.ts';
 
 export const searchInput = z.strictObject({
   query: z.string().trim().min(1).max(200).describe('What the photo should show, in a few words.'),
@@ -22,7 +23,7 @@ const photoSchema = z
 export const photosSchema = z.object({ items: z.array(photoSchema) });
 
 export const placeInput = z.strictObject({
-  photo_id: z.string().describe('An id returned by POST /v1/photos/search.'),
+  photo_id: z.string().describe(`An id returned by ${call('photo.search')}.`),
   path: z.string().min(1).max(1024).describe('A path below `src/assets/` that ends in .jpg.'),
 });
 

@@ -1,7 +1,10 @@
 /** All errors have the same body with one key, and reveal nothing about their internal cause. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { renderFor, wrongKindIn } from '#api/operations/next-steps.ts';
 import { GitLimitReached } from '#providers/repositories/git.ts';
+import { call } from '#rules/calls/calls.ts';
 import { AppError, type ErrorBody, type ErrorCode, errors, withRemedy } from '#runtime/errors.ts';
 import { fieldFault, type Issue } from './field-faults.ts';
 
@@ -25,7 +28,7 @@ const fieldCodes: Record<string, ErrorCode> = {
 /** For an address that no route has. */
 export function unknownUrl(): AppError {
   return errors.not_found('There is no resource at this URL.', {
-    nextAction: 'Call GET /openapi.json, which lists the paths, and correct the URL.',
+    nextAction: `Call ${call('openapi.read')}, which lists the paths, and correct the URL.`,
   });
 }
 
@@ -42,7 +45,14 @@ export function beginError(error: unknown, request: FastifyRequest, reply: Fasti
   if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
   if (known.status === 401) reply.header('www-authenticate', 'Bearer');
   reply.code(known.status);
-  return known.code === 'internal' ? { ...known.toBody(), request_id: request.id } : known.toBody();
+  const body = known.code === 'internal' ? { ...known.toBody(), request_id: request.id } : known.toBody();
+  const message = known.code === 'not_found' ? wrongKindIn(request) : undefined;
+  const { next_action: next } = body;
+  return {
+    ...body,
+    ...(message === undefined ? {} : { message }),
+    ...(next === undefined ? {} : { next_action: renderFor(request, next) }),
+  };
 }
 
 /** PostgreSQL's `lock_not_available`: a row stayed locked for as long as a call may wait. */
@@ -80,11 +90,11 @@ export function asAppError(error: unknown, request: FastifyRequest): AppError {
     return withRemedy('invalid_json', 'The body is not valid JSON.');
   }
   return errors.internal('An error occurred on the platform; there is nothing wrong with the request.', {
-    nextAction: 'Send the same request again. If it still fails, report the request_id with POST /v1/feedback.',
+    nextAction: `Send the same request again. If it still fails, report the request_id with ${call('feedback.create')}.`,
   });
 }
 
-const repeatCorrectly = 'and send the request again. GET /openapi.json describes what the call accepts.';
+const repeatCorrectly = `and send the request again. ${call('openapi.read')} describes what the call accepts.`;
 
 type Invalid = { validation: Issue[]; validationContext: 'body' | 'querystring' | 'params' | 'headers' };
 

@@ -1,7 +1,9 @@
 /** File bodies, streamed to the handler whatever their media type is. */
+
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 
@@ -27,7 +29,7 @@ export function capFiles(scope: Api, { config }: Pick<Deps, 'config'>): void {
       // So that the client does not send the rest.
       reply.header('connection', 'close');
       throw errors.plan_limit(`The file is larger than the limit of ${file_bytes} bytes.`, {
-        nextAction: 'Make the file smaller. GET /v1/account lists the limit as `limits.file_bytes`.',
+        nextAction: `Make the file smaller. ${call('account.read')} lists the limit as \`limits.file_bytes\`.`,
       });
     }
     return payload;

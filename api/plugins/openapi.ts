@@ -6,10 +6,12 @@ import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { Api } from '#api/api.ts';
+import { rendered, renderFor } from '#api/operations/next-steps.ts';
 import { type NeedName, needOf } from '#api/scopes/needs.ts';
 import type { Config } from '#runtime/config.ts';
 import { catalog } from '#runtime/errors.ts';
 import { linkCalls } from './links.ts';
+import { rendered, renderFor } from './next-steps.ts';
 
 const description = `Frontage lets an AI agent and its owner make and run websites.
 
@@ -53,8 +55,8 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
 
 /** The document and the page that renders it. Neither requires a token. */
 export async function serveDescription(scope: Api): Promise<void> {
-  scope.get('/openapi.json', { schema: { hide: true }, config: { operation: 'openapi.read' } }, async () =>
-    scope.swagger(),
+  scope.get('/openapi.json', { schema: { hide: true }, config: { operation: 'openapi.read' } }, async (request) =>
+    rendered(scope.swagger(), (text) => renderFor(request, text)),
   );
   scope.get('/errors', { schema: { hide: true }, config: { operation: 'errors.list' } }, async () => ({
     errors: publicCatalog,

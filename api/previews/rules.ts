@@ -13,6 +13,7 @@ import { liveDeploymentOf } from '#db/sites/transitions.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import { withGitOutside } from '#git/outside-transaction.ts';
 import type { Repositories } from '#providers/repositories.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
@@ -94,20 +95,20 @@ function outputOf({ manifestSha256, fileCount, totalBytes }: Deployment) {
 
 /** The draft that the slot serves. Throws `slot_empty`, `preview_empty` while the first one is built, `preview_expired`. */
 export function requireDraftOf({ slot, status, draft, isExpired }: Slot, siteId: string): Deployment {
-  const path = `/v1/sites/${siteId}/previews/${slot}`;
+  const place = { id: siteId, slot };
   if (isExpired) {
     throw errors.preview_expired(`The draft in preview slot ${slot} expired after 14 days and will be removed.`, {
-      nextAction: `Build a new draft with POST ${path}.`,
+      nextAction: `Build a new draft with ${call('preview.build', place)}.`,
     });
   }
   if (draft) return draft;
   if (status === 'building') {
     throw errors.preview_empty(`Preview slot ${slot} has no draft yet: the first build is still in progress.`, {
-      nextAction: `Call GET ${path} until the status is "draft".`,
+      nextAction: `Call ${call('preview.read', place)} until the status is "draft".`,
     });
   }
   throw errors.slot_empty(`Preview slot ${slot} has no draft.`, {
-    nextAction: `Build a draft with POST ${path}.`,
+    nextAction: `Build a draft with ${call('preview.build', place)}.`,
   });
 }
 
@@ -121,17 +122,17 @@ function notBranched(slot: number, siteId: string) {
     `Preview slot ${slot} has no branch of its own, so it shows the same version as the site.`,
     {
       nextAction:
-        `Push to the branch ${branchOf(slot)} and build the preview, or publish the site with POST ` +
-        `/v1/sites/${siteId}/publish.`,
+        `Push to the branch ${branchOf(slot)} and build the preview, or publish the site with ` +
+        `${call('site.publish', { id: siteId })}.`,
     },
   );
 }
 
 function requireNotBehind({ slot, behind, branched }: Slot, siteId: string): void {
   if (!behind) return;
-  const call = `POST /v1/sites/${siteId}/previews/${slot}`;
+  const place = { id: siteId, slot };
   throw errors.draft_behind(`The site has changed since the draft in preview slot ${slot} was built.`, {
-    nextAction: `Update the draft with ${branched ? `${call}/update` : call}, check it, then publish it again.`,
+    nextAction: `Update the draft with ${call(branched ? 'preview.update' : 'preview.build', place)}, check it, then publish it again.`,
   });
 }
 
@@ -195,8 +196,8 @@ function holdsWork(slot: number, siteId: string) {
     `Preview slot ${slot} contains unpublished changes; clearing the slot would discard them.`,
     {
       nextAction:
-        `Publish them with POST /v1/sites/${siteId}/previews/${slot}/publish, or discard them with DELETE ` +
-        `/v1/sites/${siteId}/previews/${slot}?discard=true.`,
+        `Publish them with ${call('preview.publish', { id: siteId, slot })}, or discard them with ` +
+        `${call('preview.clear', { id: siteId, slot, discard: true })}.`,
     },
   );
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
 import type { Slot } from './slots.ts';
@@ -24,12 +25,12 @@ export const slotSchema = z
     build_id: z
       .string()
       .nullable()
-      .describe('Id of the most recently requested build; GET /v1/deployments/{id}/log streams its log.'),
+      .describe(`Id of the most recently requested build; ${call('deployment.log')} streams its log.`),
     expires_at: moment.nullable(),
     failed_deployment_id: z
       .string()
       .nullable()
-      .describe('Id of the latest build, if it failed; GET /v1/deployments/{id} returns the reason.'),
+      .describe(`Id of the latest build, if it failed; ${call('deployment.read')} returns the reason.`),
     next_action: z.string().optional().describe('The next step, if there is one.'),
   })
   .meta({ id: 'PreviewSlot' });
@@ -57,17 +58,18 @@ function nextAction(
   { slot, status, latest, draft, tips, behind, holdsWork }: Slot,
   siteId: string,
 ): string | undefined {
-  const path = `/v1/sites/${siteId}/previews/${slot}`;
-  if (status === 'building') return `Call GET ${path} again in about 5 seconds.`;
-  if (status === 'expired') return `Build a new draft with POST ${path}.`;
+  const place = { id: siteId, slot };
+  const build = call('preview.build', place);
+  if (status === 'building') return `Call ${call('preview.read', place)} again in about 5 seconds.`;
+  if (status === 'expired') return `Build a new draft with ${build}.`;
   if (latest?.status === 'failed') {
-    return `The last build failed. Call GET /v1/deployments/${latest.id} for the reason, fix the problem, and build again with POST ${path}.`;
+    return `The last build failed. Call ${call('deployment.read', { id: latest.id })} for the reason, fix the problem, and build again with ${build}.`;
   }
-  if (!draft) return holdsWork ? `Build the slot’s branch with POST ${path}.` : undefined;
+  if (!draft) return holdsWork ? `Build the slot’s branch with ${build}.` : undefined;
   const isShown = (tip: string | null, shown: string | null | undefined) => tip === null || tip === shown;
   if (!isShown(tips.source, draft.sourceCommit) || !isShown(tips.content, draft.contentCommit)) {
-    return `The branch has commits that are not in the draft, so publishing would not include them. Rebuild the draft with POST ${path}.`;
+    return `The branch has commits that are not in the draft, so publishing would not include them. Rebuild the draft with ${build}.`;
   }
   if (!behind) return undefined;
-  return `The site has changed since the draft was built. Update the draft with POST ${path}${holdsWork ? '/update' : ''}.`;
+  return `The site has changed since the draft was built. Update the draft with ${holdsWork ? call('preview.update', place) : build}.`;
 }

@@ -9,6 +9,7 @@ import { previewIn } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import type { Repositories } from '#providers/repositories.ts';
+import { call } from '#rules/calls/calls.ts';
 import { limitsOf, planLimitsOf } from '#rules/plan-limits.ts';
 import { draftStatusAt, isSettled, type Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -44,7 +45,7 @@ export function readSlot(deps: Pick<Deps, 'clock' | 'config'>, site: Site, by: R
   const slot = numberOf(text);
   if (slot >= 1 && slot <= limits.preview_slots) return slot;
   throw errors.invalid_slot(`This site’s preview slots are numbered 1 to ${limits.preview_slots}.`, {
-    nextAction: `Call GET /v1/sites/${site.id}/previews to list the preview slots. ${lift('preview_slots')}`,
+    nextAction: `Call ${call('preview.list', { id: site })} to list the preview slots. ${lift('preview_slots')}`,
   });
 }
 

@@ -15,6 +15,7 @@ import { fastForwardMain } from '#git/main-branches.ts';
 import { withGitOutside } from '#git/outside-transaction.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import { buildImageId } from '#providers/sandbox/identity.ts';
+import { call } from '#rules/calls/calls.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -94,7 +95,7 @@ async function pinnedCommits(deps: Deps, site: Site, scope: Publish['scope'], li
 }
 
 async function liveSource(repositories: Repositories, site: Site, live: Deployment | null): Promise<string> {
-  const nextAction = `Publish the whole site with POST /v1/sites/${site.id}/publish and scope "site".`;
+  const nextAction = `Publish the whole site with ${call('site.publish', { id: site, scope: 'site' })}.`;
   if (!live)
     throw errors.no_live_version(`The site ${site.name} is not live yet; publishing posts requires a live site.`, {
       nextAction,

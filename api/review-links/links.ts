@@ -67,7 +67,7 @@ export async function createLink(
 /** The link, if the caller may act on its site. */
 export async function loadLink(em: EntityManager, actor: Actor, linkId: string): Promise<ReviewLink> {
   const link = isId('rev', linkId) ? await em.findOne(ReviewLink, { id: linkId }) : null;
-  return await requireAccessible(em, actor, link, { what: 'review link', list: 'review-links' });
+  return await requireAccessible(em, actor, link, { what: 'review link', list: 'review.list' });
 }
 
 /** Revokes a link at once, also in browsers that have it open. Revoking it again changes nothing. */

@@ -6,6 +6,7 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Preview } from '#db/previews/preview.ts';
 import { previewIn } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import { draftStatusAt, type Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -30,12 +31,12 @@ function requireShown(preview: Preview | undefined, now: Date) {
   const { label, deploymentId } = preview ?? {};
   if (!preview || !label || !deploymentId) {
     throw errors.preview_empty('This preview has no draft yet.', {
-      nextAction: 'Build a draft with POST /v1/sites/{id}/previews/{slot}, then repeat this call.',
+      nextAction: `Build a draft with ${call('preview.build')}, then repeat this call.`,
     });
   }
   if (draftStatusAt(preview, now) === 'shown') return { label, deploymentId };
   throw errors.preview_expired('This preview has expired.', {
-    nextAction: 'Build the preview again with POST /v1/sites/{id}/previews/{slot}, then repeat this call.',
+    nextAction: `Build the preview again with ${call('preview.build')}, then repeat this call.`,
   });
 }
 

@@ -1,4 +1,5 @@
 /** Deleting an archived site, and restoring it for 30 days. */
+
 import { type Actor, requireSiteNotBlocked } from '#api/access.ts';
 import { requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -8,6 +9,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { cancelDeletion, startDeletion } from '#db/sites/deletion.ts';
 import { type Pending, pendingOfSite } from '#db/sites/pending.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import { counted } from '#rules/counted.ts';
 import { deletionDelay } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -35,7 +37,7 @@ export async function deleteSite(
     if (site.deleteAt) return site;
     if (site.status !== 'archived') {
       throw errors.site_not_archived(`The site ${site.name} is online. Only an archived site can be deleted.`, {
-        nextAction: `Call POST /v1/sites/${site.id}/archive first.`,
+        nextAction: `Call ${call('site.archive', { id: site })} first.`,
       });
     }
     requireSiteNotBlocked(site, 'be deleted');
@@ -62,11 +64,11 @@ export async function restoreSite(em: EntityManager, { clock }: Deps, actor: Act
 }
 
 function unconfirmed({ id, name }: Site, pending: Pending | undefined) {
-  const confirm = `call DELETE /v1/sites/${id}?confirm=true`;
+  const confirm = `call ${call('site.delete', { id, confirm: true })}`;
   if (!pending) {
     return errors.confirm_required(
       `This deletes the site ${name} with its repositories, versions, forms, submissions and comments. It can be restored for ${deletionDelay}.`,
-      { nextAction: `To confirm, ${confirm}. To keep a copy, call GET /v1/sites/${id}/export first.` },
+      { nextAction: `To confirm, ${confirm}. To keep a copy, call ${call('site.export', { id })} first.` },
     );
   }
   const counts = [

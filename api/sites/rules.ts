@@ -1,4 +1,5 @@
 /** Creating, changing and archiving a site. */
+
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import {
   type Actor,
@@ -22,6 +23,7 @@ import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { countSites, liveDeploymentOf } from '#db/sites/transitions.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { newPublicId } from '#runtime/ids.ts';
@@ -196,7 +198,7 @@ async function requireSiteLimit(em: EntityManager, deps: Deps, accountId: string
     accountId,
     count: () => countSites(em, accountId),
     what: 'sites',
-    nextAction: 'Archive an unused site with POST /v1/sites/{id}/archive.',
+    nextAction: `Archive an unused site with ${call('site.archive')}.`,
   });
 }
 
@@ -207,6 +209,6 @@ function translateTakenName(error: unknown): never {
 
 function noSuchTemplate(): AppError {
   return errors.invalid_template('There is no template with this name.', {
-    nextAction: 'Call GET /v1/templates to list the templates.',
+    nextAction: `Call ${call('template.list')} to list the templates.`,
   });
 }

@@ -6,6 +6,7 @@ import { repositoryAddress } from '#api/source/schemas.ts';
 import { blockOf } from '#db/sites/blocks.ts';
 import type { FormerName } from '#db/sites/former-names.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import { hexColor } from '#rules/page-colors.ts';
 import { publicSiteStatus, publicSiteStatuses } from '#rules/site-deletion.ts';
 import type { Config } from '#runtime/config.ts';
@@ -37,7 +38,7 @@ export const siteInput = z.strictObject({
     .nullable()
     .default('blank')
     .describe(
-      'The name of a template from GET /v1/templates; `blank` if absent. With null the site has no source: push an existing repository, whose history may contain anything.',
+      `The name of a template from ${call('template.list')}; \`blank\` if absent. With null the site has no source: push an existing repository, whose history may contain anything.`,
     ),
 });
 const color = z.string().regex(hexColor, 'must be a colour such as #2f5d50').toLowerCase();
@@ -166,4 +167,4 @@ export function siteDetailView(
 }
 
 const republish = ({ id }: Site) =>
-  `The live pages still name an earlier address of the site. Call POST /v1/sites/${id}/publish to build them with the present one.`;
+  `The live pages still name an earlier address of the site. Call ${call('site.publish', { id })} to build them with the present one.`;

@@ -1,4 +1,5 @@
 /** Sketches: served on unguessable hosts until they are deleted. */
+
 import type { z } from 'zod';
 import type { Actor } from '#api/access.ts';
 import { newestFirst } from '#api/pagination.ts';
@@ -8,6 +9,7 @@ import { type ActedBy, platformFor, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startScan } from '#db/scanning/transitions.ts';
 import { Sketch, SketchHost } from '#db/sketches/sketch.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newHostLabel } from '#runtime/ids.ts';
@@ -26,7 +28,7 @@ export async function createSketch(
       accountId: actor.accountId,
       count: () => tx.count(Sketch, { account: actor.accountId, status: 'shown' }),
       what: 'sketches',
-      nextAction: 'Remove a sketch with DELETE /v1/sketches/{id}.',
+      nextAction: `Remove a sketch with ${call('sketch.delete')}.`,
     });
   // The store keeps every blob: check the limit before storing.
   await requireRoom(em);
@@ -72,7 +74,7 @@ export async function loadSketch(em: EntityManager, actor: Actor, id: string): P
     : null;
   if (sketch) return sketch;
   throw errors.not_found('No sketch with this id is accessible with this token.', {
-    nextAction: 'Call GET /v1/sketches to list the sketches of this account.',
+    nextAction: `Call ${call('sketch.list')} to list the sketches of this account.`,
   });
 }
 

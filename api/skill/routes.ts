@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import type { SkillFile, SkillTree } from '#skill/tree.ts';
@@ -68,7 +69,7 @@ function fileAt({ files }: SkillTree, path: string): SkillFile {
   const file = files.get(path);
   if (file) return file;
   throw errors.not_found('The skill has no file at this path.', {
-    nextAction: 'Call GET /v1/skill to list the files.',
+    nextAction: `Call ${call('skill.list')} to list the files.`,
   });
 }
 

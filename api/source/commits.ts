@@ -1,4 +1,5 @@
 /** Writes to a site's source other than pushes: validated by the rules of a push, counted, and committed to `main`. */
+
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { roleOf } from '#api/access.ts';
@@ -11,6 +12,7 @@ import type { Site } from '#db/sites/site.ts';
 import { isCounted } from '#git/rules/formats.ts';
 import { type Rules, readPlatformFiles } from '#git/rules.ts';
 import type { Author, Repositories } from '#providers/repositories.ts';
+import { call } from '#rules/calls/calls.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource, Repository, Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -170,8 +172,7 @@ function stale(head: string | null): AppError {
   return errors.stale_hash(
     `The repository has changed since expected_head: main now points to ${head ?? 'no commit'}.`,
     {
-      nextAction:
-        'Read the files again with GET /v1/sites/{id}/files, then send the commit with the new expected_head.',
+      nextAction: `Read the files again with ${call('source.files')}, then send the commit with the new expected_head.`,
     },
   );
 }

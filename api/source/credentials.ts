@@ -8,6 +8,7 @@ import { GitCredential } from '#db/auth/git-credential.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { GitAccess, Repository } from '#rules/states.ts';
 import { daySeconds } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -82,7 +83,7 @@ export async function loadCredential(
     site && (await em.findOne(GitCredential, { $and: [{ id }, credentialsOf(site, person, clock.now())] }));
   if (visible) return visible;
   throw errors.not_found('No git credential with this id is accessible to this account.', {
-    nextAction: 'Call GET /v1/sites/{id}/git-credentials to list a site’s git credentials.',
+    nextAction: `Call ${call('source.credentials')} to list a site’s git credentials.`,
   });
 }
 

@@ -4,6 +4,7 @@ import type { Api } from '#api/api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -160,7 +161,7 @@ function filesRoute(app: Api, deps: Deps): void {
 
 function noSuchPath() {
   return errors.not_found('The site has no file or folder at this path.', {
-    nextAction: 'Call GET /v1/sites/{id}/files without a path to list the existing files.',
+    nextAction: `Call ${call('source.files')} without a path to list the existing files.`,
   });
 }
 

@@ -12,6 +12,7 @@ import { Token } from '#db/auth/token.ts';
 import { isOrMade, revokeWithAllMade } from '#db/auth/token-revocation.ts';
 import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { call } from '#rules/calls/calls.ts';
 import { type AskedScope, completeScope, everything, lackingIn, type Scope } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -83,7 +84,7 @@ export async function issueTokenWithinLimit(
     accountId,
     count: async () => tx.count(Token, await usableTokens(tx, accountId, clock.now())),
     what: 'tokens',
-    nextAction: 'Revoke an unused token with DELETE /v1/tokens/{id}.',
+    nextAction: `Revoke an unused token with ${call('token.revoke')}.`,
   });
   const { token } = await issueToken(tx, clock, accountId, input);
   const { id, name, scope, expiresAt } = token;
@@ -139,7 +140,7 @@ async function findToken(em: EntityManager, actor: Actor, id: string): Promise<T
 
 function noSuchToken() {
   return errors.not_found('The account has no token with this id.', {
-    nextAction: 'Call GET /v1/tokens to list the account’s tokens.',
+    nextAction: `Call ${call('token.list')} to list the account’s tokens.`,
   });
 }
 
@@ -171,7 +172,7 @@ export async function rotateToken(
   const token = await loadToken(em, actor, id);
   if (!(await isOrMade(em, actor.tokenId, token.id))) {
     throw errors.token_not_yours('A token can rotate itself and the tokens that were made with it, and no others.', {
-      nextAction: `Call POST /v1/tokens/${id}/rotate with that token. If its secret was stolen, revoke it: DELETE /v1/tokens/${id}.`,
+      nextAction: `Call ${call('token.rotate', { id })} with that token. If its secret was stolen, revoke it: ${call('token.revoke', { id })}.`,
     });
   }
   // An owner may have given a token more than the token that made it.
@@ -199,7 +200,7 @@ export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor,
   if (token.revokedAt) return token;
   if (await isOrMade(em, token.id, actor.tokenId)) {
     throw errors.current_token('A token can revoke neither itself nor a token that it was made with.', {
-      nextAction: `Use a different token from the same account to call DELETE /v1/tokens/${id}.`,
+      nextAction: `Use a different token from the same account to call ${call('token.revoke', { id })}.`,
     });
   }
   await em.transactional(async (tx) => {

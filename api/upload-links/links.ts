@@ -76,7 +76,7 @@ const linkSubject = ({ id }: { id: string }) => ({ id, name: null });
 /** The link, if the caller may act on its site. */
 export async function loadLink(em: EntityManager, actor: Actor, linkId: string): Promise<UploadLink> {
   const link = isId('upl', linkId) ? await em.findOne(UploadLink, { id: linkId }) : null;
-  return await requireAccessible(em, actor, link, { what: 'upload link', list: 'uploads' });
+  return await requireAccessible(em, actor, link, { what: 'upload link', list: 'upload.list' });
 }
 
 /** Revokes a link at once, also for uploads in progress. Revoking it again changes nothing. */

@@ -28,7 +28,7 @@ const explanations: Record<(typeof findings)[keyof typeof findings], Explained> 
   },
   [findings.notPaid]: {
     means: 'A booking is confirmed although it has not been paid. The database is inconsistent.',
-    do: 'Check in the provider’s dashboard whether the booking was paid. If not, cancel it with POST /v1/bookings/{id}/cancel.',
+    do: `Check in the provider’s dashboard whether the booking was paid. If not, ask its owner to cancel it.`,
   },
   [findings.noRefund]: {
     means:

@@ -1,8 +1,10 @@
 /** The payout account of a site, and its credentials. */
+
 import type { Loaded } from '@mikro-orm/core';
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { PaymentCredentials } from '#providers/payments.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Config } from '#runtime/config.ts';
 import { DecryptionFault, decrypt, encrypt } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
@@ -51,7 +53,7 @@ export function credentialsOf(
   }
   if (account.providerAccount) return { rail: 'connect', providerAccount: account.providerAccount };
   throw errors.payout_account_pending(`The payout account “${account.name}” is not connected yet.`, {
-    nextAction: `Call POST /v1/account/payout-accounts/${account.id}/onboarding and give the link to its owner.`,
+    nextAction: `Call ${call('payout.onboard', { id: account.id })} and give the link to its owner.`,
   });
 }
 
@@ -61,7 +63,7 @@ function decryptKey({ encryptionKeys }: Pick<Config, 'encryptionKeys'>, id: stri
   } catch (error) {
     if (!(error instanceof DecryptionFault)) throw error;
     throw errors.payout_key_unreadable('The platform can no longer decrypt this payout account’s key.', {
-      nextAction: `The owner of the payout account needs to send a new key with POST /v1/account/payout-accounts/${id}/key.`,
+      nextAction: `The owner of the payout account needs to send a new key with ${call('payout.replace_key', { id })}.`,
       cause: error,
     });
   }

@@ -1,4 +1,5 @@
 /** Errors of previews and domains. */
+import { call } from '#rules/calls/calls.ts';
 import { type ErrorRow, notOffered } from './row.ts';
 
 export const hostingErrors = {
@@ -19,7 +20,7 @@ export const hostingErrors = {
     status: 410,
     retryable: false,
     when: 'The draft has expired and will be removed',
-    remedy: 'Build the preview slot again: `POST /v1/sites/{id}/previews/{slot}`.',
+    remedy: `Build the preview slot again: ${call('preview.build')}.`,
   },
   preview_holds_work: {
     status: 409,
@@ -37,14 +38,13 @@ export const hostingErrors = {
     status: 409,
     retryable: false,
     when: 'The preview slot has no branch of its own',
-    remedy:
-      'Push work to the branch `preview/{slot}` first. A preview slot without a branch shows the site’s `main`; to publish `main`, call `POST /v1/sites/{id}/publish`.',
+    remedy: `Push work to the branch \`preview/1\` first. A preview slot without a branch shows the site’s \`main\`; to publish \`main\`, call ${call('site.publish')}.`,
   },
   draft_behind: {
     status: 409,
     retryable: false,
     when: 'The site has changed since the draft was built',
-    remedy: 'Update the preview slot (`POST …/update`), check the draft, then publish.',
+    remedy: `Update the preview slot (${call('preview.update')}), check the draft, then publish.`,
   },
   draft_conflict: {
     status: 409,

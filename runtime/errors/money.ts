@@ -1,4 +1,5 @@
 /** Errors of payments, payouts and billing. */
+import { call } from '#rules/calls/calls.ts';
 import { type ErrorRow, notOffered } from './row.ts';
 
 export const moneyErrors = {
@@ -31,7 +32,7 @@ export const moneyErrors = {
     status: 409,
     retryable: false,
     when: 'The site has no payout account',
-    remedy: 'Attach a payout account with `POST /v1/sites/{id}/payout-account`, or create a payout offer.',
+    remedy: `Attach a payout account with ${call('payout_agreement.attach')}, or create a payout offer.`,
   },
   payout_account_pending: {
     status: 409,
@@ -55,7 +56,7 @@ export const moneyErrors = {
     status: 502,
     retryable: false,
     when: 'The platform can no longer decrypt the stored payout key',
-    remedy: 'The owner of the payout account needs to send a new key: `POST /v1/account/payout-accounts/{id}/key`.',
+    remedy: `The owner of the payout account needs to send a new key: ${call('payout.replace_key')}.`,
   },
   invalid_payment: {
     status: 400,
@@ -99,13 +100,13 @@ export const moneyErrors = {
     status: 400,
     retryable: false,
     when: 'There is no plan with this name',
-    remedy: 'Send the name of a plan from `GET /v1/billing`.',
+    remedy: `Send the name of a plan from ${call('billing.read')}.`,
   },
   plan_unavailable: {
     status: 501,
     retryable: false,
     when: 'The plan cannot be bought here',
-    remedy: 'Choose one of the plans for sale, which `GET /v1/billing` lists.',
+    remedy: `Choose one of the plans for sale, which ${call('billing.read')} lists.`,
   },
   already_subscribed: {
     status: 409,
@@ -117,7 +118,7 @@ export const moneyErrors = {
     status: 409,
     retryable: false,
     when: 'The account has never paid, so it has no billing portal',
-    remedy: 'Buy a plan first: `POST /v1/billing/checkout`.',
+    remedy: `Buy a plan first: ${call('billing.checkout')}.`,
   },
   paid_subscription_active: {
     status: 409,

@@ -1,4 +1,5 @@
 /** Errors of every call, and of authentication. */
+import { call } from '#rules/calls/calls.ts';
 import { accessRequestMs, deletionDelay, period } from '#rules/periods.ts';
 import type { ErrorRow } from './row.ts';
 
@@ -8,7 +9,7 @@ export const requestErrors = {
     status: 500,
     retryable: true,
     when: 'An unexpected error occurred. Retry the call; if the error persists, send feedback with the `request_id`',
-    remedy: 'Send the same call again. If it still fails, report the `request_id` with `POST /v1/feedback`.',
+    remedy: `Send the same call again. If it still fails, report the \`request_id\` with ${call('feedback.create')}.`,
   },
   provider_error: {
     status: 502,
@@ -21,8 +22,7 @@ export const requestErrors = {
     status: 402,
     retryable: false,
     when: 'The request exceeds a plan limit or a size limit',
-    remedy:
-      'Send less data, or delete anything that is no longer needed. If plans are for sale (`GET /v1/billing`), suggest a larger plan to the owner. Waiting does not help.',
+    remedy: `Send less data, or delete anything that is no longer needed. If plans are for sale (${call('billing.read')}), suggest a larger plan to the owner. Waiting does not help.`,
   },
   rate_limited: {
     status: 429,
@@ -35,8 +35,7 @@ export const requestErrors = {
     status: 401,
     retryable: false,
     when: 'The token is missing, unknown, expired or revoked',
-    remedy:
-      'Send the header `Authorization: Bearer <token>` with a valid token. Without one, request access: `POST /v1/auth/requests`. `GET /llms.txt` explains how.',
+    remedy: `Send the header \`Authorization: Bearer <token>\` with a valid token. Without one, request access: ${call('access.request')}. The page /llms.txt explains how.`,
   },
   access_denied: {
     status: 403,
@@ -196,7 +195,7 @@ export const requestErrors = {
     status: 409,
     retryable: false,
     when: 'The plan was bought, not granted',
-    remedy: 'Ask the owner to cancel the plan in the billing portal: `POST /v1/billing/portal`.',
+    remedy: `Ask the owner to cancel the plan in the billing portal: ${call('billing.portal')}.`,
   },
   current_token: {
     status: 409,

@@ -1,4 +1,5 @@
 /** Errors of sites: collaborators, source, deployments. */
+import { call } from '#rules/calls/calls.ts';
 import { undoPeriod } from '#rules/periods.ts';
 import { type ErrorRow, notOffered } from './row.ts';
 
@@ -14,7 +15,7 @@ export const siteErrors = {
     status: 400,
     retryable: false,
     when: 'There is no template with this name',
-    remedy: 'Send a name from `GET /v1/templates`.',
+    remedy: `Send a name from ${call('template.list')}.`,
   },
   invalid_return_path: {
     status: 400,
@@ -26,21 +27,19 @@ export const siteErrors = {
     status: 409,
     retryable: false,
     when: 'The site is archived or blocked',
-    remedy:
-      'Put the site online first: `POST /v1/sites/{id}/unarchive`. If it is being deleted, restore it before that: `POST /v1/sites/{id}/restore-site`. If its `blocked` field gives a reason, fix that problem and ask the operator to unblock the site.',
+    remedy: `Put the site online first: ${call('site.unarchive')}. If it is being deleted, restore it before that: ${call('site.restore')}. If its \`blocked\` field gives a reason, fix that problem and ask the operator to unblock the site.`,
   },
   site_not_archived: {
     status: 409,
     retryable: false,
     when: 'The site is online, and only an archived site can be deleted',
-    remedy: 'If the owner agrees that the site goes offline, archive it first: `POST /v1/sites/{id}/archive`.',
+    remedy: `If the owner agrees that the site goes offline, archive it first: ${call('site.archive')}.`,
   },
   owner_cannot_leave: {
     status: 409,
     retryable: false,
     when: 'The account owns the site, and only a collaborator can leave it or be removed',
-    remedy:
-      'If the owner no longer wants the site, archive it (`POST /v1/sites/{id}/archive`). To delete it as well, then call `DELETE /v1/sites/{id}?confirm=true`.',
+    remedy: `If the owner no longer wants the site, archive it (${call('site.archive')}). To delete it as well, then call ${call('site.delete', { confirm: true })}.`,
   },
   no_repositories: {
     status: 503,
@@ -58,14 +57,13 @@ export const siteErrors = {
     status: 400,
     retryable: false,
     when: 'The request contains an invitation link where an invitation id is required',
-    remedy: 'Send the id from `GET /v1/invitations`, not the link in the e-mail.',
+    remedy: `Send the id from ${call('invitation.list')}, not the link in the e-mail.`,
   },
   invitation_accepted: {
     status: 409,
     retryable: false,
     when: 'The invitation has already been accepted',
-    remedy:
-      'No action needed: the person is already a collaborator. `GET /v1/sites/{id}/collaborators` lists all collaborators.',
+    remedy: `No action needed: the person is already a collaborator. ${call('collaborator.list')} lists all collaborators.`,
   },
   email_taken: {
     status: 409,
@@ -84,8 +82,7 @@ export const siteErrors = {
     status: 503,
     retryable: false,
     when: 'This installation cannot build sites',
-    remedy:
-      'Ask the operator to provide a sandbox, or build the site elsewhere and upload the build output: `POST /v1/sites/{id}/deployments`.',
+    remedy: `Ask the operator to provide a sandbox, or build the site elsewhere and upload the build output: ${call('deployment.create')}.`,
   },
   no_source: {
     status: 409,

@@ -1,10 +1,11 @@
 /** `docs/errors.md`, from the catalog of error codes. Pure. */
+import { markdownCalls } from '#rules/calls/calls.ts';
 import { catalog } from '#runtime/errors.ts';
 
 export function errorsPage(): string {
   const rows = Object.entries(catalog).map(([code, { status, retryable, when, remedy }]) => {
     const retry = retryable === 'depends' ? 'see the response' : retryable ? 'yes' : 'no';
-    return `| \`${code}\` | ${status} | ${retry} | ${when} | ${remedy} |`;
+    return `| \`${code}\` | ${status} | ${retry} | ${when} | ${markdownCalls(remedy)} |`;
   });
   return `# Errors
 
