@@ -11,7 +11,6 @@ import { type NeedName, needOf } from '#api/scopes/needs.ts';
 import type { Config } from '#runtime/config.ts';
 import { catalog } from '#runtime/errors.ts';
 import { linkCalls } from './links.ts';
-import { rendered, renderFor } from './next-steps.ts';
 
 const description = `Frontage lets an AI agent and its owner make and run websites.
 

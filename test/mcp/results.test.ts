@@ -43,7 +43,7 @@ test('an error is one of the catalog, with its remedy', async () => {
       code: 'not_found',
       message: expect.any(String),
       retryable: false,
-      next_action: expect.stringContaining('GET /v1/sites'),
+      next_action: 'Call `site_list {}` to list the accessible sites.',
     },
   ]);
   expect((await agent.call('site_update', { id: site.id })).error.code).toBe('nothing_to_update');

@@ -152,6 +152,6 @@ test('tools of disabled capabilities are not listed, and calling one names the c
   expect((await agent.call('form_list', { id: site.id })).error.code).toBe('forms_disabled');
   expect((await agent.call('site_publish', { id: site.id })).error).toMatchObject({
     code: 'publish_disabled',
-    next_action: expect.stringContaining('POST /v1/sites/{id}/deployments'),
+    next_action: expect.stringContaining('"operation":"deployment_create"'),
   });
 });

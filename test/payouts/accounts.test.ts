@@ -24,7 +24,7 @@ test('an account with its owner’s key is active at once, and shows four charac
     waiting_for: [],
     sites: 0,
     created_at: expect.any(String),
-    next_action: expect.stringContaining('POST /v1/sites/{id}/payout-account'),
+    next_action: expect.stringContaining('POST /v1/sites/site_…/payout-account'),
   });
   expect(await fixture.list(owner)).toEqual([added]);
   const { payouts } = answered(await owner.call('GET', '/v1/account'));

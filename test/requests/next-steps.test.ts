@@ -77,7 +77,7 @@ test('every remedy of the catalog is written for each surface', () => {
 });
 
 test('code names calls by their operation only', () => {
-  const rooms = /^(activities|api|db|git|providers|rules|runtime|workflows)\/(?!migrations|mcp\/)/;
+  const rooms = /^(activities|api|db|git|providers|rules|runtime)\/(?!migrations|mcp\/)/;
   const spelled = files
     .filter((file) => rooms.test(file) && file.endsWith('.ts') && !/rules\/calls\/operations|db\/migrations/.test(file))
     .flatMap((file) =>
