@@ -1,5 +1,6 @@
 /** Expected failures, and the catalog of their codes. */
 
+import { markdownCalls } from '#rules/calls/calls.ts';
 import { hostingErrors } from './errors/hosting.ts';
 import { moneyErrors } from './errors/money.ts';
 import { otherErrors } from './errors/others.ts';
@@ -89,3 +90,6 @@ export const errors = Object.fromEntries(
 export function withRemedy(code: ErrorCode, message: string): AppError {
   return new AppError(code, message, { nextAction: catalog[code].remedy });
 }
+
+/** The remedy of a code for Markdown: its calls are written as code. */
+export const remedyInMarkdown = (code: string): string => markdownCalls(catalog[code as ErrorCode].remedy);

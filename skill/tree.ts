@@ -6,8 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { markdownCalls } from '#rules/calls/calls.ts';
-import { catalog } from '#runtime/errors.ts';
+import { catalog, remedyInMarkdown } from '#runtime/errors.ts';
 import { bundleClient, clientPath } from './client-bundle.ts';
 
 export type SkillFile = { path: string; bytes: Buffer; sha256: string; type: string };
@@ -83,9 +82,9 @@ function fileOf(path: string, text: string): SkillFile {
 }
 
 function errorTable(): string {
-  const rows = Object.entries(catalog).map(([code, { status, retryable, when, remedy }]) => {
+  const rows = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
     const again = retryable === true ? 'yes' : retryable === false ? 'no' : 'see the response';
-    return `| \`${code}\` | ${status} | ${again} | ${when} | ${markdownCalls(remedy)} |`;
+    return `| \`${code}\` | ${status} | ${again} | ${when} | ${remedyInMarkdown(code)} |`;
   });
   return `# Errors
 

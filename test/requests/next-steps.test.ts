@@ -104,7 +104,7 @@ test('mails, pages and widgets contain no call', () => {
   }
 });
 
-test('a caller reads next steps in its own words, with the ids that it named', async () => {
+test('a next step has the caller’s words, and the ids that it named', async () => {
   const site = await createSite(owner, { template: 'blank' });
   const at = `/v1/sites/${site.id}/files?path=none`;
   const fromClient = { headers: { 'user-agent': 'frontage-client/1 node/24' } };
@@ -121,7 +121,7 @@ test('a caller reads next steps in its own words, with the ids that it named', a
   expect(inbox.text).not.toMatch(/⟦/);
 });
 
-test('an id of another kind is not found, and the message says what it is', async () => {
+test('an id of another kind is not found, and explained', async () => {
   const site = await createSite(owner, { template: 'blank' });
   const told = errorOf(await owner.call('GET', `/v1/deployments/${site.id}`));
   expect(told).toMatchObject({

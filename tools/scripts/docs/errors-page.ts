@@ -1,11 +1,10 @@
 /** `docs/errors.md`, from the catalog of error codes. Pure. */
-import { markdownCalls } from '#rules/calls/calls.ts';
-import { catalog } from '#runtime/errors.ts';
+import { catalog, remedyInMarkdown } from '#runtime/errors.ts';
 
 export function errorsPage(): string {
-  const rows = Object.entries(catalog).map(([code, { status, retryable, when, remedy }]) => {
+  const rows = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
     const retry = retryable === 'depends' ? 'see the response' : retryable ? 'yes' : 'no';
-    return `| \`${code}\` | ${status} | ${retry} | ${when} | ${markdownCalls(remedy)} |`;
+    return `| \`${code}\` | ${status} | ${retry} | ${when} | ${remedyInMarkdown(code)} |`;
   });
   return `# Errors
 
