@@ -10,8 +10,11 @@ import { invitationStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
+import { html } from '#web/html.ts';
+import type { WrittenPage } from '#web/page.ts';
 import type { InvitationShown } from '#web/pages/account.ts';
-import { invitationPage } from '#web/pages/invitation.ts';
+import { confirmationPage } from '#web/pages/confirmation.ts';
+import { type InvitationPage, invitationPage } from '#web/pages/invitation.ts';
 import { type Notice, noticePage } from '#web/pages/notice.ts';
 import {
   acceptInvitation,
@@ -27,7 +30,7 @@ type Named = { Params: { id: string } };
 /** All routes require a session. Others are redirected to sign in, and find the invitation on their account page. */
 export function invitationPages(app: Api, deps: Deps): void {
   app.get<Named>('/invitations/:id', pageOptions('invitation.show', 'email_signin'), (request, reply) =>
-    showInvitation(request, reply, deps),
+    showOpen(request, reply, deps, invitationPage),
   );
 
   accountButton(
@@ -37,11 +40,19 @@ export function invitationPages(app: Api, deps: Deps): void {
     ({ em, actor, params }) => acceptInvitation(em, deps, actor, params.id),
   );
 
-  accountButton(
-    app,
+  app.get<Named>(
+    '/account/invitations/:id/decline',
+    pageOptions('invitation.show_declining', 'email_signin'),
+    (request, reply) => showOpen(request, reply, deps, declinePage),
+  );
+
+  app.post<Named>(
     '/account/invitations/:id/decline',
     pageOptions('invitation.decline_on_page', 'email_signin'),
-    ({ em, actor, params }) => declineInvitation(em, deps, actor, params.id),
+    async ({ em, actor, params }, reply) => {
+      const { site } = await declineInvitation(em, deps, actor, params.id);
+      return sendPage(reply, noticePage(declinedNotice(siteHostname(deps.config, site.name))));
+    },
   );
 }
 
@@ -59,7 +70,13 @@ function shown({ id, site, expiresAt }: WholeInvitation, { config }: Deps): Invi
   return { id, hostname: siteHostname(config, site.name), inviter: `${name} (${email})`, expiresAt };
 }
 
-async function showInvitation(request: FastifyRequest<Named>, reply: FastifyReply, deps: Deps) {
+/** Shows a page about an invitation that can still be answered. */
+async function showOpen(
+  request: FastifyRequest<Named>,
+  reply: FastifyReply,
+  deps: Deps,
+  pageOf: (shown: InvitationPage) => WrittenPage,
+) {
   const { em, actor, params } = request;
   const found = await loadInvitation(em, actor, params.id).catch((error) => {
     if (error instanceof AppError && error.status < 500) return null;
@@ -69,8 +86,24 @@ async function showInvitation(request: FastifyRequest<Named>, reply: FastifyRepl
   const closed = found ? closedNotice(found, deps) : invitationNotFound(email);
   if (!found || closed) return sendPage(reply, noticePage(closed ?? invitationNotFound(email)), found ? 410 : 404);
   const form = formsFor(request, reply, deps);
-  return sendPage(reply, invitationPage({ form, email, ...shown(found, deps) }));
+  return sendPage(reply, pageOf({ form, email, ...shown(found, deps) }));
 }
+
+const declinePage = ({ form, id, hostname, inviter }: InvitationPage) =>
+  confirmationPage({
+    form,
+    action: `/account/invitations/${id}/decline`,
+    title: 'Decline this invitation?',
+    lead: html`<strong>${inviter}</strong>, the owner of ${hostname}, invited you to edit this site with them.`,
+    button: 'Decline',
+    hint: 'After this, only a new invitation gives you access. To decide later, close this page; nothing will change.',
+  });
+
+const declinedNotice = (hostname: string): Notice => ({
+  title: 'You have declined this invitation',
+  text: `If you want to work on ${hostname} after all, ask the site’s owner to invite you again.`,
+  link: toAccount,
+});
 
 const toAccount = { href: '/account', text: 'Your account' };
 
@@ -94,13 +127,7 @@ function closedNotice(invitation: WholeInvitation, { clock, config }: Deps): Not
       link: toAccount,
     };
   }
-  if (status === 'declined') {
-    return {
-      title: 'You have declined this invitation',
-      text: `If you want to work on ${hostname} after all, ask the site’s owner to invite you again.`,
-      link: toAccount,
-    };
-  }
+  if (status === 'declined') return declinedNotice(hostname);
   if (status === 'expired') {
     return {
       title: 'This invitation has expired',

@@ -5,8 +5,10 @@ import type { Api } from '#api/api.ts';
 import { accountButton, formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
+import { html } from '#web/html.ts';
+import { confirmationPage } from '#web/pages/confirmation.ts';
 import { noticePage } from '#web/pages/notice.ts';
-import { siteRestorePage } from '#web/pages/site-restore.ts';
+import { day } from '#web/times.ts';
 import { restoreSite } from './deletion.ts';
 
 type Named = { Params: { id: string } };
@@ -30,10 +32,15 @@ async function showDeletion(request: FastifyRequest<Named>, reply: FastifyReply,
   const site = await findSite(em, actor, params.id);
   if (!site || roleOf(site, actor) !== 'owner') return sendPage(reply, notFound, 404);
   if (!site.deleteAt) return sendPage(reply, restored);
-  const form = formsFor(request, reply, deps);
-  const action = `/account/sites/${site.id}/restore`;
-  const hostname = siteHostname(deps.config, site.name);
-  return sendPage(reply, siteRestorePage({ form, action, hostname, deleteAt: site.deleteAt }));
+  const page = confirmationPage({
+    form: formsFor(request, reply, deps),
+    action: `/account/sites/${site.id}/restore`,
+    title: `Keep ${siteHostname(deps.config, site.name)}?`,
+    lead: html`This website is offline, and will be deleted on <strong>${day(site.deleteAt)}</strong>. If you restore it, it is archived again, with everything that it had. You or your agent can then put it online.`,
+    button: 'Restore',
+    hint: 'To let it be deleted, close this page; nothing will change.',
+  });
+  return sendPage(reply, page);
 }
 
 const toAccount = { href: '/account', text: 'Your account' };

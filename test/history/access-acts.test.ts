@@ -20,11 +20,12 @@ test('a token that an owner approved is recorded when its agent gets it', async 
   const { body: asked } = await fixture.ask(owner.email);
   const link = await fixture.linkTo(owner.email, 'access-request');
   const page = await owner.browser.open(link);
-  await owner.browser.press(page, 'Give access', { code: asked.user_code });
+  await owner.browser.press(page, 'Give access', { code: asked.user_code, access: 'read' });
   const recorded = await recordedBy(deps, async () => {
     expect((await fixture.redeem(asked)).body).toMatchObject({ status: 'approved' });
   });
   expect(shown(recorded)).toEqual([['token.created', 'person', null]]);
+  expect(recorded[0]?.detail).toEqual({ scope: { ...usualScope, access: 'read' }, expires_at: null });
 });
 
 test('a token that an owner widens is recorded as their act', async () => {

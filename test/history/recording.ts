@@ -3,14 +3,20 @@ import { expect } from 'vitest';
 import type { Deps } from '#runtime/deps.ts';
 import type { Answer } from '#test/api/fixture.ts';
 
-export type Recorded = { action: string; via_kind: string; via_name: string | null; owners_only: boolean };
+export type Recorded = {
+  action: string;
+  via_kind: string;
+  via_name: string | null;
+  owners_only: boolean;
+  detail: unknown;
+};
 
 /** The entries that `act` writes, oldest first. */
 export async function recordedBy({ em }: Pick<Deps, 'em'>, act: () => Promise<unknown>): Promise<Recorded[]> {
   const [last] = await em().execute<{ id: string | null }[]>('select max(id) as id from history_entry');
   await act();
   return await em().execute<Recorded[]>(
-    'select action, via_kind, via_name, owners_only from history_entry where id > ? order by id',
+    'select action, via_kind, via_name, owners_only, detail from history_entry where id > ? order by id',
     [last?.id ?? ''],
   );
 }

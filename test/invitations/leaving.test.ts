@@ -130,17 +130,33 @@ test('an owner cannot leave their site, and the answer says how to end it', asyn
     });
 });
 
-test('buttons decline an invitation and leave a site', async () => {
-  const [declined, listed, left] = [await invited(), await invited(), await invited()];
-  const page = await declined.guest.browser.open(`/invitations/${declined.invitation.id}`);
-  expect((await declined.guest.browser.press(page, 'Decline')).url).toBe('/account');
-  const over = await declined.guest.browser.open(`/invitations/${declined.invitation.id}`);
-  expect([over.status, over.text.includes('You have declined this invitation')]).toEqual([410, true]);
-  await listed.guest.browser.press(await listed.guest.browser.open('/account'), 'Decline');
-  expect((await listed.guest.call('GET', '/v1/invitations')).body.items).toEqual([]);
+test('pages ask before a person declines or leaves, and say what was done', async () => {
+  const { guest, invitation, site } = await invited();
+  const host = `${site.name}.sites.localhost`;
+  const declining = `/account/invitations/${invitation.id}/decline`;
+  for (const path of ['/account', `/invitations/${invitation.id}`])
+    expect((await guest.browser.open(path)).text).toContain(`href="${declining}"`);
+  const question = await guest.browser.open(declining);
+  expect(question.text).toContain('Decline this invitation?');
+  expect((await guest.call('GET', '/v1/invitations')).body.items).toHaveLength(1);
+  const declined = await guest.browser.press(question, 'Decline');
+  expect([declined.status, declined.text.includes('You have declined this invitation')]).toEqual([200, true]);
+  // A second press of an open page says the same.
+  expect((await guest.browser.press(question, 'Decline')).text).toContain('You have declined this invitation');
+  expect((await guest.browser.open(declining)).status).toBe(410);
 
-  await left.guest.browser.press(await left.guest.browser.open('/account'), 'Accept');
-  const after = await left.guest.browser.press(await left.guest.browser.open('/account'), 'Leave');
-  expect([after.url, after.text.includes(left.site.name)]).toEqual(['/account', false]);
-  expect((await left.guest.call('GET', `/v1/sites/${left.site.id}`)).status).toBe(404);
+  await ask.invite(owner, site.id, guest.email);
+  const account = await guest.browser.press(await guest.browser.open('/account'), 'Accept');
+  const leaving = `/account/sites/${site.id}/leave`;
+  expect(account.text).toContain(`href="${leaving}"`);
+  const page = await guest.browser.open(leaving);
+  expect(page.text).toContain(`Leave ${host}?`);
+  expect(page.text).toContain(`${ownerName} (${ownerEmail})`);
+  expect((await guest.call('GET', `/v1/sites/${site.id}`)).status).toBe(200);
+  const left = await guest.browser.press(page, 'Leave');
+  expect([left.status, left.text.includes(`You have left ${host}`)]).toEqual([200, true]);
+  expect((await guest.call('GET', `/v1/sites/${site.id}`)).status).toBe(404);
+  const again = [await guest.browser.press(page, 'Leave'), await guest.browser.open(leaving)];
+  expect(again.map(({ status }) => status)).toEqual([404, 404]);
+  expect((await guest.browser.open('/account/sites/site_01h455vb4pex5vsknk084sn02q/leave')).status).toBe(404);
 });

@@ -120,13 +120,13 @@ function invitationList({ invitations, form, now }: AccountPage): Html {
     ({ id, hostname, inviter, expiresAt }) => html`<li>
 <div><strong>${hostname}</strong><small>${inviter} has invited you to edit this site. The invitation expires ${relative(expiresAt, now)}.</small></div>
 ${form({ action: `/account/invitations/${id}/accept`, inline: true }, html`<button class="small">Accept</button>`)}
-${form({ action: `/account/invitations/${id}/decline`, inline: true }, html`<button class="quiet small">Decline</button>`)}
+<a class="button quiet small" href="/account/invitations/${id}/decline">Decline</a>
 </li>`,
   )}</ul>
 </section>`;
 }
 
-function siteList({ sites, form }: AccountPage): Html {
+function siteList({ sites }: AccountPage): Html {
   if (sites.length === 0) {
     return html`<section><h2>Sites</h2><p class="panel empty">No sites yet. Ask your agent to create the first one.</p></section>`;
   }
@@ -136,7 +136,7 @@ function siteList({ sites, form }: AccountPage): Html {
     (site) => html`<li>
 <div><strong>${site.title}</strong>${siteLine(site)}${site.blocked === null ? null : html`<small>Blocked by the operator of this service: ${site.blocked}</small>`}</div>
 ${site.openComments > 0 ? html`<small>${site.openComments} open ${site.openComments === 1 ? 'comment' : 'comments'}</small>` : null}
-${site.role === 'collaborator' ? form({ action: `/account/sites/${site.id}/leave`, inline: true }, html`<button class="quiet small">Leave</button>`) : null}
+${site.role === 'collaborator' ? html`<a class="button quiet small" href="/account/sites/${site.id}/leave">Leave</a>` : null}
 </li>`,
   )}</ul>
 </section>`;

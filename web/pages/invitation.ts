@@ -13,7 +13,7 @@ export function invitationPage({ form, id, hostname, inviter, email, expiresAt }
 its drafts and publish. Only the owner can manage payments and the site’s name.</p>
 <div class="panel">
 ${form({ action: `/account/invitations/${id}/accept` }, html`<button>Accept</button>`)}
-${form({ action: `/account/invitations/${id}/decline` }, html`<button class="quiet">Decline</button>`)}
+<a class="button quiet" href="/account/invitations/${id}/decline">Decline</a>
 <p class="hint">The invitation expires on ${day(expiresAt)}.</p>
 </div>`;
   return writePage({
