@@ -6,21 +6,21 @@ import type { Store } from '#providers/store/store.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { isHostLabel } from '#runtime/ids.ts';
 import { createBlobCache } from './content/blob-cache.ts';
-import { isHashedAsset, wantsPage } from './content/files.ts';
+import { wantsPage } from './content/files.ts';
 import { createPreviousAssets } from './content/previous-assets.ts';
-import { servedFile } from './content/representations.ts';
-import { answerFile, answerMissing, answerPage, answerRedirect, type EdgeResponse } from './content/response.ts';
+import { answerPage, type EdgeResponse } from './content/response.ts';
 import { answerSketch } from './content/sketches.ts';
-import { createVersions, type Version } from './content/versions.ts';
+import { createVersions } from './content/versions.ts';
 import type { VisitorRequest } from './http/request.ts';
 import { andThen, type MaybePromise } from './maybe-async.ts';
-import type { EdgeDatabase, SiteRow } from './routing/database.ts';
+import type { EdgeDatabase } from './routing/database.ts';
 import { createHostRedirects, type HostMatch, type TlsEndpoint } from './routing/host-redirects.ts';
 import { certificateNameOf, type RequestAddress, siteNameOf } from './routing/hosts.ts';
+import { createLiveSites } from './routing/live-sites.ts';
 import { createPathCache } from './routing/path-cache.ts';
 import { readTarget, type Target } from './routing/paths.ts';
 import { createDraftResponder } from './routing/previews.ts';
-import { applyRedirectRules, createSiteRedirects } from './routing/redirects.ts';
+import { createSiteRedirects } from './routing/redirects.ts';
 import { openSites } from './routing/sites.ts';
 import { createSketchHosts } from './routing/sketch-hosts.ts';
 
@@ -81,7 +81,9 @@ export function createEdge(parts: EdgeParts): Edge {
   const siteRedirects = createSiteRedirects(store, redirectsBytesMax);
   const previousAssets = createPreviousAssets({ ...parts, bytesMax: previousAssetsBytesMax });
   const source = { store, blobs: createBlobCache(store, parts.cacheBytes) };
-  const respondWithDraft = createDraftResponder({ ...parts, source, versions, pathCache, siteRedirects });
+  const shared = { source, versions, pathCache, siteRedirects };
+  const liveSites = createLiveSites({ ...shared, previousAssets });
+  const respondWithDraft = createDraftResponder({ ...parts, ...shared });
   const ofSketches = { store, baseDomain, baseUrl: parts.baseUrl, sketchHosts: createSketchHosts(parts.database) };
   // At most one log line per host and second.
   const recentlyLogged = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 });
@@ -98,11 +100,13 @@ export function createEdge(parts: EdgeParts): Edge {
   function route(request: VisitorRequest): MaybePromise<EdgeResponse> {
     const refused = misdirected(request);
     if (refused) return refused;
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answerPage('notAllowed', 'text');
-    const { address } = request;
+    const { method, address } = request;
+    const isRead = method === 'GET' || method === 'HEAD';
+    if (!isRead && method !== 'OPTIONS') return answerPage('notAllowed', 'text');
     const target = address && readTarget(address.target);
-    if (!target) return answerPage('badRequest', 'text');
+    if (!target) return answerPage(isRead ? 'badRequest' : 'notAllowed', 'text');
     const place = placeOf(address);
+    if (!isRead) return place.site ? liveSites.answerPreflight(place.site, target) : answerPage('notAllowed', 'text');
     const moved = hostRedirects.redirectFor(address, request.isSecure, place);
     const answer = moved ?? answerAt(request, place, address.host, target);
     return request.isSecure && hostRedirects.isStrict(address.host, place) ? withStrictTransport(answer) : answer;
@@ -130,10 +134,7 @@ export function createEdge(parts: EdgeParts): Edge {
     if (host === baseDomain) return answerBase(target.path, as);
     // Site names never collide with the platform's own hosts.
     if (!site) return name === undefined ? answerPage('unknown', as) : answerOther(request, name, target, as);
-    if (site.status !== 'active') return answerPage(site.status, as);
-    if (site.manifestSha256 === null) return answerPage('unpublished', as);
-    const version = versions.cached(site.manifestSha256) ?? versions.load(site.manifestSha256);
-    return andThen(version, (known) => answerSite(request, site, known, target));
+    return liveSites.answer(request, site, target);
   }
 
   /** The base domain: a page for people, and readiness for load balancers. */
@@ -151,43 +152,6 @@ export function createEdge(parts: EdgeParts): Edge {
     if (isHostLabel('sketch', name)) return answerSketch(ofSketches, request, name, target, as);
     const found = sites.byLabel(name);
     return found ? respondWithDraft(request, found, target, as) : answerPage('unknown', as);
-  }
-
-  function answerSite(
-    request: VisitorRequest,
-    site: SiteRow,
-    version: Version,
-    target: Target,
-  ): MaybePromise<EdgeResponse> {
-    const own = site.redirectsSha256;
-    if (own === null && !version.redirects) return answerPath(request, site, version, target);
-    const set = own === null ? undefined : (siteRedirects.cached(own) ?? siteRedirects.load(own));
-    return andThen(set, (known) => {
-      const as = wantsPage(target.path) ? 'html' : 'text';
-      return applyRedirectRules([known, version.redirects], target, as) ?? answerPath(request, site, version, target);
-    });
-  }
-
-  function answerPath(
-    request: VisitorRequest,
-    site: SiteRow,
-    version: Version,
-    target: Target,
-  ): MaybePromise<EdgeResponse> {
-    const found = pathCache.find(version, target.path);
-    if (found && 'redirectTo' in found) return answerRedirect(found.redirectTo, target.query);
-    if (found) return withPage(answerFile(source, request, found.served), site.id, found.served.page);
-    if (!isHashedAsset(target.path)) return answerNothing(request, version, target.path);
-    return previousAssets.find(site.id, target.path).then((asset) => {
-      if (asset) return answerFile(source, request, servedFile(asset));
-      return answerNothing(request, version, target.path);
-    });
-  }
-
-  function answerNothing(request: VisitorRequest, version: Version, path: string): MaybePromise<EdgeResponse> {
-    if (!wantsPage(path)) return answerPage('missing', 'text');
-    const page = pathCache.find(version, '404.html');
-    return page && 'served' in page ? answerMissing(source, request, page.served) : answerPage('missing', 'html');
   }
 
   function fail({ address }: VisitorRequest, err: unknown): EdgeResponse {
@@ -223,14 +187,4 @@ export function createEdge(parts: EdgeParts): Edge {
 
 function withStrictTransport(answer: MaybePromise<EdgeResponse>): MaybePromise<EdgeResponse> {
   return andThen(answer, (known) => ({ ...known, isStrict: true }));
-}
-
-/** Adds site and page, for the page view counter. */
-function withPage(
-  answer: MaybePromise<EdgeResponse>,
-  siteId: string,
-  page: string | undefined,
-): MaybePromise<EdgeResponse> {
-  if (page === undefined) return answer;
-  return andThen(answer, ({ head, body }) => ({ head, body, siteId, page }));
 }

@@ -1,16 +1,23 @@
 /**
- * Finds and follows redirect rules. Pure. Exact rules take one lookup; rules that end in `/*` take one walk down the
- * folders of the path. The most specific rule of a list wins, wherever it is in the list.
+ * Finds and follows redirect rules and rewrites. Pure. Exact rules take one lookup; rules that end in `/*` take one walk
+ * down the folders of the path. The most specific rule of a list wins, wherever it is in the list.
  */
+import { isEvasive } from './paths.ts';
+import { placeholderName, placeholdersOf } from './placeholders.ts';
 
 export const redirectStatuses = [301, 302, 307, 308, 410] as const;
-export type RedirectStatus = (typeof redirectStatuses)[number];
+/** Of a rewrite: the file at the target is the response, unless there is a file at the path itself. */
+export const rewriteStatus = 200;
+export type RedirectStatus = (typeof redirectStatuses)[number] | typeof rewriteStatus;
 
-/** `from` may end in `/*`; `:splat` in `to` is replaced by the part that matched it. A 410 has no target. */
+/**
+ * `from` may end in `/*`; `:splat` in `to` is replaced by the part that matched it. A segment `:name` of `from` matches
+ * one segment, which replaces `:name` in `to`. A 410 has no target.
+ */
 export type RedirectRule = { from: string; to?: string | undefined; status: RedirectStatus };
 
-/** A matching rule, and the decoded part that its `*` matched. */
-export type Match = { rule: RedirectRule; splat: string };
+/** A matching rule, and the decoded parts that its `*` (`splat`) and its placeholders matched. */
+export type Match = { rule: RedirectRule; parts: ReadonlyMap<string, string> };
 
 export type RedirectTable = {
   /** The rule for a decoded path without its leading slash. A trailing slash makes no difference. */
@@ -18,7 +25,15 @@ export type RedirectTable = {
   size: number;
 };
 
-type Folder = { rule?: RedirectRule; children: Map<string, Folder> };
+type Folder = {
+  /** The rule that ends in `/*` here. */
+  open?: RedirectRule;
+  /** The rule with placeholders that ends here. */
+  closed?: RedirectRule;
+  children: Map<string, Folder>;
+  /** Below a placeholder. */
+  any?: Folder;
+};
 
 /** The path of `from`, decoded and without its leading slash, and whether it ends in `/*`. Throws URIError. */
 export function readFrom(from: string): { path: string; splat: boolean } {
@@ -32,17 +47,25 @@ export function createRedirectTable(rules: readonly RedirectRule[]): RedirectTab
   const root: Folder = { children: new Map() };
   for (const rule of rules) {
     const { path, splat } = readFrom(rule.from);
-    if (splat) folderAt(root, path).rule = rule;
+    if (splat) folderAt(root, path).open = rule;
+    else if (placeholdersOf(path).length > 0) folderAt(root, path).closed = rule;
     else exact.set(path, rule);
   }
   return {
     size: rules.length,
     find(path) {
-      const rule = exact.get(withoutSlash(path));
-      return rule ? { rule, splat: '' } : longest(root, path);
+      const wanted = withoutSlash(path);
+      const rule = exact.get(wanted);
+      if (rule) return { rule, parts: new Map() };
+      const segments = wanted === '' ? [] : wanted.split('/', depthMax);
+      const found = mostSpecific(root, segments, 0);
+      return found && { rule: found.rule, parts: partsOf(found.rule, path) };
     },
   };
 }
+
+// No rule has more segments (`redirects/rules.ts`).
+const depthMax = 1_024;
 
 function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
@@ -51,27 +74,44 @@ function withoutSlash(path: string): string {
 function folderAt(root: Folder, path: string): Folder {
   let folder = root;
   for (const name of path === '' ? [] : path.split('/')) {
-    const next: Folder = folder.children.get(name) ?? { children: new Map() };
-    folder.children.set(name, next);
+    const isAny = placeholdersOf(name).length > 0;
+    const next: Folder = (isAny ? folder.any : folder.children.get(name)) ?? { children: new Map() };
+    if (isAny) folder.any = next;
+    else folder.children.set(name, next);
     folder = next;
   }
   return folder;
 }
 
-/** The rule of the deepest folder on the path that has one. */
-function longest(root: Folder, path: string): Match | undefined {
-  let folder = root;
-  let found: Match | undefined = root.rule && { rule: root.rule, splat: path };
-  for (let at = 0; at <= path.length; ) {
-    const slash = path.indexOf('/', at);
-    const end = slash === -1 ? path.length : slash;
-    const next = folder.children.get(path.slice(at, end));
-    if (!next) break;
-    folder = next;
-    at = end + 1;
-    if (folder.rule) found = { rule: folder.rule, splat: path.slice(at) };
+type Candidate = { rule: RedirectRule; depth: number; isClosed: boolean };
+
+/**
+ * A rule for the whole path, else the one of the deepest folder. A name precedes a placeholder. Visits each folder at
+ * most once, and only those of rules with placeholders besides one way down.
+ */
+function mostSpecific(folder: Folder, segments: readonly string[], depth: number): Candidate | undefined {
+  const name = segments[depth];
+  if (name === undefined) {
+    if (folder.closed) return { rule: folder.closed, depth, isClosed: true };
+    return folder.open && { rule: folder.open, depth, isClosed: false };
   }
-  return found;
+  let best = folder.open && { rule: folder.open, depth, isClosed: false };
+  for (const next of [folder.children.get(name), name === '' ? undefined : folder.any]) {
+    const found = next && mostSpecific(next, segments, depth + 1);
+    if (found?.isClosed) return found;
+    if (found && (!best || found.depth > best.depth)) best = found;
+  }
+  return best;
+}
+
+function partsOf({ from }: RedirectRule, path: string): Map<string, string> {
+  const { path: pattern, splat } = readFrom(from);
+  const wanted = pattern === '' ? [] : pattern.split('/');
+  const segments = path.split('/');
+  const parts = new Map(
+    wanted.flatMap((name, index) => placeholdersOf(name).map((found) => [found, segments[index] ?? ''] as const)),
+  );
+  return splat ? parts.set('splat', segments.slice(wanted.length).join('/')) : parts;
 }
 
 /** The first list with a matching rule decides. */
@@ -86,17 +126,38 @@ export function findRedirect(tables: readonly (RedirectTable | undefined)[], pat
 /**
  * The target of a match: an absolute URL, or a path of the site that begins with exactly one slash, so that nothing in
  * a request can lead to another host. `query` is the request's own, with its `?`; it is added to the rule's. Undefined
- * for 410.
+ * for a 410 and for a rewrite.
  */
-export function locationOf({ rule, splat }: Match, query = ''): string | undefined {
-  if (rule.to === undefined || rule.status === 410) return undefined;
-  const [, path = '', ownQuery = '', fragment = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(rule.to) ?? [];
-  // A function, because the replacement may contain `$&`.
-  const filled = path.replaceAll(':splat', () => splat.split('/').map(encodeURIComponent).join('/'));
-  const place = rule.to.startsWith('/') ? filled.replace(/^\/+/, '/') : filled;
-  const asked = ownQuery.replaceAll(':splat', () => encodeURIComponent(splat));
+export function locationOf(match: Match, query = ''): string | undefined {
+  const { to, status } = match.rule;
+  if (to === undefined || status === 410 || status === rewriteStatus) return undefined;
+  const [, path = '', ownQuery = '', fragment = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(to) ?? [];
+  const filled = fill(path, match, (value) => value.split('/').map(encodeURIComponent).join('/'));
+  const place = to.startsWith('/') ? filled.replace(/^\/+/, '/') : filled;
+  const asked = fill(ownQuery, match, encodeURIComponent);
   const kept = query.length > 1 ? (asked ? `${asked}&${query.slice(1)}` : query) : asked;
   return place + kept + fragment;
+}
+
+function fill(text: string, { parts }: Match, encode: (value: string) => string): string {
+  if (parts.size === 0) return text;
+  return text.replace(placeholderName, (written, name: string) => {
+    const value = parts.get(name);
+    return value === undefined ? written : encode(value);
+  });
+}
+
+/** The decoded path of the file that a rewrite serves, without its leading slash. Undefined for other rules. */
+export function rewriteOf(match: Match): string | undefined {
+  const { to, status } = match.rule;
+  if (to === undefined || status !== rewriteStatus) return undefined;
+  const path = fill(decodeURIComponent(to), match, (value) => value).replace(/^\/+/, '');
+  return isEvasive(path) ? undefined : path;
+}
+
+/** Whether the path belongs to certificate authorities, which the platform answers itself (RFC 8555 section 8.3). */
+export function isChallenge(path: string): boolean {
+  return /^\.well-known\/acme-challenge(\/|$)/i.test(path);
 }
 
 /** Browsers give up after 20 redirects (the Fetch standard, HTTP-redirect fetch). */

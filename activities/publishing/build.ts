@@ -6,12 +6,14 @@ import { withHeartbeat } from '#activities/heartbeat.ts';
 import { Deployment, type Output } from '#db/deployments/deployment.ts';
 import { goLive, markStoring, recordOutput } from '#db/deployments/transitions.ts';
 import { storeDraft } from '#db/previews/transitions.ts';
+import { headersFile, requireUsableHeaders } from '#providers/headers/file.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, BuildTimes } from '#providers/sandbox/sandbox.ts';
 import type { Limits } from '#rules/limit-names.ts';
 import { limitsOf, planLimitsOf } from '#rules/plan-limits.ts';
 import { isSettled } from '#rules/states.ts';
+import { AppError, errors } from '#runtime/errors.ts';
 import { countBuild } from '#runtime/telemetry/metrics.ts';
 import { withSpan } from '#runtime/telemetry/spans.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
@@ -154,7 +156,7 @@ function outputHandlers(
     async onBuilt(ms) {
       const sandbox = performance.now() - from;
       const files = await output.all();
-      await checkRedirects(deps, deployment, files);
+      await checkRules(deps, deployment, files);
       await storing;
       await job.keep(files, { ...ms, sandbox });
     },
@@ -165,10 +167,15 @@ function rounded(ms: BuildTimes): BuildTimes {
   return Object.fromEntries(Object.entries(ms).map(([step, time]) => [step, Math.round(time)]));
 }
 
-/** Invalid redirects fail the build, like a page that does not compile. */
-async function checkRedirects({ store }: BuilderDeps, { siteUrl }: Deployment, files: ManifestFile[]): Promise<void> {
-  const file = files.find(({ path }) => path === redirectsFile);
-  await nonRetryable(() => requireUsableRedirects(store, file, siteUrl));
+/** Invalid redirects and headers fail the build, like a page that does not compile. */
+async function checkRules({ store }: BuilderDeps, { siteUrl }: Deployment, files: ManifestFile[]): Promise<void> {
+  const fileOf = (name: string) => files.find(({ path }) => path === name);
+  await nonRetryable(() => requireUsableRedirects(store, fileOf(redirectsFile), siteUrl));
+  await nonRetryable(() =>
+    requireUsableHeaders(store, fileOf(headersFile)).catch((error) => {
+      throw error instanceof AppError && error.code === 'invalid_headers' ? errors.build_failed(error.message) : error;
+    }),
+  );
 }
 
 async function storeManifest({ store }: BuilderDeps, files: ManifestFile[]): Promise<Output> {

@@ -5,6 +5,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Pack, pack } from 'tar-stream';
+import { headersFile } from '#providers/headers/file.ts';
 import { contentFolder } from '#providers/paths.ts';
 import { redirectsFile } from '#providers/redirects/file.ts';
 import { bytesOf } from '#providers/repositories/objects.ts';
@@ -16,8 +17,8 @@ import { createDraftReader, type DraftReader } from './draft-reader.ts';
 import { mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
 import { ExecutedFiles } from './executed.ts';
 
-/** The build copies `public/` unchanged, so the file reaches the output under its own name. */
-const redirectsMount = `public/${redirectsFile}`;
+/** The build copies `public/` unchanged, so these files reach the output under their own names. */
+const mountedInPublic: ReadonlySet<string> = new Set([redirectsFile, headersFile]);
 
 /** A site is built without drafts, a preview with them. */
 export type Drafts = 'without drafts' | 'with drafts';
@@ -107,7 +108,7 @@ async function addTree(
 
 function mountOf(repository: Repository, path: string): string {
   if (repository === 'content') return contentFolder + path;
-  return path === redirectsFile ? redirectsMount : path;
+  return mountedInPublic.has(path) ? `public/${path}` : path;
 }
 
 /** Adds one file, with backpressure. */

@@ -8,7 +8,7 @@ import { fileOf, readFiles } from '#api/plugins/file-body.ts';
 import { idParams } from '#api/schemas.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { assetsOf, bytesOfBlob, putAsset, readAsset } from './rules.ts';
+import { assetsOf, bytesOfBlob, evaluateRead, putAsset, readAsset } from './rules.ts';
 import { assetParams, assetSchema, assetView } from './schemas.ts';
 
 /** Single files of a site: list, read, write. */
@@ -45,25 +45,38 @@ export function assetRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Read a file',
         description:
-          'Returns the file’s contents. The `etag` header is its SHA-256 hash; send it as `If-Match` in a later write. An account can read 8 files at a time.',
+          'Returns the file’s contents. The `etag` header is its SHA-256 hash; send it as `If-Match` in a later write, or as `If-None-Match` in a later read. With `Range: bytes=…`, the response is a part of the file. An account can read 8 files at a time.',
         params: assetParams,
-        response: { 200: z.any().describe('The file.') },
+        response: {
+          200: z.any().describe('The file.'),
+          206: z.any().describe('The part of the file that `Range` names.'),
+          304: z.void().describe('The file is still the one that `If-None-Match` names.'),
+        },
       },
     },
-    async ({ em, actor, params }, reply) =>
+    async ({ em, actor, params, headers }, reply) =>
       await reads(actor.accountId, reply, async () => {
         const file = await readAsset(em, deps, actor, params.id, params['*']);
         const name = file.path.split('/').at(-1) ?? '';
+        reply.headers({ etag: `"${file.sha256}"`, 'accept-ranges': 'bytes' });
+        const { status, part } = evaluateRead(file, {
+          ifMatch: headers['if-match'],
+          ifNoneMatch: headers['if-none-match'],
+          range: headers.range,
+          ifRange: headers['if-range'] as string | undefined,
+        });
+        if (status === 304) return reply.code(304).send();
+        if (part) reply.header('content-range', `bytes ${part.start}-${part.end}/${file.bytes}`);
         return reply
+          .code(status)
           .headers({
             'content-type': contentTypeOf(file.path),
-            'content-length': file.bytes,
-            etag: `"${file.sha256}"`,
+            'content-length': part ? part.end - part.start + 1 : file.bytes,
             // A site's file is untrusted: on our host it must not run, nor render as a page.
             'content-security-policy': "sandbox; default-src 'none'",
             'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percent)}`,
           })
-          .send(Readable.from(bytesOfBlob(deps, params.id, file.oid), { objectMode: false }));
+          .send(Readable.from(bytesOfBlob(deps, params.id, file.oid, part), { objectMode: false }));
       }),
   );
 

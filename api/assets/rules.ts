@@ -14,6 +14,7 @@ import { placeOf } from '#git/rules/formats.ts';
 import { contentFolder, printable } from '#providers/paths.ts';
 import type { TreeEntry } from '#providers/repositories.ts';
 import { call } from '#rules/calls/calls.ts';
+import { type ByteRange, type Conditions, evaluateConditions } from '#rules/http-conditions.ts';
 import { type PlanLimits, planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -140,9 +141,35 @@ export async function assetsOf(em: EntityManager, deps: Deps, site: Site) {
   };
 }
 
-/** The bytes of a blob of the source repository. */
-export async function* bytesOfBlob(deps: Deps, siteId: string, oid: string): AsyncGenerator<Buffer> {
-  for await (const { content } of requireRepositories(deps).readBlobs(siteId, 'source', [oid])) yield* content;
+/** The bytes of a blob of the source repository, or a part of them. */
+export async function* bytesOfBlob(deps: Deps, siteId: string, oid: string, part?: ByteRange): AsyncGenerator<Buffer> {
+  const { start, end } = part ?? { start: 0, end: Number.POSITIVE_INFINITY };
+  let at = 0;
+  for await (const { content } of requireRepositories(deps).readBlobs(siteId, 'source', [oid])) {
+    for await (const chunk of content) {
+      const wanted = chunk.subarray(Math.max(0, start - at), Math.max(0, end + 1 - at));
+      at += chunk.length;
+      if (wanted.length > 0) yield wanted;
+      if (at > end) return;
+    }
+  }
+}
+
+/** What a read with these conditions sends. Throws `stale_hash` and `invalid_range`. */
+export function evaluateRead(file: AssetFile, conditions: Conditions): { status: 200 | 206 | 304; part?: ByteRange } {
+  const outcome = evaluateConditions(conditions, `"${file.sha256}"`, file.bytes);
+  switch (outcome.status) {
+    case 412:
+      throw errors.stale_hash(`${printable(file.path)} has changed: its present hash is ${file.sha256}.`, {
+        nextAction: 'Read the file again without If-Match.',
+      });
+    case 416:
+      throw errors.invalid_range(`${printable(file.path)} has ${file.bytes} bytes, and the range begins after them.`);
+    case 206:
+      return { status: 206, part: outcome.range };
+    default:
+      return { status: outcome.status };
+  }
 }
 
 async function hashOf(deps: Deps, site: Site, oid: string): Promise<string> {

@@ -7,6 +7,7 @@ import { goLive, settle } from '#db/deployments/transitions.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { headersFile, requireUsableHeaders } from '#providers/headers/file.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { printable } from '#providers/paths.ts';
 import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file.ts';
@@ -66,7 +67,7 @@ export function requireOpenUpload(deployment: Deployment, now: Date): void {
 
 /**
  * Makes the upload live by moving the pointer once. Repeated, it returns the same.
- * Throws `upload_incomplete`, `invalid_manifest` (nothing was named), `invalid_redirects`, `not_accepting_uploads`, `superseded`.
+ * Throws `upload_incomplete`, `invalid_manifest` (nothing was named), `invalid_redirects`, `invalid_headers`, `not_accepting_uploads`, `superseded`.
  */
 export async function completeUpload(
   em: EntityManager,
@@ -84,7 +85,7 @@ export async function completeUpload(
     return await completeUpload(deps.em(), deps, actor, deploymentId);
   }
   const files = await filesOf(em, deploymentId);
-  await requireRedirects(deps, deployment, files);
+  await requireRules(deps, deployment, files);
   await saveManifest(em, deps, deploymentId, files);
   const live = await goLive(deps.em(), deps.clock, deploymentId, {
     record: (tx, { site }) =>
@@ -158,17 +159,21 @@ async function filesOf(em: EntityManager, deploymentId: string): Promise<Manifes
   }));
 }
 
-/** A manifest cannot be changed, so a version with invalid redirects has failed. */
-async function requireRedirects(deps: Deps, { id, siteUrl, site }: Deployment, files: ManifestFile[]): Promise<void> {
-  const file = files.find(({ path }) => path === redirectsFile);
-  await requireUsableRedirects(deps.store, file, siteUrl).catch(async (cause) => {
-    if (!(cause instanceof AppError) || cause.code !== 'invalid_redirects') throw cause;
-    const error = errors.invalid_redirects(cause.message, {
+/** A manifest cannot be changed, so a version with invalid redirects or headers has failed. */
+async function requireRules(deps: Deps, { id, siteUrl, site }: Deployment, files: ManifestFile[]): Promise<void> {
+  const fileOf = (name: string) => files.find(({ path }) => path === name);
+  try {
+    await requireUsableRedirects(deps.store, fileOf(redirectsFile), siteUrl);
+    await requireUsableHeaders(deps.store, fileOf(headersFile));
+  } catch (cause) {
+    const code = cause instanceof AppError ? cause.code : undefined;
+    if (!(cause instanceof AppError) || (code !== 'invalid_redirects' && code !== 'invalid_headers')) throw cause;
+    const error = errors[code](cause.message, {
       nextAction: `Fix the file, and start a new upload with ${call('deployment.create', { id: site })}. All other files are already stored.`,
     });
     await settle(deps.em(), deps, id, { status: 'failed', error: error.toBody() });
     throw error;
-  });
+  }
 }
 
 async function saveManifest(em: EntityManager, { store }: Deps, id: string, files: ManifestFile[]): Promise<void> {

@@ -1,11 +1,11 @@
 /** Inserts our markup into pages of a site: the bar of a draft, the loader of the overlay. Other files are unchanged. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { matchesStrongly, matchesWeakly } from '#edge/http/conditions.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
 import { andThen, type MaybePromise } from '#edge/maybe-async.ts';
+import { matchesStrongly, matchesWeakly } from '#rules/http-conditions.ts';
 import { cachedBytesMax } from './blob-cache.ts';
-import { identityOf, type ServedFile } from './representations.ts';
+import { identityOf, otherFields, type ServedFile } from './representations.ts';
 import { answerFile, answerMissing, type EdgeResponse, MissingBlob, type Source } from './response.ts';
 
 /** `tag` is part of the entity tags of pages with this snippet. */
@@ -32,7 +32,7 @@ export function insertIntoPage(page: Buffer, { bytes }: Snippet): Buffer {
 }
 
 /** Whether the file is an HTML page. */
-export function isPage({ file }: ServedFile): boolean {
+function isPage({ file }: ServedFile): boolean {
   return /\.html?$/i.test(file.path);
 }
 
@@ -54,24 +54,25 @@ export function answerInserted(
   const { ifMatch, ifNoneMatch } = request.fields;
   if (status === 200 && ifMatch !== undefined && !matchesStrongly(ifMatch, etag)) return empty(412, []);
   if (status === 200 && ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag))
-    return empty(304, ['etag', etag]);
+    return empty(304, ['etag', etag, ...otherFields(served)]);
   if (served.file.bytes > cachedBytesMax) return answerLarge(source, served, snippet, etag, status);
   const plain = identityOf(served);
   return andThen(source.blobs.cached(plain.key) ?? source.blobs.load(plain.key), (page) => {
     if (page?.length !== served.file.bytes) throw new MissingBlob(`blob ${plain.key} is missing or incomplete`);
     const body = insertIntoPage(page, snippet);
-    return { head: { status, fields: [...fieldsOf(etag), 'content-length', String(body.length)] }, body };
+    return { head: { status, fields: [...fieldsOf(served, etag), 'content-length', String(body.length)] }, body };
   });
 }
 
 /** Appends the snippet to a page that is too large for memory. */
 function answerLarge(
   { store }: Source,
-  { file }: ServedFile,
+  served: ServedFile,
   snippet: Snippet,
   etag: string,
   status: 200 | 404,
 ): EdgeResponse {
+  const { file } = served;
   const length = file.bytes + snippet.bytes.length;
   const open = async () => {
     const content = await store.read(file.sha256);
@@ -79,7 +80,7 @@ function answerLarge(
     return followedBy(content, snippet);
   };
   return {
-    head: { status, fields: [...fieldsOf(etag), 'content-length', String(length)] },
+    head: { status, fields: [...fieldsOf(served, etag), 'content-length', String(length)] },
     body: { bytes: length, open },
   };
 }
@@ -96,16 +97,10 @@ export function followedBy(content: Readable, { bytes }: Snippet): Readable {
 
 const cacheControl = ['cache-control', 'private, no-cache'];
 
-function fieldsOf(etag: string): string[] {
-  return [
-    'content-type',
-    'text/html; charset=utf-8',
-    'etag',
-    etag,
-    ...cacheControl,
-    'x-content-type-options',
-    'nosniff',
-  ];
+function fieldsOf(served: ServedFile, etag: string): string[] {
+  const nosniff = served.headers.has('x-content-type-options') ? [] : ['x-content-type-options', 'nosniff'];
+  const type = ['content-type', 'text/html; charset=utf-8'];
+  return [...type, 'etag', etag, ...cacheControl, ...otherFields(served), ...nosniff];
 }
 
 function empty(status: 304 | 412, fields: string[]): EdgeResponse {

@@ -10,7 +10,7 @@ import type { ManifestFile } from '#providers/manifest.ts';
 import type { Store } from '#providers/store/store.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
-import { isHashedAsset } from './files.ts';
+import { hashedFolders, isHashedAsset, mixedFolder } from './files.ts';
 import { readVersion } from './versions.ts';
 
 export type PreviousAssets = {
@@ -73,10 +73,12 @@ export function createPreviousAssets({ database, store, clock, log, bytesMax }: 
     if (assets.size >= assetsMax) return;
     const { files } = await readVersion(store, manifest);
     let read = 0;
-    for (const file of files.within('_astro/')) {
-      if (isHashedAsset(file.path)) add(assets, file.path, file);
-      // Yields to other requests.
-      if (++read % 500 === 0) await setImmediate();
+    for (const folder of [...hashedFolders, mixedFolder]) {
+      for (const file of files.within(folder)) {
+        if (isHashedAsset(file.path)) add(assets, file.path, file);
+        // Yields to other requests.
+        if (++read % 500 === 0) await setImmediate();
+      }
     }
   }
 

@@ -1,12 +1,12 @@
 /** Responses as data: decided here, sent by the protocol's sender. */
 import type { Readable } from 'node:stream';
-import { type ByteRange, matchesStrongly, matchesWeakly, readRange } from '#edge/http/conditions.ts';
 import { acceptedEncodings } from '#edge/http/encodings.ts';
 import type { Head } from '#edge/http/http1-head.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
 import { andThen, type MaybePromise } from '#edge/maybe-async.ts';
 import { hrefOf } from '#edge/routing/paths.ts';
 import type { Store } from '#providers/store/store.ts';
+import { type ByteRange, evaluateConditions } from '#rules/http-conditions.ts';
 import { type BlobCache, cachedBytesMax } from './blob-cache.ts';
 import { ownPage, type PageName } from './pages.ts';
 import { identityOf, type Representation, type ServedFile, selectRepresentation } from './representations.ts';
@@ -46,14 +46,12 @@ export function answerFile(
   const representation = ranged
     ? identityOf(file)
     : selectRepresentation(file, acceptedEncodings(fields.acceptEncoding));
-  if (fields.ifMatch !== undefined && !matchesStrongly(fields.ifMatch, representation.etag)) return answerEmpty(412);
-  if (fields.ifNoneMatch !== undefined && matchesWeakly(fields.ifNoneMatch, representation.etag))
-    return { head: representation.unchanged, body: undefined };
-  if (ranged && (fields.ifRange === undefined || fields.ifRange === representation.etag)) {
-    const range = readRange(fields.range as string, file.file.bytes);
-    if (range === 'unsatisfiable') return answerEmpty(416, ['content-range', `bytes */${file.file.bytes}`]);
-    if (range) return answerRange(source, file, range);
-  }
+  const conditions = ranged || fields.range === undefined ? fields : { ...fields, range: undefined };
+  const outcome = evaluateConditions(conditions, representation.etag, file.file.bytes);
+  if (outcome.status === 304) return { head: representation.unchanged, body: undefined };
+  if (outcome.status === 412) return answerEmpty(412);
+  if (outcome.status === 416) return answerEmpty(416, ['content-range', `bytes */${file.file.bytes}`]);
+  if (outcome.status === 206) return answerRange(source, file, outcome.range);
   return answerWhole(source, file, representation, 200);
 }
 

@@ -1,11 +1,13 @@
 /** Caches versions of sites: the files of a deployment by path. Versions never change. */
 import { LRUCache } from 'lru-cache';
 import { readVersionRedirects, weightOf } from '#edge/routing/redirects.ts';
+import { headersFile, parseHeadersFile } from '#providers/headers/file.ts';
+import { createHeaderTable, type HeaderTable } from '#providers/headers.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
 import { lookUpManifest } from '#providers/manifest-lookup.ts';
 import { outputFault } from '#providers/paths.ts';
 import { redirectsFile } from '#providers/redirects/file.ts';
-import type { RedirectTable } from '#providers/redirects.ts';
+import { isChallenge, type RedirectTable } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
 
 /** The served files of a version. */
@@ -21,6 +23,8 @@ export type Version = {
   files: Files;
   /** The rules of its own `_redirects`. */
   redirects: RedirectTable | undefined;
+  /** The header fields of its own `_headers`. */
+  headers: HeaderTable | undefined;
   /** Approximate bytes of memory. */
   weight: number;
 };
@@ -55,11 +59,13 @@ export async function readVersion(store: Store, manifestSha256: string): Promise
   if (!manifest) throw new Error(`manifest ${manifestSha256} is not in the store`);
   const lines = lookUpManifest(manifest);
   const redirects = await readVersionRedirects(store, lines.get(redirectsFile));
+  const headers = await readVersionHeaders(store, lines.get(headersFile));
   versionsRead += 1;
   return {
     number: versionsRead,
     redirects,
-    weight: lines.bytes + weightOf(redirects) + 1024,
+    headers,
+    weight: lines.bytes + weightOf(redirects) + (headers?.weight ?? 0) + 1024,
     files: {
       get(path) {
         const file = lines.get(path);
@@ -72,7 +78,19 @@ export async function readVersion(store: Store, manifestSha256: string): Promise
   };
 }
 
+/** They were validated when the version was published: an invalid file is older than such rules, and is ignored. */
+async function readVersionHeaders(store: Store, file: ManifestFile | undefined): Promise<HeaderTable | undefined> {
+  if (!file) return undefined;
+  const content = await store.readAll(file.sha256);
+  if (!content) throw new Error(`blob ${file.sha256} is missing`);
+  try {
+    return createHeaderTable(parseHeadersFile(content));
+  } catch {
+    return undefined;
+  }
+}
+
 /** An old manifest may contain files that later rules forbid. */
 function isServed({ path }: ManifestFile): boolean {
-  return path !== redirectsFile && !outputFault(path);
+  return path !== redirectsFile && path !== headersFile && !isChallenge(path) && !outputFault(path);
 }

@@ -1,16 +1,17 @@
 /** Drafts of sites, each on its own host: served like the site, with a bar on each page, and hidden from search engines. */
 import { LRUCache } from 'lru-cache';
 import { draftBar } from '#edge/content/draft-bar.ts';
-import { wantsPage } from '#edge/content/files.ts';
 import { answerInserted, createSnippet, type Snippet } from '#edge/content/insertion.ts';
-import { answerPage, answerRedirect, type EdgeResponse, type Source } from '#edge/content/response.ts';
+import { answerPage, type EdgeResponse, type Source } from '#edge/content/response.ts';
+import { sitePolicies } from '#edge/content/review-policy.ts';
 import type { Version, Versions } from '#edge/content/versions.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
 import { andThen, type MaybePromise } from '#edge/maybe-async.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { PathCache } from './path-cache.ts';
 import type { Target } from './paths.ts';
-import { applyRedirectRules, type SiteRedirects } from './redirects.ts';
+import type { SiteRedirects } from './redirects.ts';
+import { answerNothing, notFoundPage, resolve } from './resolution.ts';
 import type { SitePreview } from './site-table.ts';
 
 type Parts = {
@@ -22,7 +23,7 @@ type Parts = {
   siteRedirects: SiteRedirects;
 };
 
-type Draft = { request: VisitorRequest; found: SitePreview; target: Target; as: 'html' | 'text'; bar: Snippet };
+type Draft = { request: VisitorRequest; target: Target; bar: Snippet };
 
 /** Returns the function that responds to requests for a draft. */
 export function createDraftResponder({ baseDomain, clock, source, versions, pathCache, siteRedirects }: Parts) {
@@ -39,12 +40,9 @@ export function createDraftResponder({ baseDomain, clock, source, versions, path
     if (clock.now() >= new Date(preview.expiresAt)) return answerPage('ended', as);
     const version = versions.cached(preview.manifestSha256) ?? versions.load(preview.manifestSha256);
     const set = site.redirectsSha256 === null ? undefined : rulesOf(site.redirectsSha256);
-    const draft = { request, found, target, as, bar: barOf(request, found) };
+    const draft = { request, target, bar: barOf(request, found) };
     return andThen(version, (known) =>
-      andThen(set, (rules) => {
-        const ruled = applyRedirectRules([rules, known.redirects], target, as);
-        return andThen(ruled ?? answerPath(draft, known), withPrivacyFields);
-      }),
+      andThen(set, (rules) => andThen(answerPath(draft, known, rules), withPrivacyFields)),
     );
   }
 
@@ -52,14 +50,16 @@ export function createDraftResponder({ baseDomain, clock, source, versions, path
     return siteRedirects.cached(sha256) ?? siteRedirects.load(sha256);
   }
 
-  function answerPath({ request, target, bar }: Draft, version: Version): MaybePromise<EdgeResponse> {
-    const file = pathCache.find(version, target.path);
-    if (file && 'redirectTo' in file) return answerRedirect(file.redirectTo, target.query);
-    if (file) return answerInserted(source, request, file.served, bar);
-    if (!wantsPage(target.path)) return answerPage('missing', 'text');
-    const page = pathCache.find(version, '404.html');
-    if (!page || !('served' in page)) return answerPage('missing', 'html');
-    return answerInserted(source, request, page.served, bar, 404);
+  function answerPath(
+    { request, target, bar }: Draft,
+    version: Version,
+    rules: Parameters<typeof resolve>[2],
+  ): MaybePromise<EdgeResponse> {
+    const resolved = resolve(pathCache, version, rules, target);
+    if (resolved && 'answer' in resolved) return resolved.answer;
+    if (resolved) return answerInserted(source, request, resolved.served, bar);
+    const page = notFoundPage(pathCache, version, target.path);
+    return page ? answerInserted(source, request, page, bar, 404) : answerNothing(target.path);
   }
 
   function barOf({ fields }: VisitorRequest, { site, preview }: SitePreview): Snippet {
@@ -74,10 +74,15 @@ export function createDraftResponder({ baseDomain, clock, source, versions, path
   return answerDraft;
 }
 
-/** Hides any response of a draft from search engines, and its address from other sites: only invited people know it. */
-function withPrivacyFields({ head, body }: EdgeResponse): EdgeResponse {
-  const fields = head.fields.filter((_, at) => !privacyFields.has(head.fields[at - (at % 2)] as string));
-  return { head: { status: head.status, fields: [...fields, ...[...privacyFields].flat()] }, body };
+/**
+ * Hides any response of a draft from search engines, and its address from other sites: only invited people know it. The
+ * site's own policies do not apply, so that the bar and the review overlay always work.
+ */
+function withPrivacyFields({ head, body, isOwn }: EdgeResponse): EdgeResponse {
+  const isHidden = (name: string) => privacyFields.has(name) || (!isOwn && sitePolicies.has(name));
+  const fields = head.fields.filter((_, at) => !isHidden(head.fields[at - (at % 2)] as string));
+  const answer = { head: { status: head.status, fields: [...fields, ...[...privacyFields].flat()] }, body };
+  return isOwn ? { ...answer, isOwn } : answer;
 }
 const privacyFields = new Map([
   ['x-robots-tag', 'noindex, nofollow'],

@@ -5,10 +5,11 @@ import type { ManifestFile } from '#providers/manifest.ts';
 import { parseRedirectsFile } from '#providers/redirects/file.ts';
 import {
   createRedirectTable,
-  findRedirect,
   locationOf,
+  type Match,
   type RedirectRule,
   type RedirectTable,
+  rewriteStatus,
   terminates,
 } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
@@ -61,18 +62,19 @@ export async function readVersionRedirects(
   }
 }
 
-/** The response of the rule that matches the path. Two lists together can form a loop: such a rule is skipped. */
-export function applyRedirectRules(
+/** The response of a redirect rule; undefined for a rewrite. Two lists together can form a loop: such a rule is skipped. */
+export function answerRule(
   tables: readonly (RedirectTable | undefined)[],
+  match: Match,
   { path, query }: Target,
   as: 'html' | 'text',
 ): EdgeResponse | undefined {
-  const match = findRedirect(tables, path);
-  if (!match) return undefined;
+  const { status } = match.rule;
+  if (status === rewriteStatus) return undefined;
   const location = locationOf(match, query);
   if (location === undefined) return answerPage('gone', as);
   if (!terminates(tables, path)) return undefined;
   // Not cached, so that changed rules take effect immediately.
   const fields = ['location', location, 'cache-control', 'public, max-age=0, must-revalidate', 'content-length', '0'];
-  return { head: { status: match.rule.status, fields }, body: undefined };
+  return { head: { status, fields }, body: undefined };
 }

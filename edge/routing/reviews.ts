@@ -3,15 +3,17 @@
  * it selects the frame, and the frame decides who may comment. Only requests that left the fast path get here (http1-head.ts), so visitors
  * pay nothing for it.
  */
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { wantsPage } from '#edge/content/files.ts';
 import { createSnippet, followedBy, insertIntoPage, type Snippet } from '#edge/content/insertion.ts';
 import type { EdgeResponse } from '#edge/content/response.ts';
+import { admitOverlay, sitePolicies } from '#edge/content/review-policy.ts';
 import type { Edge } from '#edge/edge.ts';
-import { matchesWeakly } from '#edge/http/conditions.ts';
 import { acceptedEncodings } from '#edge/http/encodings.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
 import type { MaybePromise } from '#edge/maybe-async.ts';
+import { matchesWeakly } from '#rules/http-conditions.ts';
 import { daySeconds } from '#rules/time.ts';
 import { html } from '#web/html.ts';
 import { overlayModules } from '#web/overlay/modules.ts';
@@ -53,7 +55,7 @@ export function createReviews({ edge, baseUrl }: { edge: Pick<Edge, 'answer'>; b
     const plain = { ...request, fields: { ...request.fields, ...unconditional } };
     const answer = await edge.answer(plain);
     if (!isSitePage(answer)) return await edge.answer(request);
-    return withLoader(answer, loaderOf(baseUrl, site));
+    return withLoader(answer, baseUrl, site);
   }
 
   return {
@@ -85,26 +87,36 @@ function readCookie(cookies: string): string | undefined {
 const cookieOf = (value: string, seconds: number) =>
   `${reviewCookie}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`;
 
-function loaderOf(baseUrl: string, site: string): Snippet {
+function loaderOf(baseUrl: string, site: string, nonce: string | undefined): Snippet {
   const frame = `${baseUrl}/review/frame/${site}`;
+  const allowed = nonce === undefined ? null : html` nonce="${nonce}"`;
   const { markup } =
-    html`<script type="module" src="${folder}overlay/loader.js" data-frontage-frame="${frame}"></script>`;
+    html`<script type="module" src="${folder}overlay/loader.js" data-frontage-frame="${frame}"${allowed}></script>`;
   return createSnippet(markup);
 }
 
 /** Whether it is a page of the site. The edge's own pages forbid scripts by their content security policy. */
-function isSitePage({ head, body }: EdgeResponse): boolean {
-  if (body === undefined || (head.status !== 200 && head.status !== 404)) return false;
-  const field = (name: string) => head.fields[head.fields.findIndex((at, index) => index % 2 === 0 && at === name) + 1];
-  const isPage = head.fields.includes('content-type') && field('content-type')?.startsWith('text/html');
-  return isPage === true && !head.fields.includes('content-security-policy');
+function isSitePage({ head, body, isOwn }: EdgeResponse): boolean {
+  if (isOwn || body === undefined || (head.status !== 200 && head.status !== 404)) return false;
+  return fieldsOf(head).some(([name, value]) => name === 'content-type' && value.startsWith('text/html'));
+}
+
+function fieldsOf({ fields }: EdgeResponse['head']): [name: string, value: string][] {
+  return fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] as string]] : []));
 }
 
 const changed = new Set(['etag', 'content-length', 'cache-control', 'accept-ranges', 'vary']);
 
-function withLoader({ head, body }: EdgeResponse, snippet: Snippet): EdgeResponse {
-  const kept = head.fields.filter((_, index) => !changed.has(head.fields[index - (index % 2)] as string));
-  const fields = [...kept, 'cache-control', 'private, no-store'];
+function withLoader({ head, body }: EdgeResponse, baseUrl: string, site: string): EdgeResponse {
+  const kept = fieldsOf(head).filter(([name]) => !changed.has(name));
+  const nonce = kept.some(([name]) => sitePolicies.has(name)) ? randomBytes(16).toString('base64') : undefined;
+  const snippet = loaderOf(baseUrl, site, nonce);
+  const frameOrigin = URL.parse(baseUrl)?.origin ?? '';
+  const allowed = kept.flatMap(([name, value]) => {
+    if (nonce === undefined || !sitePolicies.has(name)) return [name, value];
+    return name === 'cross-origin-embedder-policy' ? [] : [name, admitOverlay(value, { nonce, frameOrigin })];
+  });
+  const fields = [...allowed, 'cache-control', 'private, no-store'];
   if (Buffer.isBuffer(body)) {
     const page = insertIntoPage(body, snippet);
     return { head: { status: head.status, fields: [...fields, 'content-length', String(page.length)] }, body: page };

@@ -1,4 +1,4 @@
-/** The file `_redirects` of a deployment: `/from /to 301` on each line, comments after `#`. Pure. */
+/** The file `_redirects` of a deployment: `/from /to 301` or `/from /file 200` on each line, comments after `#`. Pure. */
 import { isUtf8 } from 'node:buffer';
 import type { ManifestFile } from '#providers/manifest.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
@@ -32,7 +32,7 @@ export function parseRedirectsFile(content: Buffer, origin: string): RedirectRul
     if (words.length > 0) written.push(readLine(`Line ${index + 1} of ${redirectsFile}`, words));
     if (written.length > rulesMax) break;
   }
-  return checkRedirects(written, origin);
+  return checkRedirects(written, origin, { rewrites: true });
 }
 
 /** Throws `invalid_redirects` if the file contains invalid rules: a version with such rules does not go live. */
@@ -59,7 +59,12 @@ function readLine(name: string, words: string[]): RawRule {
       },
     );
   }
-  // On other services `301!` means that the rule wins over a file. Here every rule does.
+  // On other services `301!` means that the rule wins over a file. Here every redirect does, and no rewrite.
+  if (last === '200!') {
+    throw errors.invalid_redirects(`${name} has the status 200!, but an existing file always precedes a rewrite.`, {
+      nextAction: 'Remove the exclamation mark, or the file, then publish again.',
+    });
+  }
   const status = last === undefined ? 301 : Number(/^(\d{3})!?$/.exec(last)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) {
     throw errors.invalid_redirects(`${name} does not end with a status: ${JSON.stringify(last?.slice(0, 80))}.`, {

@@ -33,6 +33,12 @@ export const otherErrors = {
     when: 'The request for an upload link is not valid',
     remedy: 'Correct the value named in the message, and send the call again.',
   },
+  invalid_range: {
+    status: 416,
+    retryable: false,
+    when: 'The range begins after the end of the file',
+    remedy: 'Send a range within the file, or read the whole file without `Range`.',
+  },
   stale_hash: {
     status: 409,
     retryable: false,

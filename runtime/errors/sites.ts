@@ -121,6 +121,12 @@ export const siteErrors = {
     when: 'A redirect rule is not valid',
     remedy: 'Correct the rule named in the message, then send the whole list: each call replaces the previous list.',
   },
+  invalid_headers: {
+    status: 400,
+    retryable: false,
+    when: 'The file `_headers` of the output is not valid',
+    remedy: 'Correct the line named in the message, then publish again.',
+  },
   missing_asset: {
     status: 409,
     retryable: false,

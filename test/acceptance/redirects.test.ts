@@ -24,4 +24,14 @@ test('_redirects take effect with their version, and unusable rules fail it with
   const { body } = await stack.api(`/v1/sites/${site.id}/deployments`);
   expect(body.items[0]).toMatchObject({ status: 'failed', error: { code: 'invalid_redirects' } });
   expect((await stack.visit(site.name, '/old')).status).toBe(301);
+
+  await change(site, '_redirects', '/app/* /index.html 200\n');
+  await change(site, '_headers', '/*\n  referrer-policy: no-referrer\n');
+  expect((await publish(site)).status).toBe(200);
+  const deep = await stack.visit(site.name, '/app/x');
+  expect([deep.status, deep.headers['referrer-policy']]).toEqual([200, 'no-referrer']);
+  await change(site, '_headers', '/*\n  location: /\n');
+  const wrong = await publish(site);
+  expect([wrong.status, wrong.body.error.code]).toEqual([422, 'build_failed']);
+  expect(wrong.body.error.message).toContain('Line 2 of _headers sets the header location');
 });

@@ -40,6 +40,7 @@ test('looked-up paths are cached within a limit, separately for each version', (
   const version = (number: number, mark: string): Version => ({
     number,
     redirects: undefined,
+    headers: undefined,
     weight: 0,
     files: {
       get(path) {

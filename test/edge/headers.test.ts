@@ -9,7 +9,7 @@ describe('headers', () => {
     ['/', 'text/html; charset=utf-8', 'public, max-age=0, must-revalidate'],
     ['/_astro/index.DxY3_a1b.css', 'text/css; charset=utf-8', 'public, max-age=31536000, immutable'],
     ['/_astro/photo.C1x2AbCd_Z1abc2.webp', 'image/webp', 'public, max-age=31536000, immutable'],
-    ['/_astro/plain.css', 'text/css; charset=utf-8', 'public, max-age=0, must-revalidate'],
+    ['/_astro/plain.css', 'text/css; charset=utf-8', 'public, max-age=31536000, immutable'],
     ['/logo.svg', 'image/svg+xml; charset=utf-8', 'public, max-age=0, must-revalidate'],
     ['/data.json', 'application/json; charset=utf-8', 'public, max-age=0, must-revalidate'],
     ['/feed.xml', 'application/xml; charset=utf-8', 'public, max-age=0, must-revalidate'],

@@ -47,7 +47,7 @@ test.each(['live', 'recent', 'lasting'])(
 test.each([
   ['of a version that was replaced more than 30 days ago', '/_astro/ancient.AbCd1234.js'],
   ['of a version that failed', '/_astro/failed.AbCd1234.js'],
-  ['without a hash in its name', '/_astro/named.js'],
+  ['without a hash in its name', '/assets/named.js'],
   ['that no version had', '/_astro/never.AbCd1234.js'],
   ['outside the assets’ folder', '/gone.png'],
 ])('a file %s is missing, and that is not cached', async (_what, path) => {

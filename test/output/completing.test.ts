@@ -122,4 +122,10 @@ test('_redirects of the output apply, and unusable ones fail the version', async
   expect(errorOf(failed).message).toContain('Line 1 of _redirects creates a loop');
   expect(await read(upload.id)).toMatchObject({ status: 'failed', error: { code: 'invalid_redirects' } });
   expect((await fixture.visit(site.name, '/')).text).toBe('front');
+  const second = await begin(site);
+  await fill(second, { 'index.html': 'worse', _headers: '/*\n  set-cookie: a=b\n' });
+  const refused = await complete(second);
+  expect(refusal(refused)).toEqual([400, 'invalid_headers']);
+  expect(errorOf(refused).message).toContain('Line 2 of _headers sets the header set-cookie');
+  expect(await read(second.id)).toMatchObject({ status: 'failed', error: { code: 'invalid_headers' } });
 });

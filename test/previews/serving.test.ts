@@ -22,7 +22,10 @@ beforeAll(async () => {
     '404.html': '<!doctype html><body>Not here</body>',
     'style.css': 'h1 { color: red }',
     'blog/index.html': '<body>Blog</body>',
-    _redirects: '/old /blog/ 301\n',
+    _redirects: '/old /blog/ 301\n/app/* /index.html 200\n',
+    _headers:
+      "/*\n  x-robots-tag: all\n  referrer-policy: unsafe-url\n  content-security-policy: default-src 'none'\n  x-frame-options: DENY\n",
+    'de/404.html': '<body>Nicht hier</body>',
   });
   await fixture.owner.call('PUT', `/v1/sites/${site.id}/redirects`, {
     body: { rules: [{ from: '/call', to: '/blog/', status: 302 }] },
@@ -61,6 +64,17 @@ test.each(['/', '/style.css', '/nowhere', '/nowhere.png', '/old', '/call', '/blo
     expect((await fixture.visit(address, at)).headers['x-robots-tag']).toMatch(/^noindex/);
   },
 );
+
+test('the site’s headers apply, but for those that the platform sets for drafts', async () => {
+  for (const at of ['/', '/style.css', '/app/x', '/de/x']) {
+    const { headers } = await fixture.visit(address, at);
+    expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'x-robots-tag': 'noindex, nofollow' });
+    expect([headers['referrer-policy'], headers['content-security-policy']]).toEqual(['same-origin', undefined]);
+  }
+  expect((await fixture.visit(address, '/app/x')).text).toContain('<h1>Shop</h1><frontage-draft>');
+  expect((await fixture.visit(address, '/de/x')).text).toContain('Nicht hier');
+  expect((await fixture.visit(address, '/_headers')).status).toBe(404);
+});
 
 test('other files and redirects are served as on the site', async () => {
   const style = await fixture.visit(address, '/style.css');

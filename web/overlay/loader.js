@@ -121,7 +121,11 @@ function host(name, style) {
   const element = document.createElement(name);
   element.style.cssText = 'all: initial !important; display: block !important; position: static !important;';
   const root = element.attachShadow({ mode: 'open' });
-  root.appendChild(document.createElement('style')).textContent = style;
+  const sheet = document.createElement('style');
+  // The page's policy may allow no other styles.
+  if (script?.nonce) sheet.nonce = script.nonce;
+  sheet.textContent = style;
+  root.append(sheet);
   document.documentElement.append(element);
   return root;
 }

@@ -1,9 +1,17 @@
 /** Faults in a published version's output. They never block a publish; the inspection is bounded in time and size. */
 import type { FoundWarnings, WarningKind } from '#db/deployments/deployment.ts';
+import { headersFile } from '#providers/headers/file.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import { printable } from '#providers/paths.ts';
 import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
-import { createRedirectTable, findRedirect, type RedirectRule, type RedirectTable } from '#providers/redirects.ts';
+import {
+  createRedirectTable,
+  findRedirect,
+  type RedirectRule,
+  type RedirectTable,
+  rewriteOf,
+  rewriteStatus,
+} from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
 import { formAt } from './forms.ts';
 import { type PageFacts, readPage } from './page.ts';
@@ -14,6 +22,7 @@ const formsMax = 1_000;
 const pagesMax = 2_000;
 const bytesMax = 48 * 1024 * 1024;
 const largeBytes = 1_000_000;
+const rulesFiles: ReadonlySet<string> = new Set([redirectsFile, headersFile]);
 
 export type Inspected = {
   manifestSha256: string;
@@ -36,9 +45,9 @@ export async function inspect(
   const manifest = await store.readAll(manifestSha256);
   if (!manifest) return undefined;
   const files = parseManifest(manifest);
-  const served = new Set(files.map(({ path }) => path).filter((path) => path !== redirectsFile));
+  const served = new Set(files.map(({ path }) => path).filter((path) => !rulesFiles.has(path)));
   const tables = [createRedirectTable(rules), await ownRedirects(store, files)];
-  const leads = (path: string) => isServed(served, path) || findRedirect(tables, path) !== undefined;
+  const leads = (path: string) => isServed(served, path) || isRuled(served, tables, path);
   const pages = files.filter(({ path }) => /\.html?$/i.test(path));
   const found = openFindings();
   if (!leads('')) found.add('no_home_page', '/', withoutFile(files));
@@ -54,6 +63,14 @@ export async function inspect(
   if (first !== undefined) found.add('photo_location', first, locatedMessage(located.paths), located.paths.length);
   const photos = located.isComplete ? {} : { photosUnread: true };
   return { ...found.warnings, ...photos, pages: { read, all: pages.length } };
+}
+
+/** A redirect's target is not checked; that of a rewrite is a file. */
+function isRuled(served: ReadonlySet<string>, tables: Parameters<typeof findRedirect>[0], path: string): boolean {
+  const match = findRedirect(tables, path);
+  if (match?.rule.status !== rewriteStatus) return match !== undefined;
+  const target = rewriteOf(match);
+  return target !== undefined && isServed(served, target);
 }
 
 /** Most often the folder above or below the intended one. */

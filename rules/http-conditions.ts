@@ -38,3 +38,30 @@ function suffix(length: number, bytes: number): ByteRange | 'unsatisfiable' {
   if (length === 0 || bytes === 0) return 'unsatisfiable';
   return { start: Math.max(0, bytes - length), end: bytes - 1 };
 }
+
+/** The fields of a request that decide its response. */
+export type Conditions = {
+  ifMatch?: string | undefined;
+  ifNoneMatch?: string | undefined;
+  /** Only of a GET. */
+  range?: string | undefined;
+  ifRange?: string | undefined;
+};
+
+export type Outcome = { status: 200 | 304 | 412 | 416 } | { status: 206; range: ByteRange };
+
+const whole: Outcome = { status: 200 };
+
+/** The status for a representation of `bytes` bytes with this tag, and the part to send (RFC 9110 section 13.2.2). */
+export function evaluateConditions(
+  { ifMatch, ifNoneMatch, range, ifRange }: Conditions,
+  etag: string,
+  bytes: number,
+): Outcome {
+  if (ifMatch !== undefined && !matchesStrongly(ifMatch, etag)) return { status: 412 };
+  if (ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag)) return { status: 304 };
+  if (range === undefined || (ifRange !== undefined && ifRange !== etag)) return whole;
+  const part = readRange(range, bytes);
+  if (part === undefined) return whole;
+  return part === 'unsatisfiable' ? { status: 416 } : { status: 206, range: part };
+}
