@@ -18,6 +18,7 @@ import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId } from '#runtime/ids.ts';
+import { ownerLinks } from '#runtime/owner-pages.ts';
 import { summaryOf } from './summary.ts';
 import { type RawValues, validateValues } from './values.ts';
 
@@ -106,7 +107,7 @@ async function mailSubmission(
   return await queueNotice(tx, deps, {
     kind: 'submission',
     to: await notifyAddress(tx, form.site, form.notifyCollaboratorId),
-    data: { hostname, formName: form.name, answers, page },
+    data: { hostname, formName: form.name, answers, page, account: ownerLinks(deps.config).account },
     ...(replyTo === undefined ? {} : { replyTo }),
     site: form.site,
   });

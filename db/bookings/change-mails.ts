@@ -9,6 +9,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
+import { ownerLinks } from '#runtime/owner-pages.ts';
 import { Booking, type WholeBooking } from './booking.ts';
 import { addressOf, bookableOf, factsOf, toVisitor, zoneOf } from './mails.ts';
 import { destroyPreparedMail, readPreparedMail } from './prepared-mails.ts';
@@ -50,7 +51,8 @@ export async function queueCancellationMails(tx: EntityManager, deps: Deps, canc
     wasNoticed,
   };
   const to = await addressOf(tx, site, await bookableOf(tx, site));
-  booking.notice = await queueNotice(tx, deps, { kind: 'booking-cancelled', to, data: { ...data, to: 'site' }, site });
+  const notice = { ...data, to: 'site', account: ownerLinks(deps.config).account } as const;
+  booking.notice = await queueNotice(tx, deps, { kind: 'booking-cancelled', to, data: notice, site });
   if (!visitor) return;
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'booking-cancelled',

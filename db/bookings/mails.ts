@@ -19,6 +19,7 @@ import { written } from '#rules/currencies.ts';
 import { mailTitleOf } from '#rules/mail-titles.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
+import { ownerLinks } from '#runtime/owner-pages.ts';
 import type { BookingFacts } from '#web/mails/booking.ts';
 import { Bookable } from './bookable.ts';
 import type { WholeBooking } from './booking.ts';
@@ -53,6 +54,7 @@ export async function queueBookingMails(
       visitor: { name: booking.visitorName, email: contact.email },
       intake: labelled(booking, bookable),
       isVisitorNotified: !isProtected && (contact.notifyChanges ?? false),
+      account: ownerLinks(deps.config).account,
     },
     site,
   });
@@ -118,8 +120,8 @@ export async function queueReturnMails(
   };
   const notice = await paymentNotice(tx, deps.config, site, (await bookableOf(tx, site))?.notifyCollaboratorId);
   if (notice) {
-    const { to, choices } = notice;
-    await queueNotice(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site', choices }, site });
+    const { to, ...links } = notice;
+    await queueNotice(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site', ...links }, site });
   }
   if (!contact) return;
   booking.mail = await queueFollowUp(tx, deps, booking.id, {

@@ -7,6 +7,7 @@ import type { Site } from '#db/sites/site.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
+import { ownerLinks } from '#runtime/owner-pages.ts';
 import type { WholeBooking } from './booking.ts';
 import { addressOf, bookableOf, factsOf, toVisitor, zoneOf } from './mails.ts';
 import { readPreparedMail, reminderOf } from './prepared-mails.ts';
@@ -40,7 +41,13 @@ export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved
   booking.notice = await queueNotice(tx, deps, {
     kind: 'booking-moved',
     to: await addressOf(tx, site, await bookableOf(tx, site)),
-    data: { ...data, to: 'site', visitorName: booking.visitorName, isVisitorNotified: visitor !== null },
+    data: {
+      ...data,
+      to: 'site',
+      visitorName: booking.visitorName,
+      isVisitorNotified: visitor !== null,
+      account: ownerLinks(deps.config).account,
+    },
     site,
   });
   if (!visitor) return;

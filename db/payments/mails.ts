@@ -31,8 +31,9 @@ export async function queuePaidMails(
   const replyTo = email === null ? {} : { replyTo: email };
   const data = { ...facts, paid: written(payment) };
   if (notice) {
-    const received = { ...data, reference: payment.reference ?? null, payer: email, choices: notice.choices };
-    await queueNotice(tx, deps, { kind: 'payment-received', to: notice.to, ...replyTo, data: received, site });
+    const { to, ...links } = notice;
+    const received = { ...data, reference: payment.reference ?? null, payer: email, ...links };
+    await queueNotice(tx, deps, { kind: 'payment-received', to, ...replyTo, data: received, site });
   }
   if (email === null) return;
   await queueFollowUp(tx, deps, payment.id, { kind: 'payment-receipt', to: email, data: forPayer(data), site });

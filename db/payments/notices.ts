@@ -17,6 +17,6 @@ export async function paymentNotice(
   notifyCollaboratorId: string | null | undefined,
 ): Promise<PaymentNotice | null> {
   const { id, email: to } = await notifyAccount(tx, site, notifyCollaboratorId);
-  if (id !== site.account.id) return { to, account: null, choices: null };
+  if (id !== site.account.id) return { to, account: ownerLinks(config).account, choices: null };
   return (await wantsMail(tx, id, 'payments')) ? { to, ...ownerLinks(config) } : null;
 }

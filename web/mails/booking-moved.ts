@@ -1,18 +1,18 @@
 /** To the site's address for booking notices, and to a visitor who is notified: a booking has a new time. */
 import { momentFor } from '#rules/bookings/written-times.ts';
-import { type BookingFacts, eventAttachment, factsTable, whenOf } from './booking.ts';
-import { type WrittenMail, write } from './layout.ts';
+import { type BookingFacts, changeBlocks, eventAttachment, factsTable, whenOf } from './booking.ts';
+import { accountButton, type WrittenMail, write } from './layout.ts';
 
 /** `by` is absent in e-mails of earlier releases, whose bookings the site's people moved. */
 type MovedFacts = BookingFacts & { before: Pick<BookingFacts, 'start' | 'timeZone'>; by?: 'visitor' | 'site' };
-type ToSite = { to: 'site'; visitorName: string; isVisitorNotified: boolean };
+type ToSite = { to: 'site'; visitorName: string; isVisitorNotified: boolean; account?: string | null };
 type ToVisitor = { to: 'visitor'; cancelUrl: string };
 
 export function bookingMoved(facts: MovedFacts & (ToSite | ToVisitor), context: { baseUrl: string }): WrittenMail {
   return facts.to === 'site' ? toSite(facts) : toVisitor(facts, context);
 }
 
-function toSite({ visitorName, isVisitorNotified, before, by, ...facts }: MovedFacts & ToSite): WrittenMail {
+function toSite({ visitorName, isVisitorNotified, before, by, account, ...facts }: MovedFacts & ToSite): WrittenMail {
   const whose = visitorName ? `The booking of ${visitorName}` : 'A booking';
   const isKnown = by === 'visitor' || !visitorName;
   const what = by === 'visitor' ? `${visitorName} moved this booking.` : `${whose} was moved.`;
@@ -27,6 +27,7 @@ function toSite({ visitorName, isVisitorNotified, before, by, ...facts }: MovedF
         ? []
         : [isVisitorNotified ? 'We are e-mailing the visitor the new time.' : untold(visitorName, facts)]),
       { facts: factsTable(facts) },
+      ...accountButton(account),
     ],
     footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
   });
@@ -48,8 +49,7 @@ function toVisitor(
       `${by === 'visitor' ? 'You' : facts.hostname} moved your booking. It was on ${momentFor(before.start, before.timeZone, facts.visitorZone)}.`,
       { facts: factsTable(facts) },
       'Open the attached file to update the booking in your calendar.',
-      'Can’t make it? Please cancel the booking so that someone else can have the time. You will be asked to confirm.',
-      { button: { label: 'Cancel the booking', url: cancelUrl } },
+      ...changeBlocks(cancelUrl),
     ],
     footer: `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}.`,
   });

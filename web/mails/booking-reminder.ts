@@ -1,5 +1,5 @@
 /** The day before a booking, to a visitor who asked to be reminded. */
-import { type BookingFacts, factsTable, whenOf } from './booking.ts';
+import { type BookingFacts, changeBlocks, factsTable, whenOf } from './booking.ts';
 import { type WrittenMail, write } from './layout.ts';
 
 export function bookingReminder({ cancelUrl, ...facts }: BookingFacts & { cancelUrl: string }): WrittenMail {
@@ -8,11 +8,7 @@ export function bookingReminder({ cancelUrl, ...facts }: BookingFacts & { cancel
     hostname: facts.hostname,
     preview: `Your booking on ${facts.hostname} begins soon.`,
     heading: 'Your booking begins soon',
-    blocks: [
-      { facts: factsTable(facts) },
-      'Can’t make it? Please cancel the booking so that someone else can have the time. You will be asked to confirm.',
-      { button: { label: 'Cancel the booking', url: cancelUrl } },
-    ],
+    blocks: [{ facts: factsTable(facts) }, ...changeBlocks(cancelUrl)],
     footer: `You are receiving this e-mail because you asked to be reminded of a booking on ${facts.hostname}.`,
   });
 }

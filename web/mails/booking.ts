@@ -5,7 +5,7 @@
 import { isoLocal } from '#rules/bookings/time-zones.ts';
 import { dateIn, isElsewhere, momentIn, timeIn } from '#rules/bookings/written-times.ts';
 import { calendarFile } from './calendar-file.ts';
-import { type WrittenMail, write } from './layout.ts';
+import { accountButton, type Block, type WrittenMail, write } from './layout.ts';
 
 export type BookingFacts = {
   id: string;
@@ -35,6 +35,9 @@ export type BookingFacts = {
   visitorZone?: string;
 };
 
+/** `account`: the owner's page, if the mail goes to the site's people. */
+export type OfNotice = BookingFacts & { account?: string | null };
+
 /** To the visitor. */
 export function bookingConfirmed(
   {
@@ -55,13 +58,18 @@ export function bookingConfirmed(
       'Open the attached file to add the booking to your calendar.',
       ...(isReminded ? ['We will remind you the day before.'] : []),
       ...(isNotified ? ['We will e-mail you if this booking changes or is cancelled.'] : []),
-      'Can’t make it? Please cancel the booking so that someone else can have the time. You will be asked to confirm.',
-      { button: { label: 'Cancel the booking', url: cancelUrl } },
+      ...changeBlocks(cancelUrl),
     ],
     footer: `You are receiving this e-mail because this address was given for a booking on ${facts.hostname}. If you did not make this booking, please cancel it.`,
   });
   return { ...written, attachments: [eventAttachment(facts, { cancelUrl, baseUrl })] };
 }
+
+/** How a visitor changes or cancels the booking. */
+export const changeBlocks = (url: string): Block[] => [
+  'Can’t make it? Please choose another time or cancel the booking, so that someone else can have this time. You will be asked to confirm.',
+  { button: { label: 'Change or cancel the booking', url } },
+];
 
 /** The booking as a calendar file. One of a moved booking updates the event of the first. */
 export function eventAttachment(facts: BookingFacts, { cancelUrl, baseUrl }: { cancelUrl: string; baseUrl: string }) {
@@ -73,7 +81,7 @@ export function eventAttachment(facts: BookingFacts, { cancelUrl, baseUrl }: { c
     start: facts.start,
     end: facts.end,
     summary: `${facts.service} (${facts.hostname})`,
-    description: `Reference ${facts.reference}${link}\nTo cancel: ${cancelUrl}`,
+    description: `Reference ${facts.reference}${link}\nTo change or cancel: ${cancelUrl}`,
     location: facts.place ?? facts.link ?? facts.calendar,
     url: facts.link ?? facts.address,
   });
@@ -85,8 +93,9 @@ export function bookingTaken({
   visitor,
   intake,
   isVisitorNotified = false,
+  account,
   ...facts
-}: BookingFacts & {
+}: OfNotice & {
   visitor: { name: string; email: string };
   intake: readonly (readonly [label: string, answer: string])[];
   /** Whether the visitor asked to be notified of changes. */
@@ -101,7 +110,8 @@ export function bookingTaken({
       { facts: [...factsTable(facts), ['Name', visitor.name], ['E-mail', visitor.email]] },
       ...(intake.length > 0 ? ['The visitor’s answers:', { facts: intake }] : []),
       `Reply to this e-mail to write to the visitor. Keep this e-mail: ${isVisitorNotified ? 'we e-mail the visitor if the booking changes, but cannot show you the address again.' : 'we do not store the visitor’s address, so if the booking changes, you have to tell them.'}`,
-      `Need to cancel the booking? Ask your agent, and mention the reference ${facts.reference}.`,
+      `To move or cancel the booking, ask your agent, and mention the reference ${facts.reference}.`,
+      ...accountButton(account),
     ],
     footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
   });
@@ -116,8 +126,9 @@ export function bookingCancelled({
   by = to === 'site' ? 'visitor' : 'site',
   isVisitorNotified = true,
   wasNoticed = true,
+  account,
   ...facts
-}: BookingFacts & {
+}: OfNotice & {
   to: 'site' | 'visitor';
   visitorName: string;
   /** The amount being refunded automatically, and the amount that only the owner of the payout account can refund. */
@@ -143,7 +154,7 @@ export function bookingCancelled({
       ...(moneyBack === null ? [] : [forSite ? refundBySite(moneyBack) : refundToVisitor(moneyBack)]),
       ...(moneyOwed === null ? [] : [forSite ? owedBySite(moneyOwed) : owedToVisitor(moneyOwed, facts)]),
       { facts: factsTable(facts) },
-      ...(forSite ? [] : [`To book another time or ask why, go to ${facts.address}`]),
+      ...(forSite ? accountButton(account) : [`To book another time or ask why, go to ${facts.address}`]),
     ],
     footer: forSite
       ? `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`

@@ -1,5 +1,5 @@
-import { accountButton, domainFooter } from './domain-blocks.ts';
-import { type WrittenMail, write } from './layout.ts';
+import { domainFooter } from './domain-blocks.ts';
+import { accountButton, type WrittenMail, write } from './layout.ts';
 
 export type DomainTrouble = {
   domain: string;

@@ -1,4 +1,4 @@
-import { type Block, type WrittenMail, write } from './layout.ts';
+import { accountButton, type Block, type WrittenMail, write } from './layout.ts';
 
 export type SubmissionMail = {
   hostname: string;
@@ -6,10 +6,11 @@ export type SubmissionMail = {
   answers: { label: string; text: string }[];
   /** Path of the page with the form. */
   page: string | null;
+  account?: string | null;
 };
 
 /** To the address for enquiries. The answers are a stranger's text: short ones go into a table, long ones into a quotation. */
-export function formSubmission({ hostname, formName, answers, page }: SubmissionMail): WrittenMail {
+export function formSubmission({ hostname, formName, answers, page, account }: SubmissionMail): WrittenMail {
   return write({
     subject: `New enquiry: ${formName}`,
     hostname,
@@ -21,6 +22,7 @@ export function formSubmission({ hostname, formName, answers, page }: Submission
     blocks: [
       `A visitor filled in the form ${formName} on ${page === null ? hostname : `${hostname}${page}`}.`,
       ...answers.reduce<Block[]>(addAnswer, []),
+      ...accountButton(account),
     ],
     footer: `You are receiving this e-mail because enquiries from this form on ${hostname} are sent to your address. The site keeps a copy for 180 days.`,
   });

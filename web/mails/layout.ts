@@ -47,6 +47,11 @@ export function write(content: Content): WrittenMail {
   return { subject, ...about, text: writeText(content), html: writeHtml(subject, content) };
 }
 
+/** A button to the owner's page; none where owners cannot sign in. */
+export function accountButton(account: string | null | undefined, label = 'Open your account'): Block[] {
+  return account ? [{ button: { label, url: account } }] : [];
+}
+
 /** Without control characters (except line feeds), bidirectional controls and zero-width characters. */
 function visible(text: string): string {
   return text.toWellFormed().replace(/[^\P{Cc}\n]|[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu, '');

@@ -2,7 +2,7 @@
  * Mails about payments by link: to the site's address for notices, and to the payer. The subject of one to a payer
  * contains no text of the site's owner.
  */
-import { type WrittenMail, write } from './layout.ts';
+import { accountButton, type WrittenMail, write } from './layout.ts';
 
 export type PaymentFacts = {
   /** The payment's id: the receipt's number. */
@@ -19,13 +19,14 @@ export type PaymentFacts = {
   paidAt: string;
 };
 
-/** `choices`: the page where the owner chooses their e-mails, if it goes to the owner. */
-type OfNotice = { reference: string | null; choices?: string | null };
+/** `account`: the owner's page; `choices`: where they choose their e-mails, if it goes to the owner. */
+type OfNotice = { reference: string | null; account?: string | null; choices?: string | null };
 
 /** To the site's address for notices. Replies go to the payer if the address is known. */
 export function paymentReceived({
   reference,
   payer,
+  account,
   choices,
   ...facts
 }: PaymentFacts & OfNotice & { payer: string | null }): WrittenMail {
@@ -39,6 +40,7 @@ export function paymentReceived({
       payer === null
         ? 'The payment provider has the details of the payer.'
         : 'Reply to this e-mail to write to the payer. Keep this e-mail: we do not store the payer’s address after sending it.',
+      ...accountButton(account),
     ],
     footer: noticeFooter(facts),
     choices,
@@ -93,7 +95,7 @@ export function refundFailed({
   account,
   choices,
   ...facts
-}: PaymentFacts & OfNotice & { owed: string; account?: string | null }): WrittenMail {
+}: PaymentFacts & OfNotice & { owed: string }): WrittenMail {
   return write({
     subject: `A refund of ${owed} failed`,
     hostname: facts.hostname,
@@ -103,7 +105,7 @@ export function refundFailed({
       `The payment provider did not make the refund, so the payer has not received ${owed}. Often the balance of the payout account is too low, or its key is no longer valid.`,
       { facts: [...rows(facts), ...optional('Your reference', reference)] },
       'Add funds or enter a new key, then ask your agent to refund the payment again. You can also refund it in the payment provider’s dashboard.',
-      ...(account ? [{ button: { label: 'Open your account', url: account } }] : []),
+      ...accountButton(account),
     ],
     footer: noticeFooter(facts),
     choices,

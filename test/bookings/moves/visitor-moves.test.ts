@@ -78,6 +78,7 @@ test('a visitor moves a booking on their link’s page, and the owner is e-maile
   const notice = await first(notifyTo, /: Moved: A talk/);
   expect(notice).toContain('Ada Visitor moved this booking.');
   expect(notice).not.toContain('cannot e-mail');
+  expect(notice).toContain(`Open your account:\n${fixture.config.baseUrl}/account\n`);
   expect(fixture.mailsTo(email)).toHaveLength(1);
 });
 

@@ -162,7 +162,7 @@ const bookings: Partial<Record<MailKind, MailFacts>> = {
   },
   'booking-moved': {
     name: 'Moved',
-    when: 'The site’s people move a booking.',
+    when: 'The site’s people or the visitor move a booking.',
     to: `${notices}, and the visitor who asked for it`,
     off: `to the visitor: ${chosenByVisitor} To the site: no.`,
   },

@@ -80,6 +80,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
           { label: 'Message', text: 'Hello,\ndo you bake gluten-free bread?\n\nAda' },
         ],
         page: '/contact',
+        account: link('/account'),
       },
     },
   ],
@@ -142,9 +143,12 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
       data: { ...booking, paid: '€90.00', visitorZone: 'Europe/London', cancelUrl, isNotified: true, isReminded: true },
     },
   ],
-  'booking-taken': [{ data: { ...booking, visitor, intake: [['Any allergies?', 'None']] } }],
+  'booking-taken': [{ data: { ...booking, visitor, intake: [['Any allergies?', 'None']], account: link('/account') } }],
   'booking-cancelled': [
-    { case: 'to the site', data: { ...booking, to: 'site', visitorName: visitor.name, moneyBack: '€90.00' } },
+    {
+      case: 'to the site',
+      data: { ...booking, to: 'site', visitorName: visitor.name, moneyBack: '€90.00', account: link('/account') },
+    },
     { case: 'to the visitor', data: { ...booking, to: 'visitor', visitorName: visitor.name, moneyBack: '€90.00' } },
     {
       case: 'owed',
@@ -155,13 +159,21 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         by: 'site',
         isVisitorNotified: false,
         moneyOwed: '€90.00',
+        account: link('/account'),
       },
     },
   ],
   'booking-moved': [
     {
       case: 'to the site',
-      data: { ...booking, to: 'site', before, visitorName: visitor.name, isVisitorNotified: true },
+      data: {
+        ...booking,
+        to: 'site',
+        before,
+        visitorName: visitor.name,
+        isVisitorNotified: true,
+        account: link('/account'),
+      },
     },
     { case: 'to the visitor', data: { ...booking, to: 'visitor', before, cancelUrl } },
   ],
@@ -169,7 +181,15 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
   'money-returned': [
     {
       case: 'to the site',
-      data: { ...booking, to: 'site', visitorName: visitor.name, amount: 9000, currency: 'EUR', choices },
+      data: {
+        ...booking,
+        to: 'site',
+        visitorName: visitor.name,
+        amount: 9000,
+        currency: 'EUR',
+        account: link('/account'),
+        choices,
+      },
     },
     {
       case: 'to the visitor',
@@ -177,7 +197,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
     },
   ],
   'payment-received': [
-    { data: { ...payment, reference: 'Order 17', payer: visitor.email, choices } },
+    { data: { ...payment, reference: 'Order 17', payer: visitor.email, account: link('/account'), choices } },
     { case: 'unknown payer', data: { ...payment, reference: null, payer: null } },
   ],
   'payment-receipt': [{ data: payment }],

@@ -1,4 +1,4 @@
-import { type Block, type WrittenMail, write } from '#web/mails/layout.ts';
+import { accountButton, type Block, type WrittenMail, write } from '#web/mails/layout.ts';
 
 /** `text` is the reviewer's, on one line; `slot` is the preview's number, null for the live website. */
 export type WaitingComment = { page: string; slot: number | null; text: string };
@@ -31,7 +31,7 @@ export function commentsWaiting({ hostname, comments, count, account, choices }:
       ...comments.flatMap(commentBlocks),
       ...(unlisted > 0 ? [`And ${unlisted} more.`] : []),
       'Your agent can read, answer and resolve comments. To answer on the page yourself, ask your agent for a review link.',
-      ...(account === null ? [] : [{ button: { label: 'Open your account', url: account } }]),
+      ...accountButton(account),
     ],
     footer: `You are receiving this e-mail because you own this website. You receive one e-mail about each comment, and at most one an hour for ${hostname}.`,
     choices,

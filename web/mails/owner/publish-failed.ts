@@ -1,4 +1,4 @@
-import { type WrittenMail, write } from '#web/mails/layout.ts';
+import { accountButton, type WrittenMail, write } from '#web/mails/layout.ts';
 
 export type PublishFailed = {
   hostname: string;
@@ -31,7 +31,7 @@ export function publishFailed({ hostname, number, by, reason, isLive, account, c
       'What failed:',
       { quote: reason },
       'Ask your agent to fix it and to publish again. If that fails too, we do not e-mail you again for 24 hours.',
-      ...(account === null ? [] : [{ button: { label: 'Open your account', url: account } }]),
+      ...accountButton(account),
     ],
     footer: 'You are receiving this e-mail because you own this website.',
     choices,
