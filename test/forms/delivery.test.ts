@@ -32,7 +32,14 @@ test('a submission’s mail to notify_to names form and site, and can be replied
   );
   expect(mail?.subject).toBe(`${site.name}.${fixture.config.baseDomain}: New enquiry: Order`);
   expect(mail?.headers['reply-to']).toBe('ada@example.com');
-  for (const part of ['Your name: Ada', '> First line', '> https://evil.example/', '/contact/', 'utm: spring', `${fixture.config.baseUrl}/account\n`]) {
+  for (const part of [
+    'Your name: Ada',
+    '> First line',
+    '> https://evil.example/',
+    '/contact/',
+    'utm: spring',
+    `${fixture.config.baseUrl}/account\n`,
+  ]) {
     expect(mail?.text).toContain(part);
   }
   expect(mail?.html).not.toContain('<script>');
