@@ -3,6 +3,7 @@ import type { BookingFacts } from '#web/mails/booking.ts';
 import type { MailData, MailKind } from '#web/mails/mails.ts';
 import type { PaymentFacts } from '#web/mails/payments.ts';
 import { domainSamples } from './domain-mail-samples.ts';
+import { weekOf } from './weekly-sample.ts';
 
 /** `case` tells apart the examples of one kind; a kind with one form has none. */
 export type MailSample<Kind extends MailKind> = { case?: string; data: MailData<Kind> };
@@ -40,7 +41,9 @@ const payment: PaymentFacts = {
   paid: '€12.50',
   paidAt: '2026-11-19T09:00:00Z',
 };
-const choices = link('/account/mails');
+const account = link('/account');
+const links = { account, choices: link('/account/mails') };
+const { choices } = links;
 const address = { newAddress: 'new@example.org', askedBy: 'Claude', link: link('/address/2f6Yt0'), code: 'BCDFGHJK' };
 
 export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kind>[] } = {
@@ -80,7 +83,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
           { label: 'Message', text: 'Hello,\ndo you bake gluten-free bread?\n\nAda' },
         ],
         page: '/contact',
-        account: link('/account'),
+        account,
       },
     },
   ],
@@ -99,8 +102,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         givenBy: null,
         ends: 'when you end it',
         isLast: false,
-        account: link('/account'),
-        choices,
+        ...links,
       },
     },
   ],
@@ -112,8 +114,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         by: 'the agent Claude',
         reason: 'src/pages/index.astro:12: the image shop.jpg does not exist.',
         isLive: true,
-        account: link('/account'),
-        choices,
+        ...links,
       },
     },
   ],
@@ -143,11 +144,11 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
       data: { ...booking, paid: '€90.00', visitorZone: 'Europe/London', cancelUrl, isNotified: true, isReminded: true },
     },
   ],
-  'booking-taken': [{ data: { ...booking, visitor, intake: [['Any allergies?', 'None']], account: link('/account') } }],
+  'booking-taken': [{ data: { ...booking, visitor, intake: [['Any allergies?', 'None']], account } }],
   'booking-cancelled': [
     {
       case: 'to the site',
-      data: { ...booking, to: 'site', visitorName: visitor.name, moneyBack: '€90.00', account: link('/account') },
+      data: { ...booking, to: 'site', visitorName: visitor.name, moneyBack: '€90.00', account },
     },
     { case: 'to the visitor', data: { ...booking, to: 'visitor', visitorName: visitor.name, moneyBack: '€90.00' } },
     {
@@ -159,7 +160,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         by: 'site',
         isVisitorNotified: false,
         moneyOwed: '€90.00',
-        account: link('/account'),
+        account,
       },
     },
   ],
@@ -172,7 +173,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         before,
         visitorName: visitor.name,
         isVisitorNotified: true,
-        account: link('/account'),
+        account,
       },
     },
     { case: 'to the visitor', data: { ...booking, to: 'visitor', before, cancelUrl } },
@@ -187,8 +188,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         visitorName: visitor.name,
         amount: 9000,
         currency: 'EUR',
-        account: link('/account'),
-        choices,
+        ...links,
       },
     },
     {
@@ -197,13 +197,13 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
     },
   ],
   'payment-received': [
-    { data: { ...payment, reference: 'Order 17', payer: visitor.email, account: link('/account'), choices } },
+    { data: { ...payment, reference: 'Order 17', payer: visitor.email, ...links } },
     { case: 'unknown payer', data: { ...payment, reference: null, payer: null } },
   ],
   'payment-receipt': [{ data: payment }],
   'payment-refunded': [{ data: { ...payment, refunded: '€5.00' } }],
-  'refund-failed': [{ data: { ...payment, owed: '€5.00', reference: 'Order 17', account: link('/account'), choices } }],
-  ...domainSamples({ domain: hostname, account: link('/account'), choices }),
+  'refund-failed': [{ data: { ...payment, owed: '€5.00', reference: 'Order 17', ...links } }],
+  ...domainSamples({ domain: hostname, ...links }),
   'site-deletion': [
     { data: { hostname, deleteAt: '2026-12-20T10:00:00Z', link: link('/sites/site_1/restore') } },
     { case: 'without sign-in', data: { hostname, deleteAt: '2026-12-20T10:00:00Z', link: null } },
@@ -221,8 +221,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
           { page: '/opening-hours', slot: 2, text: 'We are closed on Mondays now.' },
         ],
         count: 2,
-        account: link('/account'),
-        choices,
+        ...links,
       },
     },
   ],
@@ -231,28 +230,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
       data: {
         firstDay: '2026-11-16T00:00:00Z',
         lastDay: '2026-11-22T00:00:00Z',
-        sites: [
-          {
-            hostname,
-            visits: 412,
-            enquiries: 3,
-            bookings: 5,
-            payments: 4,
-            paid: ['€187.50'],
-            openComments: 2,
-            publishes: 1,
-          },
-          {
-            hostname: 'pottery.example',
-            visits: 38,
-            enquiries: 1,
-            bookings: 0,
-            payments: 0,
-            paid: [],
-            openComments: 0,
-            publishes: 0,
-          },
-        ],
+        sites: weekOf(hostname),
         unlisted: 0,
         choices,
       },
