@@ -98,8 +98,8 @@ export function hintsOf({ name, method }: Pick<Operation, 'name' | 'method'>): H
   const effect = effectOf(name, method);
   return {
     readOnlyHint: effect === 'reads',
-    // In the protocol, false is a promise that the operation only adds.
-    destructiveHint: effect === 'ends' || effect === 'changes',
+    // Clients ask their user before these: what a change replaces is kept in git, in versions or in the history.
+    destructiveHint: effect === 'ends',
     idempotentHint: effect !== 'adds',
     openWorldHint: outside.has(name),
   };

@@ -1,23 +1,31 @@
-/**
- * Converts API responses to tool results. They are limited in size, because models read them; a truncated one explains
- * how to get the rest.
- */
+/** API responses as tool results: text once and compact, in parts where it is long, and pictures as pictures. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { extraInputs } from '#api/operations/extra-inputs.ts';
 import { type ApiResponse, type Input, isJson } from '#api/operations/inject.ts';
-import type { Operation } from '#api/operations/operations.ts';
-import { errors } from '#runtime/errors.ts';
+import { renderCalls } from '#rules/calls/calls.ts';
 
-/** Maximum bytes of text in a result. */
-export const textMax = 100_000;
+type Block = CallToolResult['content'][number];
+/** A response to show: JSON or text, and blocks that are neither. */
+export type Shown = { value: unknown; blocks: Block[] };
+/** The part of a long result, in bytes. */
+export type Part = { offset: number; limit: number };
 
-/** `baseUrl`: where the whole of a truncated response can be fetched. */
-export function resultOf(operation: Operation, answered: ApiResponse, baseUrl: string): CallToolResult {
-  const { status, body, more } = answered;
-  const whole = `GET ${baseUrl}${answered.path} with the same token returns the complete response.`;
-  if (status >= 400) return { isError: true, content: [text(JSON.stringify(body ?? {}), whole)] };
-  if (body) return { content: [text(JSON.stringify(body), whole)], ...structuredPart(operation, answered, body) };
-  if (more && isJson(answered)) return failureOf(tooLarge(whole));
-  return { content: [fileContent(answered, baseUrl, whole)] };
+/** The usual size of a result, in bytes: about 6,000 tokens. */
+export const usualBytes = 24_000;
+const bytesMax = 100_000;
+const detailMax = 6000;
+
+/** The part that the call asks for. */
+export function partOf({ [extraInputs.offset]: offset, [extraInputs.limit]: limit }: Input, usual = usualBytes): Part {
+  const size = typeof limit === 'number' && limit > 200 ? Math.min(limit, bytesMax) : usual;
+  return { offset: typeof offset === 'number' ? offset : 0, limit: size };
+}
+
+export function resultOf(answered: ApiResponse, part: Part): CallToolResult {
+  const { value, blocks } = shownOf(answered, part);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const content = [...(value === undefined ? [] : [{ type: 'text' as const, text }]), ...blocks];
+  return { ...(answered.status >= 400 ? { isError: true } : {}), content };
 }
 
 /** The result of a refused call, with the id that the operator finds its log lines by. */
@@ -27,59 +35,100 @@ export function withRequestId(result: CallToolResult, requestId: string): CallTo
 }
 
 /** The result for work that failed, though the request that reads it succeeded. */
-export function failureOf(error: unknown): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] };
+export const failureOf = (error: unknown): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: JSON.stringify({ error: shownError(error as Input) }) }],
+});
+
+export function shownOf(answered: ApiResponse, part: Part): Shown {
+  const { status, body, more } = answered;
+  if (status >= 400) return { value: { ...body, error: shownError((body?.error ?? {}) as Input) }, blocks: [] };
+  if (!body) return more && isJson(answered) ? tooLong : fileOf(answered, part);
+  if (body.kind === 'file' || body.kind === 'files') return sourceFiles(body, part);
+  const bytes = Buffer.from(JSON.stringify(body));
+  if (bytes.length <= part.limit && part.offset === 0) return { value: body, blocks: [] };
+  return { value: textPart({ bytes: bytes.subarray(part.offset), total: bytes.length }, part), blocks: [] };
 }
 
-const tooLarge = (whole: string) =>
-  errors
-    .invalid_input('The response is too large for a tool result.', { nextAction: `Request less data. ${whole}` })
-    .toBody();
+const tooLong: Shown = {
+  value: 'The result is too long for a tool. Ask for less, with a limit or a filter.',
+  blocks: [],
+};
 
-/** The response as structured data; omitted if it is too large and the tool has no output schema. */
-function structuredPart(
-  { output, config }: Operation,
-  { bytes }: ApiResponse,
-  body: Input,
-): Pick<CallToolResult, 'structuredContent'> {
-  const promised = output?.type === 'object' && !config.answers;
-  return promised || bytes.length <= textMax ? { structuredContent: body } : {};
+/** The calls of its next step in the words of tools, and the beginning of a long log. */
+function shownError(error: Input): Input {
+  const { next_action: next, detail } = error;
+  return {
+    ...error,
+    ...(typeof next === 'string' ? { next_action: renderCalls(next, 'mcp') } : {}),
+    ...(typeof detail === 'string' && detail.length > detailMax
+      ? { detail: `${detail.slice(0, detailMax)}\n[Cut here. deployment_log has all of it.]` }
+      : {}),
+  };
 }
 
-function fileContent(answered: ApiResponse, baseUrl: string, whole: string): CallToolResult['content'][number] {
+/** One file of the source, or several: a picture becomes a block, and a long text is a part of it. */
+function sourceFiles(body: Input, { offset, limit }: Part): Shown {
+  if (body.kind === 'file') return sourceFile(body, { offset, limit });
+  const items = body.items as Input[];
+  const shown = items.map((file) => sourceFile(file, { offset: 0, limit: Math.floor(limit / items.length) }));
+  return { value: { ...body, items: shown.map(({ value }) => value) }, blocks: shown.flatMap(({ blocks }) => blocks) };
+}
+
+function sourceFile({ text, base64, ...file }: Input, { offset, limit }: Part): Shown {
+  if (typeof text === 'string') {
+    const bytes = Buffer.from(text);
+    const end = wholeCharacters(bytes, offset + limit);
+    const next = end < bytes.length ? { next_offset: end } : {};
+    return { value: { ...file, text: bytes.subarray(offset, end).toString(), ...next }, blocks: [] };
+  }
+  if (typeof base64 !== 'string') return { value: file, blocks: [] };
+  const mimeType = pictureType(String(file.path));
+  if (mimeType) return { value: file, blocks: [{ type: 'image', mimeType, data: base64 }] };
+  if (base64.length <= limit) return { value: { ...file, base64 }, blocks: [] };
+  return { value: { ...file, note: 'Not text, and too long to show.' }, blocks: [] };
+}
+
+function pictureType(path: string): string | undefined {
+  const [, ending] = /\.(png|jpe?g|webp|gif)$/i.exec(path) ?? [];
+  return ending && `image/${ending.toLowerCase().replace('jpg', 'jpeg')}`;
+}
+
+function fileOf(answered: ApiResponse, part: Part): Shown {
   const { type, bytes, path, more, total } = answered;
   const mimeType = type.split(';', 1)[0]?.trim() ?? '';
-  if (mimeType.startsWith('text/')) return { type: 'text', text: windowOf(answered) };
-  if (more) {
-    const length = total === undefined ? `of more than ${bytes.length} bytes` : `of ${total} bytes`;
-    return {
-      type: 'text',
-      text: `This is a file ${length} (${mimeType}), which is too large for a tool result. ${whole}`,
-    };
+  if (mimeType.startsWith('text/')) return { value: textPart({ bytes, total, more }, part), blocks: [] };
+  const isPicture = /^image\/(png|jpeg|webp|gif)$/.test(mimeType);
+  if (more || (!isPicture && bytes.length > bytesMax)) {
+    const length =
+      more && total === undefined ? `of more than ${bytes.length} bytes` : `of ${total ?? bytes.length} bytes`;
+    const value = `This is a file ${length} (${mimeType}), which is too large for a tool. A git clone has it: find source_credential.`;
+    return { value, blocks: [] };
   }
   const data = bytes.toString('base64');
-  if (/^image\/(png|jpeg|webp|gif)$/.test(mimeType)) return { type: 'image', mimeType, data };
-  return { type: 'resource', resource: { uri: `${baseUrl}${path}`, mimeType, blob: data } };
+  if (isPicture) return { value: undefined, blocks: [{ type: 'image', mimeType, data }] };
+  return {
+    value: undefined,
+    blocks: [{ type: 'resource', resource: { uri: `frontage:${path}`, mimeType, blob: data } }],
+  };
 }
 
-/** Text from the requested offset, in whole characters, and the offset of the rest. */
-function windowOf({ bytes, from, more, total }: ApiResponse): string {
-  const end = bytes.length > textMax ? wholeCharacters(bytes, textMax) : bytes.length;
+/** Bytes from `offset` on, cut between characters, and where the rest begins. */
+function textPart(
+  { bytes, total, more = false }: { bytes: Buffer; total: number | undefined; more?: boolean },
+  { offset, limit }: Part,
+): string {
+  const end = wholeCharacters(bytes, limit);
   const shown = bytes.subarray(0, end).toString();
   if (end === bytes.length && !more) return shown;
   const length = total === undefined ? '' : ` of ${total}`;
-  return `${shown}\n[Truncated at byte ${from + end}${length}. Call again with offset ${from + end} to get the rest.]`;
+  return `${shown}\n[Cut at byte ${offset + end}${length}. Call again with offset ${offset + end} for the rest.]`;
 }
 
 /** The last offset up to `max` at which a UTF-8 character begins. */
 function wholeCharacters(bytes: Buffer, max: number): number {
+  if (bytes.length <= max) return bytes.length;
   let end = max;
   while (end > max - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return end;
-}
-
-function text(all: string, whole: string): { type: 'text'; text: string } {
-  if (all.length <= textMax) return { type: 'text', text: all };
-  const said = `[Truncated: the response has ${all.length} characters. Request less data. ${whole}]`;
-  return { type: 'text', text: `${all.slice(0, textMax)}\n${said}` };
 }

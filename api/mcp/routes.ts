@@ -17,12 +17,15 @@ import { type Served, servedBy, serverFor } from './server.ts';
 
 const options = { config: { operation: 'mcp.call', counted: 'mcp' as const }, schema: { hide: true } };
 
+const connectAgain = 'Connect again: your program refreshes its access, or the owner approves it once more.';
+
 /** Returns errors in the protocol's format, and refuses pages of other sites. Runs before authentication. */
 export function mcpErrorHandler(scope: Api, { config }: Deps): void {
   scope.setErrorHandler((error, request, reply) => {
     const body = beginError(error, request, reply);
     const code = body.code === 'invalid_json' ? -32700 : -32000;
     const sentOne = request.headers.authorization !== undefined;
+    if (body.code === 'unauthorized') body.next_action = connectAgain;
     if (body.code === 'unauthorized') reply.header('www-authenticate', challenge(config, { sentOne }));
     return reply.send(fault(code, body.message, body));
   });
@@ -46,7 +49,11 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
       enableJsonResponse: !wantsProgress(request.body),
     });
     served ??= servedBy(deps, skill, operations());
-    const server = serverFor(served, apiClientFor(scope, request), request.id);
+    const server = serverFor(served, {
+      send: apiClientFor(scope, request),
+      actor: request.actor,
+      requestId: request.id,
+    });
     reply.raw.once('close', () => void server.close());
     await server.connect(transport as Parameters<typeof server.connect>[0]);
     return await answerWith(reply, await transport.handleRequest(webRequest(request), { parsedBody: request.body }));

@@ -10,22 +10,29 @@ import {
   ReadResourceRequestSchema,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import { type ApiClient, type ApiResponse, type Input, isJson } from '#api/operations/inject.ts';
-import { callOperation } from '#api/operations/invoke.ts';
+import type { Actor } from '#api/access.ts';
+import type { ApiClient, Input } from '#api/operations/inject.ts';
 import type { Operation } from '#api/operations/operations.ts';
-import { follow, followed, type ProgressCallback } from '#api/operations/progress.ts';
-import { pageItems } from '#api/pagination.ts';
+import { needOf } from '#api/scopes/needs.ts';
 import own from '#package.json' with { type: 'json' };
+import { toolName } from '#rules/calls/calls.ts';
+import { lackingIn, type Scope } from '#rules/scopes.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { SkillTree } from '#skill/tree.ts';
+import { readBatch } from './batches.ts';
+import { type Calling, callAll, callOne } from './calling.ts';
+import { findOperations } from './finding.ts';
 import { readResource, resourcesOf } from './resources.ts';
-import { failureOf, resultOf, textMax, withRequestId } from './results.ts';
-import { offered, toolName, toolOf } from './tools.ts';
+import { failureOf, withRequestId } from './results.ts';
+import { siteNames } from './site-names.ts';
+import { caller, finder, isEveryday, offered, reader, toolsFor } from './tools.ts';
 
 /** Shared by all requests of a process. */
 export type Served = {
   operations: readonly Operation[];
+  /** Those whose capability is enabled. */
+  offers: readonly Operation[];
   tools: Tool[];
   skill: SkillTree;
   config: Config;
@@ -38,12 +45,15 @@ export function servedBy(
   skill: SkillTree,
   operations: readonly Operation[],
 ): Served {
-  const tools = offered(operations, config).map(toolOf);
-  return { config, skill, operations, tools, shutdown: shutdown.signal };
+  const offers = offered(operations, config);
+  return { config, skill, operations, offers, tools: toolsFor(offers), shutdown: shutdown.signal };
 }
 
-export function serverFor(served: Served, send: ApiClient, requestId: string): Server {
-  const { operations, tools, skill, config, shutdown } = served;
+/** The request that the server responds to. */
+export type Asked = { send: ApiClient; actor: Pick<Actor, 'scope'>; requestId: string };
+
+export function serverFor(served: Served, { send, actor, requestId }: Asked): Server {
+  const { tools, skill, config, shutdown } = served;
   const server = new Server(
     { name: own.name, title: 'Frontage', version: own.version, websiteUrl: config.baseUrl },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(config.baseUrl) },
@@ -52,21 +62,14 @@ export function serverFor(served: Served, send: ApiClient, requestId: string): S
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools }));
 
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification, signal }) => {
-    // Tools that are not listed can be called too: the API's error explains why they are unavailable.
-    const operation = operations.find((one) => toolName(one) === params.name);
-    if (!operation) throw new McpError(ErrorCode.InvalidParams, `The tool ${params.name.slice(0, 80)} does not exist.`);
     const progressToken = params._meta?.progressToken;
-    const tell: ProgressCallback | undefined =
+    const tell =
       progressToken === undefined
         ? undefined
-        : (progress, message) =>
+        : (progress: number, message: string) =>
             sendNotification({ method: 'notifications/progress', params: { progressToken, progress, message } });
-    const result = await run(served, send, {
-      operation,
-      input: params.arguments ?? {},
-      tell,
-      gone: AbortSignal.any([signal, shutdown]),
-    });
+    const calling = { send, tell, gone: AbortSignal.any([signal, shutdown]), withIds: siteNames(send) };
+    const result = await run(served, actor.scope, calling, params.name, params.arguments ?? {});
     return withRequestId(result, requestId);
   });
 
@@ -82,44 +85,37 @@ export function serverFor(served: Served, send: ApiClient, requestId: string): S
   return server;
 }
 
-type ToolCall = { operation: Operation; input: Input; tell: ProgressCallback | undefined; gone: AbortSignal };
-
-async function run(served: Served, send: ApiClient, asked: ToolCall): Promise<CallToolResult> {
-  const { operation, input, tell } = asked;
-  const { [operation.name]: how } = followed;
-  const begun = await callOperation(send, operation, input, how && tell ? 0 : undefined);
-  const { body } = begun;
-  if (how && tell && begun.status < 400 && body) {
-    const ended = await follow(send, how, { ...begun, body }, { ...asked, tell });
-    // The work failed, though the request that read its state succeeded.
-    if (ended !== begun && ended.body?.error && ended.status < 400) return failureOf(ended.body.error);
-    return resultOf(operation, ended, served.config.baseUrl);
+async function run(
+  { operations, offers }: Served,
+  scope: Scope,
+  calling: Calling,
+  name: string,
+  input: Input,
+): Promise<CallToolResult> {
+  if (name === finder) return findOperations(offers.filter(within(scope)), input);
+  if (name === reader || name === caller) {
+    const batch = readBatch(operations, input, { readsOnly: name === reader });
+    return 'refusal' in batch ? failureOf(batch.refusal.toBody()) : await callAll(calling, batch.steps);
   }
-  return resultOf(operation, await shortened(send, asked, begun), served.config.baseUrl);
+  // A tool that is not listed because it is off can be called: the API's error explains why it is unavailable.
+  const operation = operations.find((one) => isEveryday(one) && toolName(one.name) === name);
+  if (operation) return await callOne(calling, { operation, input });
+  const shown = name.slice(0, 80);
+  throw new McpError(ErrorCode.InvalidParams, `There is no tool ${shown}. Find operations with ${finder}.`);
 }
 
-/** If a page of a list is too large, requests a shorter one with the same start. */
-async function shortened(send: ApiClient, { operation, input }: ToolCall, answered: ApiResponse): Promise<ApiResponse> {
-  const isList = operation.method === 'GET' && operation.inputs.some(({ name }) => name === 'limit');
-  let now = answered;
-  for (let limit = shorterPage(now, input.limit); isList && limit > 0; limit = shorterPage(now, limit)) {
-    now = await callOperation(send, operation, { ...input, limit });
-  }
-  return now;
-}
-
-/** How many items fit if the response is too large, by their average size; 0 if it fits or has too few items. */
-function shorterPage({ body, bytes, more, type }: ApiResponse, asked: unknown): number {
-  const limit = typeof asked === 'number' ? asked : pageItems;
-  // A truncated response has an unknown number of items.
-  if (more && isJson({ type })) return Math.floor(limit / 8);
-  const items = Array.isArray(body?.items) && 'next_cursor' in body ? body.items.length : 0;
-  if (items <= 1 || bytes.length <= textMax) return 0;
-  return Math.max(1, Math.min(items - 1, Math.floor((items * textMax * 0.8) / bytes.length)));
-}
+/** Whether a token of this scope may make the call, at least for itself. */
+const within =
+  (scope: Scope) =>
+  ({ config: { needs = 'any' } }: Operation): boolean => {
+    const { wanted, isFree } = needOf(needs);
+    return isFree !== undefined || lackingIn(scope, wanted) === null;
+  };
 
 function instructions(baseUrl: string): string {
-  return `With Frontage, you and your owner make and run websites. Read ${baseUrl}/skill/SKILL.md first (as a resource, or with the tool skill_read): it explains how to work here.
-Each tool calls one API operation. A result with next_action is not final: do what it says. Errors state whether to retry and what to do next; relay their messages to the owner.
-Get ids from the list tools (start with site_list). inbox_read lists your open tasks. Read sources with source_files and write them with source_commit; send larger files with upload_create or git.`;
+  return `With Frontage, you and your owner make and run websites. Read SKILL.md first (skill_read, or ${baseUrl}/skill/SKILL.md): it explains how to work here. inbox_read lists your open tasks.
+The tools are for everyday work. Everything else (forms, bookings, payments, domains, photos, tokens, export …) is found with find_operations and called with read_operations or call_operations.
+An id begins with its kind: site_…, dep_… (a version), form_…, thread_…. Where a site is wanted, its name works too.
+A result with next_action is not final: do what it says. Errors state whether to retry and what to do next; relay their messages to the owner.
+Long results come in parts: offset continues, limit is the size in bytes (or the items of a list, which continues with cursor). wait_seconds is how long to wait for work to finish. idempotency_key, a value of your choice, makes it safe to repeat a call that creates something.`;
 }

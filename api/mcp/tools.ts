@@ -1,19 +1,18 @@
-/** Definitions of the tools, one for each operation. */
+/** The tools: those of everyday work, and three through which every other operation is found and called. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { type Capability, missing } from '#api/capabilities.ts';
-import { answersText, extraInputs } from '#api/operations/extra-inputs.ts';
-import type { Operation, Schema } from '#api/operations/operations.ts';
-import { followed } from '#api/operations/progress.ts';
+import type { Operation } from '#api/operations/operations.ts';
+import { everydayTools, toolName } from '#rules/calls/calls.ts';
 import type { Config } from '#runtime/config.ts';
+import { callsMax } from './batches.ts';
 import { hintsOf } from './hints.ts';
-
-/** `site_publish`. Clients only accept letters, digits, `_` and `-`. */
-export const toolName = ({ name }: Pick<Operation, 'name'>): string => name.replace('.', '_');
+import { inputSchema } from './schemas.ts';
+import { descriptions } from './words.ts';
 
 /** Operations that work without the capability, but are useless as tools without it. */
 const needOf: Record<string, Capability> = { domain: 'domains', record: 'domains', upload: 'files' };
 
-/** Operations whose capability is enabled. Every client sees all of them, whatever its scope: an owner can allow a call that was refused. */
+/** Operations whose capability is enabled. */
 export function offered(operations: readonly Operation[], config: Config): Operation[] {
   return operations.filter(({ name, config: { capability = [] } }) => {
     const noun = needOf[name.split('.', 1)[0] ?? ''] ?? [];
@@ -21,73 +20,75 @@ export function offered(operations: readonly Operation[], config: Config): Opera
   });
 }
 
-export function toolOf(operation: Operation): Tool {
-  const { summary, description, method, path } = operation;
-  const output = outputSchema(operation);
+/** An operation with a tool of its own. */
+export type EverydayOperation = Operation & { name: keyof typeof descriptions };
+
+export const isEveryday = (operation: Operation): operation is EverydayOperation =>
+  (everydayTools as readonly string[]).includes(operation.name);
+
+/** The tools of the operations that are offered. */
+export function toolsFor(operations: readonly Operation[]): Tool[] {
+  return [...operations.filter(isEveryday).map(toolOf), ...searching];
+}
+
+function toolOf(operation: EverydayOperation): Tool {
   return {
-    name: toolName(operation),
-    title: summary,
-    description: [`${summary}.`, description, `Calls ${method} ${path}.`].filter(Boolean).join(' '),
-    inputSchema: inputSchema(operation),
-    ...(output ? { outputSchema: output } : {}),
-    annotations: { title: summary, ...hintsOf(operation) },
+    name: toolName(operation.name),
+    description: descriptions[operation.name],
+    inputSchema: inputSchema(operation) as Tool['inputSchema'],
+    annotations: hintsOf(operation),
   };
 }
 
-function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inputSchema'] {
-  const properties = Object.fromEntries(inputs.map(({ name, schema }) => [name, schema]));
-  if (takesFile) {
-    properties[extraInputs.text] = { type: 'string', description: 'The contents of the file, if it is text.' };
-    properties[extraInputs.base64] = {
-      type: 'string',
-      description:
-        'The contents of the file in base64, if it is not text. Send files larger than about 700 KB with an upload link or git.',
-    };
-  }
-  if (config.makes) {
-    properties[extraInputs.key] = {
-      type: 'string',
-      minLength: 1,
-      maxLength: 255,
-      description:
-        'A unique value of your choice. Repeating a call with the same key within 24 hours creates nothing twice.',
-    };
-  }
-  if (name in followed) {
-    properties[extraInputs.wait] = {
-      type: 'integer',
-      minimum: 0,
-      maximum: 50,
-      default: 20,
-      description:
-        'Seconds to wait for the result. A call with a progress token receives progress notifications instead.',
-    };
-  }
-  if (answersText(config)) {
-    properties[extraInputs.offset] = {
-      type: 'integer',
-      minimum: 0,
-      default: 0,
-      description: 'The byte offset to start from, to continue reading a truncated text.',
-    };
-  }
-  const required = inputs.filter((one) => one.required).map(({ name }) => name);
-  return { type: 'object', properties, ...(required.length > 0 ? { required } : {}), additionalProperties: false };
-}
+const calls = {
+  type: 'object' as const,
+  properties: {
+    calls: {
+      type: 'array',
+      minItems: 1,
+      maxItems: callsMax,
+      items: {
+        type: 'object',
+        properties: { operation: { type: 'string' }, arguments: { type: 'object' } },
+        required: ['operation'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['calls'],
+  additionalProperties: false,
+};
 
-/**
- * Only for responses that are always one kind of object. Additional properties are allowed, because responses may gain
- * fields.
- */
-function outputSchema({ output, config }: Operation): Tool['outputSchema'] | undefined {
-  if (config.answers || output?.type !== 'object' || !output.properties) return undefined;
-  return opened(output) as Tool['outputSchema'];
-}
+export const finder = 'find_operations';
+export const reader = 'read_operations';
+export const caller = 'call_operations';
 
-function opened(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(opened);
-  if (value === null || typeof value !== 'object') return value;
-  const { additionalProperties, ...rest } = value as Schema;
-  const kept = additionalProperties === false || additionalProperties === undefined ? {} : { additionalProperties };
-  return Object.fromEntries(Object.entries({ ...rest, ...kept }).map(([key, inner]) => [key, opened(inner)]));
-}
+const searching: Tool[] = [
+  {
+    name: finder,
+    description:
+      'Find what else can be done, in your own words: “refund a booking”, “own domain”, “export”. Returns the operations with their arguments and an example each.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        words: { type: 'string', description: 'Absent: a list of all operations.' },
+        limit: { type: 'integer', minimum: 1, maximum: 20, default: 5 },
+        offset: { type: 'integer', minimum: 0 },
+      },
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  },
+  {
+    name: reader,
+    description: `Call up to ${callsMax} operations that only read, in order.`,
+    inputSchema: calls,
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  },
+  {
+    name: caller,
+    description: `Call up to ${callsMax} operations in order. An argument may be the whole value {"$from":[0,"id"]}: the field id of the first call’s result. Stops at the first refusal, and says what was done.`,
+    inputSchema: calls,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  },
+];

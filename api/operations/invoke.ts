@@ -2,7 +2,8 @@
  * A tool call is a request to the API within this process, with the caller's token, address and request id. So
  * authorization, limits, idempotency, validation and errors are the API's own.
  */
-import { type AppError, withRemedy } from '#runtime/errors.ts';
+import { kindOf } from '#rules/calls/kinds.ts';
+import { type AppError, errors, withRemedy } from '#runtime/errors.ts';
 import { extraInputs, extrasOf } from './extra-inputs.ts';
 import type { ApiClient, ApiResponse, Input } from './inject.ts';
 import type { Operation, Place } from './operations.ts';
@@ -28,7 +29,8 @@ export async function callOperation(
     );
   }
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(partOf(operation, input, 'query'))) query.set(name, textOf(value));
+  for (const [name, value] of Object.entries(partOf(operation, input, 'query')))
+    for (const one of [value].flat()) query.append(name, textOf(one));
   const path = `${pathOf(operation, input)}${query.size > 0 ? `?${query}` : ''}`;
   const { [extraInputs.key]: key, [extraInputs.wait]: asked, [extraInputs.offset]: from } = input;
   return await send(method, path, {
@@ -42,24 +44,31 @@ export async function callOperation(
 
 /** Checks what prevents a request from being built; the API validates everything else. */
 function faultIn(operation: Operation, input: Input): AppError | undefined {
-  const known = new Set([...extrasOf(operation), ...operation.inputs.map(({ name }) => name)]);
-  const unknown = Object.keys(input).find((name) => !known.has(name));
-  if (unknown !== undefined)
-    return withRemedy('invalid_input', `This tool has no input ${JSON.stringify(unknown.slice(0, 80))}.`);
-  for (const name of [extraInputs.wait, extraInputs.offset]) {
+  const extras = extrasOf(operation);
+  const known = [...operation.inputs.map(({ name }) => name), ...extras];
+  const unknown = Object.keys(input).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    return errors.invalid_input(`There is no input ${JSON.stringify(unknown.slice(0, 80))}.`, {
+      nextAction: known.length > 0 ? `The inputs are ${known.join(', ')}.` : 'This takes no inputs.',
+    });
+  }
+  for (const name of [extraInputs.wait, extraInputs.offset, extraInputs.limit].filter((one) => extras.includes(one))) {
     const { [name]: number = 0 } = input;
     if (!Number.isSafeInteger(number) || (number as number) < 0)
       return withRemedy('invalid_input', `The input ${name} must be a whole number of at least 0.`);
   }
   for (const { name, place } of operation.inputs) {
-    if (place === 'path' && !isPath(name, input[name])) {
-      return withRemedy(
-        'invalid_input',
-        `The input ${name} must be ${name === 'path' ? 'a path without empty, . or .. segments' : 'an id or a number'}.`,
-      );
-    }
+    if (place === 'path' && !isPath(name, input[name])) return badPath(operation, name, input[name]);
   }
   return undefined;
+}
+
+function badPath({ path }: Operation, name: string, value: unknown): AppError {
+  const kind = kindOf(path, name);
+  const what = kind ? `the id of a ${kind.noun} (${kind.prefix}_…)` : 'text or a number';
+  const wanted = name === 'path' ? 'a path without empty, . or .. segments' : what;
+  if (value !== undefined) return withRemedy('invalid_input', `The input ${name} must be ${wanted}.`);
+  return withRemedy('invalid_input', `The input ${name} is missing: it must be ${wanted}.`);
 }
 
 /** A `..` segment would be normalised, and reach another operation. */
@@ -96,7 +105,8 @@ function fileOf(input: Input): Buffer | undefined {
 
 const textOf = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
-function refused({ path }: Operation, error: AppError): ApiResponse {
+/** The response to a call that is refused before it is made. */
+export function refused({ path }: Pick<Operation, 'path'>, error: AppError): ApiResponse {
   const body = { error: error.toBody() };
   const bytes = Buffer.from(JSON.stringify(body));
   return { status: error.status, type: 'application/json', bytes, from: 0, more: false, path, body };

@@ -23,8 +23,6 @@ export type Operation = {
   takesJson: boolean;
   /** The body is a file. */
   takesFile: boolean;
-  /** The schema of the response; none for a file. */
-  output: Schema | undefined;
   config: FastifyContextConfig;
 };
 
@@ -35,7 +33,6 @@ type Described = {
   security?: unknown[];
   parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Schema }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
 };
 export type Document = {
   paths: Record<string, Record<string, Described>>;
@@ -104,7 +101,6 @@ function operationOf(
     inputs: [...asked, ...sent],
     takesJson: body !== undefined,
     takesFile: config.rawBody === true,
-    output: resolved(described.responses['200']?.content?.['application/json']?.schema),
     config,
   };
 }

@@ -112,7 +112,9 @@ test('the client reads the guide and lists its tools', async () => {
     { type: 'text', text: (contents[0] as { text: string }).text },
   ]);
   const names = (await agent.tools()).map((tool) => tool.name);
-  expect(names).toEqual(expect.arrayContaining(['site_publish', 'form_create', 'domain_onboard', 'bookable_declare']));
+  expect(names).toEqual(
+    expect.arrayContaining(['site_publish', 'source_commit', 'find_operations', 'call_operations']),
+  );
 });
 
 test('the client creates a site from a template, changes and publishes it with progress', async () => {

@@ -95,6 +95,10 @@ const hostile: [what: string, body: string][] = [
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"site_read","arguments":{"id":${deep(20_000)}}}}`,
   ],
   ['a very deep message', deep(200_000)],
+  [
+    'deep arguments of a call',
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"call_operations","arguments":{"calls":[{"operation":"token_create","arguments":{"name":${deep(20_000)}}}]}}}`,
+  ],
   ['half a character', named({ id: '\ud800' })],
   ['an id of nothing but control characters', named({ id: '\u0000\u0007' })],
   ['a long id of a site', named({ id: 'x'.repeat(100_000) })],
@@ -154,7 +158,7 @@ test('concurrent calls each get their own response', async () => {
   const ids = Array.from({ length: 60 }, (_, n) => n + 1);
   const answers = await Promise.all(
     ids.map(async (id) =>
-      JSON.parse((await send(call({ name: 'feedback_create', arguments: { kind: `no ${id}` } }, { id }))).text),
+      JSON.parse((await send(call({ name: 'site_read', arguments: { id: `no-${id}` } }, { id }))).text),
     ),
   );
   expect(answers.map(({ id }) => id)).toEqual(ids);

@@ -1,4 +1,4 @@
-/** Every tool is called, and answers as its call of the API does. */
+/** Every operation is called with a tool, and answers as its call of the API does. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AccessFixture, createAccessFixture } from '#test/api/access/access-fixture.ts';
 import { routesOf } from '#test/api/samples.ts';
@@ -11,8 +11,6 @@ beforeAll(async () => {
   fixture = await createAccessFixture();
   for (const [who, token] of Object.entries(fixture.tokens)) {
     const agent = await connect(fixture.url, token);
-    // The client holds answers against the schemas of the tools that it has seen listed.
-    await agent.tools();
     agents.set(who, agent);
   }
 }, 60_000);
@@ -34,7 +32,7 @@ test.each(entries)('the tool for %s returns what the call returns', async (name,
   expect([name, viaApi]).toEqual([name, again[name] ?? viaTool]);
 });
 
-test('every call with a token has a tool, and every tool an entry here', async () => {
+test('every call with a token has an operation, and every operation an entry here', async () => {
   const routes = routesOf(await fixture.document()).filter(
     ({ path, operation }) => path.startsWith('/v1/') && operation.security === undefined,
   );
@@ -42,5 +40,9 @@ test('every call with a token has a tool, and every tool an entry here', async (
   const tools = routes.map(({ operation }) => operation.operationId.replace('.', '_'));
   expect(new Set(tools).size).toBe(tools.length);
   const listed = (await (agents.get('owner') as Agent).tools()).map(({ name }) => name);
-  expect(listed.filter((name) => !tools.includes(name))).toEqual([]);
+  expect(listed.filter((name) => !tools.includes(name))).toEqual([
+    'find_operations',
+    'read_operations',
+    'call_operations',
+  ]);
 });

@@ -84,7 +84,10 @@ test('a process that shuts down returns its last state, and another one continue
     const second = await fixture.start();
     const [agent, next] = [await connect(second.url, owner.token), await connect(fixture.url, owner.token)];
     const { body } = await agent.call('site_publish', { id: site.id }, () => second.deps.shutdown.abort());
-    expect(body).toMatchObject({ status: 'queued', next_action: expect.stringContaining('/v1/deployments/') });
+    expect(body).toMatchObject({
+      status: 'queued',
+      next_action: expect.stringContaining('deployment_read {"id":"dep_'),
+    });
     expect((await next.call('deployment_read', { id: body.id })).body).toMatchObject({ status: 'queued' });
     await Promise.all([agent.close(), next.close()]);
   } finally {

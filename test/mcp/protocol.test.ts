@@ -64,7 +64,8 @@ test('any process answers any message, without state', async () => {
   const noted = await send({ jsonrpc: '2.0', method: 'notifications/initialized' }, {}, { url: second.url });
   expect([noted.status, noted.text]).toEqual([202, '']);
   const called = await send(reading, { 'mcp-protocol-version': '2025-11-25' }, { url: second.url });
-  expect(called.body.result.structuredContent.id).toBe(owner.accountId);
+  expect(JSON.parse(called.body.result.content[0].text).id).toBe(owner.accountId);
+  expect(called.body.result.structuredContent).toBe(undefined);
 });
 
 test('a foreign page cannot make calls, with any token', async () => {

@@ -29,9 +29,21 @@ async function pushed(path: string, text: string): Promise<void> {
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-test('a result is text and data, and fits its tool’s schema', async () => {
-  const { structuredContent, body } = await agent.call('site_read', { id: site.id });
-  expect([structuredContent, body.name]).toEqual([body, site.name]);
+test('a result is text once, without line breaks', async () => {
+  const { structuredContent, content, body } = await agent.call('site_read', { id: site.id });
+  expect([structuredContent, content.length, body.name]).toEqual([undefined, 1, site.name]);
+  expect((content as unknown as [{ text: string }])[0].text).not.toContain('\n');
+});
+
+test('a site’s name is taken where its id is', async () => {
+  expect((await agent.call('site_read', { id: site.name })).body.id).toBe(site.id);
+  expect((await agent.call('preview_list', { id: site.name })).body.items.length).toBeGreaterThan(0);
+  const other = await fixture.newCaller();
+  const theirs = await createSite(other, { template: 'blank' });
+  expect((await agent.call('site_read', { id: theirs.name })).error).toMatchObject({
+    code: 'not_found',
+    message: `There is no site called ${theirs.name} that this connection can reach.`,
+  });
 });
 
 test('an error is one of the catalog, with its remedy', async () => {
@@ -61,7 +73,9 @@ test('no input of a tool reaches another call', async () => {
     expect([id, (await agent.call('site_read', { id })).error?.code]).toEqual([id, 'invalid_input']);
   for (const path of ['../../../account', 'a/./b', 'a//b', '/'])
     expect([path, (await agent.call('skill_read', { path })).error?.code]).toEqual([path, 'invalid_input']);
-  expect((await agent.call('site_read', {})).error.message).toContain('id');
+  expect((await agent.call('site_read', {})).error.message).toContain(
+    'The input id is missing: it must be the id of a site',
+  );
   expect((await agent.call('site_read', { id: site.id, nonsense: 1 })).error.message).toContain('"nonsense"');
   expect((await agent.call('site_publish', { id: site.id, wait_seconds: '1\r\nx: y' })).error.code).toBe(
     'invalid_input',
@@ -85,7 +99,7 @@ test('files are sent and received: pictures as pictures, text as text, others as
   expect((await put('public/a.pdf', { base64: '!' })).error.code).toBe('invalid_input');
   const read = async (path: string) => (await agent.call('asset_read', { id: site.id, path })).content;
   expect(await read('src/assets/dot.png')).toEqual([{ type: 'image', mimeType: 'image/png', data: pixel }]);
-  const uri = `${fixture.config.baseUrl}/v1/sites/${site.id}/assets/public/a.pdf`;
+  const uri = `frontage:/v1/sites/${site.id}/assets/public/a.pdf`;
   const blob = Buffer.from('%PDF-1.7\n%%EOF\n').toString('base64');
   expect(await read('public/a.pdf')).toEqual([
     { type: 'resource', resource: { uri, mimeType: 'application/pdf', blob } },
@@ -112,11 +126,11 @@ test('a page of a list that is too large is shortened, and continues there', asy
       limit: 200,
       ...(cursor ? { cursor } : {}),
     });
-    expect(JSON.stringify(content).length).toBeLessThan(130_000);
+    expect(JSON.stringify(content).length).toBeLessThan(35_000);
     read.push(...body.items.map(({ messages }: { messages: [{ body: string }] }) => messages[0].body));
     cursor = body.next_cursor;
   }
-  expect([pages > 1 && pages < 6, read.length]).toEqual([true, bodies.length]);
+  expect([pages > 5 && pages < 25, read.length]).toEqual([true, bodies.length]);
   expect(read.toReversed()).toEqual(bodies);
 });
 
@@ -131,19 +145,22 @@ test('an owner’s comments are read, answered and resolved', async () => {
   expect((await agent.call('comment_list', { id, status: 'open' })).body.items).toEqual([]);
 });
 
-test('overlong text is cut with a note', async () => {
-  const text = `---\ntitle: Long\n---\n${'word '.repeat(60_000)}`;
-  const changes = [{ path: 'src/content/posts/long.md', text }];
-  expect((await agent.call('source_commit', { id: site.id, message: 'Long', changes })).isError).toBe(undefined);
-  const { content, structuredContent } = await agent.call('source_files', {
-    id: site.id,
-    path: 'src/content/posts/long.md',
-  });
-  const [first] = content as unknown as [{ text: string }];
-  expect([first.text.length < 101_000, structuredContent]).toEqual([true, undefined]);
-  expect(first.text).toMatch(
-    /Truncated: the response has \d+ characters\. Request less data\. GET http.+ returns the complete response/,
+test('a long file of the source comes in parts, and pictures come as pictures', async () => {
+  const text = `---\ntitle: Long\n---\n${'€ word '.repeat(6000)}`;
+  const path = 'src/content/posts/long.md';
+  expect((await agent.call('source_commit', { id: site.id, message: 'Long', changes: [{ path, text }] })).isError).toBe(
+    undefined,
   );
+  const parts: string[] = [];
+  for (let offset: number | undefined = 0; offset !== undefined; ) {
+    const { body } = await agent.call('source_files', { id: site.id, path, offset });
+    expect(body.text.length).toBeLessThan(24_100);
+    parts.push(body.text);
+    offset = body.next_offset;
+  }
+  expect([parts.length > 1, parts.join('') === text]).toEqual([true, true]);
+  const { content, body } = await agent.call('source_files', { id: site.id, path: 'src/assets/dot.png' });
+  expect([body.base64, content[1]]).toEqual([undefined, { type: 'image', mimeType: 'image/png', data: pixel }]);
 });
 
 test('an overlong text file comes in parts of whole characters', async () => {
@@ -151,15 +168,20 @@ test('an overlong text file comes in parts of whole characters', async () => {
   await pushed('public/long.txt', whole);
   const parts: string[] = [];
   for (let offset: number | undefined = 0; offset !== undefined; ) {
-    const { content } = await agent.call('asset_read', { id: site.id, path: 'public/long.txt', offset });
+    const { content } = await agent.call('asset_read', {
+      id: site.id,
+      path: 'public/long.txt',
+      offset,
+      limit: 100_000,
+    });
     const [{ text }] = content as unknown as [{ text: string }];
-    const cut = /\n\[Truncated at byte (\d+) of (\d+)\. Call again with offset \1 to get the rest\.\]$/.exec(text);
+    const cut = /\n\[Cut at byte (\d+) of (\d+)\. Call again with offset \1 for the rest\.\]$/.exec(text);
     expect(text.length).toBeLessThan(100_200);
     if (cut) expect(Number(cut[2])).toBe(Buffer.byteLength(whole));
     parts.push(cut ? text.slice(0, cut.index) : text);
     offset = cut ? Number(cut[1]) : undefined;
   }
-  expect([parts.length, parts.join('') === whole]).toEqual([4, true]);
+  expect([parts.length, parts.join('') === whole]).toEqual([7, true]);
   const past = await agent.call('asset_read', { id: site.id, path: 'public/long.txt', offset: 10_000_000 });
   expect(past.content).toEqual([{ type: 'text', text: '' }]);
   for (const offset of [-1, 1.5, '5', 2 ** 60])
@@ -210,22 +232,4 @@ test('submissions come as a page or as the text of a file', async () => {
   expect((await agent.call('form_submissions', { id: form.id })).body.items).toEqual([]);
   const { content } = await agent.call('form_submissions', { id: form.id, format: 'csv' });
   expect(content).toMatchObject([{ type: 'text', text: expect.stringContaining('A') }]);
-});
-
-test('the skill tree is listed as resources, each as it is served', async () => {
-  const { resources } = await agent.client.listResources();
-  const { files } = (await owner.call('GET', '/v1/skill')).body as { files: { path: string; bytes: number }[] };
-  expect(resources.map(({ name, size }) => [name, size]).sort()).toEqual(
-    files.map(({ path, bytes }) => [path, bytes]).sort(),
-  );
-  for (const { uri, name } of resources) {
-    const { contents } = await agent.client.readResource({ uri });
-    const [{ text } = { text: '' }] = contents as { text: string }[];
-    expect(text).toBe((await owner.call('GET', `/skill/${name}`)).text);
-  }
-  const first = resources.find(({ name }) => name === 'SKILL.md');
-  expect(first).toMatchObject({ mimeType: 'text/markdown', annotations: { priority: 1 } });
-  for (const uri of ['file:///etc/passwd', `${fixture.config.baseUrl}/skill/../package.json`, 'x']) {
-    await expect(agent.client.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
-  }
 });

@@ -1,8 +1,9 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { posts } from '#api/mcp/hints.ts';
+import { hintsOf, posts } from '#api/mcp/hints.ts';
 import { siteInput } from '#api/sites/schemas.ts';
-import { createFixture, type Fixture } from '#test/api/fixture.ts';
+import { toolName } from '#rules/calls/calls.ts';
+import { callWith, createFixture, type Fixture } from '#test/api/fixture.ts';
 import { type Route, routesOf } from '#test/api/samples.ts';
 import { challengeEnv } from '#test/forms/fixture.ts';
 import { payingEnv } from '#test/payments/fixture.ts';
@@ -49,73 +50,116 @@ const routes = async (fixture: Fixture): Promise<Route[]> =>
 const listed = (fixture: Fixture) => tools.get(fixture) ?? [];
 const named = (fixture: Fixture, name: string) => listed(fixture).find((tool) => tool.name === name) as Tool;
 
-test('a tool has the client’s words and the description’s summary', async () => {
-  for (const { method, path, operation } of await routes(rich)) {
-    const tool = named(rich, operation.operationId.replace('.', '_'));
-    // Nobody meters or holds domains here.
-    expect([operation.operationId, tool === undefined]).toEqual([
-      operation.operationId,
-      /^(billing|domain|record)\./.test(operation.operationId),
-    ]);
-    if (tool) {
-      expect(tool.name).toMatch(/^[a-z_]{3,64}$/);
-      const { summary = '' } = operation as { summary?: string };
-      expect([tool.title, tool.description]).toEqual([summary, expect.stringContaining(`Calls ${method} ${path}.`)]);
-      expect(tool.description?.startsWith(`${summary}.`)).toBe(true);
-    }
+const found = async (agent: Agent, input: object = {}): Promise<string> => {
+  const { content } = await agent.call('find_operations', input);
+  return (content as unknown as [{ text: string }])[0].text;
+};
+const toolOf = ({ operation }: Route) => toolName(operation.operationId);
+const httpWords =
+  /\b(GET|POST|PUT|PATCH|DELETE) \/|\b(Prefer|Cache-Control|If-Match|Idempotency-Key|event-stream|header)\b/;
+
+test('everyday work has at most 20 tools in 24 KB, without HTTP', async () => {
+  const all = listed(rich);
+  const { result } = await rawList();
+  expect([all.length <= 20, Buffer.byteLength(JSON.stringify(result)) <= 24_000]).toEqual([true, true]);
+  for (const { name, description = '', inputSchema, outputSchema } of all) {
+    expect(name).toMatch(/^[a-z_]{3,64}$/);
+    expect([name, outputSchema, description.length > 10]).toEqual([name, undefined, true]);
+    expect([name, JSON.stringify(inputSchema)]).not.toEqual([name, expect.stringMatching(httpWords)]);
+    expect(description).not.toMatch(httpWords);
+    expect(JSON.stringify(inputSchema)).not.toMatch(/"true","false"|\$ref|⟦/);
   }
-  expect(listed(rich).length).toBeGreaterThan(95);
 });
 
-test('each input of a call has a unique name in its tool’s inputs', async () => {
-  for (const { path, operation } of await routes(rich)) {
-    const tool = named(rich, operation.operationId.replace('.', '_'));
-    if (!tool) continue;
-    const asked = (operation.parameters ?? []).filter((one) => one.in !== 'header').map(({ name }) => name);
-    const given = Object.keys(tool.inputSchema.properties ?? {});
-    expect(given).toEqual(expect.arrayContaining(asked));
-    for (const [, part] of path.matchAll(/\{(\w+)\}/g)) expect(tool.inputSchema.required).toContain(part);
-    const body = operation.requestBody?.content['application/json']?.schema;
-    const sent = Object.keys(body?.properties ?? {});
-    expect(given).toEqual(expect.arrayContaining(sent));
-    expect(asked.filter((name) => sent.includes(name))).toEqual([]);
-    expect(JSON.stringify(tool)).not.toContain('$ref');
+async function rawList() {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const { token } = await rich.newCaller();
+  const headers = { accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` };
+  return (await callWith(rich.url)('POST', '/mcp', { body: message, headers })).body as { result: object };
+}
+
+test('every operation is found, with the arguments of its call', async () => {
+  const [agent] = agents as [Agent, Agent];
+  const index = (await found(agent)).split(/\s+/);
+  for (const route of await routes(rich)) {
+    const name = toolOf(route);
+    // Nobody meters or holds domains here.
+    expect([name, index.includes(name)]).toEqual([name, !/^(billing|domain|record)_/.test(name)]);
+    if (!index.includes(name)) continue;
+    const { operation, path } = route;
+    const asked = (operation.parameters ?? []).filter((one) => one.in !== 'header').map((one) => one.name);
+    const sent = Object.keys(operation.requestBody?.content['application/json']?.schema?.properties ?? {});
+    expect(asked.filter((one) => sent.includes(one))).toEqual([]);
+    for (const [, part] of path.matchAll(/\{(\w+)\}/g)) expect(asked).toContain(part);
   }
-  const { inputSchema, outputSchema } = named(rich, 'site_create');
-  expect(inputSchema).toMatchObject({ type: 'object', required: ['name', 'title'], additionalProperties: false });
-  expect(Object.keys(inputSchema.properties ?? {}).sort()).toEqual(
+  const text = await found(agent, { words: 'form create', limit: 1 });
+  expect(text).toContain('form_create(id: site_…, name: string, fields: [{ name: string,');
+  expect(text).toContain('call_operations {"calls":[{"operation":"form_create","arguments":{"id":"site_…"');
+  const create = named(rich, 'site_create').inputSchema;
+  expect(create).toMatchObject({ type: 'object', required: ['name', 'title'], additionalProperties: false });
+  expect(Object.keys(create.properties ?? {}).sort()).toEqual(
     ['idempotency_key', ...Object.keys(siteInput.shape)].sort(),
   );
-  expect(outputSchema).toMatchObject({ type: 'object', required: expect.arrayContaining(['id', 'address', 'git']) });
 });
 
-test('a tool’s effects are in its annotations', async () => {
-  const all = await routes(rich);
-  for (const tool of listed(rich)) {
-    const method = all.find(({ operation }) => operation.operationId.replace('.', '_') === tool.name)?.method;
-    const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = tool.annotations ?? {};
-    for (const hint of [readOnlyHint, destructiveHint, idempotentHint, openWorldHint])
-      expect(hint).toBeTypeOf('boolean');
-    if (method === 'GET') expect([readOnlyHint, destructiveHint]).toEqual([true, false]);
-    else expect([tool.name, readOnlyHint]).toEqual([tool.name, tool.name === 'photo_search']);
-    if (['DELETE', 'PUT', 'PATCH'].includes(method ?? ''))
-      expect([tool.name, destructiveHint, idempotentHint]).toEqual([tool.name, true, true]);
+test.each([
+  ['roll back to the version before', 'deployment_restore'],
+  ['undo', 'deployment_restore'],
+  ['refund a booking', 'payment_refund'],
+  ['what enquiries came', 'form_submissions'],
+  ['export everything', 'site_export'],
+  ['a picture from a stock library', 'photo_search'],
+  ['upgrade the plan', 'account_read'],
+  ['translate into another language', 'source_commit'],
+  ['make a contact form', 'form_create'],
+  ['reschedule an appointment', 'booking_move'],
+])('“%s” finds %s', async (words, operation) => {
+  const text = await found((agents as [Agent, Agent])[0], { words });
+  expect(text).toContain(`${operation}(`);
+  expect(text).not.toMatch(httpWords);
+  expect(text).not.toMatch(/⟦|undefined/);
+});
+
+test('what is found comes in parts', async () => {
+  const [agent] = agents as [Agent, Agent];
+  const names = (text: string) => [...text.matchAll(/^([a-z_]+)\(/gm)].map(([, name]) => name);
+  const first = await found(agent, { words: 'site', limit: 2 });
+  const second = await found(agent, { words: 'site', limit: 2, offset: 2 });
+  expect([names(first).length, names(second).length]).toEqual([2, 2]);
+  expect(first).toMatch(/\d+ more: the same words with offset 2\.$/);
+  expect(names(first).some((name) => names(second).includes(name))).toBe(false);
+});
+
+test('a tool is destructive only where something is lost', async () => {
+  for (const { name, annotations = {} } of listed(rich)) {
+    for (const hint of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const)
+      expect([name, annotations[hint]]).toEqual([name, expect.any(Boolean)]);
   }
-  const hints = (name: string) => {
-    const { destructiveHint, idempotentHint, openWorldHint } = named(rich, name).annotations ?? {};
+  for (const route of await routes(rich)) {
+    const { operationId } = route.operation;
+    const { readOnlyHint, destructiveHint } = hintsOf({ name: operationId, method: route.method });
+    if (route.method === 'GET') expect([readOnlyHint, destructiveHint]).toEqual([true, false]);
+    else expect([operationId, readOnlyHint]).toEqual([operationId, operationId === 'photo.search']);
+    if (route.method === 'DELETE') expect([operationId, destructiveHint]).toEqual([operationId, true]);
+    if (['PUT', 'PATCH'].includes(route.method)) expect([operationId, destructiveHint]).toEqual([operationId, false]);
+  }
+  const hints = (name: string, method = 'POST') => {
+    const { destructiveHint, idempotentHint, openWorldHint } = hintsOf({ name, method });
     return [destructiveHint && 'takes away', idempotentHint && 'repeats', openWorldHint && 'reaches out'].filter(
       Boolean,
     );
   };
-  expect(hints('payment_refund')).toEqual(['takes away', 'repeats', 'reaches out']);
-  expect(hints('payout_replace_key')).toEqual(['takes away', 'repeats', 'reaches out']);
-  expect(hints('site_archive')).toEqual(['takes away', 'repeats']);
-  // What puts something in the place of something else does not only add.
-  for (const name of ['site_publish', 'source_commit', 'bookable_declare', 'deployment_restore', 'asset_write'])
-    expect([name, ...hints(name)]).toEqual([name, 'takes away', 'repeats']);
-  expect(hints('site_unarchive')).toEqual(['repeats']);
-  expect(hints('comment_write')).toEqual([]);
-  expect(hints('collaborator_invite')).toEqual(['reaches out']);
+  expect(hints('payment.refund')).toEqual(['takes away', 'repeats', 'reaches out']);
+  expect(hints('payout.replace_key')).toEqual(['takes away', 'repeats', 'reaches out']);
+  expect(hints('site.archive')).toEqual(['takes away', 'repeats']);
+  for (const name of ['site.publish', 'source.commit', 'bookable.declare', 'deployment.restore', 'site.unarchive'])
+    expect([name, ...hints(name)]).toEqual([name, 'repeats']);
+  expect(hints('comment.write')).toEqual([]);
+  expect(hints('collaborator.invite')).toEqual(['reaches out']);
+  const hinted = (name: string) => named(rich, name).annotations;
+  expect(hinted('call_operations')).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+  for (const name of ['read_operations', 'find_operations'])
+    expect(hinted(name)).toMatchObject({ readOnlyHint: true, destructiveHint: false });
 });
 
 test('each POST has its effect listed, and no other call has', async () => {
@@ -125,8 +169,9 @@ test('each POST has its effect listed, and no other call has', async () => {
   expect(Object.keys(posts).sort()).toEqual(all.sort());
 });
 
-test('tools of disabled capabilities are not listed, and calling one names the capability', async () => {
-  const nouns = new Set(listed(poor).map(({ name }) => name.split('_')[0]));
+test('operations of disabled capabilities are not found, and a call names the capability', async () => {
+  const [, agent] = agents as [Agent, Agent];
+  const shown = new Set([...(await found(agent)).split(/\s+/), ...listed(poor).map(({ name }) => name)]);
   for (const noun of [
     'form',
     'photo',
@@ -138,20 +183,29 @@ test('tools of disabled capabilities are not listed, and calling one names the c
     'domain',
     'record',
     'upload',
-  ]) {
-    expect(nouns).not.toContain(noun);
-  }
-  for (const name of ['site_publish', 'bookable_declare', 'site_analytics', 'collaborator_invite', 'asset_write']) {
-    expect([name, named(poor, name)]).toEqual([name, undefined]);
-  }
-  expect(listed(poor).map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['site_create', 'source_commit', 'deployment_restore', 'token_create', 'skill_read']),
-  );
-  const [, agent] = agents as [Agent, Agent];
+  ])
+    expect([...shown].filter((name) => name.startsWith(`${noun}_`))).toEqual([]);
+  for (const name of ['site_publish', 'bookable_declare', 'site_analytics', 'collaborator_invite', 'asset_write'])
+    expect([name, shown.has(name)]).toEqual([name, false]);
+  for (const name of ['site_create', 'source_commit', 'deployment_restore', 'token_create', 'skill_read'])
+    expect([name, shown.has(name)]).toEqual([name, true]);
   const { body: site } = await agent.call('site_create', { name: 'poor', title: 'Poor', template: 'blank' });
   expect((await agent.call('form_list', { id: site.id })).error.code).toBe('forms_disabled');
   expect((await agent.call('site_publish', { id: site.id })).error).toMatchObject({
     code: 'publish_disabled',
     next_action: expect.stringContaining('"operation":"deployment_create"'),
   });
+});
+
+test('operations beyond the scope of the token are not found', async () => {
+  const caller = await rich.newCaller();
+  const scope = { sites: 'all', access: 'read', payouts: false, account: false };
+  const { body: token } = await caller.call('POST', '/v1/tokens', { body: { name: 'Reader', scope } });
+  const agent = await connect(rich.url, token.access_token);
+  agents.push(agent);
+  const index = (await found(agent)).split(/\s+/);
+  for (const name of ['form_create', 'payout_add', 'site_delete', 'source_commit']) expect(index).not.toContain(name);
+  for (const name of ['form_list', 'deployment_log', 'feedback_create']) expect(index).toContain(name);
+  const site = (await caller.call('POST', '/v1/sites', { body: { name: `reader-${process.pid}`, title: 'R' } })).body;
+  expect((await agent.call('form_create', { id: site.id, name: 'F', fields: [] })).error.code).toBe('out_of_scope');
 });

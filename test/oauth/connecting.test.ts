@@ -4,6 +4,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { afterAll, expect, test } from 'vitest';
 import { callWith } from '#test/api/fixture.ts';
+import { agentOf } from '#test/mcp/fixture.ts';
 import { callback, createOauthFixture, pkce } from './fixture.ts';
 
 const fixture = await createOauthFixture();
@@ -79,12 +80,11 @@ test('the SDK’s client connects from the bare address, and refreshes its token
   await first.finishAuth(location.searchParams.get('code') ?? '');
   expect(held.tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'sites:read sites:write' });
   const client = await connected(transport());
-  const { structuredContent } = await client.callTool({ name: 'account_read', arguments: {} });
-  expect(structuredContent).toMatchObject({ email });
+  expect((await agentOf(client).call('account_read')).body).toMatchObject({ email });
 
   const before = held.tokens?.access_token;
   fixture.skip(3601_000);
-  expect((await client.callTool({ name: 'account_read', arguments: {} })).structuredContent).toMatchObject({ email });
+  expect((await agentOf(client).call('account_read')).body).toMatchObject({ email });
   expect(held.tokens?.access_token).not.toBe(before);
   await client.close();
 });

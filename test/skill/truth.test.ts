@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '#api/capabilities.ts';
+import { toolName } from '#rules/calls/calls.ts';
 import { limitNames } from '#rules/limit-names.ts';
 import { catalog } from '#runtime/errors.ts';
 import { bundleClient } from '#skill/client-bundle.ts';
@@ -36,7 +37,7 @@ function namesIn(value: unknown, names = new Set<string>()): Set<string> {
 
 test('every field, code, tool and value that the skill names exists in the API', () => {
   const known = namesIn(description);
-  const tools = operations.map((operation) => operation.replaceAll('.', '_'));
+  const tools = ['find_operations', 'read_operations', 'call_operations', ...operations.map(toolName)];
   for (const names of [Object.keys(catalog), limitNames, capabilities, tools])
     for (const name of names) known.add(name);
   const named = [...all.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name]) => name ?? '');

@@ -6,9 +6,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { followed } from '#api/operations/progress.ts';
 import { issueToken } from '#api/tokens/rules.ts';
 import { textArray } from '#db/arrays.ts';
+import { toolName } from '#rules/calls/calls.ts';
 import { callWith, errorOf } from '#test/api/fixture.ts';
 import { routesOf } from '#test/api/samples.ts';
 import { size } from '#test/campaigns/size.ts';
+import { callerOf } from '#test/mcp/fixture.ts';
 import { again } from '#test/mcp/samples.ts';
 import { type AccessFixture, createAccessFixture } from './access-fixture.ts';
 import { entryOf, partsOf, pathWith, sentTo } from './access-paths.ts';
@@ -93,14 +95,23 @@ const throughMcp: Ask = async (token, route, parts) => {
     jsonrpc: '2.0',
     id: 1,
     method: 'tools/call',
-    params: { name: operation.replace('.', '_'), arguments: input },
+    params: paramsFor(toolName(operation), input),
   };
   const headers = { accept: 'application/json, text/event-stream' };
   const { body: answer, text } = await callWith(fixture.url, token)('POST', '/mcp', { body: message, headers });
   if (!answer?.result) throw new Error(`the tool did not answer: ${text.slice(0, 300)}`);
   const { isError, content } = answer.result;
-  return isError ? JSON.parse(content[0].text).error.code : undefined;
+  if (!isError) return undefined;
+  const { error, refused } = JSON.parse(content[0].text);
+  return (refused?.error ?? error).code;
 };
+
+function paramsFor(tool: string, input: object): object {
+  const through = callerOf(tool);
+  return through
+    ? { name: through, arguments: { calls: [{ operation: tool, arguments: input }] } }
+    : { name: tool, arguments: input };
+}
 
 const surfaces = { HTTP: throughHttp, MCP: throughMcp };
 

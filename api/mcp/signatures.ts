@@ -1,0 +1,84 @@
+/** Operations as a model reads them: `form_delete(id: form_… , confirm?: boolean)`, with an example. Pure. */
+import type { Operation, Schema } from '#api/operations/operations.ts';
+import { toolName } from '#rules/calls/calls.ts';
+import { inputSchema, inputsOf, modelWords } from './schemas.ts';
+
+/** The signature, what the operation does, its arguments and an example, in a few lines. */
+export function describe(operation: Operation, isTool: boolean): string {
+  const { name, summary, description = '', method } = operation;
+  const inputs = inputsOf(operation);
+  const notes = inputs.flatMap(({ name: input, schema }) => {
+    const words = String(schema.description ?? '');
+    return words === '' || /^[a-z]+_…/.test(words) ? [] : [`  ${input}: ${words}`];
+  });
+  const given = exampleOf(inputSchema(operation), '') as object;
+  const example = isTool
+    ? `${toolName(name)} ${JSON.stringify(given)}`
+    : `${method === 'GET' ? 'read' : 'call'}_operations ${JSON.stringify({ calls: [{ operation: toolName(name), arguments: given }] })}`;
+  return [
+    `${toolName(name)}(${inputs.map(({ name: input, required, schema }) => `${input}${required ? '' : '?'}: ${typeText(schema)}`).join(', ')})`,
+    `  ${[`${summary}.`, modelWords(description)].filter(Boolean).join(' ')}`,
+    ...notes,
+    `  ${example}`,
+  ].join('\n');
+}
+
+type Read = Schema & { items?: Schema; anyOf?: Schema[]; enum?: unknown[]; const?: unknown; description?: string };
+
+/** A schema as a type of TypeScript. */
+export function typeText(schema: Schema, depth = 0): string {
+  const { type, items, anyOf, enum: values, const: one, properties, required = [], description = '' } = schema as Read;
+  if (one !== undefined) return JSON.stringify(one);
+  if (values) return values.map((value) => JSON.stringify(value)).join('|');
+  if (anyOf) return [...new Set(anyOf.map((part) => typeText(part, depth)))].join('|');
+  if (Array.isArray(type)) return type.join('|');
+  if (type === 'array') return `[${items ? typeText(items, depth) : 'any'}]`;
+  if (properties && depth < 4) {
+    const fields = Object.entries(properties).map(
+      ([name, part]) => `${name}${required.includes(name) ? '' : '?'}: ${typeText(part, depth + 1)}`,
+    );
+    return `{ ${fields.join(', ')} }`;
+  }
+  const [id] = /^[a-z]+_…/.exec(description) ?? [];
+  return id ?? type ?? 'any';
+}
+
+const samples: Readonly<Record<string, unknown>> = {
+  email: 'mira@bakery.example',
+  expires_at: '2030-01-01T00:00:00Z',
+  name: 'bakery',
+  page: '/',
+  path: 'src/pages/index.astro',
+  start: '2030-01-01T10:00:00Z',
+  url: 'https://bakery.example/',
+};
+
+/** A value that the schema allows: what is required, with words that show what is meant. */
+export function exampleOf(schema: Schema, name: string): unknown {
+  const {
+    type,
+    items,
+    anyOf,
+    enum: values,
+    const: one,
+    properties = {},
+    required = [],
+    description = '',
+  } = schema as Read;
+  if (one !== undefined) return one;
+  if (values) return values[0];
+  if (anyOf?.[0]) return exampleOf(anyOf[0], name);
+  const [kind] = Array.isArray(type) ? type : [type];
+  if (kind === 'object')
+    return Object.fromEntries(
+      Object.entries(properties)
+        .filter(([field]) => required.includes(field))
+        .map(([field, part]) => [field, exampleOf(part, field)]),
+    );
+  if (kind === 'array') return items ? [exampleOf(items, name)] : [];
+  if (kind === 'integer' || kind === 'number')
+    return Math.max(1, Number((schema as { minimum?: number }).minimum ?? 1));
+  if (kind === 'boolean') return true;
+  const [id] = /^[a-z]+_…/.exec(description) ?? [];
+  return id ?? samples[name] ?? (name.endsWith('_id') ? `${name.slice(0, -3)}_…` : `the ${name.replaceAll('_', ' ')}`);
+}

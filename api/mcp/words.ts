@@ -1,0 +1,89 @@
+/** Tools and operations in the words of a model and its owner. */
+import type { everydayTools } from '#rules/calls/calls.ts';
+
+/** What each everyday tool is for. */
+export const descriptions: Record<(typeof everydayTools)[number], string> = {
+  'account.read':
+    'The account: its plan and limits with what is used, what this platform offers, and how the owner is reached.',
+  'comment.list':
+    'What the owner and reviewers said about pages and previews: threads with their messages, quotes and places.',
+  'comment.reply': 'Answer in a comment thread. To resolve it, find the operation comment_write.',
+  'deployment.list': 'The versions of a website, newest first: which is live, which can be restored, who published it.',
+  'deployment.read': 'One version: its state, its warnings, what changed, and the build log if it failed.',
+  'deployment.restore':
+    'Roll back or undo: make an earlier version live again at once. A later version can be restored too.',
+  'form.submissions': 'Enquiries: what visitors sent with a contact form, newest first, or all of it as CSV.',
+  'inbox.read':
+    'Everything that waits for you or the owner: comments, enquiries, bookings, payments, failed builds. Start here.',
+  'preview.build':
+    'Build a preview for the owner to look at before it is live. Slot 1 to 5; without changes on the branch preview/<slot> it shows main.',
+  'preview.publish': 'Make the preview that the owner approved live, without building it again.',
+  'site.create': 'Make a new website from a template (see template_list), with its address.',
+  'site.list': 'The websites, with ids, names, addresses and states.',
+  'site.publish':
+    'Build the committed files and make them live. `posts` publishes only new and changed posts. The answer has the address.',
+  'site.read': 'One website: its address, state, and whether it has changes that are not live.',
+  'skill.read': 'The guide to working here. Begin with SKILL.md; it names the other files.',
+  'source.commit':
+    'Write the website’s files: pages, posts, styles. `edits` replaces words in place, `text` writes a whole file. With `branch` preview/<slot> it changes that preview only.',
+  'source.files':
+    'List a folder of the website’s source, or read files. `path` takes a list of up to 20 files. Pictures come as images.',
+};
+
+/** Words that people use for an operation and that its name and summary do not have. */
+export const otherWords: Readonly<Record<string, string>> = {
+  'account.change': 'rename owner email name',
+  'account.read': 'plan quota usage limits capabilities subscription',
+  'asset.list': 'pictures images photos files media logo',
+  'asset.read': 'picture image photo download',
+  'asset.write': 'picture image photo upload logo pdf',
+  'billing.checkout': 'buy upgrade bigger larger plan price',
+  'billing.portal': 'invoice cancel plan payment card subscription',
+  'billing.read': 'plan plans price upgrade subscription invoice cost',
+  'bookable.declare': 'appointments calendar timetable opening hours services classes lessons schedule',
+  'bookable.end': 'stop appointments',
+  'booking.cancel': 'appointment refund call off',
+  'booking.create': 'appointment block holiday closed own',
+  'booking.list': 'appointments reservations',
+  'booking.move': 'appointment reschedule postpone',
+  'calendar_feed.create': 'ical ics subscribe phone calendar',
+  'collaborator.invite': 'share access colleague team member',
+  'comment.write': 'feedback resolve close thread note',
+  'deployment.create': 'upload built output static files zip own build',
+  'deployment.files': 'export download manifest published files',
+  'deployment.log': 'build log output error why failed',
+  'deployment.restore': 'roll back rollback undo revert previous earlier version',
+  'domain.onboard': 'own address custom domain name dns connect',
+  'feedback.create': 'report bug problem complaint wish missing',
+  'form.create': 'contact enquiry enquiries inquiry message newsletter sign-up',
+  'form.submissions': 'enquiries enquiry inquiries contact messages answers csv export',
+  'payment.create': 'invoice pay link charge money deposit',
+  'payment.refund': 'money back return',
+  'payout.add': 'bank stripe key receive money',
+  'payout_agreement.attach': 'receive money payments accept',
+  'photo.place': 'picture image stock hero',
+  'photo.search': 'picture image stock unsplash library',
+  'preview.build': 'draft staging show before live',
+  'record.add': 'dns mail mx txt email verification',
+  'redirects.set': 'move old links url forward 301',
+  'review.create': 'share feedback link comments',
+  'site.analytics': 'visits visitors statistics views traffic',
+  'site.archive': 'close take offline unpublish hide shut down',
+  'site.create': 'new website start blog',
+  'site.delete': 'remove forever erase',
+  'site.export': 'backup download archive move away copy leave',
+  'site.history': 'who did what when audit activity',
+  'site.publish': 'go live deploy release put online',
+  'site.unarchive': 'reopen bring back online',
+  'site.update': 'rename address title language',
+  'sketch.create': 'design directions ideas variants look',
+  'skill.list': 'help guide documentation',
+  'skill.read': 'help guide documentation language languages translate design',
+  'source.commit': 'edit change text page post article write blog language translate replace',
+  'source.credential': 'git password clone move away download repository export',
+  'source.files': 'read page post text code download',
+  'submission.delete': 'erase enquiry personal data gdpr',
+  'token.create': 'access key agent api',
+  'token.revoke': 'end remove access key',
+  'upload.create': 'photos pictures images owner phone link send',
+};

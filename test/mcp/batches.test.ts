@@ -1,0 +1,138 @@
+/** Several operations in one tool call. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withResults } from '#api/mcp/batches.ts';
+import { createFixture } from '#test/api/fixture.ts';
+import { challengeEnv } from '#test/forms/fixture.ts';
+import { type Agent, connect } from './fixture.ts';
+
+const fixture = await createFixture(challengeEnv);
+const owner = await fixture.newCaller();
+let agent: Agent;
+beforeAll(async () => {
+  agent = await connect(fixture.url, owner.token);
+});
+afterAll(async () => {
+  await agent?.close();
+  await fixture.close();
+});
+
+type Asked = { operation: string; arguments?: object };
+async function run(tool: 'read_operations' | 'call_operations', calls: Asked[]) {
+  const { isError = false, content } = await agent.call(tool, { calls });
+  const [{ text }] = content as unknown as [{ text: string }];
+  return { isError, ...JSON.parse(text) };
+}
+const sites = async (): Promise<string[]> =>
+  (await owner.call('GET', '/v1/sites')).body.items.map(({ name }: { name: string }) => name);
+const fields = [{ name: 'a', label: 'A', kind: 'text' }];
+const create = (name: string) => ({ operation: 'site_create', arguments: { name, title: 'T', template: 'blank' } });
+
+test('calls run in order, and take values of earlier results', async () => {
+  const name = `batch-${process.pid}`;
+  const { isError, results } = await run('call_operations', [
+    create(name),
+    { operation: 'form_create', arguments: { id: { $from: [0, 'id'] }, name: 'Contact', fields } },
+    { operation: 'form_list', arguments: { id: { $from: [1, 'site_id'] } } },
+    { operation: 'form_update', arguments: { id: { $from: [2, 'items', 0, 'id'] }, name: 'Enquiry' } },
+    { operation: 'site_read', arguments: { id: name } },
+  ]);
+  expect([isError, results.length]).toEqual([false, 5]);
+  expect([results[3].id, results[3].name, results[4].id]).toEqual([results[1].id, 'Enquiry', results[0].id]);
+});
+
+test('a refusal stops the calls, and says what was done', async () => {
+  const [first, last] = [`first-${process.pid}`, `last-${process.pid}`];
+  const told = await run('call_operations', [
+    create(first),
+    { operation: 'form_create', arguments: { id: { $from: [0, 'nothing'] }, name: 'F', fields } },
+    create(last),
+  ]);
+  expect(told).toMatchObject({
+    isError: true,
+    done: [{ name: first }],
+    refused: {
+      call: 1,
+      operation: 'form_create',
+      error: { code: 'invalid_input', message: expect.stringContaining('[0,"nothing"]') },
+    },
+    not_called: ['site_create'],
+  });
+  expect(await sites()).toEqual(expect.arrayContaining([first]));
+  expect(await sites()).not.toContain(last);
+  const { results } = await run('call_operations', [
+    { operation: 'form_create', arguments: { id: first, name: 'F', fields } },
+  ]);
+  const unconfirmed = await run('call_operations', [
+    { operation: 'form_delete', arguments: { id: results[0].id } },
+    { operation: 'form_list', arguments: { id: first } },
+  ]);
+  expect(unconfirmed).toMatchObject({
+    refused: { call: 0, error: { code: 'confirm_required' } },
+    not_called: ['form_list'],
+  });
+  const confirmed = await run('call_operations', [
+    { operation: 'form_delete', arguments: { id: results[0].id, confirm: true } },
+  ]);
+  expect(confirmed.isError).toBe(false);
+});
+
+test('nothing that changes passes through the tool that reads', async () => {
+  const before = await sites();
+  for (const one of [create('never'), { operation: 'site.create', arguments: create('never').arguments }]) {
+    const told = await run('read_operations', [{ operation: 'site_list' }, one]);
+    expect(told).toMatchObject({
+      isError: true,
+      error: { code: 'invalid_input', next_action: expect.stringContaining('call_operations') },
+    });
+  }
+  for (const operation of [
+    'call_operations',
+    'read_operations',
+    'find_operations',
+    '__proto__',
+    'site_list ',
+    '../site_create',
+    '',
+  ])
+    expect([operation, (await run('read_operations', [{ operation }])).error?.code]).toEqual([operation, 'not_found']);
+  expect(await sites()).toEqual(before);
+  const { results } = await run('read_operations', [{ operation: 'token_list' }, { operation: 'account_read' }]);
+  expect([results[0].items.length > 0, results[1].id]).toEqual([true, owner.accountId]);
+});
+
+test('a batch has 1 to 20 calls, all of known operations', async () => {
+  const before = await sites();
+  const unknown = await run('call_operations', [create('never'), { operation: 'site_creat' }]);
+  expect(unknown.error).toMatchObject({ code: 'not_found', message: expect.stringContaining('Call 1') });
+  const reading = Array.from({ length: 21 }, () => ({ operation: 'account_read' }));
+  expect((await run('read_operations', reading)).error.code).toBe('invalid_input');
+  expect((await run('read_operations', [])).error.code).toBe('invalid_input');
+  expect((await run('read_operations', reading.slice(1))).results.length).toBe(20);
+  expect(await sites()).toEqual(before);
+});
+
+const results = [{ id: 'a', items: [{ id: 'b' }] }, { url: 'x' }];
+test.each([
+  [{ id: { $from: [0, 'id'] } }, { id: 'a' }],
+  [{ deep: [{ id: { $from: [0, 'items', 0, 'id'] } }] }, { deep: [{ id: 'b' }] }],
+  [{ all: { $from: [0, 'items'] } }, { all: [{ id: 'b' }] }],
+  [{ text: 'see {"$from":[0,"id"]}' }, { text: 'see {"$from":[0,"id"]}' }],
+])('%j is filled with values, and texts are left alone', (value, filled) => {
+  expect(withResults(value, results)).toEqual({ value: filled });
+});
+
+test.each([
+  { $from: [2, 'id'] },
+  { $from: [-1, 'id'] },
+  { $from: [0, 'length'] },
+  { $from: [0, 'items', 'length'] },
+  { $from: ['0', 'id'] },
+  { $from: ['__proto__'] },
+  { $from: [0, 'constructor'] },
+  { $from: 'id' },
+  { $from: [] },
+  { $from: [0, 'id'], other: 1 },
+  JSON.parse(`${'['.repeat(40)}${']'.repeat(40)}`),
+])('%j is refused', (value) => {
+  expect(withResults({ value }, results)).toEqual({ fault: expect.any(String) });
+});
