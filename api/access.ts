@@ -30,9 +30,11 @@ export type Person = {
   /** The link on which the owner can widen the scope for this call; undefined where owners cannot sign in. */
   wideningLink?: (missing: PartOfScope, options?: { handsOn?: boolean }) => string | undefined;
 };
-/** The authenticated caller: the account behind a bearer token. */
+/** The authenticated caller: the account behind a bearer token, or behind a browser's session. */
 export type Actor = Person & {
   tokenId: string;
+  /** A person in a signed-in browser: `tokenId` is the id of the session. */
+  isSession?: true;
   /** How often the token had been rotated when the caller sent its secret. Absent for sessions and links. */
   rotations?: number;
   /** At most this may a token do that the caller makes. */
@@ -41,12 +43,20 @@ export type Actor = Person & {
 
 /** A caller who may do everything that the account may. */
 export const personOf = (accountId: string): Person => ({ accountId, scope: everything });
-/** The same, identified by a session or a link. */
+/** The same, identified by a link. */
 export const actorOf = (accountId: string, tokenId: string): Actor => ({
   ...personOf(accountId),
   tokenId,
   handsOn: everything,
 });
+/** The same, identified by the session of their browser. */
+export const sessionActorOf = (accountId: string, sessionId: string): Actor => ({
+  ...actorOf(accountId, sessionId),
+  isSession: true,
+});
+
+/** The token with which things end that the caller makes; null where a person makes them in a browser. */
+export const makerOf = ({ tokenId, isSession }: Actor): string | null => (isSession ? null : tokenId);
 
 /** Throws `out_of_scope` if the caller's token may not do this. */
 export function requireScope(person: Person, wanted: PartOfScope): void {

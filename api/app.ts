@@ -65,7 +65,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
   await describeApi(app, deps.config);
   const operations = collectOperations(app);
 
-  await otherRoutes(app, deps);
+  await otherRoutes(app, deps, operations);
   await app.register((scope: Api) => jsonRoutes(scope, deps, { skill, operations }));
 
   await app.ready();
@@ -73,7 +73,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
 }
 
 /** What takes other bodies than JSON: git, pages, forms, OAuth clients and payment providers. */
-async function otherRoutes(app: Api, deps: Deps): Promise<void> {
+async function otherRoutes(app: Api, deps: Deps, operations: () => Operation[]): Promise<void> {
   await app.register(async function git(scope: Api) {
     limitClients(scope, deps, 'git');
     gitRoutes(scope, deps);
@@ -87,7 +87,7 @@ async function otherRoutes(app: Api, deps: Deps): Promise<void> {
 
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
-      ownersPages(scope, deps);
+      ownersPages({ app: scope, deps, operations });
     });
   });
 

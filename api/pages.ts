@@ -3,7 +3,6 @@ import type { Deps } from '#runtime/deps.ts';
 import { addressPages } from './accounts/address-pages.ts';
 import { accountDeletionPages } from './accounts/deletion-pages.ts';
 import { mailChoicePages } from './accounts/mail-pages.ts';
-import { ownerPages } from './accounts/pages.ts';
 import type { Api } from './api.ts';
 import { accessPages, signinPages } from './auth/pages.ts';
 import { planPages } from './billing/pages.ts';
@@ -11,6 +10,8 @@ import { cancellationPages } from './bookings/cancellation-pages.ts';
 import { movePages } from './bookings/move-pages.ts';
 import { calendarFeedPages } from './calendar-feeds/pages.ts';
 import { collaboratorPages } from './collaborators/pages.ts';
+import type { Console } from './console/frame.ts';
+import { consolePages } from './console/pages.ts';
 import { frontPage } from './front/routes.ts';
 import { invitationPages } from './invitations/pages.ts';
 import { consentPages } from './oauth/pages.ts';
@@ -35,8 +36,8 @@ export function publicPages(scope: Api, deps: Deps): void {
 }
 
 /** The owner’s pages. */
-export function ownersPages(scope: Api, deps: Deps): void {
-  ownerPages(scope, deps);
+export function ownersPages({ app: scope, deps, operations }: Console): void {
+  consolePages({ app: scope, deps, operations });
   accountDeletionPages(scope, deps);
   mailChoicePages(scope, deps);
   wideningPages(scope, deps);

@@ -30,9 +30,14 @@ export type ErrorOptions = {
   retryable?: boolean;
   /** Seconds until a retry can succeed; sent as `retry-after`. */
   retryAfterSeconds?: number;
+  /** The field of the input that is wrong, and how, as in "must not be empty". It is shown at fields of forms, never sent. */
+  field?: FieldFault;
   /** The underlying error. It is logged, never sent. */
   cause?: unknown;
 };
+
+/** A field by its path, as in `intake.0.label`. */
+export type FieldFault = { name: string; words: string };
 
 /** The body of every error response, inside `{ "error": … }`. */
 export type ErrorBody = {
@@ -52,6 +57,7 @@ export class AppError extends Error {
   readonly nextAction: string | undefined;
   readonly detail: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly field: FieldFault | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -63,6 +69,7 @@ export class AppError extends Error {
     this.nextAction = options.nextAction;
     this.detail = options.detail;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.field = options.field;
   }
 
   toBody(): ErrorBody {
@@ -87,8 +94,8 @@ export const errors = Object.fromEntries(
 ) as Constructors;
 
 /** An error with the catalog's remedy as its `next_action`, where nothing more specific is known. */
-export function withRemedy(code: ErrorCode, message: string): AppError {
-  return new AppError(code, message, { nextAction: catalog[code].remedy });
+export function withRemedy(code: ErrorCode, message: string, options: ErrorOptions = {}): AppError {
+  return new AppError(code, message, { ...options, nextAction: catalog[code].remedy });
 }
 
 /** The remedy of a code for Markdown: its calls are written as code. */

@@ -10,15 +10,21 @@ export type Page = {
   main: Html;
   /**
    * `message`: a centred picture, heading and sentence. `card`: one task, as wide as a phone. `dashboard`: several panels. `frame`: a small
-   * window inside a site's page, without a header bar.
+   * window inside a site's page, without a header bar. `console`: a page of the owner's console.
    */
-  layout: 'message' | 'card' | 'dashboard' | 'frame';
+  layout: 'message' | 'card' | 'dashboard' | 'frame' | 'console';
   /** The name in the header bar. The product's name unless set. */
   brand?: string;
   /** Whether search engines may show the page; by default they must not. */
   isFindable?: boolean;
   /** The right end of the header bar, such as "Sign out". `message` has no header bar. */
   bar?: Html;
+  /** Where the name in the header bar leads. */
+  home?: string;
+  /** Between the header bar and the main part, such as a navigation. */
+  above?: Html;
+  /** Reloads the page after so many seconds where scripts do not run. */
+  refreshSeconds?: number;
   /** The page's own script. It may only connect to its own origin. */
   script?: string;
   /** Paths of modules on our own origin that it loads. */
@@ -92,6 +98,9 @@ function shell({
   layout,
   brand = 'Frontage',
   bar,
+  home,
+  above,
+  refreshSeconds,
   script,
   modules = [],
   style: own,
@@ -106,11 +115,11 @@ function shell({
 ${isFindable ? null : html`<meta name="robots" content="noindex">\n`}<meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="${iconUrl}">
-`;
+${refreshSeconds === undefined ? null : html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>\n`}`;
   const body = html`</head>
 <body class="${layout}">
-${layout === 'message' || layout === 'frame' ? null : html`<header><span class="mark">${awning}${brand}</span>${bar}</header>`}
-<main${Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)}>
+${layout === 'message' || layout === 'frame' ? null : html`<header>${home ? html`<a class="mark" href="${home}">${awning}${brand}</a>` : html`<span class="mark">${awning}${brand}</span>`}${bar}</header>`}
+${above}<main${Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)}>
 ${main}
 </main>
 ${modules.map((path) => html`<script type="module" src="${path}"></script>\n`)}`;

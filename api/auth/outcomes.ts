@@ -31,7 +31,7 @@ const approved: Notice = {
   title: 'Access granted',
   text: 'Your agent will continue in a few seconds; you can close this page. To end its access, revoke its token.',
   lit: true,
-  link: { href: '/account', text: 'See connected agents' },
+  link: { href: '/account/agents', text: 'See connected agents' },
 };
 const approvedWithoutAccount: Notice = {
   title: 'There is no account for this address yet',
@@ -62,5 +62,5 @@ const ends: Record<RequestEnd, Notice> = {
 const alreadyAnswered: Notice = {
   title: 'You already answered this request',
   text: 'This link works only once.',
-  link: { href: '/account', text: 'See connected agents' },
+  link: { href: '/account/agents', text: 'See connected agents' },
 };

@@ -4,6 +4,7 @@ import {
   type Actor,
   findSite,
   loadSite,
+  makerOf,
   type Person,
   personOf,
   requireAccessible,
@@ -57,7 +58,7 @@ export async function createFeed(
     }
     recordAct(tx, clock, actor, 'calendar_feed.created', { site, subject: { id, name: null } });
     const account = tx.getReference(Account, actor.accountId);
-    const made = { account, madeBy: actor.tokenId, createdAt: now, expiresAt };
+    const made = { account, madeBy: makerOf(actor), createdAt: now, expiresAt };
     return tx.create(CalendarFeed, { id, site: tx.getReference(Site, siteId), hash: hashSecret(secret), ...made });
   });
 }

@@ -1,7 +1,8 @@
 /** Calendar feeds on the account page, and its button. */
 import { type Person, sitesOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { accountButton, pageOptions } from '#api/plugins/browser.ts';
+import { accountButton } from '#api/console/notices.ts';
+import { pageOptions } from '#api/plugins/browser.ts';
 import { CalendarFeed, openFeeds } from '#db/calendar-feeds/calendar-feed.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -12,12 +13,13 @@ import { revokeFeed } from './feeds.ts';
 const shownMax = 50;
 
 export function calendarFeedPages(app: Api, deps: Deps): void {
-  accountButton(
-    app,
-    '/account/calendar-feeds/:id/revoke',
-    pageOptions('calendar_feed.end_on_page', 'email_signin'),
-    ({ em, actor, params }) => revokeFeed(em, deps, actor, params.id),
-  );
+  accountButton(app, deps, {
+    path: '/account/calendar-feeds/:id/revoke',
+    options: pageOptions('calendar_feed.end_on_page', 'email_signin'),
+    act: ({ em, actor, params }) => revokeFeed(em, deps, actor, params.id),
+    to: '/account/agents',
+    notice: 'Revoked. Calendar programs can no longer read the bookings at this address.',
+  });
 }
 
 /** The newest open feeds of the account's sites, for its page. */

@@ -2,7 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { accountButton, formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { accountButton } from '#api/console/notices.ts';
+import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { Account } from '#db/accounts/account.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -10,9 +11,9 @@ import { invitationStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
+import type { InvitationShown } from '#web/console/home.ts';
 import { html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
-import type { InvitationShown } from '#web/pages/account.ts';
 import { confirmationPage } from '#web/pages/confirmation.ts';
 import { type InvitationPage, invitationPage } from '#web/pages/invitation.ts';
 import { type Notice, noticePage } from '#web/pages/notice.ts';
@@ -33,12 +34,12 @@ export function invitationPages(app: Api, deps: Deps): void {
     showOpen(request, reply, deps, invitationPage),
   );
 
-  accountButton(
-    app,
-    '/account/invitations/:id/accept',
-    pageOptions('invitation.accept_on_page', 'email_signin'),
-    ({ em, actor, params }) => acceptInvitation(em, deps, actor, params.id),
-  );
+  accountButton(app, deps, {
+    path: '/account/invitations/:id/accept',
+    options: pageOptions('invitation.accept_on_page', 'email_signin'),
+    act: ({ em, actor, params }) => acceptInvitation(em, deps, actor, params.id),
+    notice: 'Accepted. You can now edit this site.',
+  });
 
   app.get<Named>(
     '/account/invitations/:id/decline',

@@ -5,7 +5,9 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
-import { runAsInternalRequest } from '#api/plugins/internal-request.ts';
+import { sessionSecret } from '#api/plugins/session.ts';
+import type { AppError } from '#runtime/errors.ts';
+import { type InternalRequest, runAsInternalRequest } from './internal-request.ts';
 import { mcpAgent } from './next-steps.ts';
 
 export type Input = Record<string, unknown>;
@@ -24,6 +26,8 @@ export type ApiResponse = {
   total?: number | undefined;
   path: string;
   body?: Input;
+  /** The error, if the API refused the request. */
+  refusal?: AppError | undefined;
 };
 
 export type ApiRequest = {
@@ -36,13 +40,13 @@ export type ApiRequest = {
 };
 export type ApiClient = (method: string, path: string, sent?: ApiRequest) => Promise<ApiResponse>;
 
-/** A client with the identity of this request. */
+/** A client with the identity of this request: its person's, if it has a session, or that of its token. */
 export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
   return async (method, path, { body, file, key, waitSeconds, from = 0 } = {}) => {
-    const headers: Record<string, string> = {
-      authorization: request.headers.authorization ?? '',
-      'user-agent': mcpAgent,
-    };
+    const person = personOf(request);
+    const headers: Record<string, string> = person
+      ? {}
+      : { authorization: request.headers.authorization ?? '', 'user-agent': mcpAgent };
     if (body) headers['content-type'] = 'application/json';
     if (file) headers['content-type'] = 'application/octet-stream';
     if (key !== undefined) headers['idempotency-key'] = key;
@@ -56,16 +60,23 @@ export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
       payloadAsStream: true as const,
       ...(payload ? { payload } : {}),
     };
-    const answer = await runAsInternalRequest(request.id, async () => await app.inject(call));
+    const internal: InternalRequest = { id: request.id, person };
+    const answer = await runAsInternalRequest(internal, async () => await app.inject(call));
     const { 'content-type': contentType = '', 'content-length': length } = answer.headers;
     const type = String(contentType);
     const window = await readWindow(answer.stream(), type.startsWith('text/') ? from : 0);
     // The writer of the response treats this as a disconnected client.
     if (window.more) answer.raw.res.destroy(Object.assign(new Error('read far enough'), { code: prematureClose }));
     const total = length === undefined ? undefined : Number(length);
-    const read = { status: answer.statusCode, type, path, total, ...window };
+    const read = { status: answer.statusCode, type, path, total, refusal: internal.refusal, ...window };
     return isJson(read) && !window.more ? { ...read, body: JSON.parse(window.bytes.toString()) } : read;
   };
+}
+
+/** Only a scope of signed-in browsers sets a session. */
+function personOf(request: FastifyRequest): InternalRequest['person'] {
+  const secret = request.session ? sessionSecret(request) : undefined;
+  return secret === undefined ? undefined : { actor: request.actor, secret };
 }
 
 const prematureClose = 'ERR_STREAM_PREMATURE_CLOSE';

@@ -109,5 +109,5 @@ const textOf = (value: unknown): string => (typeof value === 'object' ? JSON.str
 export function refused({ path }: Pick<Operation, 'path'>, error: AppError): ApiResponse {
   const body = { error: error.toBody() };
   const bytes = Buffer.from(JSON.stringify(body));
-  return { status: error.status, type: 'application/json', bytes, from: 0, more: false, path, body };
+  return { status: error.status, type: 'application/json', bytes, from: 0, more: false, path, body, refusal: error };
 }

@@ -3,8 +3,9 @@
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
+import { accountButton } from '#api/console/notices.ts';
 import { payoutsOf } from '#api/payouts/account-view.ts';
-import { accountButton, pageOptions } from '#api/plugins/browser.ts';
+import { pageOptions } from '#api/plugins/browser.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
@@ -16,19 +17,21 @@ import { whole } from './schemas.ts';
 import { acceptOffer, endOffer } from './transitions.ts';
 
 export function payoutOfferPages(app: Api, deps: Deps): void {
-  accountButton(
-    app,
-    '/account/payout-offers/:id/accept',
-    pageOptions('payout_offer.accept_on_page', 'payouts'),
-    ({ em, actor, params }) => acceptOffer(em, deps, actor, params.id),
-  );
+  accountButton(app, deps, {
+    path: '/account/payout-offers/:id/accept',
+    options: pageOptions('payout_offer.accept_on_page', 'payouts'),
+    act: ({ em, actor, params }) => acceptOffer(em, deps, actor, params.id),
+    to: '/account/payouts',
+    notice: 'Accepted. Visitors’ payments now go there.',
+  });
 
-  accountButton(
-    app,
-    '/account/payout-offers/:id/decline',
-    pageOptions('payout_offer.decline_on_page', 'payouts'),
-    ({ em, actor, params }) => endOffer(em, deps, actor, params.id),
-  );
+  accountButton(app, deps, {
+    path: '/account/payout-offers/:id/decline',
+    options: pageOptions('payout_offer.decline_on_page', 'payouts'),
+    act: ({ em, actor, params }) => endOffer(em, deps, actor, params.id),
+    to: '/account/payouts',
+    notice: 'Declined.',
+  });
 }
 
 export async function payoutsShown(em: EntityManager, deps: Deps, { accountId }: Person): Promise<PayoutsShown> {

@@ -7,6 +7,7 @@ import type { Actor } from '#api/access.ts';
 import { accountBlocked } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
 import { hashSecret } from '#api/secrets.ts';
+import { BrowserSession } from '#db/auth/browser-session.ts';
 import { Token } from '#db/auth/token.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -16,7 +17,7 @@ import { limitFailedSignIns } from './rate-limit.ts';
 /** The last use of a token is stored at most this often. */
 const lastUsedStepMs = 60_000;
 
-/** Requires a token for all routes of the scope. Sets `request.em` and `request.actor`. */
+/** Requires a token for all routes of the scope, or an internal request of a signed-in person. Sets `request.em` and `request.actor`. */
 export function requireToken(scope: Api, deps: Deps): void {
   const countFailure = limitFailedSignIns(scope, deps);
   scope.addHook('onRequest', async (request, reply) => {
@@ -48,20 +49,26 @@ export async function recheckAuthorization(
   { clock }: Pick<Deps, 'clock'>,
   actor: Actor,
 ): Promise<void> {
-  const token = await readCurrent(em, actor);
-  if (!token || !isGood(token, clock.now(), actor)) throw unauthorized();
-  if (token.blockReason != null) throw accountBlocked(token.blockReason);
+  const current = await readCurrent(em, clock.now(), actor);
+  if (!current) throw unauthorized();
+  if (current.blockReason != null) throw accountBlocked(current.blockReason);
 }
 
 /** Like `recheckAuthorization`, as a boolean, for streams that end without an error message. */
 export async function isStillGood(em: EntityManager, { clock }: Pick<Deps, 'clock'>, actor: Actor): Promise<boolean> {
-  const token = await readCurrent(em, actor);
-  return token !== null && isGood(token, clock.now(), actor) && token.blockReason == null;
+  const current = await readCurrent(em, clock.now(), actor);
+  return current !== null && current.blockReason == null;
 }
 
-/** Reads the current row, without the identity map of the request. */
-function readCurrent(em: EntityManager, { tokenId }: Actor): Promise<Token | null> {
-  return em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
+/** Reads the current row, without the identity map of the request. Null if it gives no access any more. */
+async function readCurrent(em: EntityManager, now: Date, actor: Actor): Promise<Pick<Token, 'blockReason'> | null> {
+  if (actor.isSession) {
+    const own = { id: actor.tokenId, expiresAt: { $gt: now }, account: { deleteAt: null } };
+    const session = await em.findOne(BrowserSession, own, { populate: ['account'], disableIdentityMap: true });
+    return session && { blockReason: session.account.blockReason ?? null };
+  }
+  const token = await em.findOne(Token, { id: actor.tokenId }, { disableIdentityMap: true });
+  return token && isGood(token, now, actor) ? token : null;
 }
 
 /** A rotation since the call began has replaced the secret that it sent. The refresh of an OAuth client does not count. */
@@ -71,6 +78,8 @@ function isGood(token: Token, now: Date, { rotations = token.rotations }: Partia
 }
 
 async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | undefined> {
+  // The page has read the session.
+  if (request.internal?.person) return request.internal.person.actor;
   const secret = bearerSecret(request);
   if (secret === undefined) return undefined;
   const now = deps.clock.now();

@@ -61,19 +61,6 @@ export function pageOptions(operation: string, capability?: Requirement | readon
   return { config: { operation, ...(capability ? { capability } : {}) }, schema: { hide: true } };
 }
 
-/** A button of a page about the thing in its path. Afterwards the account page is shown. */
-export function accountButton(
-  app: Api,
-  path: string,
-  options: ReturnType<typeof pageOptions>,
-  act: (request: FastifyRequest<{ Params: { id: string } }>) => Promise<unknown>,
-): void {
-  app.post<{ Params: { id: string } }>(path, options, async (request, reply) => {
-    await act(request);
-    return reply.redirect('/account', 303);
-  });
-}
-
 /** Creates the forms of a page; sets the browser's cookie if it has none. */
 export function formsFor(request: FastifyRequest, reply: FastifyReply, { config }: Pick<Deps, 'config'>): Form {
   if (request.browser === null) {

@@ -6,7 +6,7 @@ import { renderFor, wrongKindIn } from '#api/operations/next-steps.ts';
 import { GitLimitReached } from '#providers/repositories/git.ts';
 import { call } from '#rules/calls/calls.ts';
 import { AppError, type ErrorBody, type ErrorCode, errors, withRemedy } from '#runtime/errors.ts';
-import { fieldFault, type Issue } from './field-faults.ts';
+import { faultWords, type Issue } from './field-faults.ts';
 
 /** Error codes for particular fields, anywhere in a body or query. Other fields return the general code. */
 const fieldCodes: Record<string, ErrorCode> = {
@@ -41,6 +41,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 /** Sets the status and headers of an error response and returns its body, for responses with another format. */
 export function beginError(error: unknown, request: FastifyRequest, reply: FastifyReply): ErrorBody {
   const known = asAppError(error, request);
+  if (request.internal) request.internal.refusal = known;
   if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
   if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
   if (known.status === 401) reply.header('www-authenticate', 'Bearer');
@@ -114,8 +115,14 @@ function fromValidation({ validation, validationContext }: Invalid, request: Fas
     });
   }
   if (field === '') return withRemedy('invalid_json', 'The body must be a JSON object.');
-  const fault = fieldFault([field, ...rest], place, issue, request.routeOptions.schema?.[validationContext]);
+  const path = [field, ...rest];
+  const words = faultWords(path, issue, request.routeOptions.schema?.[validationContext]);
+  const fault =
+    words === null
+      ? `The field ${path.join('.')} is required ${place}.`
+      : `The field ${path.join('.')} ${place} ${words}.`;
+  const named = { name: path.join('.'), words: words ?? 'is required' };
   const code = request.routeOptions.config.invalid?.[field] ?? fieldCodes[field] ?? general;
-  if (code !== 'invalid_json' && code !== 'invalid_input') return withRemedy(code, fault);
-  return errors[code](fault, { nextAction: `Correct ${[field, ...rest].join('.')}, ${repeatCorrectly}` });
+  if (code !== 'invalid_json' && code !== 'invalid_input') return withRemedy(code, fault, { field: named });
+  return errors[code](fault, { field: named, nextAction: `Correct ${path.join('.')}, ${repeatCorrectly}` });
 }

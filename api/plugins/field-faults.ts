@@ -18,15 +18,14 @@ export type Issue = {
   };
 };
 
-/** One sentence about a field. `place` is its location, as "in the body"; `schema` is that of everything there. */
-export function fieldFault(path: readonly string[], place: string, issue: Issue, schema: unknown): string {
-  const field = path.join('.');
-  if (/received undefined$/.test(issue.message)) return `The field ${field} is required ${place}.`;
+/** How a field is wrong, as in "must not be empty"; null if it is missing. `schema` is that of everything in its place. */
+export function faultWords(path: readonly string[], issue: Issue, schema: unknown): string | null {
+  if (/received undefined$/.test(issue.message)) return null;
   // A message that a schema sets itself is more specific than a generated one.
   const isGenerated = /^(Invalid|Too)\b/.test(issue.message);
   const own = issue.message.startsWith('must ') ? issue.message : `is not valid: ${issue.message}`;
   const words = isGenerated ? (rangeOf(schemaAt(schema, path)) ?? wordsOf(issue)) : undefined;
-  return `The field ${field} ${place} ${words ?? own}.`;
+  return words ?? own;
 }
 
 const kinds: Record<string, string> = {

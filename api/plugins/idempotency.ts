@@ -35,10 +35,10 @@ export function decorateReservedIds(app: Api): void {
   });
 }
 
-/** Keys belong to an account. The token encrypts secrets that are shown once. */
+/** Keys belong to an account. The token, or the browser's cookie, encrypts secrets that are shown once. */
 const callers = (request: FastifyRequest) => ({
   accountId: request.actor.accountId,
-  bearer: bearerSecret(request) ?? '',
+  bearer: request.internal?.person?.secret ?? bearerSecret(request) ?? '',
 });
 
 /**

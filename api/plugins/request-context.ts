@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
+import { currentInternalRequest } from '#api/operations/internal-request.ts';
 import type { Config } from '#runtime/config.ts';
 import { currentContext, isRequestId, type RequestContext, runWithContext } from '#runtime/telemetry/context.ts';
 import { isTraceparent, type Spans, tracing } from '#runtime/telemetry/spans.ts';
 import { newRequestId } from './headers.ts';
-import { outerRequestId } from './internal-request.ts';
 
 /** Polled each second by health checks. */
 const untraced = new Set(['/healthz', '/readyz']);
@@ -25,8 +25,8 @@ declare module 'fastify' {
 export function requestIds({ trustedProxies }: Pick<Config, 'trustedProxies'>): (raw: IncomingMessage) => string {
   const isTrusted = proxyAddress.compile(trustedProxies);
   return ({ headers, socket }) => {
-    const outer = outerRequestId();
-    if (outer !== undefined) return outer;
+    const internal = currentInternalRequest();
+    if (internal) return internal.id;
     const given = headers['x-request-id'];
     return isRequestId(given) && isTrusted(socket.remoteAddress ?? '', 0) ? given : newRequestId();
   };
@@ -37,9 +37,10 @@ export function requestContext(app: Api, { trustedProxies }: Pick<Config, 'trust
   const isTrusted = proxyAddress.compile(trustedProxies);
 
   /** Starts the span of a request, in the trace of a trusted proxy or of the outer call. */
-  function trace(spans: Spans, { id, method, routeOptions, headers, socket }: FastifyRequest, reply: FastifyReply) {
+  function trace(spans: Spans, request: FastifyRequest, reply: FastifyReply) {
+    const { id, method, routeOptions, headers, socket } = request;
     const { url: route, config } = routeOptions;
-    const inner = outerRequestId() === undefined ? undefined : currentContext()?.traceparent;
+    const inner = request.internal ? currentContext()?.traceparent : undefined;
     const given = headers.traceparent;
     const fromProxy = isTraceparent(given) && isTrusted(socket.remoteAddress ?? '', 0) ? given : undefined;
     const attributes = { 'http.request.method': method, 'http.route': route, 'frontage.operation': config.operation };
@@ -56,7 +57,9 @@ export function requestContext(app: Api, { trustedProxies }: Pick<Config, 'trust
   }
 
   app.decorateRequest('requestContext');
+  app.decorateRequest('internal', null);
   app.addHook('onRequest', (request, reply, done) => {
+    request.internal = currentInternalRequest() ?? null;
     request.requestContext = { reqId: request.id };
     const spans = tracing();
     if (spans && !untraced.has(request.url)) request.requestContext.traceparent = trace(spans, request, reply);

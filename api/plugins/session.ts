@@ -1,6 +1,6 @@
 /** Pages for signed-in owners, identified by the session cookie. Other browsers are redirected to sign in, and then return. */
 import type { FastifyReply } from 'fastify';
-import { actorOf } from '#api/access.ts';
+import { sessionActorOf } from '#api/access.ts';
 import { requireNotBlocked } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
 import { saveReturnPage, signinFor } from '#api/auth/return-page.ts';
@@ -31,7 +31,7 @@ export function requireSession(scope: Api, { clock }: Deps): void {
       return reply.redirect(signinFor(request.url), 303);
     }
     // A session uses no token of the account, so the owner may revoke every token.
-    request.actor = actorOf(request.session.account.id, request.session.id);
+    request.actor = sessionActorOf(request.session.account.id, request.session.id);
     if (request.url === '/signout') return;
     requireNotBlocked(request.session.account);
     if (request.session.account.deleteAt && request.url !== restorePath) return reply.redirect(restorePath, 303);

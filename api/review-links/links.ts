@@ -1,6 +1,15 @@
 /** Review links: create, list, revoke, and the person behind one. */
 
-import { type Actor, findSite, loadSite, personOf, requireAccessible, requireActive, roleOf } from '#api/access.ts';
+import {
+  type Actor,
+  findSite,
+  loadSite,
+  makerOf,
+  personOf,
+  requireAccessible,
+  requireActive,
+  roleOf,
+} from '#api/access.ts';
 import type { Author } from '#api/comments/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
@@ -51,7 +60,7 @@ export async function createLink(
     id,
     site,
     account: em.getReference(Account, actor.accountId),
-    madeBy: actor.tokenId,
+    madeBy: makerOf(actor),
     slot: slot ?? null,
     hash: hashSecret(secret),
     createdAt: now,

@@ -9,7 +9,7 @@ import { allowanceMs, period } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import type { RefusalShown } from '#web/pages/account.ts';
+import type { RefusalShown } from '#web/console/home.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { powersOf } from '#web/pages/scope.ts';
 import { wideningPage } from '#web/pages/widening.ts';
@@ -81,17 +81,17 @@ const subjectId = (path: string): string | null => path.match(/[a-z]+_[0-9a-z]{2
 const refusedNotice = noticePage({
   title: 'Refused',
   text: 'Your agent gets no more access than it had. Your account page no longer lists this.',
-  link: { href: '/account', text: 'See connected agents' },
+  link: { href: '/account/agents', text: 'See connected agents' },
 });
 const allowedOnce = noticePage({
   title: 'Allowed once',
   text: `Tell your agent to try again within ${period(allowanceMs)}. Then it needs your permission again.`,
   lit: true,
-  link: { href: '/account', text: 'See connected agents' },
+  link: { href: '/account/agents', text: 'See connected agents' },
 });
 const allowedAlways = noticePage({
   title: 'Allowed from now on',
   text: 'Tell your agent to try again. You can revoke its access at any time.',
   lit: true,
-  link: { href: '/account', text: 'See connected agents' },
+  link: { href: '/account/agents', text: 'See connected agents' },
 });

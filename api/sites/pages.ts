@@ -2,7 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findSite, roleOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { accountButton, formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { accountButton } from '#api/console/notices.ts';
+import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { html } from '#web/html.ts';
@@ -19,12 +20,12 @@ export function sitePages(app: Api, deps: Deps): void {
     showDeletion(request, reply, deps),
   );
 
-  accountButton(
-    app,
-    '/account/sites/:id/restore',
-    pageOptions('site.restore_on_page', 'email_signin'),
-    ({ em, actor, params }) => restoreSite(em, deps, actor, params.id),
-  );
+  accountButton(app, deps, {
+    path: '/account/sites/:id/restore',
+    options: pageOptions('site.restore_on_page', 'email_signin'),
+    act: ({ em, actor, params }) => restoreSite(em, deps, actor, params.id),
+    notice: 'Restored. The website is archived: unarchive it to show it to visitors again.',
+  });
 }
 
 async function showDeletion(request: FastifyRequest<Named>, reply: FastifyReply, deps: Deps) {

@@ -1,6 +1,6 @@
 /** Git credentials: access to one repository, to fetch or to push, until they expire or are revoked. */
 
-import { type Actor, findSite, loadSite, type Person, requireActive, roleOf } from '#api/access.ts';
+import { type Actor, findSite, loadSite, makerOf, type Person, requireActive, roleOf } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -41,7 +41,7 @@ export async function createCredential(
     id,
     site,
     account: em.getReference(Account, actor.accountId),
-    madeBy: actor.tokenId,
+    madeBy: makerOf(actor),
     repository,
     access,
     publish,

@@ -2,7 +2,8 @@
 
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { accountButton, pageOptions } from '#api/plugins/browser.ts';
+import { accountButton } from '#api/console/notices.ts';
+import { pageOptions } from '#api/plugins/browser.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -13,12 +14,13 @@ import { credentialsOfAll, revokeCredential } from './credentials.ts';
 const shownMax = 50;
 
 export function gitPasswordPages(app: Api, deps: Deps): void {
-  accountButton(
-    app,
-    '/account/git-credentials/:id/revoke',
-    pageOptions('source.revoke_credential_on_page', 'email_signin'),
-    ({ em, actor, params }) => revokeCredential(em, deps, actor, params.id),
-  );
+  accountButton(app, deps, {
+    path: '/account/git-credentials/:id/revoke',
+    options: pageOptions('source.revoke_credential_on_page', 'email_signin'),
+    act: ({ em, actor, params }) => revokeCredential(em, deps, actor, params.id),
+    to: '/account/agents',
+    notice: 'Revoked. The git password works no longer.',
+  });
 }
 
 /** The credentials of the account's sites and its own ones, for its page. Those that last longest come first. */

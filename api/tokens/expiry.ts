@@ -1,6 +1,7 @@
 /** What a token makes ends with it: by revocation, and by time. */
 import type { Actor } from '#api/access.ts';
 import { unauthorized } from '#api/plugins/bearer.ts';
+import { lockSession } from '#db/auth/browser-session.ts';
 import { lockMaker } from '#db/auth/token-revocation.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { errors } from '#runtime/errors.ts';
@@ -40,14 +41,20 @@ export async function lifetimeWithin(
   return expiresAt && expiresAt < most ? expiresAt : most;
 }
 
-/** Runs `make` in a transaction in which the caller's token is neither revoked nor rotated. Throws `unauthorized` if it was. */
+/**
+ * Runs `make` in a transaction in which the caller's token is neither revoked nor rotated, and their browser not signed
+ * out. Throws `unauthorized` if it was.
+ */
 export async function madeWith<Made>(
   em: EntityManager,
   actor: Actor,
   make: (tx: EntityManager) => Promise<Made> | Made,
 ): Promise<Made> {
   return await em.transactional(async (tx) => {
-    if (!(await lockMaker(tx, actor))) throw unauthorized();
+    if (!(await lockCaller(tx, actor))) throw unauthorized();
     return await make(tx);
   });
 }
+
+const lockCaller = (tx: EntityManager, actor: Actor): Promise<boolean> =>
+  actor.isSession ? lockSession(tx, actor.tokenId) : lockMaker(tx, actor);

@@ -1,6 +1,6 @@
 /** Bearer tokens of an account: creation, reading, revocation. */
 
-import { type Actor, loadSite, outOfScope, personOf } from '#api/access.ts';
+import { type Actor, loadSite, makerOf, outOfScope, personOf } from '#api/access.ts';
 import { payoutsPower, requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { requireNotDeleting } from '#api/accounts/blocked.ts';
 import { countWithinLimit } from '#api/plan-limits.ts';
@@ -28,7 +28,7 @@ export type NewToken = {
   name: string;
   expiresAt?: Date | undefined;
   /** The token of the caller who asked for it. */
-  madeBy?: string;
+  madeBy?: string | null;
   /** By default everything, for the first token of an account. */
   scope?: Scope | undefined;
 };
@@ -118,7 +118,7 @@ export async function createToken(
       ...input,
       scope,
       expiresAt,
-      madeBy: actor.tokenId,
+      madeBy: makerOf(actor),
       by: actor,
     });
   });

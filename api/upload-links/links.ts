@@ -1,6 +1,15 @@
 /** Upload links: create, list, revoke, and what a link still allows. */
 
-import { type Actor, findSite, loadSite, personOf, requireAccessible, requireActive, roleOf } from '#api/access.ts';
+import {
+  type Actor,
+  findSite,
+  loadSite,
+  makerOf,
+  personOf,
+  requireAccessible,
+  requireActive,
+  roleOf,
+} from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -56,7 +65,7 @@ export async function createLink(
     id: input.id,
     site,
     account: em.getReference(Account, actor.accountId),
-    madeBy: actor.tokenId,
+    madeBy: makerOf(actor),
     hash: hashSecret(input.secret),
     maxFiles: input.max_files,
     maxFileBytes,

@@ -96,7 +96,7 @@ test('the owner signs in by e-mail and consents, and the client gets access', as
   expect(stopped).toEqual([]);
   agent = client.agent;
   expect((await agent.call('account_read')).body.email).toBe(owner.email);
-  await tab.goto(`${stack.baseUrl}/account`);
+  await tab.goto(`${stack.baseUrl}/account/agents`);
   expect(await tab.textContent('main')).toContain('Claude');
   await picture(tab, 'account');
   await tab.context().close();

@@ -86,8 +86,10 @@ test('an owner signs in by e-mail, sees their data, revokes tokens and signs out
   expect(page.url()).toBe(`${stack.baseUrl}/account`);
   expect(await page.textContent('main')).toContain('The corner shop');
   expect((await stack.api('/v1/account', { token: owner.token })).status).toBe(200);
+  await page.goto(`${stack.baseUrl}/account/agents`);
   await page.click('button:has-text("Revoke")');
   expect((await stack.api('/v1/account', { token: owner.token })).status).toBe(401);
+  await page.click('summary');
   await page.click('text=Sign out');
   await page.goto(`${stack.baseUrl}/account`);
   expect(page.url()).toBe(`${stack.baseUrl}/signin`);

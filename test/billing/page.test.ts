@@ -22,19 +22,19 @@ const linkOf = (text: string) => /<a class="button[^"]*" href="([^"]*)"/.exec(te
 
 test('the owner sees the plan, and changes and manages it by buttons', async () => {
   const { browser } = await fixture.newSignedIn();
-  const before = await browser.open('/account');
+  const before = await browser.open('/account/settings');
   for (const part of ['<h2>Plan</h2>', 'free', '€9.00 a month', 'Change to studio'])
     expect(before.text).toContain(part);
   for (const part of ['Manage', 'Change to shop', 'Change to free']) expect(before.text).not.toContain(part);
   const onwards = await browser.press(before, 'Change to hobby');
   expect(linkOf(onwards.text).startsWith(`${provider.url}/pay/`)).toBe(true);
-  const begun = await browser.open('/account');
+  const begun = await browser.open('/account/settings');
   for (const part of ['You have started to buy this plan', 'Continue with hobby', 'Change to studio'])
     expect(begun.text).toContain(part);
   expect(linkOf((await browser.press(begun, 'Continue with hobby')).text)).toBe(linkOf(onwards.text));
   await fetch(`${linkOf(onwards.text)}/pay`, { method: 'POST', redirect: 'manual' });
   // Back from there at once, before anybody else has told or asked.
-  const after = await browser.open('/account');
+  const after = await browser.open('/account/settings');
   for (const part of ['Active, paid', 'Change to studio', 'Manage']) expect(after.text).toContain(part);
   expect(after.text).not.toContain('Change to hobby');
   const managing = await browser.press(after, 'Manage');
@@ -43,13 +43,13 @@ test('the owner sees the plan, and changes and manages it by buttons', async () 
 
 test('a plan is bought by its own button, whatever its name', async () => {
   const { browser } = await fixture.newSignedIn();
-  const onwards = await browser.press(await browser.open('/account'), 'Change to manage');
+  const onwards = await browser.press(await browser.open('/account/settings'), 'Change to manage');
   expect(linkOf(onwards.text).startsWith(`${provider.url}/pay/`)).toBe(true);
 });
 
 test('an unavailable plan is refused on the page too, and visitors must sign in', async () => {
   const { browser } = await fixture.newSignedIn();
-  const page = await browser.open('/account');
+  const page = await browser.open('/account/settings');
   const forged = { ...page, text: page.text.replace('/account/plan/hobby', '/account/plan/shop') };
   expect((await browser.press(forged, 'Change to hobby')).status).toBe(501);
   const strange = await fixture.browser().go('POST', '/account/plan/hobby', {});
@@ -58,5 +58,5 @@ test('an unavailable plan is refused on the page too, and visitors must sign in'
 
 test('without metering the page does not mention plans', async () => {
   const { browser } = await unmetered.newSignedIn();
-  expect((await browser.open('/account')).text).not.toContain('<h2>Plan</h2>');
+  expect((await browser.open('/account/settings')).text).not.toContain('<h2>Plan</h2>');
 });

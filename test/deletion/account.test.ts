@@ -47,7 +47,7 @@ test('a typed code takes the account offline, and its owner restores it', async 
   expect(before.text).toMatch(
     /1 website goes offline[\s\S]*1 sketch is removed for good[\s\S]*1 agreement about payouts ends[\s\S]*1 website of somebody else/,
   );
-  expect((await owner.browser.open('/account')).text).toContain('href="/account/delete"');
+  expect((await owner.browser.open('/account/settings')).text).toContain('href="/account/delete"');
 
   const done = await fixture.deleteIt(owner);
   expect([done.status, done.text]).toEqual([200, expect.stringContaining('Your account is being deleted')]);
@@ -74,7 +74,7 @@ test('a typed code takes the account offline, and its owner restores it', async 
   for (const path of ['/account', '/account/delete', `/account/sites/${site.id}/restore`])
     expect((await browser.open(path)).text).toContain('Keep your account?');
   const back = await browser.press(page, 'Restore my account');
-  expect(back.text).toContain('Your account');
+  expect(back.text).toContain('Your sites');
   expect(back.text).toContain('archived');
   expect(await fixture.workflowOf(owner.accountId).result()).toEqual({ status: 'restored' });
   expect(await fixture.siteWorkflowOf(site.id).result()).toEqual({ status: 'restored' });

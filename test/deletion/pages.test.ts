@@ -58,7 +58,7 @@ const pressTo = async (page: Page, button: string, heading: string, picture: str
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
 const newPage = async () => await (await chrome.newContext()).newPage();
 
-async function signedIn(email: string, heading = 'Your account'): Promise<Page> {
+async function signedIn(email: string, heading = 'Your sites'): Promise<Page> {
   const page = await newPage();
   await goTo(page, '/signin');
   await page.getByLabel('E-mail address').fill(email);
@@ -113,6 +113,7 @@ test('people read the e-mails of an address change, and undo it', async () => {
 test('an owner stops a change of address, with the code alone', async () => {
   const { email } = await fixture.newOwner();
   const page = await signedIn(email);
+  await goTo(page, '/account/settings');
   await page.getByLabel('New e-mail address').fill(fixture.newAddress());
   await press(page, 'Change my address');
   await page.getByText('waits for a confirmation').waitFor();
@@ -127,7 +128,7 @@ test('an owner stops a change of address, with the code alone', async () => {
   await look(page, 'stop-without-a-code');
   await page.getByLabel(/code/i).fill(code);
   await pressTo(page, 'Stop the change', 'The change is stopped', 'stopped');
-  await goTo(page, '/account');
+  await goTo(page, '/account/settings');
   await page.getByRole('button', { name: 'Change my address' }).waitFor();
   await page.context().close();
 });
@@ -182,16 +183,15 @@ test('an owner refuses a call of an agent, and always allows another', async () 
 test('an owner ends a git password, and an invitation by an agent', async () => {
   const owner = await fixture.newSignedIn('Claude');
   const site = await createSite(owner, { title: 'The bakery' });
-  const body = { repository: 'source', access: 'write' };
+  const body = { repository: 'source', access: 'read' };
   await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body });
-  const friend = 'a-friend-with-a-long-name@bakeries-of-the-old-town.example.com';
-  await people(fixture).invite(owner, site.id, friend);
+  await people(fixture).invite(owner, site.id, 'a-friend-with-a-long-name@bakeries-of-the-old-town.example.com');
   const page = await signedIn(owner.email);
-  await look(page, 'account');
+  await goTo(page, '/account/agents');
+  await look(page, 'agents');
   const passwords = page.locator('section', { hasText: 'Git passwords' });
   await passwords.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('heading', { name: 'Your account' }).waitFor();
-  expect(await passwords.count()).toBe(0);
+  await page.getByText('The git password works no longer.').waitFor();
   const { link } = await readMail(owner.email, 'collaborator-invited');
   await goTo(page, link);
   await look(page, 'invited');
@@ -203,7 +203,8 @@ test('an owner chooses their e-mails', async () => {
   const owner = await fixture.newSignedIn('Claude');
   await owner.call('POST', '/v1/tokens', { body: { name: 'An agent with a long name: the helper of the bakery' } });
   const page = await signedIn(owner.email);
-  await goTo(page, (await readMail(owner.email, 'agent-admitted')).link);
+  expect((await readMail(owner.email, 'agent-admitted')).link).toBe('/account');
+  await goTo(page, '/account/settings');
   await page.getByRole('link', { name: 'Choose your e-mails' }).click();
   await look(page, 'mails');
   await page.getByLabel('A version of your website could not be published.').uncheck();
@@ -227,7 +228,7 @@ test('an owner restores a site, deletes the account, and restores it', async () 
   await goTo(page, link);
   await look(page, 'site-restore');
   await press(page, 'Restore');
-  await page.getByRole('heading', { name: 'Your account' }).waitFor();
+  await page.getByRole('heading', { name: 'Your sites' }).waitFor();
   await goTo(page, link);
   await look(page, 'site-restored');
   await goTo(page, '/account/delete');
@@ -244,6 +245,6 @@ test('an owner restores a site, deletes the account, and restores it', async () 
   const again = await signedIn(owner.email, 'Keep your account?');
   await look(again, 'account-restore');
   await press(again, 'Restore my account');
-  await again.getByRole('heading', { name: 'Your account' }).waitFor();
+  await again.getByRole('heading', { name: 'Your sites' }).waitFor();
   await again.context().close();
 });

@@ -46,7 +46,7 @@ async function newLive(owner: Owner, mode: Mode = 'cname'): Promise<Shown> {
 async function said(owner: Owner, domain: Shown) {
   const view: Shown = await act.read(owner, domain);
   const { items } = (await owner.call('GET', '/v1/inbox')).body;
-  const { text } = await owner.browser.open('/account');
+  const { text } = await owner.browser.open('/account/settings');
   const part = text.split(`<strong>${domain.domain}</strong>`)[1]?.split('</li>\n</ul>')[0] ?? '';
   const shown = [...part.matchAll(/<p class="fault">([^<]*)<\/p>/g)].map(([, problem]) => problem);
   const state = /<small>([^<·]*?)( ·|<)/.exec(part)?.[1];

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 test('an owner sees required, found and foreign records, and each domain’s site', async () => {
   const owner = await fixture.newSignedIn();
-  expect((await owner.browser.open('/account')).text).not.toContain('<h2>Domains</h2>');
+  expect((await owner.browser.open('/account/settings')).text).not.toContain('<h2>Domains</h2>');
   const site = await createSite(owner);
   const shows = await act.active(owner);
   await owner.call('POST', `/v1/domains/${shows.id}/attach`, { body: { site_id: site.id } });
@@ -37,7 +37,7 @@ test('an owner sees required, found and foreign records, and each domain’s sit
   const pointed = await act.bring(owner, 'cname', `www.${shows.domain.replace('shop', 'cafe')}`);
   names.dns.set(`_frontage.${pointed.domain}`, 'TXT', ...pointed.setup.slice(0, 1).map(({ value }) => value));
   await act.check(owner, pointed);
-  const { text } = await owner.browser.open('/account');
+  const { text } = await owner.browser.open('/account/settings');
   const partOf = ({ domain }: { domain: string }) =>
     text.split(`<strong>${domain}</strong>`)[1]?.split('</div>')[0] ?? '';
   expect(partOf(shows)).toContain(`Waiting for its certificate · shows ${new URL(site.address).hostname}`);

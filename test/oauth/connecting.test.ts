@@ -103,12 +103,12 @@ test('the owner’s list has one token for each client, and revoking it ends acc
   // Between two access tokens it still stands on the owner's page, with the button that ends it.
   fixture.skip(3601_000);
   expect((await renewed('GET', '/v1/account')).status).toBe(401);
-  const page = await browser.open('/account');
-  expect([page.url, page.text]).toEqual(['/account', expect.stringContaining('Chat of Ada')]);
+  const page = await browser.open('/account/agents');
+  expect([page.url, page.text]).toEqual(['/account/agents', expect.stringContaining('Chat of Ada')]);
   await browser.press(page, 'Revoke');
   const refused = await fixture.renew(held.clientId, again.body.refresh_token);
   expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant']);
-  expect((await browser.open('/account')).text).not.toContain('Chat of Ada');
+  expect((await browser.open('/account/agents')).text).not.toContain('Chat of Ada');
   expect(email).toMatch(/@/);
 });
 

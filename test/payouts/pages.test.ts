@@ -22,7 +22,7 @@ async function newOffer(name: string) {
 
 test('an owner sees an offer’s origin, and accepts it with a button', async () => {
   const { owner, payee, site, offer } = await newOffer('The <bakery>');
-  const page = await owner.browser.open('/account');
+  const page = await owner.browser.open('/account/payouts');
   for (const part of ['Payout offers', act.hostOf(site), 'The &#60;bakery&#62;', 'Accept only if you know them']) {
     expect(page.text).toContain(part);
   }
@@ -34,7 +34,7 @@ test('an owner sees an offer’s origin, and accepts it with a button', async ()
 
 test('an owner declines an offer by its own form alone', async () => {
   const { owner, payee, offer } = await newOffer('Bakery');
-  const page = await owner.browser.open('/account');
+  const page = await owner.browser.open('/account/payouts');
   const action = formsOf(page).find(({ inside }) => inside.includes('>Accept<'))?.action ?? '';
   expect(action).toContain(offer.id);
   expect((await owner.browser.go('POST', action, { form: 'x' })).status).toBe(400);
@@ -46,12 +46,12 @@ test('an owner declines an offer by its own form alone', async () => {
 
 test('an owner sees their payout accounts, what each waits for, and its sites', async () => {
   const owner = await fixture.newSignedIn();
-  expect((await owner.browser.open('/account')).text).not.toContain('Payouts');
+  expect((await owner.browser.open('/account/payouts')).text).not.toContain('<h2>Payouts</h2>');
   const { id } = answered(await act.add(owner, { name: 'My bank', rail: 'connect' }));
   const site = await act.newSite(owner);
   answered(await act.attach(owner, site.id, id));
-  const { text } = await owner.browser.open('/account');
-  for (const part of ['Payouts', 'My bank', 'Waiting for: a connection', act.hostOf(site)]) {
+  const { text } = await owner.browser.open('/account/payouts');
+  for (const part of ['<h2>Payouts</h2>', 'My bank', 'Waiting for: a connection', act.hostOf(site)]) {
     expect(text).toContain(part);
   }
 });

@@ -36,6 +36,7 @@ async function expectControl({ email, accountId, call }: Pick<Thief, 'email' | '
   const browser = fixture.browser();
   let page = await fixture.signIn(browser, email);
   expect(page).toMatchObject({ url: '/account', text: expect.stringContaining(email) });
+  page = await browser.open('/account/agents');
   while (page.text.includes('>Revoke<')) page = await browser.press(page, 'Revoke');
   expect(await countOf('account where id = ? and email = ?', [accountId, email])).toBe(1);
   expect((await call('GET', '/v1/account')).status).toBe(401);
@@ -135,8 +136,8 @@ test('7: the thief moves the account on, or opens another at the old address', a
   await fixture.signIn(browser, theft.mailbox);
   for (const to of [fixture.newAddress(), theft.email]) {
     expect(errorOf(await change(theft.call, to))).toMatchObject({ code: 'address_change_pending', retryable: false });
-    const shown = await browser.press(await browser.open('/account'), 'Change my address', { email: to });
-    expect([shown.status, shown.text.includes('the old address can undo that until')]).toEqual([400, true]);
+    const shown = await browser.press(await browser.open('/account/settings'), 'Change my address', { email: to });
+    expect([shown.status, shown.text.includes('the old address can undo that until')]).toEqual([409, true]);
   }
   const other = await newTheft();
   expect(errorOf(await change(other.call, theft.email)).code).toBe('email_taken');
@@ -180,7 +181,7 @@ test('8: the thief wants the power over payouts for tokens that remain', async (
 test('9: the thief replaces a change that the owner has asked for', async () => {
   const theft = await newTheft();
   const wanted = fixture.newAddress();
-  await theft.browser.press(await theft.browser.open('/account'), 'Change my address', { email: wanted });
+  await theft.browser.press(await theft.browser.open('/account/settings'), 'Change my address', { email: wanted });
   const [own] = await fixture.lettersTo(theft.email);
   await change(theft.call, theft.mailbox);
   expect((await theft.browser.open(own?.link ?? '')).status).toBe(410);

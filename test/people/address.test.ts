@@ -137,7 +137,8 @@ test('a later change replaces a pending one, and the present address cancels it'
 test('a person changes the address on the account page, and cancels that', async () => {
   const { browser, call, email } = await fixture.newSignedIn();
   const next = fixture.newAddress();
-  const ask = async (to: string) => browser.press(await browser.open('/account'), 'Change my address', { email: to });
+  const ask = async (to: string) =>
+    browser.press(await browser.open('/account/settings'), 'Change my address', { email: to });
   expect(await ask('nobody')).toMatchObject({
     status: 400,
     text: expect.stringContaining('not a valid e-mail address'),
@@ -149,7 +150,7 @@ test('a person changes the address on the account page, and cancels that', async
   expect((await fixture.lettersTo(email))[0]?.text).toContain(
     'Asked by: somebody who is signed in on the account page',
   );
-  const cancelled = await browser.press(await browser.open('/account'), 'Cancel the change');
+  const cancelled = await browser.press(await browser.open('/account/settings'), 'Cancel the change');
   expect(cancelled.text).toContain('Change my address');
   expect((await read(call)).pending).toBe(null);
   await ask(next);

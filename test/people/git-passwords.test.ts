@@ -21,23 +21,23 @@ test('owners see and revoke all git passwords of their sites, collaborators thei
   const em = fixture.deps.em();
   em.create(Collaborator, { site: siteId, account: helper.accountId, since: fixture.clock.now() });
   await em.flush();
-  expect((await owner.browser.open('/account')).text).not.toContain('Git passwords');
+  expect((await owner.browser.open('/account/agents')).text).not.toContain('Git passwords');
   const [mine, theirs] = [await make(owner, siteId, 'write'), await make(helper, siteId, 'read')];
-  const { text } = await owner.browser.open('/account');
+  const { text } = await owner.browser.open('/account/agents');
   for (const part of ['Git passwords', 'Can change the pages · Laptop &#60;1&#62;', 'Can read the pages · Person'])
     expect(text).toContain(part);
-  const helpers = await helper.browser.open('/account');
+  const helpers = await helper.browser.open('/account/agents');
   expect([helpers.text.includes('Can read'), helpers.text.includes('Can change')]).toEqual([true, false]);
   const [form] = formsOf(helpers).filter(({ action }) => action.startsWith('/account/git-credentials/'));
   const refused = await helper.browser.go('POST', `/account/git-credentials/${mine.id}/revoke`, form?.fields, {
     'sec-fetch-site': 'same-origin',
   });
   expect([refused.status, await listed(owner, siteId)]).toEqual([404, [theirs.id, mine.id]]);
-  const page = await owner.browser.open('/account');
+  const page = await owner.browser.open('/account/agents');
   const [ours] = formsOf(page).filter(({ action }) => action.includes(theirs.id));
   const after = await owner.browser.go('POST', ours?.action ?? '', ours?.fields, { 'sec-fetch-site': 'same-origin' });
   expect([after.url, after.text.includes('Can read'), await listed(owner, siteId)]).toEqual([
-    '/account',
+    '/account/agents',
     false,
     [mine.id],
   ]);

@@ -18,15 +18,16 @@ test('the owner sees their own sites, requests and tokens alone', async () => {
   const hidden = await createSite({ ...stranger, call: stranger.call }, { title: 'A florist' });
   await fixture.ask(owner.email, { agent_name: 'Tinker' });
   await fixture.ask(stranger.email, { agent_name: 'Nosy' });
-  const { text, status } = await owner.browser.open('/account');
-  expect(status).toBe(200);
+  const pages = [await owner.browser.open('/account'), await owner.browser.open('/account/agents')];
+  expect(pages.map(({ status }) => status)).toEqual([200, 200]);
+  const text = pages.map((page) => page.text).join();
   for (const part of [
     'The &#60;bakery&#62;',
     site.address,
     'Laptop &#60;1&#62;',
     `…${owner.token.slice(-4)}`,
     '“Tinker” is requesting access',
-    '<h1>Your account</h1>',
+    '<h1>Your sites</h1>',
   ]) {
     expect(text).toContain(part);
   }
@@ -63,7 +64,7 @@ test('the owner reads what builds are enclosed in, or that nothing encloses them
   const record = (sandbox: string) =>
     recordBuilderPresence(fixture.deps.em(), fixture.clock, { id: sandbox, sandbox, slots: 1 });
   const shown = async () =>
-    /<p class="hint">[^\n]*sandbox.*<\/p>/.exec((await owner.browser.open('/account')).text)?.[0];
+    /<p class="hint">[^\n]*sandbox.*<\/p>/.exec((await owner.browser.open('/account/settings')).text)?.[0];
   await record('docker');
   expect(await shown()).toContain('built in a sandbox (docker).');
   await record('unprotected');
@@ -74,18 +75,20 @@ test('expired tokens are not on the page', async () => {
   const owner = await signedIn();
   const expiresAt = new Date(fixture.clock.now().getTime() + 60_000);
   await issueToken(fixture.deps.em(), fixture.clock, owner.accountId, { name: 'Short-lived', expiresAt });
-  expect((await owner.browser.open('/account')).text).toContain('Short-lived');
+  expect((await owner.browser.open('/account/agents')).text).toContain('Short-lived');
   fixture.skip(60_000);
-  expect((await owner.browser.open('/account')).text).not.toContain('Short-lived');
+  expect((await owner.browser.open('/account/agents')).text).not.toContain('Short-lived');
 });
 
 test('a button revokes a token at once on every process', async () => {
   const owner = await signedIn();
   const elsewhere = callWith(second.url, owner.token);
   expect((await elsewhere('GET', '/v1/account')).status).toBe(200);
-  const page = await owner.browser.open('/account');
+  const page = await owner.browser.open('/account/agents');
   const after = await owner.browser.press(page, 'Revoke');
-  expect([after.url, after.text.includes('Laptop')]).toEqual(['/account', false]);
+  expect([after.url, after.text.includes('Laptop')]).toEqual(['/account/agents', false]);
+  expect(after.text).toContain('<p class="notice" role="status">Revoked.');
+  expect((await owner.browser.open('/account/agents')).text).not.toContain('role="status"');
   expect((await elsewhere('GET', '/v1/account')).status).toBe(401);
 });
 
@@ -132,7 +135,7 @@ test('another owner’s data is not found, even with known ids', async () => {
 
 test('without a session every owner page leads to sign-in, and no button works', async () => {
   const owner = await signedIn();
-  const page = await owner.browser.open('/account');
+  const page = await owner.browser.open('/account/agents');
   const path = formsOf(page).find(({ action }) => action.includes('/revoke'))?.action ?? '';
   const nobody = newBrowser(fixture.url);
   expect((await nobody.open('/account')).url).toBe('/signin');
@@ -171,7 +174,7 @@ test('an owner who has to sign in returns to the page that they opened', async (
 
 test('a button pressed from another site does nothing', async () => {
   const owner = await signedIn();
-  const page = await owner.browser.open('/account');
+  const page = await owner.browser.open('/account/agents');
   const form = formsOf(page).find(({ action }) => action.includes('/revoke'));
   for (const fields of [form?.fields, {}]) {
     const answer = await owner.browser.go('POST', form?.action ?? '', fields, {

@@ -55,7 +55,7 @@ test('a request approved on the account page has the scope ticked there', async 
   const page = await owner.browser.open('/account');
   await owner.browser.press(page, 'Give access', { code: asked.body.user_code, access: 'read' });
   expect((await fixture.redeem(asked.body)).body.token.scope).toEqual({ ...usualScope, access: 'read' });
-  expect((await owner.browser.open('/account')).text).toContain('all websites · may only read');
+  expect((await owner.browser.open('/account/agents')).text).toContain('all websites · may only read');
 });
 
 test('an app keeps the scope that its owner chose through refreshes', async () => {

@@ -1,8 +1,9 @@
 /** The pages behind mails about an invitation: for a person signed in with the invited address, and for the site's owner. */
+
+import type { InvitationShown } from '#web/console/home.ts';
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { day } from '#web/times.ts';
-import type { InvitationShown } from './account.ts';
 import type { Form } from './form.ts';
 
 export type InvitationPage = InvitationShown & { form: Form; email: string };

@@ -1,0 +1,58 @@
+/** Forms of the console call the API’s operations as the person of the session. */
+import { afterAll, expect, test } from 'vitest';
+import { createSite, errorOf } from '#test/api/fixture.ts';
+import { formsOf } from '#test/people/browser.ts';
+import { createPeopleFixture } from '#test/people/fixture.ts';
+
+const fixture = await createPeopleFixture();
+afterAll(() => fixture.close());
+const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+
+test('a refused form keeps its values, and names the fault at its field', async () => {
+  const { browser } = await fixture.newSignedIn();
+  const page = await browser.open('/account/settings');
+  const typed = '"><script>alert(1)</script>@example';
+  const refused = await browser.press(page, 'Change my address', { email: typed });
+  expect(refused.status).toBe(400);
+  expect(refused.text).not.toContain('<script>alert');
+  expect(refused.text).toMatch(/<p class="fault" role="alert">[^<]*not a valid e-mail address/);
+  expect(refused.text).toMatch(/name="email"[^>]* aria-describedby="account-address-email-fault" aria-invalid="true"/);
+  expect(refused.text).toContain('value="&#34;&#62;&#60;script&#62;');
+});
+
+test('the history names a person, and no header makes one', async () => {
+  const { browser, call, email, accountId } = await fixture.newSignedIn();
+  const page = await browser.open('/account/settings');
+  await browser.press(page, 'Change my address', { email: fixture.newAddress() });
+  const { items } = (await call('GET', '/v1/account/history')).body;
+  expect(items[0]).toMatchObject({ action: 'account.updated', via: { kind: 'person', name: null } });
+  const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ');
+  for (const headers of [
+    { cookie },
+    { cookie, authorization: '' },
+    { cookie, 'x-request-id': accountId, 'sec-fetch-site': 'same-origin' },
+    { internal: JSON.stringify({ person: { actor: { accountId } } }), person: accountId },
+  ]) {
+    const answer = await fixture.anyone('PATCH', '/v1/account', { body: { email }, headers });
+    expect([headers, errorOf(answer).code]).toEqual([headers, 'unauthorized']);
+  }
+});
+
+test('sites of strangers, deleted and unknown sites are one page', async () => {
+  const [owner, stranger] = [await fixture.newSignedIn(), await fixture.newSignedIn()];
+  const site = await createSite(owner, { title: 'The bakery' });
+  expect((await owner.browser.open(`/account/sites/${site.id}`)).text).toContain('The bakery');
+  const deleted = await createSite(stranger);
+  await stranger.call('POST', `/v1/sites/${deleted.id}/archive`);
+  await stranger.call('DELETE', `/v1/sites/${deleted.id}?confirm=true`);
+  const pages = [];
+  for (const id of [site.id, site.id.replace(/.$/, '0'), deleted.id, 'x', '%00'])
+    pages.push(await stranger.browser.open(`/account/sites/${id}`));
+  expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([404]));
+  expect(new Set(pages.map(({ text }) => text)).size).toBe(1);
+  expect(pages[0]?.text).not.toContain('token');
+  const { fields } = formsOf(await stranger.browser.open('/account'))[0] ?? {};
+  expect((await stranger.browser.go('POST', '/account/address', { ...fields, email: 'x' }, sameOrigin)).status).toBe(
+    400,
+  );
+});

@@ -1,0 +1,51 @@
+/** Agents and programs with access to the account, and what they hold. */
+import type { Scope } from '#rules/scopes.ts';
+import { type Html, html } from '#web/html.ts';
+import type { WrittenPage } from '#web/page.ts';
+import {
+  type CalendarFeedShown,
+  calendarFeedList,
+  type GitPasswordsShown,
+  gitPasswordList,
+} from '#web/pages/access-lists.ts';
+import { scopeLine } from '#web/pages/scope.ts';
+import { day, relative } from '#web/times.ts';
+import { accountPage, type Frame } from './frame.ts';
+
+export type TokenShown = {
+  id: string;
+  name: string;
+  lastFour: string;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+  scope: Scope;
+};
+
+export type AgentsPage = { tokens: TokenShown[]; gitPasswords: GitPasswordsShown; calendarFeeds: CalendarFeedShown[] };
+
+export function agentsPage(frame: Frame, page: AgentsPage): WrittenPage {
+  const main = html`<h1>Agents</h1>
+${tokenList(frame, page)}
+${page.gitPasswords.passwords.length > 0 ? gitPasswordList(page.gitPasswords, frame) : null}
+${page.calendarFeeds.length > 0 ? calendarFeedList(page.calendarFeeds, frame) : null}`;
+  return accountPage(frame, 'agents', { title: 'Agents', main });
+}
+
+function tokenList({ form, now }: Frame, { tokens }: AgentsPage): Html {
+  const rows = tokens.map(
+    ({ id, name, lastFour, createdAt, lastUsedAt, expiresAt, scope }) => html`<li>
+<div><strong>${name}</strong><small>…${lastFour} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'}${expiry(expiresAt, now)}</small><small>${scopeLine(scope)}</small></div>
+${form({ action: `/account/tokens/${id}/revoke`, inline: true }, html`<button class="quiet small">Revoke</button>`)}
+</li>`,
+  );
+  return html`<section>
+<h2>Connected agents and tokens</h2>
+<p class="hint">Each entry gives an agent or a program access to your account. Revoking takes effect immediately.</p>
+${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">No agents have access.</p>`}
+</section>`;
+}
+
+function expiry(expiresAt: Date | null, now: Date): string {
+  return expiresAt ? ` · expires ${relative(expiresAt, now)}` : '';
+}

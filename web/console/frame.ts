@@ -1,0 +1,105 @@
+/** What every page of the console has: the header with the account's menu, the tabs, notices and faults. */
+import { readFileSync } from 'node:fs';
+import { type Html, html } from '#web/html.ts';
+import { type WrittenPage, writePage } from '#web/page.ts';
+import { type Form, fault } from '#web/pages/form.ts';
+import { type AccountTab, accountTabs, type SiteTab, sitePath, siteTabs, type Tab } from './tabs.ts';
+
+const style = readFileSync(new URL('./console.css', import.meta.url), 'utf8');
+
+/** A refused form: its action, what was wrong, and what was typed. */
+export type Refused = {
+  /** The HTTP status. */
+  status: number;
+  action: string;
+  /** One sentence. */
+  text: string;
+  /** The field that was wrong, and how, as in "must not be empty"; `words` is null if the text says it. */
+  field: { name: string; words: string | null } | null;
+  values: Readonly<Record<string, readonly string[]>>;
+};
+
+/** `form`: creates the forms of this page. */
+export type Frame = {
+  form: Form;
+  now: Date;
+  account: { name: string; email: string };
+  /** What the action before did. It is shown once. */
+  notice: string | null;
+  refused: Refused | null;
+};
+
+export type SiteHead = {
+  id: string;
+  title: string;
+  hostname: string;
+  address: string;
+  role: 'owner' | 'collaborator';
+  archived: boolean;
+  /** Why the operator has blocked it. */
+  blocked: string | null;
+};
+export type SiteFrame = Frame & { site: SiteHead };
+
+type Content = {
+  title: string;
+  main: Html;
+  /** Paths of modules on our own origin. */
+  modules?: readonly string[];
+  /** Reloads the page after so many seconds, where scripts do not run. */
+  refreshSeconds?: number;
+};
+
+/** A page of the account. `tab` is null on a page that no tab leads to. */
+export function accountPage(frame: Frame, tab: AccountTab | null, content: Content): WrittenPage {
+  const nav = html`<nav class="tabs" aria-label="Your account">${tabs(accountTabs, tab, '')}</nav>`;
+  return page(frame, content, nav);
+}
+
+/** A page of a site. `tab` is that of the page, or of the page that leads to it. */
+export function sitePage(frame: SiteFrame, tab: SiteTab, content: Content): WrittenPage {
+  const { id, title } = frame.site;
+  const nav = html`<nav class="tabs" aria-label="This site">${siteHead(frame.site)}${tabs(siteTabs, tab, sitePath(id))}</nav>`;
+  return page(frame, { ...content, title: `${content.title} – ${title}` }, nav);
+}
+
+function siteHead({ title, address, hostname, role, archived, blocked }: SiteHead): Html {
+  const tags = [...(role === 'collaborator' ? ['collaborator'] : []), ...(archived ? ['archived'] : [])];
+  return html`<div class="site-head"><p class="back"><a href="/account">All sites</a></p>
+<p class="site-title">${title}</p>
+<p class="site-address"><a href="${address}" rel="noopener noreferrer">${hostname}</a>${tags.map((tag) => html` <span class="tag">${tag}</span>`)}</p>
+${blocked === null ? null : html`<p class="fault">Blocked by the operator of this service: ${blocked}</p>`}</div>
+`;
+}
+
+function page({ account, form, notice, refused }: Frame, content: Content, above: Html): WrittenPage {
+  const { title, main, modules = [], refreshSeconds } = content;
+  return writePage({
+    title: `${title} – Frontage`,
+    main: html`${notice === null ? null : html`<p class="notice" role="status">${notice}</p>`}${fault(refused?.text)}${main}`,
+    layout: 'console',
+    home: '/account',
+    bar: menu(account, form),
+    above,
+    form: true,
+    style,
+    modules,
+    ...(refreshSeconds ? { refreshSeconds } : {}),
+  });
+}
+
+function tabs(rows: readonly Tab[], current: string | null, before: string): Html {
+  return html`<ul>${rows.map(
+    ({ name, text, path }) =>
+      html`<li><a href="${before}${path}"${name === current ? html` aria-current="page"` : null}>${text}</a></li>`,
+  )}</ul>`;
+}
+
+function menu(account: Frame['account'], form: Form): Html {
+  return html`<details class="menu">
+<summary>${account.name}</summary>
+<div><p class="hint">${account.email}</p>
+<ul>${accountTabs.map(({ text, path }) => html`<li><a href="${path}">${text === 'Home' ? 'All sites' : text}</a></li>`)}</ul>
+${form({ action: '/signout' }, html`<button class="quiet small">Sign out</button>`)}</div>
+</details>`;
+}

@@ -1,0 +1,62 @@
+/** The account itself: its address, e-mails, domains and plan, and its deletion. */
+import { type Html, html } from '#web/html.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { type DomainShown, domainList } from '#web/pages/domains.ts';
+import { type PlanShown, planSection } from '#web/pages/plan.ts';
+import { relative } from '#web/times.ts';
+import { fieldsOf } from './fields.ts';
+import { accountPage, type Frame } from './frame.ts';
+
+export type SettingsPage = {
+  /** A change of the address that awaits confirmation. */
+  pending: { email: string; waitingFor: 'old' | 'new'; expiresAt: Date } | null;
+  domains: DomainShown[];
+  /** Null if billing is off. */
+  plan: PlanShown | null;
+  /** The kinds of sandboxes that builds run in. */
+  sandboxes: string[];
+};
+
+export function settingsPage(frame: Frame, page: SettingsPage): WrittenPage {
+  const { name, email } = frame.account;
+  const main = html`<div class="head"><h1>Your account</h1>
+<p class="lead">${name} · ${email}</p></div>
+${addressSection(frame, page)}
+<section><h2>E-mails</h2><p><a href="/account/mails">Choose your e-mails</a></p></section>
+${page.domains.length > 0 ? domainList(page.domains) : null}
+${page.plan ? planSection(page.plan, frame.form) : null}
+<section><h2>Delete</h2><p><a href="/account/delete">Delete this account</a></p></section>
+${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
+  return accountPage(frame, 'settings', { title: 'Your account', main });
+}
+
+function addressSection(frame: Frame, { pending }: SettingsPage): Html {
+  const { form, now } = frame;
+  const { email } = frame.account;
+  const action = '/account/address';
+  if (pending) {
+    const from = pending.waitingFor === 'old' ? email : pending.email;
+    return html`<section>
+<h2>E-mail address</h2>
+<div class="panel">
+<p>The change from ${email} to <strong>${pending.email}</strong> waits for a confirmation. Open the e-mail that we sent to ${from}. The request expires ${relative(pending.expiresAt, now)}.</p>
+${form({ action }, html`<button class="quiet" name="answer" value="withdraw">Cancel the change</button>`)}
+</div>
+</section>`;
+  }
+  const field = fieldsOf(frame, action);
+  return html`<section>
+<h2>E-mail address</h2>
+<div class="panel">
+<p class="hint">Sign-in links and access requests go to ${email}. A change needs a confirmation from this address first, and then from the new one.</p>
+${form({ action }, html`${field({ name: 'email', label: 'New e-mail address', type: 'email', required: true, max: 254, autocomplete: 'email' })}<button class="quiet">Change my address</button>`)}
+</div>
+</section>`;
+}
+
+function buildNote(sandboxes: string[]): Html {
+  const enclosing = sandboxes.filter((kind) => kind !== 'unprotected').sort();
+  const protectedBy = enclosing.length > 0 ? html`Your sites are built in a sandbox (${enclosing.join(', ')}).` : null;
+  if (enclosing.length === sandboxes.length) return html`<p class="hint">${protectedBy}</p>`;
+  return html`<p class="hint">${protectedBy} <strong>This service builds ${enclosing.length > 0 ? 'some ' : ''}sites without a sandbox.</strong> Their code runs with the rights of the person who runs the service, so publish only code that you trust.</p>`;
+}
