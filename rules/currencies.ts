@@ -5,7 +5,9 @@ const taken =
   'EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL MAD ' +
   'MDL MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SEK SGD SHP SLE ' +
   'SOS SRD SZL THB TJS TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VND VUV WST XAF XCD XOF XPF YER ZAR ZMW';
-const currencies = new Set(taken.split(' '));
+/** The currencies in which payments can be made, in the order of the alphabet. */
+export const currencyNames: readonly string[] = taken.split(' ');
+const currencies = new Set(currencyNames);
 
 /** Digits after the point, where they are not two (ISO 4217, table A.1). */
 const digits: Record<string, number> = {
@@ -78,6 +80,23 @@ export function written({ amount, currency }: { amount: number; currency: string
   const places = digits[currency] ?? 2;
   const format = { style: 'currency', currency, minimumFractionDigits: places, maximumFractionDigits: places } as const;
   return new Intl.NumberFormat('en', format).format(amount / 10 ** places);
+}
+
+/** The amount as a field of a form has it, such as `1250.00`. */
+export function typedAmount({ amount, currency }: { amount: number; currency: string }): string {
+  const places = digits[currency] ?? 2;
+  return (amount / 10 ** places).toFixed(places);
+}
+
+/** The amount that a person typed, such as `1,250.50`, `1250,5` or `€ 12`; undefined if it has another form. */
+export function amountFrom(typed: string, currency: string): number | undefined {
+  const places = digits[currency] ?? 2;
+  const text = typed.replace(/[\s\u00a0']|\p{Sc}|^[A-Z]{3}|[A-Z]{3}$/gu, '');
+  // A group has three digits, so a last part of another length is the fraction.
+  const [, whole, fraction = ''] =
+    /^(\d{1,9}|\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+)(?:[.,](\d{0,3}))?$/.exec(text) ?? [];
+  if (whole === undefined || fraction.length > places) return undefined;
+  return Number(`${whole.replace(/[.,]/g, '')}${fraction.padEnd(places, '0')}`);
 }
 
 /** The amount in the unit in which the provider counts the currency. */

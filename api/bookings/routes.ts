@@ -109,11 +109,12 @@ export function bookingRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params, query }) => {
       const site = await loadSite(em, actor, params.id);
-      const { status, kind, since } = query;
+      const { status, kind, since, from, to } = query;
       const now = clock.now();
+      const times = [since, from, to].map((time) => time?.toISOString() ?? '');
       const { rows, next_cursor } = await page(
         config.secret,
-        ['bookings', site.id, status ?? '', kind ?? '', since?.toISOString() ?? ''],
+        ['bookings', site.id, status ?? '', kind ?? '', ...times],
         query,
         newestFirst(em, Booking, {
           $and: [
@@ -121,6 +122,8 @@ export function bookingRoutes(app: Api, deps: Deps): void {
             ...(status === undefined ? [] : [bookingsWithStatus(status, now)]),
             ...(kind === undefined ? [] : [{ kind }]),
             ...(since === undefined ? [] : [{ createdAt: { $gte: since } }]),
+            ...(from === undefined ? [] : [{ endsAt: { $gt: from } }]),
+            ...(to === undefined ? [] : [{ startsAt: { $lt: to } }]),
           ],
         }),
         byId,

@@ -192,6 +192,8 @@ export const bookingsQuery = pageQuery.extend({
   status: z.enum(bookingStatuses).optional(),
   kind: z.enum(bookingKinds).optional(),
   since: instant.optional().describe('Only bookings made at or after this RFC 3339 time.'),
+  from: instant.optional().describe('Only bookings that end after this time.'),
+  to: instant.optional().describe('Only bookings that start before this time.'),
 });
 
 export type ShownBooking = Loaded<Booking, 'calendar' | 'mail' | 'notice'>;

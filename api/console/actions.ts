@@ -7,9 +7,10 @@ import type { Input } from '#api/operations/inject.ts';
 import { apiClientFor } from '#api/operations/inject.ts';
 import { callOperation } from '#api/operations/invoke.ts';
 import type { Operation } from '#api/operations/operations.ts';
-import { pageOptions, readForm } from '#api/plugins/browser.ts';
-import type { AppError } from '#runtime/errors.ts';
+import { pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
+import { AppError } from '#runtime/errors.ts';
 import type { Refused } from '#web/console/frame.ts';
+import type { WrittenPage } from '#web/page.ts';
 import type { Console, Named } from './frame.ts';
 import { redirectWithNotice } from './notices.ts';
 
@@ -22,17 +23,20 @@ declare module 'fastify' {
   }
 }
 
+type After = { to: string; notice: string };
+
 export type Action = {
   path: string;
   operation: string;
-  /** The operation's inputs, of its path, query and body. */
-  input: (request: FastifyRequest<Named>, form: SentForm) => Input;
-  /** The page after it, and what it says there. */
+  /** The operation's inputs, of its path, query and body. What it throws of the catalog is shown as a refusal. */
+  input: (request: FastifyRequest<Named>, form: SentForm) => Input | Promise<Input>;
+  /** Where it leads, and what it says there; or a page that shows what is shown once. */
   done: (
     answer: Input,
     request: FastifyRequest<Named>,
     form: SentForm,
-  ) => { to: string; notice: string } | Promise<{ to: string; notice: string }>;
+    reply: FastifyReply,
+  ) => After | { page: WrittenPage } | Promise<After | { page: WrittenPage }>;
   /** The page of the form again, with the refusal. */
   show: (request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused) => Promise<unknown>;
 };
@@ -44,21 +48,38 @@ export function action(console: Console, { path, operation, input, done, show }:
   const options = pageOptions(`${operation}_on_page`, 'email_signin');
   app.post<Named>(path, { ...options, config: { ...options.config, calls: operation } }, async (request, reply) => {
     const form = readForm(request);
-    const answer = await call(console, request, operation, input(request, form));
+    const answer = await callWith(console, request, operation, async () => await input(request, form));
     if ('refusal' in answer && answer.refusal.status === 401) return reply.redirect('/signin', 303);
     if ('refusal' in answer) return show(request, reply, refusedOf(request, answer.refusal, answer.fields));
-    const { to, notice } = await done(answer.body, request, form);
-    return redirectWithNotice(reply, to, notice, deps.clock.now());
+    const after = await done(answer.body, request, form, reply);
+    if ('page' in after) return sendPage(reply, after.page);
+    return redirectWithNotice(reply, after.to, after.notice, deps.clock.now());
   });
 }
 
+type Answered = { body: Input } | { refusal: AppError; fields: string[] };
+
+async function callWith(
+  console: Console,
+  request: FastifyRequest,
+  operation: string,
+  input: () => Promise<Input>,
+): Promise<Answered> {
+  try {
+    return await call(console, request, operation, await input());
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { refusal: error, fields: [] };
+  }
+}
+
 /** Calls an operation as the person of the session. `Prefer: respond-async`: no page waits for a workflow. */
-async function call(
+export async function call(
   console: Console,
   request: FastifyRequest,
   name: string,
   input: Input,
-): Promise<{ body: Input } | { refusal: AppError; fields: string[] }> {
+): Promise<Answered> {
   const operation = operationOf(console, name);
   const send = apiClientFor(console.app, request);
   const key = operation.method === 'POST' ? readKey(request) : undefined;
@@ -87,6 +108,7 @@ function refusedOf(request: FastifyRequest, refusal: AppError, fields: readonly 
   const name = fields.find((one) => one === (named?.[1] ?? named?.[2]));
   return {
     status: refusal.status,
+    code,
     action: request.url,
     text: field ? sentence(field.name, field.words) : message,
     field: field ?? (name === undefined ? null : { name, words: null }),

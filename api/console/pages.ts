@@ -4,11 +4,18 @@ import { signOut } from '#api/auth/signin.ts';
 import { pageOptions } from '#api/plugins/browser.ts';
 import { endSession, sessionSecret } from '#api/plugins/session.ts';
 import { agentPages } from './agents.ts';
+import { bookingChangePages } from './booking-changes.ts';
+import { bookingPages } from './bookings.ts';
+import { domainPages } from './domains.ts';
 import type { Console } from './frame.ts';
 import { homePages } from './home.ts';
+import { messagePages } from './messages.ts';
 import { overviewPages } from './overview.ts';
+import { paymentPages } from './payments.ts';
 import { payoutPages } from './payouts.ts';
+import { peoplePages } from './people.ts';
 import { settingPages } from './settings.ts';
+import { siteSettingPages } from './site-settings.ts';
 
 export function consolePages(console: Console): void {
   console.app.post('/signout', pageOptions('signin.end', 'email_signin'), async (request, reply) => {
@@ -21,4 +28,11 @@ export function consolePages(console: Console): void {
   payoutPages(console);
   settingPages(console);
   overviewPages(console);
+  messagePages(console);
+  bookingPages(console);
+  bookingChangePages(console);
+  paymentPages(console);
+  domainPages(console);
+  peoplePages(console);
+  siteSettingPages(console);
 }

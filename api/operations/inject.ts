@@ -73,6 +73,17 @@ export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
   };
 }
 
+/** Reads a file of the API with the identity of the person of this request. `end` stops its writer. */
+export function streamFor(app: Api, request: FastifyRequest) {
+  return async (path: string) => {
+    const internal: InternalRequest = { id: request.id, person: personOf(request) };
+    const call = { method: 'GET' as const, url: path, remoteAddress: request.ip, payloadAsStream: true as const };
+    const { statusCode, headers, raw, stream } = await runAsInternalRequest(internal, () => app.inject(call));
+    const end = () => raw.res.destroy(Object.assign(new Error('the client is gone'), { code: prematureClose }));
+    return { status: statusCode, headers, stream: stream(), end, refusal: internal.refusal };
+  };
+}
+
 /** Only a scope of signed-in browsers sets a session. */
 function personOf(request: FastifyRequest): InternalRequest['person'] {
   const secret = request.session ? sessionSecret(request) : undefined;

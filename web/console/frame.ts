@@ -1,14 +1,19 @@
 /** What every page of the console has: the header with the account's menu, the tabs, notices and faults. */
 import { readFileSync } from 'node:fs';
+import { copyableScript, copyableStyle } from '#web/copyable.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { type Form, fault } from '#web/pages/form.ts';
 import { type AccountTab, accountTabs, type SiteTab, sitePath, siteTabs, type Tab } from './tabs.ts';
 
-const style = readFileSync(new URL('./console.css', import.meta.url), 'utf8');
+const style = ['console', 'business']
+  .map((name) => readFileSync(new URL(`./${name}.css`, import.meta.url), 'utf8'))
+  .join('');
 
 /** A refused form: its action, what was wrong, and what was typed. */
 export type Refused = {
+  /** The code of the refusal, if a call was refused. */
+  code?: string;
   /** The HTTP status. */
   status: number;
   action: string;
@@ -44,6 +49,8 @@ export type SiteFrame = Frame & { site: SiteHead };
 type Content = {
   title: string;
   main: Html;
+  /** Whether it has texts to copy. */
+  copies?: boolean;
   /** Paths of modules on our own origin. */
   modules?: readonly string[];
   /** Reloads the page after so many seconds, where scripts do not run. */
@@ -73,7 +80,7 @@ ${blocked === null ? null : html`<p class="fault">Blocked by the operator of thi
 }
 
 function page({ account, form, notice, refused }: Frame, content: Content, above: Html): WrittenPage {
-  const { title, main, modules = [], refreshSeconds } = content;
+  const { title, main, copies = false, modules = [], refreshSeconds } = content;
   return writePage({
     title: `${title} – Frontage`,
     main: html`${notice === null ? null : html`<p class="notice" role="status">${notice}</p>`}${fault(refused?.text)}${main}`,
@@ -82,7 +89,8 @@ function page({ account, form, notice, refused }: Frame, content: Content, above
     bar: menu(account, form),
     above,
     form: true,
-    style,
+    style: copies ? `${style}${copyableStyle}` : style,
+    ...(copies ? { script: copyableScript } : {}),
     modules,
     ...(refreshSeconds ? { refreshSeconds } : {}),
   });

@@ -12,7 +12,15 @@ export const accountTabs = [
 export type AccountTab = (typeof accountTabs)[number]['name'];
 
 /** Pages of one site; the path follows that of the site. */
-export const siteTabs = [{ name: 'overview', text: 'Overview', path: '' }] as const satisfies readonly Tab[];
+export const siteTabs = [
+  { name: 'overview', text: 'Overview', path: '' },
+  { name: 'messages', text: 'Messages', path: '/messages' },
+  { name: 'bookings', text: 'Bookings', path: '/bookings' },
+  { name: 'payments', text: 'Payments', path: '/payments' },
+  { name: 'domains', text: 'Domains', path: '/domains' },
+  { name: 'people', text: 'People', path: '/people' },
+  { name: 'settings', text: 'Settings', path: '/settings' },
+] as const satisfies readonly Tab[];
 export type SiteTab = (typeof siteTabs)[number]['name'];
 
 /** The page of a site: `sitePath('site_…', 'visitors')`. */

@@ -1,0 +1,165 @@
+/** Bookings of a site: the week, the list, one booking, its cancellation, and calendar feeds. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { loadBooking } from '#api/bookings/cancellation.ts';
+import { sendPage } from '#api/plugins/browser.ts';
+import { dateOf, dayOf, weekdayOf } from '#rules/bookings/dates.ts';
+import { dayAt } from '#rules/bookings/time-slots.ts';
+import { weekdays } from '#rules/bookings/timetable.ts';
+import { written } from '#rules/currencies.ts';
+import { bookingStatuses } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
+import { AppError } from '#runtime/errors.ts';
+import { type BookingView, bookingPage, cancellationPage } from '#web/console/booking.ts';
+import { type BookingShown, isLive, type TimetableShown } from '#web/console/booking-words.ts';
+import { bookingListPage, type FeedShown, weekPage } from '#web/console/bookings.ts';
+import type { Refused } from '#web/console/frame.ts';
+import { newFeedPage, noTimetablePage } from '#web/console/new-booking.ts';
+import type { PaymentShown } from '#web/console/payments.ts';
+import { sitePath } from '#web/console/tabs.ts';
+import { action } from './actions.ts';
+import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
+import { cursorOf, type Listed, read, readAll, requireOfSite } from './reading.ts';
+
+const base = '/account/sites/:id/bookings';
+type Asked = Named & { Querystring: { week?: unknown; status?: unknown; cursor?: unknown } };
+type OneOf = { Params: { id: string; booking: string } };
+/** Of a week, in hundreds. */
+const pagesMax = 5;
+
+export function bookingPages(console: Console): void {
+  const { app, deps } = console;
+
+  app.get<Asked>(base, consolePage('bookings'), (request, reply) => showWeek(request, reply, null));
+  app.get<Asked>(`${base}/list`, consolePage('booking_list'), showList);
+  app.get<OneOf>(`${base}/:booking`, consolePage('booking'), async (request, reply) => {
+    const { frame } = await siteFrameOf(request, reply, deps);
+    return sendPage(reply, bookingPage(frame, await bookingOf(console, request)));
+  });
+  app.get<OneOf>(`${base}/:booking/cancel`, consolePage('booking_cancel'), (request, reply) =>
+    showCancellation(request, reply, null),
+  );
+
+  action(console, {
+    path: `${base}/:booking/cancel`,
+    operation: 'booking.cancel',
+    input: (request) => ({ id: bookingId(request) }),
+    done: (answer, request) => ({
+      to: `${sitePath(request.params.id, 'bookings')}/${bookingId(request)}`,
+      notice: cancelledWords(answer as unknown as CancelledAnswer),
+    }),
+    show: showCancellation,
+  });
+
+  action(console, {
+    path: `${base}/feeds`,
+    operation: 'calendar_feed.create',
+    input: ({ params: { id } }) => ({ id }),
+    done: async ({ url }, request, _form, reply) => ({
+      page: newFeedPage((await siteFrameOf(request, reply, deps)).frame, String(url)),
+    }),
+    show: showWeek,
+  });
+
+  action(console, {
+    path: `${base}/feeds/:feed/end`,
+    operation: 'calendar_feed.end',
+    input: ({ params }) => ({ id: (params as unknown as { feed: string }).feed }),
+    done: (_answer, { params }) => ({
+      to: sitePath(params.id, 'bookings'),
+      notice: 'Revoked. Calendars that read this address show no new bookings.',
+    }),
+    show: showWeek,
+  });
+
+  async function showWeek(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
+    const { frame } = await siteFrameOf(request, reply, deps, refused);
+    const timetable = await timetableOf(console, request);
+    if (!timetable) return sendPage(reply, noTimetablePage(frame), refused?.status);
+    const { id } = request.params;
+    const today = dayAt(timetable.calendars[0]?.time_zone ?? 'UTC', deps.clock.now().getTime());
+    const monday = mondayOf(asDay((request.query as Asked['Querystring']).week) ?? today);
+    const { items, isCut } = await readAll<BookingShown>(console, request, 'booking.list', {
+      id,
+      // A day more at each end, for every time zone.
+      from: new Date((monday - 1) * dayMs).toISOString(),
+      to: new Date((monday + 8) * dayMs).toISOString(),
+      pages: pagesMax,
+    });
+    const { items: feeds } = await readAll<FeedShown>(console, request, 'calendar_feed.list', { id });
+    const days = weekdays.map((_name, at) => {
+      const date = dateOf(monday + at);
+      return { date, isToday: monday + at === today, bookings: bookingsOn(items, date) };
+    });
+    const week = { previous: dateOf(monday - 7), next: dateOf(monday + 7), isCut };
+    return sendPage(reply, weekPage(frame, { timetable, days, ...week, feeds }), refused?.status);
+  }
+
+  async function showList(request: FastifyRequest<Asked>, reply: FastifyReply) {
+    const { frame } = await siteFrameOf(request, reply, deps);
+    const timetable = await timetableOf(console, request);
+    if (!timetable) return sendPage(reply, noTimetablePage(frame));
+    const status = bookingStatuses.find((one) => one === request.query.status) ?? null;
+    const { items, next_cursor: cursor } = await read<Listed<BookingShown>>(console, request, 'booking.list', {
+      id: request.params.id,
+      ...(status ? { status } : {}),
+      ...cursorOf(request.query),
+    });
+    return sendPage(reply, bookingListPage(frame, { timetable, bookings: items, status, cursor }));
+  }
+
+  async function showCancellation(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
+    const { frame } = await siteFrameOf(request, reply, deps, refused);
+    return sendPage(reply, cancellationPage(frame, await bookingOf(console, request)), refused?.status);
+  }
+}
+
+export const bookingId = ({ params }: FastifyRequest): string => (params as OneOf['Params']).booking;
+
+/** The timetable, also an ended one; null if the site never had one. */
+export async function timetableOf(console: Console, request: FastifyRequest<Named>): Promise<TimetableShown | null> {
+  try {
+    return await read<TimetableShown>(console, request, 'bookable.read', { id: request.params.id });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return null;
+    throw error;
+  }
+}
+
+const noServices: TimetableShown = { status: 'ended', url: '', calendars: [], services: [] };
+
+/** The booking of the page. Throws `not_found` for one of another site. */
+export async function bookingOf(console: Console, request: FastifyRequest<Named>): Promise<BookingView> {
+  const id = bookingId(request);
+  requireOfSite(request, await loadBooking(request.em, request.actor, id));
+  const booking = await read<BookingShown>(console, request, 'booking.read', { id });
+  const timetable = (await timetableOf(console, request)) ?? noServices;
+  const { payment_id: paid } = booking;
+  const payment = paid === null ? null : await read<PaymentShown>(console, request, 'payment.read', { id: paid });
+  return { timetable, booking, payment };
+}
+
+export const asDay = (text: unknown): number | undefined => (typeof text === 'string' ? dayOf(text) : undefined);
+
+const mondayOf = (day: number): number => day - weekdays.indexOf(weekdayOf(day));
+
+/** The live bookings of a local date, also of several days, in order. */
+function bookingsOn(bookings: readonly BookingShown[], date: string): BookingShown[] {
+  return bookings
+    .filter((one) => isLive(one) && one.start.slice(0, 10) <= date && one.end.slice(0, 16) > `${date}T00:00`)
+    .sort((a, b) => Date.parse(a.start) - Date.parse(b.start));
+}
+
+type CancelledAnswer = {
+  kind: 'booking' | 'block';
+  mail: string | null;
+  visitor: object | null;
+  refund: { amount: number; currency: string; status: 'refunding' | 'refunded' | 'owed' } | null;
+  next_action?: string;
+};
+
+function cancelledWords({ kind, mail, visitor, refund, next_action: next }: CancelledAnswer): string {
+  if (kind === 'block') return 'The block is removed.';
+  const money = refund && refund.status !== 'owed' ? [`${written(refund)} is being refunded.`] : [];
+  const told = next ?? (visitor && mail && mail !== 'not_sent' ? 'The visitor gets an e-mail.' : '');
+  return ['The booking is cancelled.', ...money, told].filter(Boolean).join(' ');
+}

@@ -1,0 +1,178 @@
+/** Payments of a site: the list, new links, refunds, and links that are closed. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { capabilitiesOf } from '#api/capabilities.ts';
+import { payoutDestination } from '#api/payments/payout-destination.ts';
+import { sendPage } from '#api/plugins/browser.ts';
+import type { Site } from '#db/sites/site.ts';
+import { amountFrom, written } from '#rules/currencies.ts';
+import { paymentStatuses } from '#rules/states.ts';
+import { errors } from '#runtime/errors.ts';
+import type { Refused, SiteFrame } from '#web/console/frame.ts';
+import {
+  closingPage,
+  newPaymentPage,
+  type PaymentShown,
+  paymentPage,
+  paymentsPage,
+  refundPage,
+} from '#web/console/payments.ts';
+import { sitePath } from '#web/console/tabs.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { action } from './actions.ts';
+import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
+import { cursorOf, type Listed, read, readAll, requireOfSite } from './reading.ts';
+
+const base = '/account/sites/:id/payments';
+type Asked = Named & { Querystring: { status?: unknown; cursor?: unknown } };
+type OneOf = { Params: { id: string; payment: string } };
+type Account = { id: string; name: string; status: string };
+
+export function paymentPages(console: Console): void {
+  const { app } = console;
+  const pathOf = (request: FastifyRequest<Named>) => `${sitePath(request.params.id, 'payments')}/${paymentId(request)}`;
+  const show = (page: OnePage) => (request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) =>
+    showOne(console, { request, reply, refused }, page);
+
+  app.get<Asked>(base, consolePage('payments'), (request, reply) => showList(console, request, reply, null));
+  app.get<Named>(`${base}/new`, consolePage('payment_new'), (request, reply) => showNew(console, request, reply, null));
+  for (const [path, page] of [
+    ['', paymentPage],
+    ['/refund', refundPage],
+    ['/close', closingPage],
+  ] as const) {
+    const options = consolePage(`payment${path.replace('/', '_')}`);
+    app.get<OneOf>(`${base}/:payment${path}`, options, (request, reply) => show(page)(request, reply, null));
+  }
+
+  action(console, {
+    path: `${base}/new`,
+    operation: 'payment.create',
+    input: ({ params: { id } }, { field }) => {
+      const [currency, description, reference] = [field('currency') ?? '', field('description'), field('reference')];
+      const amount = amountOf(field('amount'), currency);
+      return { id, amount, currency, ...(description ? { description } : {}), ...(reference ? { reference } : {}) };
+    },
+    done: ({ id }, { params }) => ({
+      to: `${sitePath(params.id, 'payments')}/${id}`,
+      notice: 'The payment link is ready. Send it to the person who pays.',
+    }),
+    show: (request, reply, refused) => showNew(console, request, reply, refused),
+  });
+
+  action(console, {
+    path: `${base}/:payment/refund`,
+    operation: 'payment.refund',
+    input: async (request, { field }) => {
+      const { id, amount: whole, refunded_amount: refunded, currency } = await paymentOf(console, request);
+      const amount = amountOf(field('amount'), currency);
+      return amount === whole - refunded ? { id } : { id, amount };
+    },
+    done: (answer, request, { field }) => ({ to: pathOf(request), notice: refundWords(answer, field('amount')) }),
+    show: show(refundPage),
+  });
+
+  action(console, {
+    path: `${base}/:payment/close`,
+    operation: 'payment.expire',
+    input: (request) => ({ id: paymentId(request) }),
+    done: ({ status }, request) => ({
+      to: pathOf(request),
+      notice:
+        status === 'expired'
+          ? 'The link is closed.'
+          : status === 'open'
+            ? 'The link is being closed. This takes a few seconds.'
+            : 'It was paid in the meantime, so the link could not be closed.',
+    }),
+    show: show(closingPage),
+  });
+
+  action(console, {
+    path: `${base}/payout-account`,
+    operation: 'payout_agreement.attach',
+    input: ({ params: { id } }, { field }) => ({ id, payout_account_id: field('account') ?? '' }),
+    done: (_answer, { params }) => ({
+      to: sitePath(params.id, 'payments'),
+      notice: 'Payments on this site now go to that payout account.',
+    }),
+    show: (request, reply, refused) => showList(console, request, reply, refused),
+  });
+}
+
+const paymentId = ({ params }: FastifyRequest): string => (params as OneOf['Params']).payment;
+
+type OnePage = (frame: SiteFrame, payment: PaymentShown) => WrittenPage;
+
+/** Throws `not_found` for a payment of another site. */
+async function paymentOf(console: Console, request: FastifyRequest<Named>): Promise<PaymentShown> {
+  const payment = await read<PaymentShown & { site_id: string }>(console, request, 'payment.read', {
+    id: paymentId(request),
+  });
+  requireOfSite(request, payment);
+  return payment;
+}
+
+type Asking = { request: FastifyRequest<Named>; reply: FastifyReply; refused: Refused | null };
+
+async function showOne(console: Console, { request, reply, refused }: Asking, page: OnePage) {
+  const { frame } = await siteFrameOf(request, reply, console.deps, refused);
+  return sendPage(reply, page(frame, await paymentOf(console, request)), refused?.status);
+}
+
+async function showNew(console: Console, request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
+  const { frame, site } = await siteFrameOf(request, reply, console.deps, refused);
+  const destination = await payoutDestination(request.em, console.deps, site);
+  const currency = 'account' in destination ? (destination.account.currency ?? 'EUR') : 'EUR';
+  return sendPage(reply, newPaymentPage(frame, currency), refused?.status);
+}
+
+async function showList(
+  console: Console,
+  request: FastifyRequest<Named>,
+  reply: FastifyReply,
+  refused: Refused | null,
+) {
+  const { frame, site } = await siteFrameOf(request, reply, console.deps, refused);
+  const isOff = !capabilitiesOf(console.deps.config).payouts;
+  const { status: asked, ...query } = request.query as Asked['Querystring'];
+  const status = paymentStatuses.find((one) => one === asked) ?? null;
+  const { items: payments, next_cursor: cursor } = isOff
+    ? { items: [], next_cursor: null }
+    : await read<Listed<PaymentShown>>(console, request, 'payment.list', {
+        id: site.id,
+        ...(status ? { status } : {}),
+        ...cursorOf(query),
+      });
+  const view = { payments, status, cursor, ...(await readiness(console, request, { frame, site, isOff })) };
+  return sendPage(reply, paymentsPage(frame, view), refused?.status);
+}
+
+/** Whether the site can request payments; if not, why, and the owner's accounts that could receive them. */
+async function readiness(
+  console: Console,
+  request: FastifyRequest,
+  { frame, site, isOff }: { frame: SiteFrame; site: Site; isOff: boolean },
+): Promise<{ obstacle: string | null; accounts: Account[] }> {
+  if (isOff) return { obstacle: 'This service has no payments.', accounts: [] };
+  const destination = await payoutDestination(request.em, console.deps, site);
+  if ('account' in destination) return { obstacle: null, accounts: [] };
+  const { code, message: obstacle } = destination.refusal;
+  const isToChoose = frame.site.role === 'owner' && (code === 'no_payout_account' || code === 'payout_account_gone');
+  if (!isToChoose) return { obstacle, accounts: [] };
+  const { items } = await readAll<Account>(console, request, 'payout.list', {});
+  return { obstacle, accounts: items.filter(({ status }) => status === 'ready') };
+}
+
+/** In the minor unit. Throws `invalid_payment` for text that is no amount. */
+function amountOf(typed: string | undefined, currency: string): number {
+  const amount = amountFrom(typed ?? '', currency);
+  if (amount !== undefined) return amount;
+  const words = `must be an amount in ${currency}, such as 25 or 12.50`;
+  throw errors.invalid_payment(`The amount ${words}.`, { field: { name: 'amount', words } });
+}
+
+function refundWords(answer: unknown, typed: string | undefined): string {
+  const { status, currency } = answer as PaymentShown;
+  const sum = written({ amount: amountFrom(typed ?? '', currency) ?? 0, currency });
+  return status === 'refunded' ? `${sum} is refunded.` : `${sum} is being refunded. This takes a few seconds.`;
+}

@@ -1,0 +1,217 @@
+/** The settings of a site, its links for others, its export, archive and deletion. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requireOwner } from '#api/access.ts';
+import { capabilitiesOf } from '#api/capabilities.ts';
+import { sendPage } from '#api/plugins/browser.ts';
+import { deletionDelay } from '#rules/periods.ts';
+import type { Refused, SiteFrame } from '#web/console/frame.ts';
+import {
+  archivePage,
+  newLinkPage,
+  type ReviewLinkShown,
+  type SiteSettingsView,
+  siteDeletionPage,
+  siteSettingsPage,
+  type UploadLinkShown,
+} from '#web/console/site-settings.ts';
+import { sitePath } from '#web/console/tabs.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { action } from './actions.ts';
+import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
+import { read, readAll, sendFile } from './reading.ts';
+
+const base = '/account/sites/:id/settings';
+type Show = (request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) => Promise<unknown>;
+/** The id of a form or link in the path. */
+const thing = ({ params }: FastifyRequest): string => (params as { thing: string }).thing;
+const settings = ({ params }: FastifyRequest<Named>) => sitePath(params.id, 'settings');
+
+export function siteSettingPages(console: Console): void {
+  const { app } = console;
+  const show: Show = (request, reply, refused) => showSettings(console, { request, reply, refused });
+  app.get<Named>(base, consolePage('site_settings'), (request, reply) => show(request, reply, null));
+  app.get<Named & { Querystring: { visitors?: unknown } }>(
+    `${base}/export`,
+    consolePage('site_export'),
+    async (request, reply) => {
+      const visitors = request.query.visitors === 'false' ? '?visitors=false' : '';
+      return await sendFile(console, request, reply, `/v1/sites/${request.params.id}/export${visitors}`);
+    },
+  );
+  changes(console, show);
+  linkActions(console, show);
+  endings(console, show);
+}
+
+function changes(console: Console, show: Show): void {
+  action(console, {
+    path: `${base}/title`,
+    operation: 'site.update',
+    input: ({ params: { id } }, { field }) => ({ id, title: field('title') ?? '' }),
+    done: (_answer, request) => ({ to: settings(request), notice: 'The title is saved.' }),
+    show,
+  });
+
+  action(console, {
+    path: `${base}/name`,
+    operation: 'site.update',
+    input: ({ params: { id } }, { field }) => ({ id, name: (field('name') ?? '').trim() }),
+    done: ({ address }, request) => ({
+      to: settings(request),
+      notice: `The address is now ${address}. Publish the site, so that its pages name it.`,
+    }),
+    show,
+  });
+
+  for (const [path, notice] of [
+    ['enable', 'Visitors can send this form again.'],
+    ['disable', 'The form is switched off.'],
+  ] as const) {
+    action(console, {
+      path: `${base}/forms/:thing/${path}`,
+      operation: `form.${path}`,
+      input: (request) => ({ id: thing(request) }),
+      done: (_answer, request) => ({ to: settings(request), notice }),
+      show,
+    });
+  }
+
+  action(console, {
+    path: `${base}/forms/:thing/notify`,
+    operation: 'form.update',
+    input: (request, { field }) => ({ id: thing(request), notify_to: field('notify_to') ?? '' }),
+    done: ({ name, notify_to: to }, request) => ({
+      to: settings(request),
+      notice: `E-mails about “${name}” go to ${to}.`,
+    }),
+    show,
+  });
+}
+
+function linkActions(console: Console, show: Show): void {
+  const once = async (
+    request: FastifyRequest<Named>,
+    reply: FastifyReply,
+    link: Parameters<typeof newLinkPage>[1],
+  ) => ({
+    page: newLinkPage((await siteFrameOf(request, reply, console.deps)).frame, link),
+  });
+
+  action(console, {
+    path: `${base}/uploads`,
+    operation: 'upload.create',
+    input: ({ params: { id } }, { field }) => ({ id, max_files: Number(field('max_files') ?? '') }),
+    done: ({ url }, request, _form, reply) =>
+      once(request, reply, {
+        title: 'Your upload link',
+        hint: 'It is shown only once. Anyone who has it can send photos for a week.',
+        url: String(url),
+      }),
+    show,
+  });
+
+  action(console, {
+    path: `${base}/reviews`,
+    operation: 'review.create',
+    input: ({ params: { id } }) => ({ id }),
+    done: ({ url }, request, _form, reply) =>
+      once(request, reply, {
+        title: 'Your review link',
+        hint: 'It is shown only once. Anyone who has it can comment for a week.',
+        url: String(url),
+      }),
+    show,
+  });
+
+  for (const [path, operation] of [
+    ['uploads', 'upload.end'],
+    ['reviews', 'review.end'],
+  ] as const) {
+    action(console, {
+      path: `${base}/${path}/:thing/end`,
+      operation,
+      input: (request) => ({ id: thing(request) }),
+      done: (_answer, request) => ({ to: settings(request), notice: 'The link is closed.' }),
+      show,
+    });
+  }
+}
+
+function endings(console: Console, show: Show): void {
+  const { app, deps } = console;
+  const ask =
+    (page: (frame: SiteFrame) => WrittenPage): Show =>
+    async (request, reply, refused) => {
+      const { site, frame } = await siteFrameOf(request, reply, deps, refused);
+      requireOwner(site, request.actor, 'end it');
+      return sendPage(reply, page(frame), refused?.status);
+    };
+  const showArchive = ask(archivePage);
+  const showDeletion: Show = async (request, reply, refused) => {
+    const { site, frame } = await siteFrameOf(request, reply, deps, refused);
+    requireOwner(site, request.actor, 'delete it');
+    const open = refused?.code === 'confirm_required' ? refused.text : null;
+    return sendPage(reply, siteDeletionPage(open ? { ...frame, refused: null } : frame, open), refused?.status);
+  };
+  app.get<Named>(`${base}/archive`, consolePage('site_archive'), (request, reply) => showArchive(request, reply, null));
+  app.get<Named>(`${base}/delete`, consolePage('site_delete'), (request, reply) => showDeletion(request, reply, null));
+
+  action(console, {
+    path: `${base}/archive`,
+    operation: 'site.archive',
+    input: ({ params: { id } }) => ({ id }),
+    done: (_answer, request) => ({ to: settings(request), notice: 'The site is archived.' }),
+    show: showArchive,
+  });
+
+  action(console, {
+    path: `${base}/unarchive`,
+    operation: 'site.unarchive',
+    input: ({ params: { id } }) => ({ id }),
+    done: (_answer, request) => ({ to: settings(request), notice: 'The site is online again.' }),
+    show,
+  });
+
+  action(console, {
+    path: `${base}/delete`,
+    operation: 'site.delete',
+    input: ({ params: { id } }, { field }) => ({
+      id,
+      confirm: 'true',
+      ...(field('discard') === 'yes' ? { discard: 'true' } : {}),
+    }),
+    done: ({ title }) => ({
+      to: '/account',
+      notice: `${title} is being deleted. You can restore it for ${deletionDelay}.`,
+    }),
+    show: showDeletion,
+  });
+}
+
+type Asking = { request: FastifyRequest<Named>; reply: FastifyReply; refused: Refused | null };
+
+async function showSettings(console: Console, { request, reply, refused }: Asking) {
+  const { deps } = console;
+  const { frame } = await siteFrameOf(request, reply, deps, refused);
+  const asked = { id: request.params.id };
+  const site = await read<{ name: string; former_hostnames: SiteSettingsView['formerHostnames'] }>(
+    console,
+    request,
+    'site.read',
+    asked,
+  );
+  const { items: forms } = capabilitiesOf(deps.config).forms
+    ? await readAll<SiteSettingsView['forms'][number]>(console, request, 'form.list', asked)
+    : { items: [] };
+  const { items: uploads } = await readAll<UploadLinkShown>(console, request, 'upload.list', asked);
+  const { items: reviews } = await readAll<ReviewLinkShown>(console, request, 'review.list', asked);
+  const view = {
+    name: site.name,
+    baseDomain: deps.config.baseDomain,
+    formerHostnames: site.former_hostnames,
+    forms,
+    uploads,
+    reviews,
+  };
+  return sendPage(reply, siteSettingsPage(frame, view), refused?.status);
+}

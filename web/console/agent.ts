@@ -1,0 +1,68 @@
+/** One agent or token, how to connect another, and a token made by hand. */
+import type { Scope } from '#rules/scopes.ts';
+import { type Html, html } from '#web/html.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { connectionGuide } from '#web/pages/platform/connection-guide.ts';
+import { type SiteChoice, scopeFields, scopeLine } from '#web/pages/scope.ts';
+import { day, relative } from '#web/times.ts';
+import type { TokenShown } from './agents.ts';
+import { fieldsOf } from './fields.ts';
+import { accountPage, type Frame } from './frame.ts';
+import { question, shownOnce } from './parts.ts';
+
+const base = '/account/agents';
+
+export function agentPage(frame: Frame, token: TokenShown): WrittenPage {
+  const { id, name, lastFour, createdAt, lastUsedAt, expiresAt, scope } = token;
+  const { form, now } = frame;
+  const field = fieldsOf(frame, `${base}/${id}/rename`);
+  const main = html`<h1>${name}</h1>
+<div class="panel"><dl class="facts">
+<dt>May do</dt><dd>${scopeLine(scope)}</dd>
+<dt>Connected</dt><dd>${day(createdAt)}</dd>
+<dt>Last use</dt><dd>${lastUsedAt ? relative(lastUsedAt, now) : 'never'}</dd>
+${expiresAt ? html`<dt>Expires</dt><dd>${relative(expiresAt, now)}</dd>` : null}
+<dt>Token</dt><dd>ends with ${lastFour}</dd>
+</dl></div>
+<section><h2>Name</h2><div class="panel">${form({ action: `${base}/${id}/rename` }, html`${field({ name: 'name', label: 'Name', value: name, required: true, max: 100, hint: 'As you recognise it. It is also in the history of your sites.' })}<button class="quiet">Save the name</button>`)}</div></section>
+<div class="actions"><a class="button quiet small" href="${base}/${id}/revoke">Revoke its access</a></div>`;
+  return accountPage(frame, 'agents', { title: name, main });
+}
+
+export function revocationPage(frame: Frame, { id, name }: Pick<TokenShown, 'id' | 'name'>): WrittenPage {
+  const asked = {
+    title: `Revoke the access of ${name}?`,
+    text: 'It loses access at once. What it made for itself and others ends too: tokens, git passwords, upload links, review links and calendar addresses. Your sites stay as they are.',
+    action: `${base}/${id}/revoke`,
+    button: 'Revoke its access',
+    back: base,
+  };
+  return accountPage(frame, 'agents', { title: asked.title, main: question(asked, frame.form) });
+}
+
+export function connectPage(frame: Frame, baseUrl: string): WrittenPage {
+  const main = html`<h1>Connect an agent</h1>
+<p class="lead">An agent builds and runs your websites for you. Choose the program that you use.</p>
+${connectionGuide({ baseUrl, connects: true })}
+<p class="hint">Programs that cannot sign in need a token. <a href="${base}/token">Make one by hand</a></p>`;
+  return accountPage(frame, 'agents', { title: 'Connect an agent', main, copies: true });
+}
+
+/** `chosen`: what was ticked, or the usual scope. */
+export function newTokenPage(frame: Frame, { sites, chosen }: { sites: readonly SiteChoice[]; chosen: Scope }): WrittenPage {
+  const action = `${base}/token`;
+  const field = fieldsOf(frame, action);
+  const inside = html`${field({ name: 'name', label: 'Name', required: true, max: 100, autocomplete: 'off', hint: 'Of the program that will use it.' })}
+${scopeFields(sites, chosen)}<button>Make the token</button>`;
+  const main = html`<h1>Make a token</h1>
+<p class="lead">A program with this token acts for you. You see the token once.</p>
+<section class="panel">${frame.form({ action }, inside)}</section>`;
+  return accountPage(frame, 'agents', { title: 'Make a token', main });
+}
+
+export function madeTokenPage(frame: Frame, { name, secret }: { name: string; secret: string }): WrittenPage {
+  const main: Html = html`<h1>The token of ${name}</h1>
+${shownOnce('Copy it now', secret, 'It is shown only once. The program sends it as “Authorization: Bearer …”.')}
+<p><a href="${base}">Back to your agents</a></p>`;
+  return accountPage(frame, 'agents', { title: 'Your token', main, copies: true });
+}

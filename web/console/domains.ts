@@ -1,0 +1,195 @@
+/** The domains of a site: how to connect one step by step, and what it waits for. */
+import { copyable } from '#web/copyable.ts';
+import { type Html, html } from '#web/html.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { fieldsOf } from './fields.ts';
+import { type SiteFrame, sitePage } from './frame.ts';
+import { ago, button, question } from './parts.ts';
+import { sitePath } from './tabs.ts';
+
+/** A domain, as the API answers it. `host`: the record's name as registrars' forms ask for it. */
+export type DomainShown = {
+  id: string;
+  unicode: string;
+  mode: 'nameservers' | 'cname';
+  status: 'pending' | 'active' | 'Moved' | 'Deleted' | 'Blocked';
+  ssl: { status: string };
+  setup: readonly SetupShown[];
+  problems: readonly string[];
+  waiting_on: 'owner' | 'platform' | 'operator' | null;
+  site_id: string | null;
+  primary: boolean;
+  checked_at: string | null;
+  next_check_at: string | null;
+};
+type SetupShown = {
+  type: string;
+  host: string;
+  value: string;
+  found: boolean;
+  optional: boolean;
+  seen: readonly string[];
+};
+
+export type DomainsView = {
+  /** Domains of the reader's account that show this site. */
+  attached: readonly DomainShown[];
+  /** Other domains of the account. `elsewhere`: the title of the site that it shows. */
+  others: readonly (DomainShown & { elsewhere: string | null })[];
+  modes: readonly DomainShown['mode'][];
+};
+
+const modeWords = {
+  cname: 'I keep my DNS where it is, and add records there',
+  nameservers: 'Let this service manage the DNS of the whole domain',
+} as const;
+
+export function domainsPage(frame: SiteFrame, { attached, others, modes }: DomainsView): WrittenPage {
+  const { site } = frame;
+  const main = html`<h1>Domains</h1>
+<p class="lead">This site is always at <a href="${site.address}" rel="noopener noreferrer">${site.hostname}</a>. It can also have an address of your own, such as yourname.com.</p>
+${attached.map((domain) => domainHtml(frame, domain))}
+${others.length > 0 ? html`<section><h2>Your other domains</h2><ul class="rows">${others.map((domain) => otherRow(frame, domain))}</ul></section>` : null}
+${modes.length > 0 ? addForm(frame, modes) : null}`;
+  return sitePage(frame, 'domains', { title: 'Domains', main, copies: true });
+}
+
+function otherRow({ form, site }: SiteFrame, domain: DomainsView['others'][number]): Html {
+  const { id, unicode, elsewhere } = domain;
+  const base = sitePath(site.id, 'domains');
+  return html`<li><div><strong><a href="${base}/${id}">${unicode}</a></strong><small>${stateOf(domain)}${elsewhere === null ? null : html` · shows ${elsewhere}`}</small></div>
+${button(form, `${base}/${id}/attach`, elsewhere === null ? 'Show this site there' : 'Show this site there instead')}</li>`;
+}
+
+function addForm(frame: SiteFrame, modes: readonly DomainShown['mode'][]): Html {
+  const action = `${sitePath(frame.site.id, 'domains')}/add`;
+  const field = fieldsOf(frame, action);
+  const inside = html`${field({ name: 'domain', label: 'Domain', required: true, max: 253, autocomplete: 'off', hint: 'A domain that you have bought, such as yourname.com or www.yourname.com.' })}
+${modes.length > 1 ? field({ name: 'mode', label: 'How', options: modes.map((mode) => [mode, modeWords[mode]] as const) }) : html`<input type="hidden" name="mode" value="${modes[0] ?? ''}">`}
+<button>Connect the domain</button>`;
+  return html`<section><h2>Connect a domain</h2><div class="panel">${frame.form({ action }, inside)}</div></section>`;
+}
+
+export function domainPage(frame: SiteFrame, domain: DomainShown): WrittenPage {
+  const main = html`<h1>${domain.unicode}</h1>${domainHtml(frame, domain, true)}
+<p><a href="${sitePath(frame.site.id, 'domains')}">All domains</a></p>`;
+  return sitePage(frame, 'domains', { title: domain.unicode, main, copies: true });
+}
+
+/** With its steps as long as one is not done. */
+function domainHtml(frame: SiteFrame, domain: DomainShown, isPage = false): Html {
+  const { form, site, now } = frame;
+  const { id, unicode, problems, checked_at: checked, next_check_at: next, site_id: siteId, primary } = domain;
+  const path = `${sitePath(site.id, 'domains')}/${id}`;
+  const isDone = stepsOf(domain).every(({ done }) => done) && problems.length === 0;
+  return html`<section class="panel domain">
+<div class="bar"><h2>${isPage ? 'State' : html`<a href="${path}">${unicode}</a>`}</h2><p><span class="tag">${stateOf(domain)}</span>${primary ? html` <span class="tag">Main address</span>` : null}</p></div>
+${problems.map((problem) => html`<p class="fault">${problem}</p>`)}
+${isDone && !isPage ? null : steps(domain)}
+<p class="hint">${checked === null ? 'Not checked yet.' : html`Last checked ${ago(checked, now)}.`}${next === null ? null : html` Next check ${ago(next, now)}.`}</p>
+<div class="actions">${button(form, `${path}/check`, 'Check now', { quiet: isDone })}
+${siteId === null ? button(form, `${path}/attach`, 'Show this site there') : null}
+${siteId !== null && !primary ? button(form, `${path}/attach`, 'Make it the main address', { hidden: { primary: 'yes' } }) : null}
+${siteId === null ? null : html`<a class="button quiet small" href="${path}/detach">Take it off this site</a>`}
+<a class="button quiet small" href="${path}/remove">Remove</a></div>
+</section>`;
+}
+
+type Step = { title: string; done: boolean; inside: Html | null };
+
+/** Verify, point, certificate: what is done, and what to do. */
+function stepsOf({ mode, setup, status, ssl }: DomainShown): Step[] {
+  const isHere = status === 'active';
+  const proof = setup.filter(({ type }) => type === 'TXT');
+  const rest = setup.filter(({ type }) => type !== 'TXT');
+  const certificate = {
+    title: 'Certificate',
+    done: isHere && ssl.status === 'active',
+    inside: html`<p class="hint">${isHere ? 'We are getting the certificate that makes the address safe (https). This takes a few minutes.' : 'Comes by itself after the other steps.'}</p>`,
+  };
+  if (mode === 'nameservers') {
+    return [
+      {
+        title: 'Change the name servers',
+        done: isHere || rest.every(({ found }) => found),
+        inside: html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing ones with these two. It can take a day until everybody sees it.</p>${nameServers(rest)}`,
+      },
+      certificate,
+    ];
+  }
+  return [
+    {
+      title: 'Prove that the domain is yours',
+      done: proof.every(({ found }) => found),
+      inside: html`<p class="hint">Where you manage the domain’s DNS, add this record.</p>${records(proof)}`,
+    },
+    {
+      title: 'Point it here',
+      done: isHere && rest.every(({ found, optional }) => found || optional),
+      inside: html`<p class="hint">In the same place, add ${rest.length === 1 ? 'this record' : 'these records'}, and remove others of the same name and type.</p>${records(rest)}`,
+    },
+    certificate,
+  ];
+}
+
+function steps(domain: DomainShown): Html {
+  return html`<ol class="steps">${stepsOf(domain).map(
+    ({ title, done, inside }) =>
+      html`<li class="${done ? 'done' : 'open'}"><h3>${title} ${done ? html`<small class="good">✓ done</small>` : null}</h3>${done ? null : inside}</li>`,
+  )}</ol>`;
+}
+
+const nameServers = (setup: readonly SetupShown[]): Html =>
+  html`<ul class="set">${setup.map((one) => html`<li>${copyable(one.value, 'the name server')} ${mark(one)}</li>`)}</ul>`;
+
+function records(setup: readonly SetupShown[]): Html {
+  return html`<ul class="set">${setup.map(
+    (one) => html`<li><strong>${one.type}</strong> ${mark(one)}
+<dl><dt>Name</dt><dd>${copyable(one.host, 'the name')}</dd><dt>Value</dt><dd>${copyable(one.value, 'the value')}</dd>
+${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Now there</dt><dd>${one.seen.join(', ')}</dd>` : null}</dl></li>`,
+  )}</ul>`;
+}
+
+function mark({ found, optional }: SetupShown): Html {
+  if (found) return html`<small class="good">✓ found</small>`;
+  return html`<small>${optional ? 'optional' : 'not found yet'}</small>`;
+}
+
+function stateOf({ status, waiting_on: waiting, ssl, site_id: siteId }: DomainShown): string {
+  if (status === 'Moved') return 'Points to another server';
+  if (status === 'Deleted') return 'No longer points here';
+  if (status === 'Blocked') return 'Blocked: contact the operator';
+  if (waiting === 'owner' && siteId !== null) return 'Action needed';
+  if (status === 'pending')
+    return waiting === 'owner'
+      ? 'Action needed'
+      : waiting === 'operator'
+        ? 'Waiting for the operator'
+        : 'Being checked';
+  if (ssl.status !== 'active') return 'Waiting for its certificate';
+  return siteId === null ? 'Ready, shows no site' : 'Works';
+}
+
+export function detachPage(frame: SiteFrame, domain: DomainShown): WrittenPage {
+  const path = `${sitePath(frame.site.id, 'domains')}/${domain.id}`;
+  const asked = {
+    title: `Take ${domain.unicode} off this site?`,
+    text: html`The address shows no site until you choose one. Links to it stop working. The domain stays in your account.`,
+    action: `${path}/detach`,
+    button: 'Take it off',
+    back: path,
+  };
+  return sitePage(frame, 'domains', { title: asked.title, main: question(asked, frame.form) });
+}
+
+export function removalPage(frame: SiteFrame, domain: DomainShown): WrittenPage {
+  const path = `${sitePath(frame.site.id, 'domains')}/${domain.id}`;
+  const asked = {
+    title: `Remove ${domain.unicode}?`,
+    text: html`It shows no site from then on${domain.mode === 'nameservers' ? ', and its DNS records here are deleted, also those for e-mail' : null}. You keep the domain where you bought it. To use it here again, you prove again that it is yours.`,
+    action: `${path}/remove`,
+    button: 'Remove the domain',
+    back: path,
+  };
+  return sitePage(frame, 'domains', { title: asked.title, main: question(asked, frame.form) });
+}

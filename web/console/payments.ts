@@ -1,0 +1,157 @@
+/** Payments of a site: the list, one payment, its refund, and a new link. */
+import { currencyNames, typedAmount, written } from '#rules/currencies.ts';
+import { copyable } from '#web/copyable.ts';
+import { type Html, html } from '#web/html.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { exact } from '#web/times.ts';
+import { fieldsOf } from './fields.ts';
+import { type SiteFrame, sitePage } from './frame.ts';
+import { ago, button, choices, olderLink, question } from './parts.ts';
+import { sitePath } from './tabs.ts';
+
+/** A payment, as the API answers it. Amounts are in the minor unit. */
+export type PaymentShown = {
+  id: string;
+  amount: number;
+  currency: string;
+  reference: string | null;
+  description: string | null;
+  booking_id: string | null;
+  status: 'open' | 'paid' | 'refunding' | 'refunded' | 'expired';
+  pay_url: string;
+  expires_at: string;
+  paid_at: string | null;
+  refunded_amount: number;
+  refunded_at: string | null;
+  created_at: string;
+};
+
+const statusWords = {
+  open: 'Not paid yet',
+  paid: 'Paid',
+  refunding: 'Refund in progress',
+  refunded: 'Refunded',
+  expired: 'Link closed',
+} as const satisfies Record<PaymentShown['status'], string>;
+
+function stateOf({ status, refunded_amount: refunded, currency }: PaymentShown): string {
+  const isPart = status === 'paid' && refunded > 0;
+  return isPart ? `Paid, ${written({ amount: refunded, currency })} refunded` : statusWords[status];
+}
+
+const sumOf = (payment: PaymentShown): string => written(payment);
+const whatFor = ({ description, reference }: PaymentShown): string => description ?? reference ?? 'Payment';
+
+export type PaymentsView = {
+  payments: readonly PaymentShown[];
+  status: PaymentShown['status'] | null;
+  cursor: string | null;
+  /** Why no payment can be requested; null if it can. */
+  obstacle: string | null;
+  /** The owner's accounts that could receive the payments of this site. */
+  accounts: readonly { id: string; name: string }[];
+};
+
+export function paymentsPage(
+  frame: SiteFrame,
+  { payments, status, cursor, obstacle, accounts }: PaymentsView,
+): WrittenPage {
+  const base = sitePath(frame.site.id, 'payments');
+  const link = (one: string | null) => (one === null ? base : `${base}?status=${one}`);
+  const filters = [null, ...(Object.keys(statusWords) as PaymentShown['status'][])].map((one) => ({
+    href: link(one),
+    words: one === null ? 'All' : statusWords[one],
+    current: one === status,
+  }));
+  const rows = payments.map(
+    (payment) => html`<li>
+<div><strong><a href="${base}/${payment.id}">${whatFor(payment)}</a></strong>
+<small>${stateOf(payment)} · ${ago(payment.paid_at ?? payment.created_at, frame.now)}${payment.description && payment.reference ? html` · ${payment.reference}` : null}</small></div>
+<span class="sum">${sumOf(payment)}</span>
+</li>`,
+  );
+  const main = html`<div class="bar"><h1>Payments</h1>${obstacle ? null : html`<div class="actions"><a class="button small" href="${base}/new">New payment link</a></div>`}</div>
+${obstacle ? html`<div class="panel"><p>${obstacle}</p>${accountChoice(frame, accounts)}</div>` : null}
+${choices('Status', filters)}
+${rows.length === 0 ? html`<p class="panel empty">${status === null ? 'No payments yet. Send somebody a payment link, or let visitors pay for bookings.' : 'No payments with this status.'}</p>` : html`<ul class="rows">${rows}</ul>`}
+${olderLink(link(status), cursor)}`;
+  return sitePage(frame, 'payments', { title: 'Payments', main });
+}
+
+function accountChoice({ form, site }: SiteFrame, accounts: PaymentsView['accounts']): Html | null {
+  if (site.role !== 'owner') return null;
+  if (accounts.length === 0) return html`<p><a href="/account/payouts">Your payout accounts</a></p>`;
+  const action = `${sitePath(site.id, 'payments')}/payout-account`;
+  return html`<div class="actions">${accounts.map(({ id, name }) => button(form, action, `Use ${name}`, { hidden: { account: id } }))}</div>`;
+}
+
+export function paymentPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
+  const base = sitePath(frame.site.id, 'payments');
+  const { id, status, booking_id: bookingId, reference, pay_url: url, expires_at, paid_at, refunded_at } = payment;
+  const isOwner = frame.site.role === 'owner';
+  const main = html`<h1>${whatFor(payment)}</h1>
+<div class="panel"><dl class="facts">
+<dt>Amount</dt><dd><strong>${sumOf(payment)}</strong></dd>
+<dt>Status</dt><dd>${stateOf(payment)}</dd>
+${status === 'open' ? html`<dt>Payment link</dt><dd>${copyable(url, 'the payment link')}</dd><dt>Expires</dt><dd>${exact(new Date(expires_at))}</dd>` : null}
+${paid_at ? html`<dt>Paid</dt><dd>${exact(new Date(paid_at))}</dd>` : null}
+${refunded_at ? html`<dt>Refunded</dt><dd>${exact(new Date(refunded_at))}</dd>` : null}
+${reference ? html`<dt>Your reference</dt><dd>${reference}</dd>` : null}
+${bookingId ? html`<dt>Booking</dt><dd><a href="${sitePath(frame.site.id, 'bookings')}/${bookingId}">See the booking</a></dd>` : null}
+<dt>Created</dt><dd>${ago(payment.created_at, frame.now)}</dd>
+</dl></div>
+${status === 'open' ? html`<p class="hint">Send the link to the person who pays.</p><div class="actions"><a class="button quiet small" href="${base}/${id}/close">Close the link</a></div>` : null}
+${status === 'paid' && isOwner ? html`<div class="actions"><a class="button quiet small" href="${base}/${id}/refund">Refund</a></div>` : null}
+${status === 'paid' && !isOwner ? html`<p class="hint">Only the owner of the site can refund a payment.</p>` : null}`;
+  return sitePage(frame, 'payments', { title: whatFor(payment), main, copies: true });
+}
+
+export function refundPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
+  const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
+  const { currency, amount, refunded_amount: refunded, booking_id: bookingId } = payment;
+  const left = amount - refunded;
+  const field = fieldsOf(frame, `${path}/refund`);
+  const asked = {
+    title: 'Refund this payment?',
+    text: html`<strong>${whatFor(payment)}</strong>: ${sumOf(payment)}${refunded > 0 ? html`, of which ${written({ amount: refunded, currency })} is refunded` : null}. The money goes back the way it was paid, within 5 to 10 days.${bookingId ? html` The booking keeps its seat. To free it too, <a href="${sitePath(frame.site.id, 'bookings')}/${bookingId}/cancel">cancel the booking</a>, which also refunds.` : null}`,
+    action: `${path}/refund`,
+    fields: field({
+      name: 'amount',
+      label: `How much, in ${currency}`,
+      value: typedAmount({ amount: left, currency }),
+      hint: `At most ${written({ amount: left, currency })}.`,
+      required: true,
+      max: 20,
+    }),
+    button: 'Refund',
+    back: path,
+  };
+  return sitePage(frame, 'payments', { title: asked.title, main: question(asked, frame.form) });
+}
+
+export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
+  const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
+  const asked = {
+    title: 'Close this payment link?',
+    text: html`Nobody can pay <strong>${sumOf(payment)}</strong> for “${whatFor(payment)}” with it any more.${payment.booking_id ? ' The booking that waits for this payment ends too.' : null}`,
+    action: `${path}/close`,
+    button: 'Close the link',
+    back: path,
+  };
+  return sitePage(frame, 'payments', { title: asked.title, main: question(asked, frame.form) });
+}
+
+/** `currency`: that of the payout account. */
+export function newPaymentPage(frame: SiteFrame, currency: string): WrittenPage {
+  const action = `${sitePath(frame.site.id, 'payments')}/new`;
+  const field = fieldsOf(frame, action);
+  const inside = html`<div class="pair">${field({ name: 'amount', label: 'Amount', required: true, max: 20, hint: 'Such as 25 or 1,250.00' })}
+${field({ name: 'currency', label: 'Currency', options: currencyNames.map((name) => [name, name] as const), value: currency })}</div>
+${field({ name: 'description', label: 'What is paid for', max: 200, hint: 'The payer reads this.' })}
+${field({ name: 'reference', label: 'Your reference', max: 500, hint: 'Only you see this, such as an invoice number.' })}
+<button>Create the link</button>`;
+  const main = html`<h1>New payment link</h1>
+<p class="lead">You get a link to send to the person who pays. It is valid for 30 days.</p>
+<section class="panel">${frame.form({ action }, inside)}</section>`;
+  return sitePage(frame, 'payments', { title: 'New payment link', main });
+}

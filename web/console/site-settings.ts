@@ -1,0 +1,156 @@
+/** The settings of a site: title and address, notifications, forms, links for others, export, archive, deletion. */
+import { deletionDelay, formerNameMs, period } from '#rules/periods.ts';
+import { type Html, html } from '#web/html.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { day, relative } from '#web/times.ts';
+import { fieldsOf } from './fields.ts';
+import { type SiteFrame, sitePage } from './frame.ts';
+import type { FormShown } from './messages.ts';
+import { button, question, shownOnce } from './parts.ts';
+import { sitePath } from './tabs.ts';
+
+/** A link, as the API answers it. */
+export type LinkShown = {
+  id: string;
+  status: 'open' | 'full' | 'expired' | 'ended';
+  created_at: string;
+  expires_at: string;
+};
+export type UploadLinkShown = LinkShown & { max_files: number; files_left: number };
+export type ReviewLinkShown = LinkShown & { slot: number | null };
+
+export type SiteSettingsView = {
+  name: string;
+  baseDomain: string;
+  formerHostnames: readonly { hostname: string; redirects_until: string }[];
+  forms: readonly (FormShown & { notify_to: string; notify_options: readonly string[] })[];
+  uploads: readonly UploadLinkShown[];
+  reviews: readonly ReviewLinkShown[];
+};
+
+export function siteSettingsPage(frame: SiteFrame, view: SiteSettingsView): WrittenPage {
+  const { role, archived } = frame.site;
+  const isOwner = role === 'owner';
+  const main = html`<h1>Settings</h1>
+${
+  archived
+    ? html`<p class="hint">The site is archived. Put it online to change it.</p>`
+    : html`${titleForm(frame)}
+${isOwner ? nameForm(frame, view) : null}
+${view.forms.length > 0 ? formSection(frame, view) : null}
+${linkSections(frame, view)}`
+}
+${isOwner ? ownerSection(frame) : null}`;
+  return sitePage(frame, 'settings', { title: 'Settings', main });
+}
+
+function titleForm(frame: SiteFrame): Html {
+  const action = `${sitePath(frame.site.id, 'settings')}/title`;
+  const field = fieldsOf(frame, action);
+  return html`<section><h2>Title</h2><div class="panel">
+${frame.form({ action }, html`${field({ name: 'title', label: 'Title of the site', value: frame.site.title, required: true, max: 120, hint: 'It is used in e-mails and on your booking page.' })}<button class="quiet">Save the title</button>`)}
+</div></section>`;
+}
+
+function nameForm(frame: SiteFrame, { name, baseDomain, formerHostnames }: SiteSettingsView): Html {
+  const action = `${sitePath(frame.site.id, 'settings')}/name`;
+  const field = fieldsOf(frame, action);
+  const former = formerHostnames.map(
+    ({ hostname, redirects_until: until }) => html`<li>${hostname} redirects here until ${day(new Date(until))}</li>`,
+  );
+  return html`<section><h2>Address</h2><div class="panel">
+<p class="hint">If you change it, the old address redirects to the new one for ${period(formerNameMs)}. Publish the site afterwards, so that its pages name the new address. Your own domains stay as they are.</p>
+${former.length > 0 ? html`<ul class="hint">${former}</ul>` : null}
+${frame.form({ action }, html`${field({ name: 'name', label: `Name, before .${baseDomain}`, value: name, required: true, max: 40, autocomplete: 'off' })}<button class="quiet">Change the address</button>`)}
+</div></section>`;
+}
+
+function formSection(frame: SiteFrame, { forms }: SiteSettingsView): Html {
+  return html`<section id="forms"><h2>Forms</h2>
+<ul class="rows">${forms.map((one) => formRow(frame, one))}</ul></section>`;
+}
+
+function formRow(
+  frame: SiteFrame,
+  { id, name, status, notify_to, notify_options }: SiteSettingsView['forms'][number],
+): Html {
+  const base = `${sitePath(frame.site.id, 'settings')}/forms/${id}`;
+  const isOn = status === 'enabled';
+  const field = fieldsOf(frame, `${base}/notify`);
+  const options = notify_options.map((one) => [one, one] as const);
+  const choice =
+    notify_options.length > 1
+      ? frame.form(
+          { action: `${base}/notify`, inline: true },
+          html`${field({ name: 'notify_to', label: 'E-mails go to', options, value: notify_to })}<button class="quiet small">Save</button>`,
+        )
+      : null;
+  return html`<li><div><strong>${name}</strong><small>${isOn ? html`On · e-mails go to ${notify_to}` : 'Off: visitors cannot send anything'}</small>${choice}</div>
+${button(frame.form, `${base}/${isOn ? 'disable' : 'enable'}`, isOn ? 'Switch off' : 'Switch on')}</li>`;
+}
+
+function linkSections(frame: SiteFrame, { uploads, reviews }: SiteSettingsView): Html {
+  const base = sitePath(frame.site.id, 'settings');
+  const open = uploads.filter(({ status }) => status === 'open' || status === 'full');
+  const field = fieldsOf(frame, `${base}/uploads`);
+  const row = (frame: SiteFrame, link: LinkShown, { path, words }: { path: string; words: string }) =>
+    html`<li><div><strong>${words}</strong><small>Created ${relative(new Date(link.created_at), frame.now)} · expires ${relative(new Date(link.expires_at), frame.now)}</small></div>${button(frame.form, path, 'Close')}</li>`;
+  return html`<section id="uploads"><h2>Upload links</h2>
+<p class="hint">Somebody without an account sends photos for this site with such a link, for a week.</p>
+${open.length > 0 ? html`<ul class="rows">${open.map((link) => row(frame, link, { path: `${base}/uploads/${link.id}/end`, words: link.status === 'full' ? `Full: ${link.max_files} photos received` : `${link.max_files - link.files_left} of ${link.max_files} photos received` }))}</ul>` : null}
+<div class="panel">${frame.form({ action: `${base}/uploads` }, html`${field({ name: 'max_files', label: 'How many photos', type: 'number', value: '10', required: true })}<button class="quiet">Create an upload link</button>`)}</div>
+</section>
+<section id="reviews"><h2>Review links</h2>
+<p class="hint">Somebody without an account comments on the live site with such a link, for a week.</p>
+${reviews.some(({ status }) => status === 'open') ? html`<ul class="rows">${reviews.filter(({ status }) => status === 'open').map((link) => row(frame, link, { path: `${base}/reviews/${link.id}/end`, words: link.slot === null ? 'For the live site' : `For preview ${link.slot}` }))}</ul>` : null}
+<div class="actions">${button(frame.form, `${base}/reviews`, 'Create a review link')}</div>
+</section>`;
+}
+
+function ownerSection({ form, site }: SiteFrame): Html {
+  const base = sitePath(site.id, 'settings');
+  return html`<section><h2>Export</h2>
+<p class="hint">One file with everything: pages, posts, photos, forms, messages and bookings. It can be imported on any Frontage service.</p>
+<div class="actions"><a class="button quiet small" href="${base}/export" download>Download the site</a> <a class="button quiet small" href="${base}/export?visitors=false" download>Without messages and bookings</a></div>
+</section>
+<section><h2>${site.archived ? 'Archived' : 'Archive'}</h2>
+<p class="hint">${site.archived ? 'Visitors read that the site is closed. You can put it online again, or delete it.' : 'Takes the site offline. It keeps its address and everything else, and you can put it online again.'}</p>
+<div class="actions">${site.archived ? html`${button(form, `${base}/unarchive`, 'Put it online', { quiet: false })}<a class="button quiet small" href="${base}/delete">Delete the site</a>` : html`<a class="button quiet small" href="${base}/archive">Archive the site</a>`}</div>
+</section>`;
+}
+
+export function archivePage(frame: SiteFrame): WrittenPage {
+  const base = sitePath(frame.site.id, 'settings');
+  const asked = {
+    title: `Archive ${frame.site.title}?`,
+    text: 'Visitors then read that the site is closed. Running builds stop, and nobody can book or send a form. You can put it online again at any time.',
+    action: `${base}/archive`,
+    button: 'Archive the site',
+    back: base,
+  };
+  return sitePage(frame, 'settings', { title: asked.title, main: question(asked, frame.form) });
+}
+
+/** A link that was just created, which is shown once. */
+export function newLinkPage(
+  frame: SiteFrame,
+  { title, hint, url }: { title: string; hint: string; url: string },
+): WrittenPage {
+  const main = html`<h1>${title}</h1>${shownOnce('Copy it now', url, hint)}
+<p><a href="${sitePath(frame.site.id, 'settings')}">Back to the settings</a></p>`;
+  return sitePage(frame, 'settings', { title, main, copies: true });
+}
+
+/** `open`: what is still open on the site, as the API says it; null if nothing is. */
+export function siteDeletionPage(frame: SiteFrame, open: string | null): WrittenPage {
+  const base = sitePath(frame.site.id, 'settings');
+  const asked = {
+    title: `Delete ${frame.site.title}?`,
+    text: html`For ${deletionDelay} you can restore it. Then its pages, photos, messages and comments are deleted for good. Your domains stay in your account, and records of payments and bookings are kept.${open === null ? null : html`<br><strong>${open}</strong>`}`,
+    action: `${base}/delete`,
+    hidden: open === null ? {} : { discard: 'yes' },
+    button: open === null ? 'Delete the site' : 'Delete it anyway',
+    back: base,
+  };
+  return sitePage(frame, 'settings', { title: asked.title, main: question(asked, frame.form) });
+}
