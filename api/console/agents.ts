@@ -1,38 +1,112 @@
-/** Agents and programs with access to the account. */
+/** Agents and programs with access to the account: the list, one of them, and how to connect another. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isEmptyChoice, readChoice, siteChoices } from '#api/auth/scope-choice.ts';
 import { calendarFeedsShown } from '#api/calendar-feeds/pages.ts';
-import { pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { sendPage } from '#api/plugins/browser.ts';
 import { gitPasswordsShown } from '#api/source/pages.ts';
-import { revokeToken, usableTokens } from '#api/tokens/rules.ts';
+import { usableTokens } from '#api/tokens/rules.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
 import { Token } from '#db/auth/token.ts';
-import { agentsPage } from '#web/console/agents.ts';
-import { type Console, consolePage, frameOf } from './frame.ts';
-import { accountButton } from './notices.ts';
+import { usualScope } from '#rules/scopes.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { agentPage, connectPage, madeTokenPage, newTokenPage, revocationPage } from '#web/console/agent.ts';
+import { agentsPage, type TokenShown } from '#web/console/agents.ts';
+import type { Frame, Refused } from '#web/console/frame.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { noSiteChosen } from '#web/pages/scope.ts';
+import { action } from './actions.ts';
+import { type Console, consolePage, frameOf, type Named } from './frame.ts';
 
-export function agentPages({ app, deps }: Console): void {
-  app.get('/account/agents', consolePage('agents'), async (request, reply) => {
+const base = '/account/agents';
+type Show = (request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) => Promise<unknown>;
+
+export function agentPages(console: Console): void {
+  const { app, deps } = console;
+  app.get(base, consolePage('agents'), async (request, reply) => {
     const { em, actor } = request;
-    const now = deps.clock.now();
-    // An OAuth client renews its hourly access token, so that token's expiry is not the end of its access.
-    const renewable = await renewableTokenIds(em, actor.accountId, now);
-    const tokens = await em.find(Token, await usableTokens(em, actor.accountId, now), { orderBy: { id: 'desc' } });
     const page = {
-      tokens: tokens.map((token) => ({
-        ...token,
-        lastUsedAt: token.lastUsedAt ?? null,
-        expiresAt: renewable.includes(token.id) ? null : (token.expiresAt ?? null),
-      })),
+      tokens: await tokensOf(deps, request),
       gitPasswords: await gitPasswordsShown(em, deps, actor),
       calendarFeeds: await calendarFeedsShown(em, deps, actor),
     };
     return sendPage(reply, agentsPage(frameOf(request, reply, deps), page));
   });
+  app.get(`${base}/connect`, consolePage('agent_connect'), async (request, reply) =>
+    sendPage(reply, connectPage(frameOf(request, reply, deps), deps.config.baseUrl)),
+  );
+  newTokens(console);
+  oneAgent(console);
+}
 
-  accountButton(app, deps, {
-    path: '/account/tokens/:id/revoke',
-    options: pageOptions('token.revoke_on_page', 'email_signin'),
-    act: ({ em, actor, params }) => revokeToken(em, deps.clock, actor, params.id),
-    to: '/account/agents',
-    notice: 'Revoked. It has no access any more, and neither has what was made with it.',
+function newTokens(console: Console): void {
+  const { app, deps } = console;
+  const show: Show = async (request, reply, refused) => {
+    const sites = await siteChoices(request.em, deps.config, request.actor.accountId);
+    const chosen = refused ? readChoice(request) : usualScope;
+    return sendPage(reply, newTokenPage(frameOf(request, reply, deps, refused), { sites, chosen }), refused?.status);
+  };
+  app.get<Named>(`${base}/token`, consolePage('token_new'), (request, reply) => show(request, reply, null));
+
+  action(console, {
+    path: `${base}/token`,
+    operation: 'token.create',
+    input: (request, { field }) => {
+      const scope = readChoice(request);
+      if (isEmptyChoice(scope)) throw errors.invalid_input(noSiteChosen);
+      return { name: field('name') ?? '', scope };
+    },
+    done: ({ name, access_token: secret }, request, _form, reply) => ({
+      page: madeTokenPage(frameOf(request, reply, deps), { name: String(name), secret: String(secret) }),
+    }),
+    show,
   });
+}
+
+function oneAgent(console: Console): void {
+  const { app, deps } = console;
+  const show =
+    (page: (frame: Frame, token: TokenShown) => WrittenPage): Show =>
+    async (request, reply, refused) => {
+      const token = (await tokensOf(deps, request)).find(({ id }) => id === request.params.id);
+      if (!token) throw errors.not_found('This agent has no access to your account. It may have been revoked.');
+      return sendPage(reply, page(frameOf(request, reply, deps, refused), token), refused?.status);
+    };
+  for (const [path, name, page] of [
+    ['', 'agent', agentPage],
+    ['/revoke', 'agent_revoke', revocationPage],
+  ] as const) {
+    app.get<Named>(`${base}/:id${path}`, consolePage(name), (request, reply) => show(page)(request, reply, null));
+  }
+
+  action(console, {
+    path: `${base}/:id/rename`,
+    operation: 'token.rename',
+    input: ({ params: { id } }, { field }) => ({ id, name: field('name') ?? '' }),
+    done: (_answer, { params: { id } }) => ({ to: `${base}/${id}`, notice: 'The name is saved.' }),
+    show: show(agentPage),
+  });
+
+  action(console, {
+    path: `${base}/:id/revoke`,
+    operation: 'token.revoke',
+    input: ({ params: { id } }) => ({ id }),
+    done: ({ name }) => ({
+      to: base,
+      notice: `${name} has no access any more, and neither has what was made with it.`,
+    }),
+    show: show(revocationPage),
+  });
+}
+
+async function tokensOf({ clock }: Deps, { em, actor }: FastifyRequest): Promise<TokenShown[]> {
+  const now = clock.now();
+  // An OAuth client renews its hourly access token, so that token's expiry is not the end of its access.
+  const renewable = await renewableTokenIds(em, actor.accountId, now);
+  const tokens = await em.find(Token, await usableTokens(em, actor.accountId, now), { orderBy: { id: 'desc' } });
+  return tokens.map((token) => ({
+    ...token,
+    lastUsedAt: token.lastUsedAt ?? null,
+    expiresAt: renewable.includes(token.id) ? null : (token.expiresAt ?? null),
+  }));
 }

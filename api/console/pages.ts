@@ -12,6 +12,7 @@ import { homePages } from './home.ts';
 import { messagePages } from './messages.ts';
 import { overviewPages } from './overview.ts';
 import { paymentPages } from './payments.ts';
+import { payoutAccountPages } from './payout-accounts.ts';
 import { payoutPages } from './payouts.ts';
 import { peoplePages } from './people.ts';
 import { settingPages } from './settings.ts';
@@ -26,6 +27,7 @@ export function consolePages(console: Console): void {
   homePages(console);
   agentPages(console);
   payoutPages(console);
+  payoutAccountPages(console);
   settingPages(console);
   overviewPages(console);
   messagePages(console);

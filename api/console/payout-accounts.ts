@@ -56,7 +56,11 @@ function onePages(console: Console): void {
   const show: Show = async (request, reply, refused) => {
     const account = await accountOf(console, request);
     const sites = await sitesOf(console, request);
-    return sendPage(reply, payoutAccountPage(frameOf(request, reply, deps, refused), { account, sites }), refused?.status);
+    return sendPage(
+      reply,
+      payoutAccountPage(frameOf(request, reply, deps, refused), { account, sites }),
+      refused?.status,
+    );
   };
   const showRemoval: Show = async (request, reply, refused) => {
     const account = await accountOf(console, request);
@@ -66,7 +70,11 @@ function onePages(console: Console): void {
     const account = await accountOf(console, request);
     const agreement = (await sitesOf(console, request)).find(({ site }) => site.id === siteId(request));
     if (!agreement) throw errors.not_found('This site does not use the payout account any more.');
-    return sendPage(reply, agreementEndPage(frameOf(request, reply, deps, refused), account, agreement), refused?.status);
+    return sendPage(
+      reply,
+      agreementEndPage(frameOf(request, reply, deps, refused), account, agreement),
+      refused?.status,
+    );
   };
   for (const [path, name, page] of [
     ['', 'payout_account', show],
@@ -96,7 +104,9 @@ function onePages(console: Console): void {
     path: `${base}/:id/connect`,
     operation: 'payout.onboard',
     input,
-    done: ({ url }, request, _form, reply) => ({ page: payoutConnectionPage(frameOf(request, reply, deps), String(url)) }),
+    done: ({ url }, request, _form, reply) => ({
+      page: payoutConnectionPage(frameOf(request, reply, deps), String(url)),
+    }),
     show,
   });
   action(console, {

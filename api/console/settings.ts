@@ -1,14 +1,16 @@
 /** The account's own settings: address, e-mails, domains, plan, deletion. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pendingChange, waitingFor } from '#api/accounts/address-change.ts';
+import { sessionsOf, signOutOthers } from '#api/auth/sessions.ts';
 import { planShown } from '#api/billing/pages.ts';
 import { domainsShown } from '#api/domains/pages.ts';
-import { sendPage } from '#api/plugins/browser.ts';
+import { pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { presentSandboxes } from '#db/deployments/builder-capacity.ts';
 import type { Refused } from '#web/console/frame.ts';
 import { settingsPage } from '#web/console/settings.ts';
 import { action } from './actions.ts';
 import { type Console, consolePage, frameOf, sessionAccount } from './frame.ts';
+import { accountButton } from './notices.ts';
 
 const path = '/account/settings';
 
@@ -32,10 +34,28 @@ export function settingPages(console: Console): void {
     show,
   });
 
+  action(console, {
+    path: `${path}/name`,
+    operation: 'account.change',
+    input: (_request, { field }) => ({ name: field('name') ?? '' }),
+    done: () => ({ to: path, notice: 'The name is saved.' }),
+    show,
+  });
+
+  accountButton(app, deps, {
+    path: `${path}/sign-out`,
+    options: pageOptions('signin.end_others', 'email_signin'),
+    act: ({ em, actor }) => signOutOthers(em, actor),
+    to: path,
+    notice: 'You are signed out in all other browsers.',
+  });
+
   async function show(request: FastifyRequest, reply: FastifyReply, refused: Refused | null) {
     const { em, actor } = request;
     const pending = await pendingChange(em, deps.clock.now(), actor.accountId);
+    const sessions = await sessionsOf(em, deps.clock, actor);
     const page = {
+      sessions: sessions.map(({ id, createdAt }) => ({ createdAt, isThis: id === actor.tokenId })),
       pending: pending && { email: pending.email, waitingFor: waitingFor(pending), expiresAt: pending.expiresAt },
       domains: await domainsShown(em, deps, actor),
       plan: await planShown(em, deps, actor),

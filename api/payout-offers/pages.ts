@@ -50,6 +50,7 @@ export async function payoutsShown(em: EntityManager, deps: Deps, { accountId }:
       expiresAt,
     })),
     accounts: accounts.map(({ id, name, keyLastFour, status, currency, waitingFor }) => ({
+      id,
       name,
       keyLastFour: keyLastFour ?? null,
       ready: status === 'ready',

@@ -2,7 +2,7 @@
 import type { Scope } from '#rules/scopes.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
-import { connectionGuide } from '#web/pages/platform/connection-guide.ts';
+import { connectionGuide, guideStyle } from '#web/pages/platform/connection-guide.ts';
 import { type SiteChoice, scopeFields, scopeLine } from '#web/pages/scope.ts';
 import { day, relative } from '#web/times.ts';
 import type { TokenShown } from './agents.ts';
@@ -45,11 +45,14 @@ export function connectPage(frame: Frame, baseUrl: string): WrittenPage {
 <p class="lead">An agent builds and runs your websites for you. Choose the program that you use.</p>
 ${connectionGuide({ baseUrl, connects: true })}
 <p class="hint">Programs that cannot sign in need a token. <a href="${base}/token">Make one by hand</a></p>`;
-  return accountPage(frame, 'agents', { title: 'Connect an agent', main, copies: true });
+  return accountPage(frame, 'agents', { title: 'Connect an agent', main, copies: true, style: guideStyle });
 }
 
 /** `chosen`: what was ticked, or the usual scope. */
-export function newTokenPage(frame: Frame, { sites, chosen }: { sites: readonly SiteChoice[]; chosen: Scope }): WrittenPage {
+export function newTokenPage(
+  frame: Frame,
+  { sites, chosen }: { sites: readonly SiteChoice[]; chosen: Scope },
+): WrittenPage {
   const action = `${base}/token`;
   const field = fieldsOf(frame, action);
   const inside = html`${field({ name: 'name', label: 'Name', required: true, max: 100, autocomplete: 'off', hint: 'Of the program that will use it.' })}

@@ -25,24 +25,24 @@ export type TokenShown = {
 export type AgentsPage = { tokens: TokenShown[]; gitPasswords: GitPasswordsShown; calendarFeeds: CalendarFeedShown[] };
 
 export function agentsPage(frame: Frame, page: AgentsPage): WrittenPage {
-  const main = html`<h1>Agents</h1>
+  const main = html`<div class="bar"><h1>Agents</h1><div class="actions"><a class="button small" href="/account/agents/connect">Connect an agent</a></div></div>
 ${tokenList(frame, page)}
 ${page.gitPasswords.passwords.length > 0 ? gitPasswordList(page.gitPasswords, frame) : null}
 ${page.calendarFeeds.length > 0 ? calendarFeedList(page.calendarFeeds, frame) : null}`;
   return accountPage(frame, 'agents', { title: 'Agents', main });
 }
 
-function tokenList({ form, now }: Frame, { tokens }: AgentsPage): Html {
+function tokenList({ now }: Frame, { tokens }: AgentsPage): Html {
   const rows = tokens.map(
     ({ id, name, lastFour, createdAt, lastUsedAt, expiresAt, scope }) => html`<li>
-<div><strong>${name}</strong><small>…${lastFour} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'}${expiry(expiresAt, now)}</small><small>${scopeLine(scope)}</small></div>
-${form({ action: `/account/tokens/${id}/revoke`, inline: true }, html`<button class="quiet small">Revoke</button>`)}
+<div><strong><a href="/account/agents/${id}">${name}</a></strong><small>…${lastFour} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'}${expiry(expiresAt, now)}</small><small>${scopeLine(scope)}</small></div>
+<a class="button quiet small" href="/account/agents/${id}/revoke" aria-label="Revoke the access of ${name}">Revoke</a>
 </li>`,
   );
   return html`<section>
 <h2>Connected agents and tokens</h2>
 <p class="hint">Each entry gives an agent or a program access to your account. Revoking takes effect immediately.</p>
-${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">No agents have access.</p>`}
+${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">No agents have access. <a href="/account/agents/connect">Connect one</a></p>`}
 </section>`;
 }
 

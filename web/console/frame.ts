@@ -51,6 +51,8 @@ type Content = {
   main: Html;
   /** Whether it has texts to copy. */
   copies?: boolean;
+  /** Additional styles of this page. */
+  style?: string;
   /** Paths of modules on our own origin. */
   modules?: readonly string[];
   /** Reloads the page after so many seconds, where scripts do not run. */
@@ -80,7 +82,7 @@ ${blocked === null ? null : html`<p class="fault">Blocked by the operator of thi
 }
 
 function page({ account, form, notice, refused }: Frame, content: Content, above: Html): WrittenPage {
-  const { title, main, copies = false, modules = [], refreshSeconds } = content;
+  const { title, main, copies = false, style: own = '', modules = [], refreshSeconds } = content;
   return writePage({
     title: `${title} – Frontage`,
     main: html`${notice === null ? null : html`<p class="notice" role="status">${notice}</p>`}${fault(refused?.text)}${main}`,
@@ -89,7 +91,7 @@ function page({ account, form, notice, refused }: Frame, content: Content, above
     bar: menu(account, form),
     above,
     form: true,
-    style: copies ? `${style}${copyableStyle}` : style,
+    style: `${style}${copies ? copyableStyle : ''}${own}`,
     ...(copies ? { script: copyableScript } : {}),
     modules,
     ...(refreshSeconds ? { refreshSeconds } : {}),

@@ -4,10 +4,11 @@ import type { WrittenPage } from '#web/page.ts';
 import { type PayoutsShown, payoutSections } from '#web/pages/payouts.ts';
 import { accountPage, type Frame } from './frame.ts';
 
-export function payoutsPage(frame: Frame, payouts: PayoutsShown): WrittenPage {
+/** `canAdd`: whether this service can add one. */
+export function payoutsPage(frame: Frame, payouts: PayoutsShown, canAdd: boolean): WrittenPage {
   const isEmpty = payouts.offers.length === 0 && payouts.accounts.length === 0;
-  const main = html`<h1>Payouts</h1>
+  const main = html`<div class="bar"><h1>Payouts</h1>${canAdd ? html`<div class="actions"><a class="button small" href="/account/payouts/new">Add a payout account</a></div>` : null}</div>
 <p class="lead">A payout account receives the payments of visitors.</p>
-${isEmpty ? html`<p class="panel empty">There is no payout account yet. Your agent can add one.</p>` : payoutSections(payouts, frame)}`;
+${isEmpty ? html`<p class="panel empty">${canAdd ? 'There is no payout account yet.' : 'This service has no payments.'}</p>` : payoutSections(payouts, frame)}`;
   return accountPage(frame, 'payouts', { title: 'Payouts', main });
 }

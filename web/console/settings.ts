@@ -6,8 +6,11 @@ import { type PlanShown, planSection } from '#web/pages/plan.ts';
 import { relative } from '#web/times.ts';
 import { fieldsOf } from './fields.ts';
 import { accountPage, type Frame } from './frame.ts';
+import { button } from './parts.ts';
 
 export type SettingsPage = {
+  /** Browsers in which the account is signed in, the newest first. */
+  sessions: readonly { createdAt: Date; isThis: boolean }[];
   /** A change of the address that awaits confirmation. */
   pending: { email: string; waitingFor: 'old' | 'new'; expiresAt: Date } | null;
   domains: DomainShown[];
@@ -21,13 +24,32 @@ export function settingsPage(frame: Frame, page: SettingsPage): WrittenPage {
   const { name, email } = frame.account;
   const main = html`<div class="head"><h1>Your account</h1>
 <p class="lead">${name} · ${email}</p></div>
+${nameSection(frame)}
 ${addressSection(frame, page)}
 <section><h2>E-mails</h2><p><a href="/account/mails">Choose your e-mails</a></p></section>
 ${page.domains.length > 0 ? domainList(page.domains) : null}
 ${page.plan ? planSection(page.plan, frame.form) : null}
+${sessionSection(frame, page.sessions)}
 <section><h2>Delete</h2><p><a href="/account/delete">Delete this account</a></p></section>
 ${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
   return accountPage(frame, 'settings', { title: 'Your account', main });
+}
+
+function nameSection(frame: Frame): Html {
+  const action = '/account/settings/name';
+  const field = fieldsOf(frame, action);
+  const inside = html`${field({ name: 'name', label: 'Your name', value: frame.account.name, required: true, max: 100, autocomplete: 'name', hint: 'People whom you invite see it.' })}<button class="quiet">Save the name</button>`;
+  return html`<section><h2>Name</h2><div class="panel">${frame.form({ action }, inside)}</div></section>`;
+}
+
+function sessionSection({ form, now }: Frame, sessions: SettingsPage['sessions']): Html {
+  const rows = sessions.map(
+    ({ createdAt, isThis }) =>
+      html`<li><div><strong>${isThis ? 'This browser' : 'Another browser'}</strong><small>Signed in ${relative(createdAt, now)}</small></div></li>`,
+  );
+  return html`<section><h2>Signed-in browsers</h2>
+<ul class="rows">${rows}</ul>
+${sessions.length > 1 ? html`<div class="actions">${button(form, '/account/settings/sign-out', 'Sign out everywhere else')}</div>` : null}</section>`;
 }
 
 function addressSection(frame: Frame, { pending }: SettingsPage): Html {

@@ -12,6 +12,7 @@ export type PayoutOfferShown = {
   expiresAt: Date;
 };
 export type PayoutAccountShown = {
+  id: string;
   name: string;
   keyLastFour: string | null;
   ready: boolean;
@@ -49,10 +50,10 @@ function question({ accountName, yours }: PayoutOfferShown): Html {
 
 function accountList(accounts: PayoutAccountShown[]): Html {
   return html`<section>
-<h2>Payouts</h2>
+<h2>Payout accounts</h2>
 <ul class="rows">${accounts.map(
     (account) => html`<li>
-<div><strong>${account.name}</strong><small>${stateOf(account)}${account.keyLastFour ? ` · key …${account.keyLastFour}` : ''}</small></div>
+<div><strong><a href="/account/payouts/${account.id}">${account.name}</a></strong><small>${stateOf(account)}${account.keyLastFour ? ` · key …${account.keyLastFour}` : ''}</small></div>
 <small>${account.hostnames.length > 0 ? account.hostnames.join(', ') : 'no sites yet'}</small>
 </li>`,
   )}</ul>

@@ -1,6 +1,10 @@
 /** How to connect an agent: for each kind of program, the steps and what to copy. */
+import { readFileSync } from 'node:fs';
 import { copyable } from '#web/copyable.ts';
 import { type Html, html } from '#web/html.ts';
+
+/** Pages with the guide add this style, and that of what is copied. */
+export const guideStyle = readFileSync(new URL('./connection-guide.css', import.meta.url), 'utf8');
 
 export type ConnectionGuide = {
   /** The platform's address, without a slash at its end. */

@@ -4,7 +4,7 @@ import { copyableScript, copyableStyle } from '#web/copyable.ts';
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { illustration } from '#web/pages/illustration.ts';
-import { type ConnectionGuide, connectionGuide } from './connection-guide.ts';
+import { type ConnectionGuide, connectionGuide, guideStyle } from './connection-guide.ts';
 
 const style = readFileSync(new URL('./front.css', import.meta.url), 'utf8');
 
@@ -21,7 +21,7 @@ export function frontPage(page: FrontPage): WrittenPage {
   return writePage({
     title: 'Frontage: a website that your agent runs for you',
     layout: 'dashboard',
-    style: `${style}${copyableStyle}`,
+    style: `${style}${guideStyle}${copyableStyle}`,
     script: copyableScript,
     isFindable: true,
     bar: html`<nav><a href="/docs/">Docs</a>${door ? html`<a href="${door.href}">${door.text}</a>` : null}</nav>`,
