@@ -88,15 +88,19 @@ export function typedAmount({ amount, currency }: { amount: number; currency: st
   return (amount / 10 ** places).toFixed(places);
 }
 
-/** The amount that a person typed, such as `1,250.50`, `1250,5` or `€ 12`; undefined if it has another form. */
+/**
+ * The amount that a person typed, such as `1,250.50`, `1250,5` or `€ 12`; undefined if it has another form. Three digits
+ * after a comma are a group, as in the amounts that we show; after a point too, unless the currency has three decimals.
+ */
 export function amountFrom(typed: string, currency: string): number | undefined {
   const places = digits[currency] ?? 2;
-  const text = typed.replace(/[\s\u00a0']|\p{Sc}|^[A-Z]{3}|[A-Z]{3}$/gu, '');
-  // A group has three digits, so a last part of another length is the fraction.
-  const [, whole, fraction = ''] =
-    /^(\d{1,9}|\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+)(?:[.,](\d{0,3}))?$/.exec(text) ?? [];
-  if (whole === undefined || fraction.length > places) return undefined;
-  return Number(`${whole.replace(/[.,]/g, '')}${fraction.padEnd(places, '0')}`);
+  const text = typed.replace(/[\s']|\p{Sc}|^[A-Z]{3}|[A-Z]{3}$/gu, '');
+  const grouped = /^\d{1,3}(?:,\d{3})+(?:\.(\d*))?$/.exec(text) ?? (places === 3 ? null : /^\d{1,3}(?:\.\d{3})+(?:,(\d*))?$/.exec(text));
+  const [, fraction = ''] = grouped ?? /^\d{1,9}(?:[.,](\d*))?$/.exec(text) ?? [];
+  const isAmount = grouped !== null || /^\d{1,9}(?:[.,]\d*)?$/.test(text);
+  if (!isAmount || fraction.length > places) return undefined;
+  const whole = text.slice(0, text.length - fraction.length).replace(/[.,]/g, '');
+  return Number(`${whole}${fraction.padEnd(places, '0')}`);
 }
 
 /** The amount in the unit in which the provider counts the currency. */

@@ -78,7 +78,11 @@ export function streamFor(app: Api, request: FastifyRequest) {
   return async (path: string) => {
     const internal: InternalRequest = { id: request.id, person: personOf(request) };
     const call = { method: 'GET' as const, url: path, remoteAddress: request.ip, payloadAsStream: true as const };
-    const { statusCode, headers, raw, stream } = await runAsInternalRequest(internal, () => app.inject(call));
+    const { statusCode, headers, raw, stream } = await runAsInternalRequest(
+      internal,
+      // The call begins where it is awaited.
+      async () => await app.inject(call),
+    );
     const end = () => raw.res.destroy(Object.assign(new Error('the client is gone'), { code: prematureClose }));
     return { status: statusCode, headers, stream: stream(), end, refusal: internal.refusal };
   };

@@ -78,7 +78,8 @@ export async function openPottery() {
     const sent = { name: words.name, email: 'ada@example.com', topic: 'A class', message: words.message };
     await ask.send(form.id, sent);
     await ask.send(form.id, { ...sent, name: 'Alan', message: 'Do you repair handles?' });
-    const collaborator = await fixture.newCaller();
+    const collaborator = await fixture.newCollaborator(owner, site.id);
+    await rename(collaborator.accountId, words.collaborator);
     const payment = await pay(owner, site.id, { description: words.description, reference: words.reference });
     const open = await owner.call('POST', `/v1/sites/${site.id}/payments`, {
       body: { amount: 125_000, currency: 'EUR', description: 'A dinner service' },

@@ -1,7 +1,7 @@
 /** Amounts that a card can be charged, in the minor unit of each currency. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountFault, fromProvider, toProvider, written } from '#rules/currencies.ts';
+import { amountFrom, typedAmount, amountFault, fromProvider, toProvider, written } from '#rules/currencies.ts';
 
 // It is checked against the types of browsers, which are not known here.
 const formats: string = '#web/widgets/booking/formats.js';
@@ -82,4 +82,27 @@ test('every amount of every currency reads as Intl writes its exact decimal', ()
 test('the provider counts krónur and shillings in hundredths', () => {
   const asked = ['EUR', 'JPY', 'KWD', 'ISK', 'UGX'].map((currency) => toProvider({ amount: 1250, currency }));
   expect(asked).toEqual([1250, 1250, 1250, 125_000, 125_000]);
+});
+
+test.each([
+  ['25', 'EUR', 2500],
+  ['1,250', 'EUR', 125_000],
+  ['1.250,00', 'EUR', 125_000],
+  ['1,250.5', 'EUR', 125_050],
+  ['1250,5', 'EUR', 125_050],
+  ['€ 12', 'EUR', 1200],
+  ['12 EUR', 'EUR', 1200],
+  ['1.250.000', 'EUR', 125_000_000],
+  ['1,250', 'JPY', 1250],
+  ['1.250', 'KWD', 1250],
+  ['1,250', 'KWD', 1_250_000],
+  ['12.5', 'JPY', undefined],
+  ['12.345', 'USD', 1_234_500],
+  ['12.3456', 'USD', undefined],
+  ['-5', 'EUR', undefined],
+  ['a lot', 'EUR', undefined],
+  ['', 'EUR', undefined],
+])('the typed amount %s in %s is read as %s', (typed, currency, amount) => {
+  expect(amountFrom(typed, currency)).toBe(amount);
+  if (amount !== undefined) expect(amountFrom(typedAmount({ amount, currency }), currency)).toBe(amount);
 });

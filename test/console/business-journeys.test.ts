@@ -1,0 +1,226 @@
+/**
+ * What an owner does by hand, in Chromium: with scripts and without, and with the keyboard alone.
+ * @module-tag chromium
+ */
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callWith, createSite } from '#test/api/fixture.ts';
+import { until } from '#test/stack/until.ts';
+import { openPottery, type Pottery } from './pottery.ts';
+
+type Business = Awaited<ReturnType<Pottery['newBusiness']>>;
+let pottery: Pottery;
+beforeAll(async () => {
+  pottery = await openPottery();
+}, 60_000);
+afterAll(() => pottery?.close());
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const follow = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click();
+const notice = async (page: Page) => (await page.getByRole('status').textContent()) ?? '';
+
+/** Deletes one message, and reads the other. */
+async function tidyMessages(page: Page, { site, form, owner }: Business): Promise<void> {
+  await page.goto(pottery.path(site.id, '/messages'));
+  await follow(page, 'Ada Lovelace');
+  await press(page, 'Mark as read');
+  expect(await notice(page)).toBe('Marked as read.');
+  expect(await page.getByText('New', { exact: true }).count()).toBe(1);
+  await follow(page, 'Alan');
+  await press(page, 'Mark as spam');
+  await follow(page, 'Delete');
+  await press(page, 'Delete the message');
+  expect(await notice(page)).toBe('The message is deleted.');
+  const kept = async (spam: boolean) =>
+    (await owner.call('GET', `/v1/forms/${form.id}/submissions?spam=${spam}`)).body.items;
+  expect([(await kept(false)).length, (await kept(true)).length]).toEqual([1, 0]);
+}
+
+/** Moves the booking to the first other time, and cancels it. */
+async function moveAndCancel(page: Page, { site, booking, owner }: Business): Promise<void> {
+  const read = async () => (await owner.call('GET', `/v1/bookings/${booking.id}`)).body;
+  await page.goto(pottery.path(site.id, `/bookings/${booking.id}`));
+  await follow(page, 'Move');
+  await page.locator('.rows a').nth(3).click();
+  await press(page, 'Move the booking');
+  expect(await notice(page)).toMatch(/^Moved\..* to tell Grace Hopper the new time of booking/);
+  expect((await read()).start).not.toBe(booking.start);
+  await follow(page, 'Cancel');
+  await press(page, 'Cancel the booking');
+  expect(await notice(page)).toMatch(/^The booking is cancelled\. .* to tell Grace Hopper/);
+  expect((await read()).status).toBe('cancelled');
+}
+
+/** Books for somebody at a time of their own, and blocks an hour. */
+async function bookAndBlock(page: Page, { site, owner }: Business): Promise<void> {
+  await page.goto(pottery.path(site.id, '/bookings'));
+  await follow(page, 'New booking');
+  const date = pottery.dateIn(5);
+  await page.getByLabel('Day').fill(date);
+  await press(page, 'Show the times');
+  await page.getByLabel(/^Another time/).check();
+  await page.getByLabel('Other start').fill('25:00'.replace('25', '09').replace('00', '07'));
+  await page.getByLabel('Name').fill('Tim');
+  await press(page, 'Book');
+  expect(await notice(page)).toContain('Booked. Visitors could not have booked this time');
+  await follow(page, 'Bookings');
+  await follow(page, 'Block time');
+  for (const [label, value] of [
+    ['From', date],
+    ['Until', date],
+  ] as const)
+    await page.getByLabel(label).fill(value);
+  await page.getByLabel('at', { exact: true }).first().fill('12:00');
+  await page.getByLabel('at', { exact: true }).last().fill('11:00');
+  await press(page, 'Block this time');
+  expect(await page.getByRole('alert').textContent()).toContain('The end must be after the start.');
+  expect(await page.getByLabel('at', { exact: true }).first().inputValue()).toBe('12:00');
+  await page.getByLabel('at', { exact: true }).last().fill('13:00');
+  await press(page, 'Block this time');
+  expect(await notice(page)).toBe('This time is blocked.');
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body;
+  expect(
+    items.map(({ kind, start }: { kind: string; start: string }) => [kind, start.slice(0, 16)]).slice(0, 2),
+  ).toEqual([
+    ['block', `${date}T12:00`],
+    ['booking', `${date}T09:07`],
+  ]);
+}
+
+/** Refunds a part, and asks for too much. */
+async function refundPart(page: Page, { site, payment, owner }: Business): Promise<void> {
+  await page.goto(pottery.path(site.id, '/payments'));
+  await follow(page, 'Two bowls, glazed');
+  await follow(page, 'Refund');
+  const amount = page.getByLabel('How much, in EUR');
+  expect(await amount.inputValue()).toBe('12.50');
+  for (const [typed, fault] of [
+    ['a lot', 'must be an amount in EUR'],
+    ['20', '€12.50'],
+  ] as const) {
+    await amount.fill(typed);
+    await press(page, 'Refund');
+    expect(await page.getByRole('alert').textContent()).toContain(fault);
+    expect(await amount.inputValue()).toBe(typed);
+  }
+  await amount.fill('5');
+  await press(page, 'Refund');
+  expect(await notice(page)).toMatch(/^€5\.00 is being refunded/);
+  const read = async () => (await owner.call('GET', `/v1/payments/${payment.id}`)).body.refunded_amount;
+  await until(read, (refunded) => refunded === 500);
+}
+
+/** Requests a payment, and closes its link. */
+async function requestAndClose(page: Page, { site, owner }: Business): Promise<void> {
+  await page.goto(pottery.path(site.id, '/payments/new'));
+  await page.getByLabel('Amount').fill('1,250');
+  await page.getByLabel('What is paid for').fill('A kiln');
+  await press(page, 'Create the link');
+  await page.getByText('€1,250.00').waitFor();
+  const id = page.url().split('/').at(-1);
+  expect((await owner.call('GET', `/v1/payments/${id}`)).body).toMatchObject({
+    amount: 125_000,
+    description: 'A kiln',
+  });
+  await follow(page, 'Close the link');
+  await press(page, 'Close the link');
+  expect(await notice(page)).toMatch(/^The link is (being )?closed/);
+}
+
+/** Makes a token by hand, which acts, and revokes it. */
+async function changeAgents(page: Page): Promise<void> {
+  await page.goto('http://desk.localhost/account/agents');
+  await follow(page, 'Connect an agent');
+  expect(await page.getByText('claude mcp add --transport http frontage http://desk.localhost/mcp').count()).toBe(1);
+  await follow(page, 'Make one by hand');
+  await page.getByLabel('Name').fill('My editor');
+  await press(page, 'Make the token');
+  const secret = (await page.locator('.copyable code').textContent()) ?? '';
+  const act = async () => (await callWith(pottery.url, secret)('GET', '/v1/sites')).status;
+  expect(await act()).toBe(200);
+  await page.goto('http://desk.localhost/account/agents');
+  await page.getByRole('link', { name: 'Revoke the access of My editor' }).click();
+  await press(page, 'Revoke its access');
+  expect(await notice(page)).toContain('My editor has no access any more');
+  expect(await act()).toBe(401);
+}
+
+test.each([
+  { width: 1280, scripts: true },
+  { width: 390, scripts: false },
+])(
+  'an owner runs the business by hand ($width px, scripts: $scripts)',
+  async ({ width, scripts }) => {
+    const business = await pottery.newBusiness();
+    const page = await pottery.visit(business.owner, { width, colorScheme: 'light' }, { javaScriptEnabled: scripts });
+    await tidyMessages(page, business);
+    await moveAndCancel(page, business);
+    await bookAndBlock(page, business);
+    await refundPart(page, business);
+    await requestAndClose(page, business);
+    await changeAgents(page);
+    await page.context().close();
+  },
+  120_000,
+);
+
+test('an owner refunds all with the keyboard alone', async () => {
+  const { owner, site, payment } = await pottery.newBusiness();
+  const page = await pottery.visit(owner, { width: 1280, colorScheme: 'light' });
+  await page.goto(pottery.path(site.id));
+  for (const [role, name] of [
+    ['link', 'Payments'],
+    ['link', 'Two bowls, glazed'],
+    ['link', 'Refund'],
+    ['button', 'Refund'],
+  ] as const) {
+    await tabTo(page, role, name);
+    await page.keyboard.press('Enter');
+    await page.waitForLoadState();
+  }
+  expect(await notice(page)).toMatch(/^€12\.50 is /);
+  await until(
+    async () => (await owner.call('GET', `/v1/payments/${payment.id}`)).body.status,
+    (status) => status === 'refunded',
+  );
+  await page.context().close();
+});
+
+async function tabTo(page: Page, role: 'button' | 'link', name: string): Promise<void> {
+  const there = page.getByRole(role, { name, exact: true }).first();
+  await there.waitFor();
+  for (let tabs = 0; tabs < 60; tabs++) {
+    await page.keyboard.press('Tab');
+    if (await there.evaluate((element) => element.matches(':focus'))) return;
+  }
+  throw new Error(`the keyboard does not reach “${name}”`);
+}
+
+test('an owner exports, archives, deletes and restores a site, and a collaborator leaves', async () => {
+  const owner = await pottery.newCaller();
+  const site = await createSite(owner, { title: 'The bakery' });
+  const guest = await pottery.newCollaborator(owner, site.id);
+  const page = await pottery.visit(guest, { width: 390, colorScheme: 'dark' });
+  await page.goto(pottery.path(site.id, '/people'));
+  await follow(page, 'Leave this site');
+  await press(page, 'Leave');
+  expect(await notice(page)).toBe('You have left the site.');
+  expect((await page.goto(pottery.path(site.id)))?.status()).toBe(404);
+  await page.context().close();
+
+  const own = await pottery.visit(owner, { width: 390, colorScheme: 'light' }, { acceptDownloads: true });
+  await own.goto(pottery.path(site.id, '/settings'));
+  const [download] = await Promise.all([own.waitForEvent('download'), follow(own, 'Download the site')]);
+  expect(download.suggestedFilename()).toBe(`${site.name}.tar`);
+  expect((await readFile(await download.path())).subarray(257, 262).toString()).toBe('ustar');
+  await follow(own, 'Archive the site');
+  await press(own, 'Archive the site');
+  await follow(own, 'Delete the site');
+  await press(own, 'Delete the site');
+  expect(await notice(own)).toContain('The bakery is being deleted. You can restore it for 30 days.');
+  await follow(own, 'Restore');
+  await own.getByRole('button', { name: /Restore/ }).click();
+  expect((await owner.call('GET', `/v1/sites/${site.id}`)).body.status).toBe('archived');
+  await own.context().close();
+});
