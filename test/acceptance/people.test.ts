@@ -87,7 +87,8 @@ test('an owner signs in by e-mail, sees their data, revokes tokens and signs out
   expect(await page.textContent('main')).toContain('The corner shop');
   expect((await stack.api('/v1/account', { token: owner.token })).status).toBe(200);
   await page.goto(`${stack.baseUrl}/account/agents`);
-  await page.click('button:has-text("Revoke")');
+  await page.click('main a:has-text("Revoke")');
+  await page.click('button:has-text("Revoke its access")');
   expect((await stack.api('/v1/account', { token: owner.token })).status).toBe(401);
   await page.click('summary');
   await page.click('text=Sign out');

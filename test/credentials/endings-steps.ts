@@ -80,7 +80,7 @@ async function press(run: Run, { by, what, how }: Drawn): Promise<string> {
           model.things.filter(({ kind }) => kind !== 'session'),
           what,
         );
-  const path = thing.kind === 'git' ? 'git-credentials' : 'tokens';
+  const path = thing.kind === 'git' ? 'git-credentials' : 'agents';
   const worked = works(model, session, world.now());
   const expected = worked && (thing === session || isShown(model, session, thing, world.now()));
   const pressed = await world.press(session, thing === session ? '/signout' : `/account/${path}/${thing.id}/revoke`);

@@ -105,7 +105,7 @@ test('the owner’s list has one token for each client, and revoking it ends acc
   expect((await renewed('GET', '/v1/account')).status).toBe(401);
   const page = await browser.open('/account/agents');
   expect([page.url, page.text]).toEqual(['/account/agents', expect.stringContaining('Chat of Ada')]);
-  await browser.press(page, 'Revoke');
+  await browser.press(await browser.open(`/account/agents/${list[0].id}/revoke`), 'Revoke its access');
   const refused = await fixture.renew(held.clientId, again.body.refresh_token);
   expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant']);
   expect((await browser.open('/account/agents')).text).not.toContain('Chat of Ada');

@@ -74,8 +74,8 @@ test('a code used twice ends the access; error and e-mail say why', async () => 
 test('an end by owner or client is named as such, without an e-mail', async () => {
   const disconnected = await newClient();
   const [row] = (await callWith(fixture.url, disconnected.access_token)('GET', '/v1/tokens')).body.items;
-  const page = await disconnected.browser.open('/account/agents');
-  await disconnected.browser.press(page, 'Revoke', { id: row.id });
+  const page = await disconnected.browser.open(`/account/agents/${row.id}/revoke`);
+  await disconnected.browser.press(page, 'Revoke its access');
   const byOwner = (await renew(disconnected.clientId, disconnected.refresh_token)).body;
   expect(byOwner.error_description).toBe('The owner has revoked this access.');
 

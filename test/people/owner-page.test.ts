@@ -84,10 +84,10 @@ test('a button revokes a token at once on every process', async () => {
   const owner = await signedIn();
   const elsewhere = callWith(second.url, owner.token);
   expect((await elsewhere('GET', '/v1/account')).status).toBe(200);
-  const page = await owner.browser.open('/account/agents');
-  const after = await owner.browser.press(page, 'Revoke');
-  expect([after.url, after.text.includes('Laptop')]).toEqual(['/account/agents', false]);
-  expect(after.text).toContain('<p class="notice" role="status">Revoked.');
+  const page = await owner.browser.open(`/account/agents/${owner.tokenId}/revoke`);
+  const after = await owner.browser.press(page, 'Revoke its access');
+  expect([after.url, after.text.includes('Laptop</a>')]).toEqual(['/account/agents', false]);
+  expect(after.text).toContain('<p class="notice" role="status">Laptop has no access any more');
   expect((await owner.browser.open('/account/agents')).text).not.toContain('role="status"');
   expect((await elsewhere('GET', '/v1/account')).status).toBe(401);
 });
@@ -97,7 +97,7 @@ test('an unknown page is not found, whatever its address contains', async () => 
   await fixture.ask(owner.email);
   const page = await owner.browser.open('/account');
   const [form] = formsOf(page).filter(({ action }) => action.startsWith('/account/requests/'));
-  for (const path of ['/account/requests/%00', '/account/tokens/%00/revoke', '/account/invitations/%00/accept']) {
+  for (const path of ['/account/requests/%00', '/account/agents/%00/revoke', '/account/invitations/%00/accept']) {
     const { status } = await owner.browser.go('POST', path, form?.fields, { 'sec-fetch-site': 'same-origin' });
     expect([path, status]).toEqual([path, 404]);
   }
@@ -121,10 +121,10 @@ test('another owner’s data is not found, even with known ids', async () => {
   const fields = formsOf(await owner.browser.open('/account'))[0]?.fields;
   const headers = { 'sec-fetch-site': 'same-origin' };
   for (const [path, more] of [
-    [`/account/tokens/${stranger.tokenId}/revoke`, {}],
+    [`/account/agents/${stranger.tokenId}/revoke`, {}],
     [`/account/requests/${body.id}`, { answer: 'deny' }],
     [`/account/requests/${body.id}`, { answer: 'approve', code: body.user_code }],
-    ['/account/tokens/x/revoke', {}],
+    ['/account/agents/x/revoke', {}],
   ] as const) {
     const answer = await owner.browser.go('POST', path, { ...fields, ...more }, headers);
     expect([path, answer.status]).toEqual([path, 404]);
@@ -135,7 +135,7 @@ test('another owner’s data is not found, even with known ids', async () => {
 
 test('without a session every owner page leads to sign-in, and no button works', async () => {
   const owner = await signedIn();
-  const page = await owner.browser.open('/account/agents');
+  const page = await owner.browser.open(`/account/agents/${owner.tokenId}/revoke`);
   const path = formsOf(page).find(({ action }) => action.includes('/revoke'))?.action ?? '';
   const nobody = newBrowser(fixture.url);
   expect((await nobody.open('/account')).url).toBe('/signin');
@@ -157,7 +157,7 @@ test('an owner who has to sign in returns to the page that they opened', async (
   }
   // A form has no page to return to, and a cookie cannot name a place elsewhere.
   const browser = newBrowser(fixture.url);
-  await browser.go('POST', '/account/tokens/tok_x/revoke', {}, { 'sec-fetch-site': 'same-origin' });
+  await browser.go('POST', '/account/agents/tok_x/revoke', {}, { 'sec-fetch-site': 'same-origin' });
   expect((await fixture.signIn(browser, owner.email)).url).toBe('/account');
   for (const place of [
     '//evil.example/',
