@@ -46,12 +46,12 @@ test('an owner declines an offer by its own form alone', async () => {
 
 test('an owner sees their payout accounts, what each waits for, and its sites', async () => {
   const owner = await fixture.newSignedIn();
-  expect((await owner.browser.open('/account/payouts')).text).not.toContain('<h2>Payouts</h2>');
+  expect((await owner.browser.open('/account/payouts')).text).not.toContain('<h2>Payout accounts</h2>');
   const { id } = answered(await act.add(owner, { name: 'My bank', rail: 'connect' }));
   const site = await act.newSite(owner);
   answered(await act.attach(owner, site.id, id));
   const { text } = await owner.browser.open('/account/payouts');
-  for (const part of ['<h2>Payouts</h2>', 'My bank', 'Waiting for: a connection', act.hostOf(site)]) {
+  for (const part of ['<h2>Payout accounts</h2>', 'My bank', 'Waiting for: a connection', act.hostOf(site)]) {
     expect(text).toContain(part);
   }
 });
