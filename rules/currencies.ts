@@ -95,7 +95,9 @@ export function typedAmount({ amount, currency }: { amount: number; currency: st
 export function amountFrom(typed: string, currency: string): number | undefined {
   const places = digits[currency] ?? 2;
   const text = typed.replace(/[\s']|\p{Sc}|^[A-Z]{3}|[A-Z]{3}$/gu, '');
-  const grouped = /^\d{1,3}(?:,\d{3})+(?:\.(\d*))?$/.exec(text) ?? (places === 3 ? null : /^\d{1,3}(?:\.\d{3})+(?:,(\d*))?$/.exec(text));
+  const grouped =
+    /^\d{1,3}(?:,\d{3})+(?:\.(\d*))?$/.exec(text) ??
+    (places === 3 ? null : /^\d{1,3}(?:\.\d{3})+(?:,(\d*))?$/.exec(text));
   const [, fraction = ''] = grouped ?? /^\d{1,9}(?:[.,](\d*))?$/.exec(text) ?? [];
   const isAmount = grouped !== null || /^\d{1,9}(?:[.,]\d*)?$/.test(text);
   if (!isAmount || fraction.length > places) return undefined;

@@ -74,12 +74,7 @@ async function callWith(
 }
 
 /** Calls an operation as the person of the session. `Prefer: respond-async`: no page waits for a workflow. */
-export async function call(
-  console: Console,
-  request: FastifyRequest,
-  name: string,
-  input: Input,
-): Promise<Answered> {
+export async function call(console: Console, request: FastifyRequest, name: string, input: Input): Promise<Answered> {
   const operation = operationOf(console, name);
   const send = apiClientFor(console.app, request);
   const key = operation.method === 'POST' ? readKey(request) : undefined;

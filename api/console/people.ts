@@ -1,5 +1,6 @@
 /** The people of a site, and its invitations. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requireOwner } from '#api/access.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { errors } from '#runtime/errors.ts';
@@ -83,7 +84,8 @@ export function peoplePages(console: Console): void {
   }
 
   async function showRemoval(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
-    const { frame } = await siteFrameOf(request, reply, deps, refused);
+    const { site, frame } = await siteFrameOf(request, reply, deps, refused);
+    requireOwner(site, request.actor, 'remove a collaborator');
     const asked = { id: request.params.id };
     const { items } = await readAll<MemberShown>(console, request, 'collaborator.list', asked);
     const found = items.find(({ account_id: id, role }) => id === member(request) && role === 'collaborator');

@@ -44,10 +44,10 @@ export const usualWords: Words = {
   collaborator: 'Tom Baker',
 };
 
-/** Opens the service and a browser. Close both with `close`. */
-export async function openPottery() {
+/** Opens the service, and Chromium unless it is not wanted. */
+export async function openPottery({ browser = true } = {}) {
   const fixture = await createMailedFixture({ FRONTAGE_BASE_URL: 'http://desk.localhost', ...challengeEnv });
-  const chrome = await openChrome(`MAP desk.localhost 127.0.0.1:${new URL(fixture.url).port}`);
+  const chrome = browser ? await openChrome(`MAP desk.localhost 127.0.0.1:${new URL(fixture.url).port}`) : null;
   const ask = forms(fixture);
 
   async function rename(accountId: string, name: string): Promise<void> {
@@ -60,6 +60,7 @@ export async function openPottery() {
     look: Look,
     options: BrowserContextOptions = {},
   ): Promise<Page> {
+    if (!chrome) throw new Error('the pottery was opened without a browser');
     const page = await chrome.newPage(look, options);
     const cookie = await newSession(fixture, accountId);
     await page.context().addCookies([{ ...cookie, url: 'https://desk.localhost', secure: true, httpOnly: true }]);
@@ -115,7 +116,7 @@ export async function openPottery() {
     rename,
     path: (siteId: string, rest = '') => `http://desk.localhost/account/sites/${siteId}${rest}`,
     async close() {
-      await chrome.close();
+      await chrome?.close();
       await fixture.close();
     },
   };

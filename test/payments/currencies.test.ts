@@ -1,7 +1,7 @@
 /** Amounts that a card can be charged, in the minor unit of each currency. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountFrom, typedAmount, amountFault, fromProvider, toProvider, written } from '#rules/currencies.ts';
+import { amountFault, amountFrom, fromProvider, toProvider, typedAmount, written } from '#rules/currencies.ts';
 
 // It is checked against the types of browsers, which are not known here.
 const formats: string = '#web/widgets/booking/formats.js';

@@ -1,0 +1,123 @@
+/** Pages of a business: texts of others are text, and nobody else’s account finds them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formsOf } from '#test/people/browser.ts';
+import { openPottery, type Pottery, usualWords, type Words } from './pottery.ts';
+import { signedIn } from './session.ts';
+
+type Business = Awaited<ReturnType<Pottery['newBusiness']>>;
+let pottery: Pottery;
+beforeAll(async () => {
+  pottery = await openPottery({ browser: false });
+}, 60_000);
+afterAll(() => pottery?.close());
+
+/** Pages of a site that its people see, and whether only its owner does. */
+async function pagesOf({
+  owner,
+  form,
+  booking,
+  payment,
+  open,
+  collaborator,
+}: Business): Promise<[path: string, ownerOnly: boolean][]> {
+  const { body } = await owner.call('GET', `/v1/forms/${form.id}/submissions`);
+  const message = `/messages/${body.items[1].id}`;
+  const shared = [
+    '/messages',
+    `/messages/file?form=${form.id}`,
+    message,
+    `${message}/delete`,
+    '/bookings',
+    '/bookings/list',
+    '/bookings/new',
+    '/bookings/block',
+    `/bookings/new?what=talk+room&date=${pottery.dateIn(3)}`,
+    `/bookings/${booking.id}`,
+    `/bookings/${booking.id}/move?date=${pottery.dateIn(3)}`,
+    `/bookings/${booking.id}/cancel`,
+    '/payments',
+    '/payments/new',
+    `/payments/${payment.id}`,
+    `/payments/${payment.id}/refund`,
+    `/payments/${open.id}/close`,
+    '/domains',
+    '/people',
+    '/people/leave',
+    '/settings',
+  ];
+  const own = [`/people/${collaborator.accountId}/remove`, '/settings/archive', '/settings/delete'];
+  return [
+    ...shared.map((path): [string, boolean] => [path, false]),
+    ...own.map((path): [string, boolean] => [path, true]),
+  ];
+}
+
+const payloads = [
+  '"><script>alert(1)</script>',
+  "'><img src=x onerror=alert(1)>",
+  '</title><svg/onload=alert(1)>',
+  '<!--<a href=javascript:alert(1)>',
+  '{{alert(1)}}<b>`',
+];
+
+test.each(payloads)('no page runs what a visitor, a tenant or a collaborator writes: %s', async (payload) => {
+  const names = Object.keys(usualWords) as (keyof Words)[];
+  // Each text says where it is from.
+  const words = Object.fromEntries(names.map((name) => [name, `${name} ${payload}`])) as Words;
+  const business = await pottery.newBusiness(words);
+  const browser = await signedIn(pottery, business.owner.accountId);
+  const seen = new Set<string>();
+  for (const [path] of await pagesOf(business)) {
+    const { status, text, headers } = await browser.open(`/account/sites/${business.site.id}${path}`);
+    expect([path, status]).toEqual([path, 200]);
+    if (!headers.get('content-type')?.startsWith('text/html')) continue;
+    expect([path, text.includes(payload)]).toEqual([path, false]);
+    const tags = text.replace(/"[^"]*"/g, '""');
+    expect([path, /<[^>]*\son\w+=|<script>alert|<b>`/i.test(tags), /href="javascript:/i.test(text)]).toEqual([
+      path,
+      false,
+      false,
+    ]);
+    for (const name of names) if (text.includes(`${name} ${escaped(payload)}`)) seen.add(name);
+  }
+  expect([...seen].sort()).toEqual([...names].sort());
+});
+
+const escaped = (text: string) => text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+test('a stranger finds no page and no button of a business, and a collaborator those that are theirs', async () => {
+  const business = await pottery.newBusiness();
+  const { owner, site, collaborator, payment } = business;
+  const stranger = await pottery.newCaller();
+  const [theirs, guest, own] = await Promise.all(
+    [stranger, collaborator, owner].map(({ accountId }) => signedIn(pottery, accountId)),
+  );
+  const other = await pottery.newBusiness();
+  for (const [path, ownerOnly] of await pagesOf(business)) {
+    const at = (siteId: string) => `/account/sites/${siteId}${path}`;
+    const statuses = [(await theirs?.open(at(site.id)))?.status, (await guest?.open(at(site.id)))?.status];
+    expect([path, ...statuses]).toEqual([path, 404, ownerOnly ? 403 : 200]);
+    // The thing of one site is not found below another.
+    if (/_[0-9a-z]{26}/.test(path.split('?', 1)[0] ?? '')) {
+      const elsewhere = await signedIn(pottery, other.owner.accountId);
+      expect([path, (await elsewhere.open(at(other.site.id))).status]).toEqual([path, 404]);
+    }
+    const page = await own?.open(at(site.id));
+    for (const { action, fields } of page ? formsOf(page) : []) {
+      if (!action.startsWith('/account/sites/') || action === '' || page === undefined) continue;
+      const sent = { ...fields, form: formsOf((await theirs?.open('/account')) ?? page)[0]?.fields.form ?? '' };
+      const answer = await theirs?.go('POST', action, sent, { 'sec-fetch-site': 'same-origin' });
+      expect([action, answer?.status]).toEqual([action, 404]);
+    }
+  }
+  const refund = (await guest?.open(`/account/sites/${site.id}/payments/${payment.id}/refund`)) ?? {
+    status: 0,
+    text: '',
+    url: '',
+    headers: new Headers(),
+  };
+  const refused = await guest?.press(refund, 'Refund', { amount: '12.50' });
+  expect([refused?.status, refused?.text.includes('Only the owner of this site can')]).toEqual([403, true]);
+  expect((await guest?.open(`/account/sites/${site.id}/settings/export`))?.status).toBe(403);
+  expect((await owner.call('GET', `/v1/payments/${payment.id}`)).body.refunded_amount).toBe(0);
+});
