@@ -38,12 +38,12 @@ export function siteSettingPages(console: Console): void {
       return await sendFile(console, request, reply, `/v1/sites/${request.params.id}/export${visitors}`);
     },
   );
-  changes(console, show);
-  linkActions(console, show);
-  endings(console, show);
+  changePages(console, show);
+  linkPages(console, show);
+  endingPages(console, show);
 }
 
-function changes(console: Console, show: Show): void {
+function changePages(console: Console, show: Show): void {
   action(console, {
     path: `${base}/title`,
     operation: 'site.update',
@@ -88,7 +88,7 @@ function changes(console: Console, show: Show): void {
   });
 }
 
-function linkActions(console: Console, show: Show): void {
+function linkPages(console: Console, show: Show): void {
   const once = async (
     request: FastifyRequest<Named>,
     reply: FastifyReply,
@@ -137,7 +137,7 @@ function linkActions(console: Console, show: Show): void {
   }
 }
 
-function endings(console: Console, show: Show): void {
+function endingPages(console: Console, show: Show): void {
   const { app, deps } = console;
   const ask =
     (page: (frame: SiteFrame) => WrittenPage): Show =>

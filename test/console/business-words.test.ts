@@ -85,7 +85,7 @@ test.each(payloads)('no page runs what a visitor, a tenant or a collaborator wri
 
 const escaped = (text: string) => text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-test('a stranger finds no page and no button of a business, and a collaborator those that are theirs', async () => {
+test('a stranger finds nothing of a business, and a collaborator what is theirs', async () => {
   const business = await pottery.newBusiness();
   const { owner, site, collaborator, payment } = business;
   const stranger = await pottery.newCaller();
