@@ -12,6 +12,8 @@ const tooManyPhotos = 'Too many photos are being sent at the moment. Please send
 export const concurrent = {
   /** Each may hold a part of 8 MiB that is sent to the store. */
   outputFiles: { each: 16, all: 64, refusal: 'Too many files are being received at the moment.' },
+  /** Each may keep a whole zip on disk, and eight files of 1 MiB in memory. */
+  archives: { each: 2, all: 8, refusal: 'Too many archives are being received at the moment.' },
   assetWrites: { each: 16, all: 64, refusal: 'Too many files are being received at the moment.' },
   /** Each may hold a process of git. */
   assetReads: { each: 8, all: 64, refusal: 'Too many files are being read at the moment.' },

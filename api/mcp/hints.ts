@@ -31,6 +31,7 @@ export const posts: Readonly<Record<string, Effect>> = {
   'deployment.complete': 'changes',
   'deployment.create': 'adds',
   'deployment.manifest': 'adds',
+  'deployment.send_archive': 'adds',
   'deployment.restore': 'changes',
   'domain.attach': 'changes',
   'domain.check': 'settles',

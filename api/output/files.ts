@@ -69,7 +69,7 @@ function check(content: Readable, { sha256, bytes, paths }: Expected): Transform
       hash.update(chunk);
       for (const { path, validator } of validators) {
         const fault = validator.write(chunk);
-        if (fault) return done(refuse(path, fault));
+        if (fault) return done(refuseFile(path, fault));
       }
       done(null, chunk);
     },
@@ -89,12 +89,12 @@ function check(content: Readable, { sha256, bytes, paths }: Expected): Transform
 async function validateEnd(validators: { path: string; validator: ReturnType<typeof validateContent> }[]) {
   for (const { path, validator } of validators) {
     const fault = await validator.end();
-    if (fault) return refuse(path, fault);
+    if (fault) return refuseFile(path, fault);
   }
   return undefined;
 }
 
-function refuse(path: string, fault: string): AppError {
+export function refuseFile(path: string, fault: string): AppError {
   return errors.invalid_file(`${printable(path)} ${fault}.`, {
     nextAction: 'Fix or remove the file, then start a new upload.',
   });

@@ -8,10 +8,11 @@ import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { capFiles, fileOf, readFiles } from '#api/plugins/file-body.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { receiveArchive } from './archive.ts';
 import { receiveFile } from './files.ts';
 import { nameFiles, stillMissing } from './manifest.ts';
 import { completeUpload, startUpload } from './rules.ts';
-import { fileParams, manifestAnswer, manifestInput, receivedFile } from './schemas.ts';
+import { archiveAnswer, fileParams, manifestAnswer, manifestInput, receivedFile } from './schemas.ts';
 
 /** Uploads of built output: start, send the manifest and files, make live. */
 export function outputRoutes(app: Api, deps: Deps): void {
@@ -112,6 +113,32 @@ export function outputRoutes(app: Api, deps: Deps): void {
         const { em, actor, params } = request;
         const content = fileOf(request);
         return await limited(actor.accountId, reply, () => receiveFile(em, deps, actor, { ...params, content }));
+      },
+    );
+  });
+
+  app.register(async function archives(scope: Api) {
+    readFiles(scope);
+    const limited = limitConcurrency('archives');
+    scope.post(
+      '/v1/deployments/:id/archive',
+      {
+        config: { operation: 'deployment.send_archive', needs: 'write', capability: 'files', rawBody: true },
+        schema: {
+          summary: 'Send all files of an upload as one archive',
+          description:
+            'The body is a tar (`application/x-tar`), a tar in gzip (`application/gzip`) or a zip (`application/zip`) of regular files; its root is the root of the site. It takes the place of manifest and files, once for each upload: if one file is refused, none is in the manifest. The contents may be at most 100 times larger than the archive. An account can send 2 archives at a time.',
+          params: idParams,
+          response: { 200: archiveAnswer },
+        },
+      },
+      async (request, reply) => {
+        const { em, actor, params, headers } = request;
+        const archive = { id: params.id, type: headers['content-type'], body: fileOf(request) };
+        const { deployment, leftOut } = await limited(actor.accountId, reply, () =>
+          receiveArchive(em, deps, actor, archive),
+        );
+        return { deployment: deploymentView(deployment, actor, clock.now()), left_out: leftOut };
       },
     );
   });

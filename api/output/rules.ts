@@ -48,10 +48,10 @@ export const versionOf = ({ id, number }: Deployment) => ({ subject: { id, name:
 /** Throws for a deployment that does not accept files, or no longer does. */
 export function requireOpenUpload(deployment: Deployment, now: Date): void {
   requireChangeable(deployment.site);
-  const { status, uploadEndsAt, number, ticket } = deployment;
+  const { status, uploadEndsAt, number, startedAt } = deployment;
   if (status === 'superseded') throw supersededError(deployment);
   const isOver = uploadEndsAt === null || uploadEndsAt === undefined || uploadEndsAt <= now;
-  if (status === 'uploading' && !isOver && ticket === 0) return;
+  if (status === 'uploading' && !isOver && !startedAt) return;
   const why =
     deployment.kind !== 'upload'
       ? 'was built from source'
@@ -78,10 +78,10 @@ export async function completeUpload(
   const deployment = await loadDeployment(em, actor, deploymentId);
   if (deployment.kind === 'upload' && isRestorable(deployment)) return deployment;
   // Resumes a completion whose process died.
-  requireOpenUpload({ ...deployment, ticket: 0 }, deps.clock.now());
+  requireOpenUpload({ ...deployment, startedAt: null }, deps.clock.now());
   await requireAll(em, deploymentId);
   await requireSafe(em, deps, deployment);
-  if (!(await completeOutput(em, deploymentId, deps.clock.now()))) {
+  if (!(await completeOutput(em, deps.clock, deploymentId))) {
     return await completeUpload(deps.em(), deps, actor, deploymentId);
   }
   const files = await filesOf(em, deploymentId);

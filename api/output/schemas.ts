@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deploymentSchema } from '#api/deployments/schemas.ts';
 
 const sha256 = z
   .string()
@@ -21,6 +22,17 @@ export const manifestInput = z.strictObject({
 export const manifestAnswer = z
   .object({ missing: z.array(z.string()).describe('Hashes of the files in this part whose contents must be sent.') })
   .meta({ id: 'ManifestPart' });
+
+export const archiveAnswer = z
+  .object({
+    deployment: deploymentSchema,
+    left_out: z
+      .array(z.string())
+      .describe(
+        'Paths of files that operating systems add to folders, such as `.DS_Store`. They are not in the manifest.',
+      ),
+  })
+  .meta({ id: 'ArchiveAnswer' });
 
 export const fileParams = z.object({ id: z.string(), sha256: z.string() });
 

@@ -20,6 +20,8 @@ import { refusalError, requireContent, unreadablePhoto } from './validation.ts';
 export type UploadStream = {
   bytes: number;
   sha256: string;
+  /** Descriptor of the file, for readers of certain positions. */
+  fd: number;
   /** The bytes from the start; can be read repeatedly. */
   read(): AsyncIterable<Buffer>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -54,6 +56,7 @@ export async function receiveUpload(
   return {
     bytes,
     sha256: hash.digest('hex'),
+    fd: file.fd,
     read: () => readFrom(file, bytes),
     [Symbol.asyncDispose]: () => file.close(),
   };

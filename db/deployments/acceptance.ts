@@ -32,8 +32,8 @@ type Optional =
 export type NewDeployment = Pick<Deployment, Required> & Partial<Pick<Deployment, Optional>> & { createdBy: ActedBy };
 
 /**
- * Adds a deployment of the site, whose row the transaction has locked and which is changeable. Drafts and uploads have
- * no ticket: a draft never goes live, and an upload gets its ticket when it is complete. The caller has called
+ * Adds a deployment of the site, whose row the transaction has locked and which is changeable. A draft
+ * has no ticket, because it never goes live. The caller has called
  * `requireHourlyLimits`.
  */
 export async function acceptDeployment(
@@ -43,7 +43,7 @@ export async function acceptDeployment(
   { createdBy, ...wanted }: NewDeployment,
 ): Promise<Deployment> {
   const isUpload = wanted.kind === 'upload';
-  const hasTicket = !isUpload && wanted.kind !== 'draft';
+  const hasTicket = wanted.kind !== 'draft';
   site.lastNumber += 1;
   if (hasTicket) site.lastTicket += 1;
   const deployment = tx.create(Deployment, {

@@ -41,8 +41,8 @@ export type BranchHeads = { source: string | null; content: string | null };
 
 /**
  * One version of a site, from the call that requested it to the files that are served. Its manifest is a blob in the
- * store. `ticket` orders it against every other publish and restore of its site; it is 0 for a draft and for an
- * unfinished upload.
+ * store. `ticket` orders it against every other publish and restore of its site; it is 0 for a draft.
+ * An upload has it from its creation on.
  */
 export const Deployment = defineEntity({
   name: 'Deployment',

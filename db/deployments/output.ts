@@ -3,9 +3,11 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import type { Clock } from '#runtime/clock.ts';
 import { type AcceptanceDeps, acceptDeployment, type NewDeployment } from './acceptance.ts';
 import { Deployment } from './deployment.ts';
 import { requireHourlyLimits } from './hourly-limits.ts';
+import { supersedeIfStale } from './transitions.ts';
 
 /** Creates an upload. Of more than `inProgressMax` on the site, the oldest are cancelled. */
 export async function acceptOutput(
@@ -25,25 +27,23 @@ export async function acceptOutput(
 }
 
 /**
- * Assigns a ticket to a complete upload, whose manifest is final from then on. Idempotent. False where it is incomplete
- * or settled.
+ * Starts the completion of an upload, whose manifest is final from then on. Idempotent. False where it is incomplete or
+ * settled, also by a later ticket that went live.
  */
-export async function completeOutput(em: EntityManager, deploymentId: string, now: Date): Promise<boolean> {
+export async function completeOutput(em: EntityManager, clock: Clock, deploymentId: string): Promise<boolean> {
   return await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
     const site = await lockSite(tx, reference.id);
     const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, options);
     if (deployment.status !== 'uploading') return false;
+    if (await supersedeIfStale(tx, clock, site, deployment)) return false;
     const [missing] = await tx.execute<unknown[]>(
       'select 1 from upload_file where deployment_id = ? and missing limit 1',
       [deploymentId],
     );
     if (missing) return false;
-    deployment.startedAt ??= now;
-    if (deployment.ticket !== 0) return true;
-    site.lastTicket += 1;
-    deployment.ticket = site.lastTicket;
+    deployment.startedAt ??= clock.now();
     return true;
   });
 }

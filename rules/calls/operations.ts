@@ -41,6 +41,7 @@ export const operations = {
   'deployment.manifest': 'POST /v1/deployments/{id}/manifest',
   'deployment.read': 'GET /v1/deployments/{id}',
   'deployment.restore': 'POST /v1/deployments/{id}/restore',
+  'deployment.send_archive': 'POST /v1/deployments/{id}/archive',
   'deployment.send_file': 'PUT /v1/deployments/{id}/files/{sha256}',
   'domain.attach': 'POST /v1/domains/{id}/attach',
   'domain.check': 'POST /v1/domains/{id}/check',

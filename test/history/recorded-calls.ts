@@ -90,6 +90,7 @@ export const recordedCalls: Record<string, Action[] | string> = {
 
   'POST /v1/sites/{id}/deployments': ['deployment.created'],
   'POST /v1/deployments/{id}/manifest': 'nothing is live until the upload is completed, which is recorded',
+  'POST /v1/deployments/{id}/archive': 'nothing is live until the upload is completed, which is recorded',
   'PUT /v1/deployments/{id}/files/{sha256}': 'nothing is live until the upload is completed, which is recorded',
   'POST /v1/deployments/{id}/complete': ['deployment.completed'],
   'POST /v1/deployments/{id}/restore': ['deployment.restored'],

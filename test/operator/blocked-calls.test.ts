@@ -28,6 +28,7 @@ const ofVisitors = [
   'POST /v1/payout-offers/{id}/accept',
   'POST /v1/sites/{id}/deployments',
   'POST /v1/deployments/{id}/manifest',
+  'POST /v1/deployments/{id}/archive',
   'PUT /v1/deployments/{id}/files/{sha256}',
   'POST /v1/deployments/{id}/complete',
   'POST /v1/deployments/{id}/restore',

@@ -41,6 +41,16 @@ test('an upload overtaken by a newer version during completion is superseded', a
   await until(async () => (await fixture.visit(site.name, '/')).text === 'newer');
 });
 
+test('an upload that began before a version that is live cannot be completed', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  const later = await publish(site, { 'index.html': unique() });
+  await fill(upload, { 'index.html': unique() });
+  expect(refusal(await complete(upload))).toEqual([409, 'superseded']);
+  expect(await read(upload.id)).toMatchObject({ status: 'superseded', superseded_by: later.id });
+  expect((await read(later.id)).status).toBe('live');
+});
+
 test('the next call completes an interrupted completion', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);

@@ -69,6 +69,7 @@ export const scopeTable: Record<Need, readonly string[]> = {
     'POST /v1/bookings/{id}/cancel',
     'POST /v1/bookings/{id}/move',
     'POST /v1/comments/{id}/reply',
+    'POST /v1/deployments/{id}/archive',
     'POST /v1/deployments/{id}/complete',
     'POST /v1/deployments/{id}/manifest',
     'POST /v1/deployments/{id}/restore',
