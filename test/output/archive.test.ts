@@ -106,7 +106,7 @@ describe('a hostile tar', () => {
     expect(await isEmpty(upload)).toBe(true);
   });
 
-  test('that is cut, false or a bomb is refused, and leaves nothing in the manifest', async () => {
+  test('that is cut, false or a bomb leaves nothing in the manifest', async () => {
     const whole = await tarOf([page, { name: 'b.txt', content: 'b'.repeat(5_000) }]);
     const lies = Buffer.from(whole);
     lies.write('77777777777\0', 124);

@@ -227,11 +227,7 @@ export const table: Record<string, Entry> = {
     body: { files: [{ path: 'a.txt', sha256: '0'.repeat(64), bytes: 1 }] },
     refusal: 'not_accepting_uploads',
   },
-  'POST /v1/deployments/{id}/archive': {
-    rule: 'members',
-    file: Buffer.from('x'),
-    refusal: 'not_accepting_uploads',
-  },
+  'POST /v1/deployments/{id}/archive': { rule: 'members', file: Buffer.from('x'), refusal: 'not_accepting_uploads' },
   'PUT /v1/deployments/{id}/files/{sha256}': {
     rule: 'members',
     file: Buffer.from('x'),
