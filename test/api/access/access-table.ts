@@ -220,7 +220,6 @@ export const table: Record<string, Entry> = {
   'POST /v1/sites/{id}/review-links': members,
   'GET /v1/sites/{id}/review-links': members,
   'DELETE /v1/review-links/{id}': { rule: 'members', path: (fixture) => fixture.reviewLink() },
-
   'POST /v1/sites/{id}/deployments': members,
   'POST /v1/deployments/{id}/manifest': {
     rule: 'members',
