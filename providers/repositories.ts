@@ -7,6 +7,7 @@ import type { Repository } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import { isId } from '#runtime/ids.ts';
 import { type Author, type Change, writeBlob, writeCommit } from './repositories/commits.ts';
+import { readDiff } from './repositories/diffs.ts';
 import { type Place, runGit } from './repositories/git.ts';
 import { sweepMaking } from './repositories/leftovers.ts';
 import { isUntouched, needsRepacking, removeRepository, repack } from './repositories/maintenance.ts';
@@ -65,6 +66,8 @@ export type Repositories = {
     repository: Repository,
     commit: { branch?: Branch; parent: string | null; message: string; author: Author; at: Date; changes: Change[] },
   ): Promise<string | null>;
+  /** What a commit changed from its first parent, as a unified diff of at most `max` characters. */
+  diff(siteId: string, repository: Repository, commit: string, max: number): Promise<string>;
   /** Whether the history of `commit` contains `ancestor`; a commit contains itself. */
   contains(siteId: string, repository: Repository, commit: string, ancestor: string): Promise<boolean>;
   /** Merges two commits into a third, which is on no branch yet. */
@@ -102,6 +105,7 @@ export function openRepositories(dir: string): Repositories {
     readBlobs: (siteId, repository, oids) => readBlobs(place(siteId, repository), oids),
     commits: (siteId, repository, range) => readCommits(place(siteId, repository), range),
     writeBlob: (siteId, repository, content) => writeBlob(place(siteId, repository), content),
+    diff: (siteId, repository, commit, max) => readDiff(place(siteId, repository), commit, max),
     commit: (siteId, repository, { branch = 'main', ...commit }) =>
       writeCommit(place(siteId, repository), { ...commit, ref: refOf(branch) }),
     contains: async (siteId, repository, commit, ancestor) =>

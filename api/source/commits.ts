@@ -11,7 +11,7 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { isCounted } from '#git/rules/formats.ts';
 import { type Rules, readPlatformFiles } from '#git/rules.ts';
-import type { Author, Repositories } from '#providers/repositories.ts';
+import type { Author, Branch, Repositories } from '#providers/repositories.ts';
 import { call } from '#rules/calls/calls.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource, Repository, Role } from '#rules/states.ts';
@@ -30,13 +30,15 @@ export type Write = {
   by: ActedBy;
   source: AssetSource;
   expectedHead?: string | undefined;
+  /** `main` if absent. A slot's branch begins at `main`. */
+  branch?: Branch | undefined;
   /** Runs once, when this write has the lock: only one write of a process holds what it loads at a time. An error from it ends the write. */
   begin?(): Promise<void>;
-  /** Plans the changes from what `main` contains; called again if `main` moved meanwhile. An error from it ends the write. */
-  plan(files: Files): PlannedChange[];
+  /** Plans the changes from what the branch contains; called again if that moved meanwhile. An error from it ends the write. */
+  plan(files: Files): PlannedChange[] | Promise<PlannedChange[]>;
 };
 
-/** The commit that `main` points to now, and how many files changed. `changes` is the final plan. */
+/** The commit that the branch points to now, and how many files changed. `changes` is the final plan. */
 export type Written = { repository: Repository; commit: string; filesChanged: number; changes: PlannedChange[] };
 
 const triesMax = 16;
@@ -101,38 +103,44 @@ export async function writeChanges(em: EntityManager, deps: Deps, write: Write):
 async function tryWrite(
   em: EntityManager,
   deps: Deps,
-  { site, repository, message, by: actor, source, expectedHead, plan }: Write,
+  { site, repository, message, by: actor, source, expectedHead, branch = 'main', plan }: Write,
   allowance: DailyQuota,
 ): Promise<(Written & { counted: number }) | undefined> {
   const repositories = requireRepositories(deps);
-  const parent = await repositories.head(site.id, repository);
+  const tip = await repositories.head(site.id, repository, branch);
+  const parent = tip ?? (await repositories.head(site.id, repository));
   const before = parent === null ? [] : await repositories.listTree(site.id, repository, parent);
   const files: Files = new Map(before.map((file) => [file.path, file]));
-  const changes = plan(files);
+  const changes = await plan(files);
   const effective = changes.filter(({ path, content }) => files.get(path)?.oid !== content?.oid);
   if (parent !== null && effective.length === 0) {
     return { repository, commit: parent, filesChanged: 0, changes, counted: 0 };
   }
-  if (expectedHead !== undefined && expectedHead !== parent) throw stale(parent);
+  if (expectedHead !== undefined && expectedHead !== parent) throw stale(site.id, branch, parent);
   const edits = effective.map(({ path, content }) => editOf(path, content, files.get(path)));
   const by = roleOf(site, actor);
   await requireAllowed(rulesFor(deps, site, repository, by), files, edits);
   const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
   await allowance.reserve(arriving.length);
   const rows = await writeRows(em, deps, site.id, source, arriving);
-  const commit = await repositories.commit(site.id, repository, {
-    parent,
-    message,
-    author: authorOf(await em.findOneOrFail(Account, actor.accountId), actor),
-    at: deps.clock.now(),
-    changes: edits.map(({ change }) => change),
-  });
-  if (commit === null) {
+  const begun = { repository, branch, from: null, to: parent };
+  const isThere = tip !== null || parent === null || (await repositories.move(site.id, [begun]));
+  const commit =
+    isThere &&
+    (await repositories.commit(site.id, repository, {
+      branch,
+      parent,
+      message,
+      author: authorOf(await em.findOneOrFail(Account, actor.accountId), actor),
+      at: deps.clock.now(),
+      changes: edits.map(({ change }) => change),
+    }));
+  if (!commit) {
     await em.nativeDelete(Asset, { id: { $in: rows } });
     return undefined;
   }
   await em.transactional(async (tx) => {
-    const detail = { branch: 'main', commit, files_changed: effective.length, source };
+    const detail = { branch, commit, files_changed: effective.length, source };
     const subject = { id: site.id, name: repository };
     recordAct(tx, deps.clock, actor, 'repository.committed', { site, subject, detail });
   });
@@ -168,11 +176,11 @@ export async function writeRows(
   return ids;
 }
 
-function stale(head: string | null): AppError {
+function stale(siteId: string, branch: Branch, head: string | null): AppError {
   return errors.stale_hash(
-    `The repository has changed since expected_head: main now points to ${head ?? 'no commit'}.`,
+    `The repository has changed since expected_head: ${branch} now points to ${head ?? 'no commit'}.`,
     {
-      nextAction: `Read the files again with ${call('source.files')}, then send the commit with the new expected_head.`,
+      nextAction: `Read the files again with ${call('source.files', { id: siteId })}, then send the commit with the new expected_head.`,
     },
   );
 }

@@ -22,7 +22,7 @@ import {
   newCredentialSchema,
   revokedCredentialSchema,
 } from './schemas.ts';
-import { type Commits, listFolder, readFile, readSiteTree, resolveRef } from './tree.ts';
+import { type Commits, listFolder, readFile, readFiles, readSiteTree, resolveRef } from './tree.ts';
 
 /** Prefix of git passwords, so that secret scanners recognise a leaked one. */
 const passwordPrefix = 'frg';
@@ -128,6 +128,12 @@ function filesRoute(app: Api, deps: Deps): void {
       const site = await loadSite(em, actor, params.id);
       const commits = await resolveRef(em, repositories, site, query.ref);
       const files = await readSiteTree(repositories, site.id, commits);
+      if (Array.isArray(query.path)) {
+        return {
+          kind: 'files' as const,
+          items: await readFiles(repositories, site.id, { files, commits, paths: query.path }),
+        };
+      }
       const path = query.path.replace(/\/+$/, '');
       const file = files.find((one) => one.path === path);
       if (file) {
@@ -181,7 +187,7 @@ function commitRoute(app: Api, deps: Deps): void {
       schema: {
         summary: 'Commit files without git',
         description:
-          'Adds, changes and removes files in one commit on `main`. The same rules apply as for pushes. Photos (JPEG, PNG, WebP, AVIF) are stored without location and camera data.',
+          'Adds, changes and removes files in one commit on `main` or a preview’s branch. The same rules apply as for pushes. Photos (JPEG, PNG, WebP, AVIF) are stored without location and camera data.',
         params: idParams,
         body: commitInput,
         response: { 200: commitSchema },
@@ -189,29 +195,34 @@ function commitRoute(app: Api, deps: Deps): void {
     },
     async (request) => {
       const committed = await commitChanges(request.em, deps, request.actor, request.params.id, request.body);
-      request.answeredId = [committed.repository, committed.commit, committed.filesChanged].join(':');
-      return await commitView(deps, request.params.id, committed);
+      const { branch } = request.body;
+      request.answeredId = [committed.repository, committed.commit, committed.filesChanged, branch].join(':');
+      return await commitView(deps, request.params.id, { ...committed, branch });
     },
   );
 }
 
-type Committed = Omit<Written, 'changes'>;
+const diffMax = 4000;
 
-/** A commit has no id of our own: an Idempotency-Key stores all three parts. */
+type Committed = Omit<Written, 'changes'> & { branch: string };
+
+/** A commit has no id of our own: an Idempotency-Key stores all four parts. */
 function parseMade(made: string): Committed {
-  const [repository, commit = '', filesChanged] = made.split(':');
-  return { repository: repository as Repository, commit, filesChanged: Number(filesChanged) };
+  const [repository, commit = '', filesChanged, branch = 'main'] = made.split(':');
+  return { repository: repository as Repository, commit, filesChanged: Number(filesChanged), branch };
 }
 
-async function commitView(deps: Deps, siteId: string, { repository, commit, filesChanged }: Committed) {
-  const [line] = await requireRepositories(deps).commits(siteId, repository, { from: null, to: commit, limit: 1 });
+async function commitView(deps: Deps, siteId: string, { repository, commit, filesChanged, branch }: Committed) {
+  const repositories = requireRepositories(deps);
+  const [line] = await repositories.commits(siteId, repository, { from: null, to: commit, limit: 1 });
   return {
     commit,
     repository,
-    branch: 'main' as const,
+    branch,
     subject: line?.subject ?? '',
     author: line?.author ?? '',
     files_changed: filesChanged,
     committed_at: line?.at ?? deps.clock.now(),
+    diff: filesChanged === 0 ? '' : await repositories.diff(siteId, repository, commit, diffMax),
   };
 }

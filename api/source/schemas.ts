@@ -85,8 +85,19 @@ export function credentialView(
   };
 }
 
+/** Files that one call reads. */
+const filesMax = 20;
+
 export const filesQuery = pageQuery.extend({
-  path: z.string().max(2048).default('').describe('The path of a folder or file. The default is the root folder.'),
+  path: z
+    .union([
+      z.string().max(2048),
+      z.array(z.string().max(2048)).max(filesMax, `at most ${filesMax} paths are read at once`),
+    ])
+    .default('')
+    .describe(
+      `The path of a folder or file; repeated, up to ${filesMax} files of 1 MiB in all. The default is the root folder.`,
+    ),
   ref: z
     .string()
     .max(64)
@@ -123,7 +134,9 @@ const fileSchema = z.object({
   base64: z.string().optional().describe('The content in base64, if the file is not UTF-8 text.'),
 });
 
-export const filesSchema = z.union([folderSchema, fileSchema]).meta({ id: 'Files' });
+const severalSchema = z.object({ kind: z.literal('files'), items: z.array(fileSchema) });
+
+export const filesSchema = z.union([folderSchema, fileSchema, severalSchema]).meta({ id: 'Files' });
 
 const change = z
   .strictObject({
@@ -131,10 +144,17 @@ const change = z
     text: z.string().optional(),
     base64: z.base64().optional(),
     delete: z.literal(true).optional(),
+    edits: z
+      .array(z.strictObject({ find: z.string().min(1), replace: z.string() }))
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('Changes words of a text file, in order. Each `find` must occur exactly once.'),
   })
   .refine(
-    ({ text, base64, delete: remove }) => [text, base64, remove].filter((part) => part !== undefined).length === 1,
-    'exactly one of text, base64 and delete is required',
+    ({ text, base64, delete: remove, edits }) =>
+      [text, base64, remove, edits].filter((part) => part !== undefined).length === 1,
+    'exactly one of text, base64, edits and delete is required',
   );
 export type ChangeInput = z.output<typeof change>;
 
@@ -146,9 +166,16 @@ export const commitInput = z.strictObject({
     .max(5000)
     .describe('The commit message, including the reason for the change. Its first line is the subject.'),
   changes: z.array(change).min(1).max(1000).describe('All paths must belong to the same repository.'),
+  branch: z
+    .string()
+    .regex(/^(main|preview\/[1-9][0-9]{0,3})$/, 'branch must be main or preview/<slot>')
+    .default('main')
+    .describe('`main`, or `preview/<slot>` to change the draft of that preview slot only.'),
   expected_head: sha
     .optional()
-    .describe('The commit that the change is based on. If `main` has changed since, the call fails with `stale_hash`.'),
+    .describe(
+      'The commit that the change is based on. If the branch has changed since, the call fails with `stale_hash`.',
+    ),
 });
 
 export const commitSchema = z
@@ -156,13 +183,14 @@ export const commitSchema = z
     commit: z
       .string()
       .describe(
-        'The current head of `main`. If the repository already contains all the changes, no commit is created.',
+        'The current head of the branch. If the repository already contains all the changes, no commit is created.',
       ),
     repository,
-    branch: z.literal('main'),
+    branch: z.string(),
     subject: z.string(),
     author: z.string(),
     files_changed: z.number().int().describe('Number of files that the commit added, changed or deleted.'),
     committed_at: moment,
+    diff: z.string().describe('What the commit changed, as a unified diff of at most 4,000 characters.'),
   })
   .meta({ id: 'Commit' });

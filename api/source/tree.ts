@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
-import { contentFolder } from '#providers/paths.ts';
+import { contentFolder, printable } from '#providers/paths.ts';
 import { bytesOf } from '#providers/repositories/objects.ts';
 import { isBranch, type Repositories, type TreeEntry } from '#providers/repositories.ts';
 import type { Repository } from '#rules/states.ts';
@@ -93,4 +93,34 @@ export async function readFile(repositories: Repositories, siteId: string, file:
     };
   }
   throw new Error('a file in the tree has no content');
+}
+
+const severalBytesMax = 1_048_576;
+
+/** Several files by their paths, in this order. Throws `not_found` for one that does not exist, and `plan_limit` over 1 MiB. */
+export async function readFiles(
+  repositories: Repositories,
+  siteId: string,
+  { files, commits, paths }: { files: readonly SiteFile[]; commits: Commits; paths: readonly string[] },
+) {
+  const found = paths.map((path) => files.find((file) => file.path === path) ?? path);
+  const missing = found.find((file) => typeof file === 'string');
+  if (missing !== undefined) throw errors.not_found(`The site has no file ${printable(missing)}.`);
+  const there = found.filter((file) => typeof file !== 'string');
+  if (there.reduce((sum, { bytes }) => sum + bytes, 0) > severalBytesMax)
+    throw errors.plan_limit('These files have more than 1 MiB in all.', { nextAction: 'Read fewer files at once.' });
+  const read = [];
+  for (const file of there) {
+    const { path, repository, bytes } = file;
+    const commit = commits[repository] ?? '';
+    read.push({
+      path,
+      kind: 'file' as const,
+      bytes,
+      repository,
+      commit,
+      ...(await readFile(repositories, siteId, file)),
+    });
+  }
+  return read;
 }

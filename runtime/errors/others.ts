@@ -45,6 +45,12 @@ export const otherErrors = {
     when: 'The file or branch has changed since you read it',
     remedy: 'Read the file or branch again, then resend the change.',
   },
+  edit_mismatch: {
+    status: 409,
+    retryable: false,
+    when: 'The words of an edit do not occur exactly once in the file',
+    remedy: 'Read the file again, and send more of the words around the place to change.',
+  },
   sketches_disabled: {
     status: 503,
     retryable: false,
