@@ -34,7 +34,7 @@ test('edits replace words in order, and the answer shows what changed', async ()
 
 test.each([
   ['words that are not there', [{ find: 'Friday', replace: '' }], 'nowhere'],
-  ['words that occur twice', [{ find: 'on', replace: '' }], '2 times'],
+  ['words that occur twice', [{ find: ' on ', replace: '' }], '2 times'],
   ['words that overlap themselves', [{ find: 'aa', replace: '' }], '2 times'],
   [
     'an edit that an earlier one made impossible',
