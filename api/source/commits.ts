@@ -11,7 +11,7 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { isCounted } from '#git/rules/formats.ts';
 import { type Rules, readPlatformFiles } from '#git/rules.ts';
-import type { Author, Branch, Repositories } from '#providers/repositories.ts';
+import type { Author, Branch, Change, Repositories } from '#providers/repositories.ts';
 import { call } from '#rules/calls/calls.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource, Repository, Role } from '#rules/states.ts';
@@ -107,10 +107,7 @@ async function tryWrite(
   allowance: DailyQuota,
 ): Promise<(Written & { counted: number }) | undefined> {
   const repositories = requireRepositories(deps);
-  const tip = await repositories.head(site.id, repository, branch);
-  const parent = tip ?? (await repositories.head(site.id, repository));
-  const before = parent === null ? [] : await repositories.listTree(site.id, repository, parent);
-  const files: Files = new Map(before.map((file) => [file.path, file]));
+  const { tip, parent, files } = await readBranch(repositories, site, repository, branch);
   const changes = await plan(files);
   const effective = changes.filter(({ path, content }) => files.get(path)?.oid !== content?.oid);
   if (parent !== null && effective.length === 0) {
@@ -123,28 +120,53 @@ async function tryWrite(
   const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
   await allowance.reserve(arriving.length);
   const rows = await writeRows(em, deps, site.id, source, arriving);
-  const begun = { repository, branch, from: null, to: parent };
-  const isThere = tip !== null || parent === null || (await repositories.move(site.id, [begun]));
-  const commit =
-    isThere &&
-    (await repositories.commit(site.id, repository, {
-      branch,
-      parent,
+  const commit = await commitOn(
+    repositories,
+    { site, repository, branch, tip, parent },
+    {
       message,
       author: authorOf(await em.findOneOrFail(Account, actor.accountId), actor),
       at: deps.clock.now(),
       changes: edits.map(({ change }) => change),
-    }));
-  if (!commit) {
+    },
+  );
+  if (commit === null) {
     await em.nativeDelete(Asset, { id: { $in: rows } });
     return undefined;
   }
+  const detail = { branch, commit, files_changed: effective.length, source };
   await em.transactional(async (tx) => {
-    const detail = { branch, commit, files_changed: effective.length, source };
-    const subject = { id: site.id, name: repository };
-    recordAct(tx, deps.clock, actor, 'repository.committed', { site, subject, detail });
+    recordAct(tx, deps.clock, actor, 'repository.committed', {
+      site,
+      subject: { id: site.id, name: repository },
+      detail,
+    });
   });
   return { repository, commit, filesChanged: effective.length, changes, counted: arriving.length };
+}
+
+/** The files of a branch; those of `main` if it does not exist yet. */
+async function readBranch(repositories: Repositories, { id }: Site, repository: Repository, branch: Branch) {
+  const tip = await repositories.head(id, repository, branch);
+  const parent = tip ?? (await repositories.head(id, repository));
+  const found = parent === null ? [] : await repositories.listTree(id, repository, parent);
+  const files: Files = new Map(found.map((file) => [file.path, file]));
+  return { tip, parent, files };
+}
+
+type Place = { site: Site; repository: Repository; branch: Branch; tip: string | null; parent: string | null };
+
+/** Commits to the branch, which is created at `parent` if it has no tip. Null when it moved meanwhile. */
+async function commitOn(
+  repositories: Repositories,
+  { site, repository, branch, tip, parent }: Place,
+  commit: { message: string; author: Author; at: Date; changes: Change[] },
+): Promise<string | null> {
+  if (tip === null && parent !== null) {
+    const isCreated = await repositories.move(site.id, [{ repository, branch, from: null, to: parent }]);
+    if (!isCreated) return null;
+  }
+  return await repositories.commit(site.id, repository, { ...commit, branch, parent });
 }
 
 /** The author of a commit by a call: the program whose token it is, and its account as the committer. */
