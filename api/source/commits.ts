@@ -120,28 +120,16 @@ async function tryWrite(
   const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
   await allowance.reserve(arriving.length);
   const rows = await writeRows(em, deps, site.id, source, arriving);
-  const commit = await commitOn(
-    repositories,
-    { site, repository, branch, tip, parent },
-    {
-      message,
-      author: authorOf(await em.findOneOrFail(Account, actor.accountId), actor),
-      at: deps.clock.now(),
-      changes: edits.map(({ change }) => change),
-    },
-  );
+  const written = { message, at: deps.clock.now(), changes: edits.map(({ change }) => change) };
+  const author = authorOf(await em.findOneOrFail(Account, actor.accountId), actor);
+  const commit = await commitOn(repositories, { site, repository, branch, tip, parent }, { ...written, author });
   if (commit === null) {
     await em.nativeDelete(Asset, { id: { $in: rows } });
     return undefined;
   }
   const detail = { branch, commit, files_changed: effective.length, source };
-  await em.transactional(async (tx) => {
-    recordAct(tx, deps.clock, actor, 'repository.committed', {
-      site,
-      subject: { id: site.id, name: repository },
-      detail,
-    });
-  });
+  const entry = { site, subject: { id: site.id, name: repository }, detail };
+  await em.transactional(async (tx) => recordAct(tx, deps.clock, actor, 'repository.committed', entry));
   return { repository, commit, filesChanged: effective.length, changes, counted: arriving.length };
 }
 
