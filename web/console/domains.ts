@@ -49,8 +49,9 @@ export function domainsPage(frame: SiteFrame, { attached, others, modes }: Domai
   const main = html`<h1>Domains</h1>
 <p class="lead">This site is always at <a href="${site.address}" rel="noopener noreferrer">${site.hostname}</a>. It can also have an address of your own, such as yourname.com.</p>
 ${attached.map((domain) => domainHtml(frame, domain))}
-${others.length > 0 ? html`<section><h2>Your other domains</h2><ul class="rows">${others.map((domain) => otherRow(frame, domain))}</ul></section>` : null}
-${modes.length > 0 ? addForm(frame, modes) : null}`;
+${others.length > 0 && site.role === 'owner' ? html`<section><h2>Your other domains</h2><ul class="rows">${others.map((domain) => otherRow(frame, domain))}</ul></section>` : null}
+${modes.length > 0 && site.role === 'owner' ? addForm(frame, modes) : null}
+${site.role === 'owner' ? null : html`<p class="panel empty">The owner of this site connects its domains.</p>`}`;
   return sitePage(frame, 'domains', { title: 'Domains', main, copies: true });
 }
 

@@ -1,5 +1,4 @@
 /** The forms with which the people of a site add a booking, or block time. */
-import { counted } from '#rules/counted.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { choiceField } from '#web/pages/form.ts';
@@ -64,7 +63,7 @@ function bookingForm(
       'radio',
       'start',
       start,
-      `${clock(start)} to ${clock(end)}${left > 1 ? `, ${counted(left, 'seat')} free` : ''}`,
+      `${clock(start)} to ${clock(end)}${left > 1 ? ` (${left} free)` : ''}`,
       typed === undefined ? index === 0 : typed === start,
     ),
   );

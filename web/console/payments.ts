@@ -72,8 +72,8 @@ export function paymentsPage(
   );
   const main = html`<div class="bar"><h1>Payments</h1>${obstacle ? null : html`<div class="actions"><a class="button small" href="${base}/new">New payment link</a></div>`}</div>
 ${obstacle ? html`<div class="panel"><p>${obstacle}</p>${accountChoice(frame, accounts)}</div>` : null}
-${choices('Status', filters)}
-${rows.length === 0 ? html`<p class="panel empty">${status === null ? 'No payments yet. Send somebody a payment link, or let visitors pay for bookings.' : 'No payments with this status.'}</p>` : html`<ul class="rows">${rows}</ul>`}
+${payments.length === 0 && status === null ? null : choices('Status', filters)}
+${rows.length === 0 ? html`<p class="panel empty">${status === null ? `No payments yet.${obstacle ? '' : ' Send somebody a payment link, or let visitors pay for bookings.'}` : 'No payments with this status.'}</p>` : html`<ul class="rows">${rows}</ul>`}
 ${olderLink(link(status), cursor)}`;
   return sitePage(frame, 'payments', { title: 'Payments', main });
 }

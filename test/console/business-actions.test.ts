@@ -1,0 +1,108 @@
+/** The other forms of a business and its account: each does what its operation does, and says so. */
+import { readdir, readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser } from '#test/people/browser.ts';
+import { openPottery, type Pottery } from './pottery.ts';
+import { signedIn } from './session.ts';
+
+let pottery: Pottery;
+beforeAll(async () => {
+  pottery = await openPottery({ browser: false });
+}, 60_000);
+afterAll(() => pottery?.close());
+
+/** Presses a button of a page; returns what the next page says. */
+async function act(browser: Browser, path: string, button: string, typed: Record<string, string> = {}) {
+  const { status, text, url } = await browser.press(await browser.open(path), button, typed);
+  const said = /<p class="(?:notice" role="status|fault" role="alert)">([^<]*)</.exec(text)?.[1] ?? '';
+  return { status, text, url, said };
+}
+
+test('settings, links, people and calendars of a site change by their forms', async () => {
+  const { owner, site, form, collaborator } = await pottery.newBusiness();
+  const browser = await signedIn(pottery, owner.accountId);
+  const base = `/account/sites/${site.id}`;
+  const settings = `${base}/settings`;
+  expect((await act(browser, settings, 'Save the title', { title: 'Clay & Co' })).said).toBe('The title is saved.');
+  const name = `${site.name}-new`;
+  expect((await act(browser, settings, 'Change the address', { name })).said).toContain(name);
+  const taken = await act(browser, settings, 'Change the address', { name: 'No Name' });
+  expect([taken.status, taken.text.includes('value="No Name"'), taken.text.includes('aria-invalid="true"')]).toEqual([
+    400,
+    true,
+    true,
+  ]);
+  expect((await owner.call('GET', `/v1/sites/${site.id}`)).body).toMatchObject({ title: 'Clay & Co', name });
+  const formOf = async () => (await owner.call('GET', `/v1/forms/${form.id}`)).body;
+  const collaboratorsAddress = await pottery.emailOf(collaborator);
+  await act(browser, settings, 'Save', { notify_to: collaboratorsAddress });
+  await act(browser, settings, 'Switch off');
+  expect(await formOf()).toMatchObject({ status: 'disabled', notify_to: collaboratorsAddress });
+  await act(browser, settings, 'Switch on');
+  expect((await formOf()).status).toBe('enabled');
+  for (const [path, button, link, list] of [
+    [settings, 'Create an upload link', /http:\/\/desk\.localhost(\/[\w/]*fru_[\w-]+)/, 'uploads'],
+    [settings, 'Create a review link', /http:\/\/desk\.localhost(\/review\/[\w-]+)/, 'review-links'],
+    [
+      `${base}/bookings`,
+      'Create a calendar address',
+      /http:\/\/desk\.localhost(\/calendar\/[\w-]+\.ics)/,
+      'calendar-feeds',
+    ],
+  ] as const) {
+    const made = await act(browser, path, button, { max_files: '3' });
+    const address = link.exec(made.text)?.[1] ?? `no address: ${made.text.slice(-2000)}`;
+    expect([button, address, (await browser.open(address)).status]).toEqual([button, address, 200]);
+    await act(browser, path, list === 'calendar-feeds' ? 'Revoke' : 'Close');
+    const { items } = (await owner.call('GET', `/v1/sites/${site.id}/${list}`)).body;
+    expect(items.map(({ status }: { status: string }) => status)).toEqual(['ended']);
+  }
+  const people = `${base}/people`;
+  expect((await act(browser, people, 'Invite', { email: 'new@example.com' })).said).toContain(
+    'new@example.com is invited.',
+  );
+  expect((await act(browser, people, 'Withdraw')).said).toBe('The invitation of new@example.com is withdrawn.');
+  await act(browser, `${people}/${collaborator.accountId}/remove`, 'Remove');
+  expect((await owner.call('GET', `/v1/sites/${site.id}/collaborators`)).body.items).toHaveLength(1);
+});
+
+test('agents, payout accounts and sessions of an account change by their forms', async () => {
+  const { owner, site } = await pottery.newBusiness();
+  const browser = await signedIn(pottery, owner.accountId);
+  const other = await signedIn(pottery, owner.accountId);
+  const [token] = (await owner.call('GET', '/v1/tokens')).body.items;
+  await act(browser, `/account/agents/${token.id}`, 'Save the name', { name: 'Claude at work' });
+  expect((await owner.call('GET', '/v1/tokens')).body.items[0].name).toBe('Claude at work');
+  await act(browser, '/account/settings', 'Save the name', { name: 'Maria H.' });
+  expect((await owner.call('GET', '/v1/account')).body.name).toBe('Maria H.');
+  await act(browser, '/account/settings', 'Sign out everywhere else');
+  expect([(await other.open('/account')).url, (await browser.open('/account')).url]).toEqual(['/signin', '/account']);
+
+  const key = { name: 'Second till', secret_key: 'rk_test_0123456789abcdef' };
+  const added = await act(browser, '/account/payouts/new', 'Add the account', key);
+  expect(added.said).toBe('The payout account is added.');
+  await act(browser, added.url, 'Save the name', { name: 'Third till' });
+  await act(browser, added.url, 'Replace the key', { secret_key: 'nonsense' });
+  const accounts = async () => (await owner.call('GET', '/v1/account/payout-accounts')).body.items;
+  expect((await accounts()).map(({ name }: { name: string }) => name)).toEqual(['Third till', 'Till']);
+  const connect = await act(browser, '/account/payouts/new', 'Continue', { name: 'By link' });
+  const onboarding = await act(browser, connect.url, 'Connect it');
+  expect(onboarding.text).toMatch(/href="http:\/\/desk\.localhost\/connect\/[\w-]+"/);
+
+  const till = (await accounts()).find(({ name }: { name: string }) => name === 'Till');
+  await act(browser, `/account/payouts/${till.id}/sites/${site.id}/end`, 'Stop using it');
+  const chosen = await act(browser, `/account/sites/${site.id}/payments`, 'Use Third till');
+  expect(chosen.said).toBe('Payments on this site now go to that payout account.');
+  expect((await act(browser, `/account/payouts/${till.id}/remove`, 'Remove it')).said).toBe('Till is removed.');
+  expect((await owner.call('GET', `/v1/sites/${site.id}/payout-account`)).body.payout_account.name).toBe('Third till');
+});
+
+test('the document of the console names each operation that a form calls', async () => {
+  const document = await readFile('docs/console.md', 'utf8');
+  const files = (await readdir('api/console')).map((name) => readFile(`api/console/${name}`, 'utf8'));
+  const called = (await Promise.all(files)).flatMap((text) =>
+    [...text.matchAll(/\boperation: '([a-z_.]+)'/g)].map(([, name]) => name),
+  );
+  expect(called.length).toBeGreaterThan(20);
+  expect(called.filter((name) => !document.includes(`\`${name}\``))).toEqual([]);
+});
