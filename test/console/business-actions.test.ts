@@ -52,7 +52,7 @@ test('settings, links, people and calendars of a site change by their forms', as
   ] as const) {
     const made = await act(browser, path, button, { max_files: '3' });
     const address = link.exec(made.text)?.[1] ?? `no address: ${made.text.slice(-2000)}`;
-    expect([button, address, (await browser.open(address)).status]).toEqual([button, address, 200]);
+    expect([button, address, (await browser.open(address)).status < 400]).toEqual([button, address, true]);
     await act(browser, path, list === 'calendar-feeds' ? 'Revoke' : 'Close');
     const { items } = (await owner.call('GET', `/v1/sites/${site.id}/${list}`)).body;
     expect(items.map(({ status }: { status: string }) => status)).toEqual(['ended']);
