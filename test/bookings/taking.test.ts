@@ -214,6 +214,14 @@ test('bookings are listed newest first, in pages, by status and time', async () 
   expect(idsOf(await list('?status=confirmed'))).toEqual(ids.filter((_id, at) => at !== 1));
   const since = (await owner.call('GET', `/v1/bookings/${ids[1]}`)).body.created_at;
   expect(idsOf(await list(`?since=${encodeURIComponent(since)}`))).toEqual(ids.slice(0, 2));
+  // Each takes place in the hour from its start.
+  const around = async (from: number, to: number) => {
+    const [first, last] = [from, to].map((minutes) => new Date(Date.parse(start) + minutes * 60_000).toISOString());
+    return (await list(`?from=${first}&to=${last}`)).items.length;
+  };
+  expect([await around(-60, 0), await around(-60, 1), await around(59, 90), await around(60, 90)]).toEqual([
+    0, 5, 5, 0,
+  ]);
   const wrong = async (query: string) => code(await owner.call('GET', `/v1/sites/${site.id}/bookings${query}`));
   expect(await wrong('?status=lost')).toBe('invalid_status');
   expect(await wrong('?since=yesterday')).toBe('invalid_since');
