@@ -8,6 +8,7 @@ import { byId, listOf, newestFirst, page, pageQuery } from '#api/pagination.ts';
 import { isStillGood } from '#api/plugins/bearer.ts';
 import { idParams } from '#api/schemas.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { isLogComplete, logText, streamLog } from './log.ts';
 import { changesOf, failureDetail, manifestOf, restore } from './rules.ts';
@@ -61,7 +62,14 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       const missing =
         deployment.status === 'uploading' ? { missing: await missingOf(em, deployment.id, filesAtOnceMax) } : {};
       const warnings = await warningsPart(em, deps, deployment, 'asked');
-      return { ...deploymentView(deployment, actor, clock.now(), detail), ...warnings, ...changes, ...missing };
+      const { address } = await canonicalUrl(em, deps.config, deployment.site);
+      return {
+        ...deploymentView(deployment, actor, clock.now(), detail),
+        address,
+        ...warnings,
+        ...changes,
+        ...missing,
+      };
     },
   );
 

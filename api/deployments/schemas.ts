@@ -48,7 +48,14 @@ export const deploymentSchema = z
       .describe(
         'Problems in the published output. Included only when you read a single deployment, and in the response to a publish or upload that went live.',
       ),
-    next_action: z.string().optional().describe('The next step. Absent once the deployment has finished.'),
+    address: z
+      .string()
+      .optional()
+      .describe('The address of the site. In the response to a publish, and when you read a single deployment.'),
+    next_action: z
+      .string()
+      .optional()
+      .describe('The next step. Absent once the deployment has finished, unless another one took its place.'),
     error: z
       .object({
         code: z.string(),
@@ -122,7 +129,7 @@ export function deploymentView(
     started_at: deployment.startedAt ?? null,
     finished_at: deployment.finishedAt ?? null,
     live_at: deployment.liveAt ?? null,
-    ...(isSettled(status) ? {} : { next_action: nextAction(deployment, status) }),
+    ...nextStep(deployment, status),
     ...(error ? { error: { ...error, ...(detail === undefined ? {} : { detail }) } } : {}),
   };
 }
@@ -130,6 +137,15 @@ export function deploymentView(
 /** An upload past its deadline has expired, even if the row does not say so yet. */
 function statusAt({ status, uploadEndsAt }: Deployment, now: Date): Deployment['status'] {
   return status === 'uploading' && uploadEndsAt && uploadEndsAt <= now ? 'cancelled' : status;
+}
+
+function nextStep(deployment: Deployment, status: Deployment['status']): { next_action?: string } {
+  const { supersededById: later } = deployment;
+  if (!isSettled(status)) return { next_action: nextAction(deployment, status) };
+  if (status !== 'superseded' || !later) return {};
+  return {
+    next_action: `A later version took its place. Call ${call('deployment.read', { id: later })} to see whether it is live.`,
+  };
 }
 
 function nextAction({ id, uploadEndsAt }: Deployment, status: Deployment['status']): string {

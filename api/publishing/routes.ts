@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { loadDeployment } from '#api/access.ts';
+import { loadDeployment, loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { deploymentSchema, deploymentView } from '#api/deployments/schemas.ts';
 import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { idParams } from '#api/schemas.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { publish } from './rules.ts';
 import { failure, waitForDeployment } from './waiting.ts';
@@ -28,8 +29,11 @@ export function publishingRoutes(app: Api, deps: Deps): void {
         needs: 'write',
         capability: 'builds',
         makes: 'dep',
-        replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
-          deploymentView(await loadDeployment(em, actor, id), actor, deps.clock.now()),
+        replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) => {
+          const deployment = await loadDeployment(em, actor, id);
+          const { address } = await canonicalUrl(em, deps.config, deployment.site);
+          return { ...deploymentView(deployment, actor, deps.clock.now()), address };
+        },
       },
       schema: {
         summary: 'Publish a site',
@@ -52,8 +56,11 @@ export function publishingRoutes(app: Api, deps: Deps): void {
       });
       const deployment = await waitForDeployment(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
+      const site = await loadSite(em, actor, params.id);
+      const { address } = await canonicalUrl(em, deps.config, site);
       return {
         ...deploymentView(deployment, actor, deps.clock.now()),
+        address,
         ...(await warningsPart(deps.em(), deps, deployment, 'passing')),
       };
     },
