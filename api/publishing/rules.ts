@@ -32,7 +32,8 @@ export type Publish = {
 };
 
 /**
- * Accepts a publish of both current heads, or returns the live deployment if it was built from exactly these commits.
+ * Accepts a publish of both current heads. Returns the live deployment if it was built from exactly these commits, and
+ * the latest one in progress if it is being built from them.
  * Throws `site_archived`, `no_source`, `no_live_version`, `no_live_source`, `rate_limited`.
  */
 export async function publish(
@@ -52,6 +53,8 @@ export async function publish(
     // Under the lock, so that a later ticket never has an earlier head.
     await fastForwardSlots(tx, repositories, locked);
     const commits = await pinned(tx, deps, locked, { scope, live });
+    const same = noCache ? null : await sameUnderWay(tx, locked, scope, commits);
+    if (same) return same;
     const accepted = await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, noCache, createdBy: actor });
     const detail = { deployment_id: id, number: accepted.number, scope };
     recordAct(tx, deps.clock, actor, 'site.published', { site: locked, detail });
@@ -60,6 +63,17 @@ export async function publish(
   return await withGitOutside(requireRepositories(deps), (repositories) =>
     em.transactional((tx) => accept(tx, repositories)),
   );
+}
+
+/** The latest publish, if it is not finished and builds the same. One with fresh caches is not joined. */
+async function sameUnderWay(
+  tx: EntityManager,
+  { id, lastTicket }: Site,
+  kind: Publish['scope'],
+  { sourceCommit, contentCommit, siteUrl }: Pinned,
+): Promise<Deployment | null> {
+  const latest = { site: id, ticket: lastTicket, status: { $in: [...unfinishedStatuses] } };
+  return await tx.findOne(Deployment, { ...latest, kind, sourceCommit, contentCommit, siteUrl, noCache: false });
 }
 
 /** A preview slot whose publish was accepted earlier is part of this one, even if its workflow has not run yet. */
