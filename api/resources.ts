@@ -20,6 +20,7 @@ import { historyRoutes } from './history/routes.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { outputRoutes } from './output/routes.ts';
+import { packageRoutes } from './packages/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { payoutOfferRoutes } from './payout-offers/routes.ts';
 import { payoutRoutes } from './payouts/routes.ts';
@@ -42,6 +43,7 @@ export function resourceRoutes(scope: Api, deps: Deps, skill: SkillTree): void {
   inboxRoutes(scope, deps);
   tokenRoutes(scope, deps);
   templateRoutes(scope, deps);
+  packageRoutes(scope);
   siteRoutes(scope, deps);
   exportRoutes(scope, deps);
   collaboratorRoutes(scope, deps);

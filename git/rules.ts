@@ -11,7 +11,16 @@ import { foldersPerFile, type TreeEntry, type TreeExcess } from '#providers/repo
 import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Repository } from '#rules/states.ts';
 import type { ErrorCode } from '#runtime/errors.ts';
-import { acceptsName, type FormatFault, formatFault, placeOf } from './rules/formats.ts';
+import {
+  acceptsName,
+  type FormatFault,
+  formatFault,
+  isChallenge,
+  mayBePointer,
+  placeOf,
+  placeRemedy,
+  pointerFault,
+} from './rules/formats.ts';
 
 /**
  * Why a file is refused: `what` completes a sentence that begins with the path, `remedy` says how to fix it. For the
@@ -128,10 +137,12 @@ function checkPlace(repository: Repository, path: string): Violation | undefined
       'Push the file to the content repository instead, without "src/content/" in its path.',
     );
   }
+  if (repository === 'source' && isChallenge(path))
+    return refuse('invalid_path', path, 'has an address that the platform itself answers', 'Remove the file.');
   const place = placeOf(repository, path);
   if (!place || acceptsName(place, path)) return undefined;
-  const remedy = `Use one of the formats that ${place.name} accepts: ${place.extensions.join(', ')}.`;
-  return refuse('format_not_allowed', path, `has a file format that ${place.name} does not accept`, remedy);
+  const what = `has a file format that ${place.name} does not accept`;
+  return refuse('format_not_allowed', path, what, placeRemedy(place, path));
 }
 
 function checkTotals(rules: Rules, files: readonly TreeEntry[]): Violation | undefined {
@@ -189,7 +200,7 @@ export function refuseInflation({ limits, lift }: Rules): Violation {
 
 /** Whether files at this path are validated by their bytes. */
 export function needsBytes(repository: Repository, path: string): boolean {
-  return placeOf(repository, path) !== undefined;
+  return placeOf(repository, path) !== undefined || mayBePointer(path);
 }
 
 /** Equal for two paths at which the same bytes are valid, or are not. */
@@ -204,7 +215,7 @@ export async function checkContent(
   content: AsyncIterable<Buffer>,
 ): Promise<Violation | undefined> {
   const place = placeOf(repository, path);
-  const fault = place && (await formatFault(place, path, content));
+  const fault = await (place ? formatFault(place, path, content) : pointerFault(content));
   return fault && { ...fault, path };
 }
 

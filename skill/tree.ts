@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
+import { packageGroups } from '#providers/sandbox/offered-packages.ts';
 import { catalog, remedyInMarkdown } from '#runtime/errors.ts';
 import { bundleClient, clientPath } from './client-bundle.ts';
 
@@ -33,11 +34,31 @@ export async function loadSkillTree({
     texts.set(path, path.endsWith('.md') ? removeDisabledParts(text, isOn) : text);
   }
   texts.set('reference/errors.md', errorTable());
+  texts.set('reference/packages.md', packagesPage());
   const kept = [...texts].filter(([, text]) => text !== '').sort(([a], [b]) => (a < b ? -1 : 1));
   const files = new Map(kept.map(([path, text]) => [path, fileOf(path, text)]));
   const version = createHash('sha256');
   for (const { path, sha256 } of files.values()) version.update(`${path}\0${sha256}\n`);
   return { version: version.digest('hex').slice(0, 16), files };
+}
+
+function packagesPage(): string {
+  const rows = packageGroups().map(
+    ({ name, packages }) => `| ${name} | ${packages.map((one) => `\`${one.name}\` ${one.version}`).join(', ')} |`,
+  );
+  return `# Packages
+
+Every site is built with these packages, in these versions, without a network. They are installed already: import them, and enable integrations in \`astro.config.mjs\`. No other package can be added.
+
+- Before a push, \`node frontage.mjs check <folder>\` lists what a source imports that is not here, with the nearest that is (\`GET /v1/packages?name=…\`).
+- Plugins of remark and rehype: \`markdown: { processor: unified({ remarkPlugins: [...], rehypePlugins: [...] }) }\`, with \`unified\` from \`@astrojs/markdown-remark\`.
+- Two frameworks that use JSX need \`include\` in their integrations, so that each compiles its own folder.
+- For everything else, build elsewhere and deploy the output: \`node frontage.mjs deploy <site> <folder>\`.
+
+| For | Packages |
+| --- | --- |
+${rows.join('\n')}
+`;
 }
 
 /** A page's first heading, or its path if it has none. */

@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { startSlices } from '#runtime/slices.ts';
 import type { Verdict } from './draft-thread.ts';
-import { type DraftData, draftDataOf, isDraftData, UnreadableFrontMatter } from './drafts.ts';
+import { type DraftData, type DraftMark, draftDataOf, draftMarkOf, UnreadableFrontMatter } from './drafts.ts';
 
 export type DraftReader = {
-  /** Whether the file contains `draft: true`. Throws UnreadableFrontMatter, also when all files took too long. */
+  /** Whether the file is a draft, see `draftMarkOf`. Throws UnreadableFrontMatter, also when all files took too long. */
   isDraft(path: string, text: string): Promise<boolean>;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -23,7 +23,7 @@ export function createDraftReader(limitMs = readMs): DraftReader {
   const pause = startSlices();
   let [leftMs, thread]: [number, Worker | undefined] = [limitMs, undefined];
 
-  async function inThread(data: DraftData): Promise<boolean> {
+  async function inThread(data: DraftData): Promise<DraftMark> {
     thread ??= new Worker(new URL('./draft-thread.ts', import.meta.url), { resourceLimits: memory });
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)));
     thread.postMessage(data);
@@ -31,7 +31,7 @@ export function createDraftReader(limitMs = readMs): DraftReader {
     const [verdict] = (await once(thread, 'message', { signal }).catch(() => [])) as [Verdict?];
     if (!verdict) throw tooLong();
     if ('fault' in verdict) throw new UnreadableFrontMatter(verdict.fault);
-    return verdict.isDraft;
+    return verdict.mark;
   }
 
   return {
@@ -41,7 +41,8 @@ export function createDraftReader(limitMs = readMs): DraftReader {
       if (leftMs <= 0) throw tooLong();
       const began = performance.now();
       try {
-        return data.text.length <= shortMax ? isDraftData(data) : await inThread(data);
+        const mark = data.text.length <= shortMax ? draftMarkOf(data) : await inThread(data);
+        return mark !== 'no draft';
       } finally {
         leftMs -= performance.now() - began;
         await pause();

@@ -29,14 +29,24 @@ export function draftDataOf(path: string, text: string): DraftData | undefined {
   return undefined;
 }
 
-/** Whether it contains `draft: true`. Throws UnreadableFrontMatter. The time may be the square of its length. */
-export function isDraftData({ format, text }: DraftData): boolean {
+/** Whether a post is a draft, and whether it says so in other words than `draft: true`. */
+export type DraftMark = 'draft' | 'unusual draft' | 'no draft';
+
+/**
+ * Whether it contains `draft: true`, or means it: the key in any letter case, with a value that YAML 1.1 or 1.2 reads as true, or its text.
+ * Throws UnreadableFrontMatter. The time may be the square of its length.
+ */
+export function draftMarkOf({ format, text }: DraftData): DraftMark {
   const data = read[format](text);
-  const draft =
-    typeof data === 'object' && data !== null && !Array.isArray(data)
-      ? (data as Record<string, unknown>).draft
-      : undefined;
-  return draft === true || (typeof draft === 'string' && draft.trim().toLowerCase() === 'true');
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return 'no draft';
+  const marks = Object.entries(data).filter(([key, value]) => key.trim().toLowerCase() === 'draft' && isTrue(value));
+  if (marks.length === 0) return 'no draft';
+  return marks.some(([key, value]) => key === 'draft' && value === true) ? 'draft' : 'unusual draft';
+}
+
+/** YAML 1.1 (yaml.org/type/bool.html) has more words for true than 1.2, which reads them as text. */
+function isTrue(value: unknown): boolean {
+  return value === true || value === 1 || (typeof value === 'string' && /^(true|yes|on|y|1)$/i.test(value.trim()));
 }
 
 const read: Record<DraftData['format'], (text: string) => unknown> = {

@@ -95,7 +95,7 @@ export async function storeAsset(em: EntityManager, deps: Deps, site: Site, stor
   return await em.findOneOrFail(Asset, { site, path, oid: content.oid }, { refresh: true });
 }
 
-/** A file under `src/assets/` or `public/`, whether it was added by a call or by git. Throws `not_found`. */
+/** A file under `src/assets/`, `src/static/` or `public/`, whether it was added by a call or by git. Throws `not_found`. */
 export async function readAsset(
   em: EntityManager,
   deps: Deps,
@@ -106,7 +106,7 @@ export async function readAsset(
   const site = await loadSite(em, actor, siteId);
   const file = placeOf('source', path) ? await fileAt(deps, site, path) : undefined;
   if (!file || path.startsWith(contentFolder)) {
-    throw errors.not_found('The site has no such file under src/assets/ or public/.', {
+    throw errors.not_found('The site has no such file under src/assets/, src/static/ or public/.', {
       nextAction: `Call ${call('source.files', { id: site, path: 'src/assets' })} to list the existing files.`,
     });
   }
@@ -194,7 +194,7 @@ async function matches(deps: Deps, site: Site, file: TreeEntry | undefined, expe
 }
 
 /** Throws `invalid_path` for a path outside the folders for single files. */
-export function requireAssetPath(path: string, folders = ['src/assets/', 'public/']): void {
+export function requireAssetPath(path: string, folders = ['src/assets/', 'src/static/', 'public/']): void {
   if (folders.some((folder) => path.startsWith(folder) && path.length > folder.length)) return;
   throw errors.invalid_path(`${printable(path) || 'The path'} is not a path under ${folders.join(' or ')}.`, {
     nextAction: `Choose a path under ${folders.join(' or ')}. Add other files with git or ${call('source.commit')}.`,

@@ -16,7 +16,7 @@ export const assetSchema = z
 
 export const assetParams = z.object({
   id: z.string(),
-  '*': z.string().describe('A path under `src/assets/` or `public/`.'),
+  '*': z.string().describe('A path under `src/assets/`, `src/static/` or `public/`.'),
 });
 
 export function assetView(asset: Asset): z.output<typeof assetSchema> {

@@ -13,6 +13,7 @@ export const warningKinds = [
   'page_without_title',
   'large_file',
   'photo_location',
+  'unusual_draft',
 ] as const;
 export type WarningKind = (typeof warningKinds)[number];
 export type Warning = { kind: WarningKind; path: string; target?: string; message: string };

@@ -4,40 +4,62 @@ import { extensionOf, isWithin } from '#providers/paths.ts';
 import type { Repository } from '#rules/states.ts';
 import { type StructureFault, structureFault } from './structure.ts';
 import { svgFault } from './svg.ts';
+import { textFault } from './texts.ts';
 
 const images = ['jpg', 'jpeg', 'png', 'webp', 'avif', 'gif'];
+const styles = ['css', 'scss'];
 const texts = ['md', 'mdx', 'json', 'yaml', 'yml', 'toml', 'csv'];
 
 /** A folder of a site that accepts only some formats. */
 export type Place = { name: string; extensions: readonly string[] };
 
 const content: Place = { name: 'the content repository', extensions: [...texts, ...images] };
-const assets: Place = {
-  name: 'src/assets/',
-  extensions: [...images, 'tif', 'tiff', 'svg', 'woff2', 'woff', 'ttf', 'otf'],
-};
-export const assetExtensions = assets.extensions;
-// Served unchanged from the site's own address, so it must contain nothing that a browser executes.
+/** Pictures and fonts: what a person can send by an upload link. */
+export const assetExtensions: readonly string[] = [...images, 'tif', 'tiff', 'svg', 'woff2', 'woff', 'ttf', 'otf'];
+/** Icons and style sheets are imported too. A build reads or compiles them, and serves none as a page. */
+const assets: Place = { name: 'src/assets/', extensions: [...assetExtensions, 'ico', 'css', 'scss'] };
+// Served unchanged from the site's own address, so they must contain nothing that a browser executes.
 const publicFiles: Place = { name: 'public/', extensions: ['pdf'] };
+const staticFiles: Place = {
+  name: 'src/static/',
+  extensions: 'ico png jpg jpeg webp avif gif svg txt webmanifest json csv ics woff2 mp4 webm mp3 vtt pdf'.split(' '),
+};
+const wellKnown = 'src/static/.well-known';
 
 /** The folder whose formats apply to this path; undefined where any file is accepted. */
 export function placeOf(repository: Repository, path: string): Place | undefined {
   if (repository === 'content') return content;
   if (isWithin('src/assets', path)) return assets;
+  if (isWithin('src/static', path)) return staticFiles;
   return isWithin('public', path) ? publicFiles : undefined;
 }
 
+/** Whether the platform alone writes this file: it proves with it that a domain is the owner's (RFC 8555, section 8.3). */
+export function isChallenge(path: string): boolean {
+  return isWithin(`${wellKnown}/acme-challenge`, path);
+}
+
 /**
- * Whether a file at this path counts towards the daily quota: files in src/assets/ and public/, except credits of
- * photos.
+ * Whether a file at this path counts towards the daily quota: files in src/assets/, src/static/ and public/, except
+ * credits of photos.
  */
 export function isCounted(repository: Repository, path: string): boolean {
   const place = placeOf(repository, path);
-  return (place === assets || place === publicFiles) && !isCredit(path);
+  return place !== undefined && place !== content && !isCredit(path);
 }
 
 export function acceptsName(place: Place, path: string): boolean {
-  return place.extensions.includes(extensionOf(path)) || (place === assets && isCredit(path));
+  if (place.extensions.includes(extensionOf(path))) return true;
+  // Many protocols (RFC 8615) name a file of JSON or text without an extension.
+  if (place === staticFiles) return extensionOf(path) === '' && isWithin(wellKnown, path) && !/\/\.[^/]*$/.test(path);
+  return place === assets && isCredit(path);
+}
+
+/** How to fix a file that the folder does not accept. */
+export function placeRemedy(place: Place, path: string): string {
+  if (place === publicFiles && acceptsName(staticFiles, path.replace(/^[^/]+/, 'src/static')))
+    return 'Put it in src/static/: its files are served at the same addresses as those of public/.';
+  return `Use one of the formats that ${place.name} accepts: ${place.extensions.join(', ')}.`;
 }
 
 /** The credit of a stock photo, in a file beside it: `hero.jpg.credit.json`. */
@@ -79,7 +101,12 @@ export async function formatFault(
     head.push(next.value);
   }
   const whole = replay(head, chunks);
-  if (texts.includes(extension)) {
+  if (isLfsPointer(head)) return lfsFault;
+  if (place === staticFiles && isStaticText(extension)) {
+    const fault = await textFault(extension, whole);
+    return fault === undefined ? undefined : wrongBytes(place, extension, head, fault);
+  }
+  if (texts.includes(extension) || styles.includes(extension)) {
     return (await isText(whole)) ? undefined : wrongBytes(place, extension, head, 'are not UTF-8 text');
   }
   if (extension === 'svg') {
@@ -87,12 +114,51 @@ export async function formatFault(
     if (fault?.kind === 'script') return executable(fault.what);
     return fault && wrongBytes(place, extension, head, fault.what);
   }
-  const found = await fileTypeFromBuffer(Buffer.concat(head));
+  const found = await detect(head);
   if (!found || formatOf(found.ext) !== formatOf(extension)) {
     return wrongBytes(place, extension, head, 'are not in a known format');
   }
   const fault = await structureFault(formatOf(found.ext), whole);
   return fault && malformed(extension, fault);
+}
+
+const isStaticText = (extension: string) => ['', 'txt', 'webmanifest', 'json', 'csv', 'ics', 'vtt'].includes(extension);
+const isPlainText = (extension: string) => [texts, styles].flat().includes(extension) || isStaticText(extension);
+
+/** The format by the bytes. An AVIF may have the general brand of its container and name its own among the others. */
+async function detect(head: readonly Buffer[]) {
+  const bytes = Buffer.concat(head);
+  const found = await fileTypeFromBuffer(bytes);
+  if (found?.ext !== 'heic' || bytes.toString('latin1', 8, 12) !== 'mif1') return found;
+  const brands: string[] = bytes.toString('latin1', 16, Math.min(bytes.readUInt32BE(0), 256)).match(/.{4}/gs) ?? [];
+  const isAvif = brands.includes('avif') && !brands.some((brand) => /^he[iv]/.test(brand));
+  return isAvif ? { ext: 'avif', mime: 'image/avif' } : found;
+}
+
+const lfsFault: FormatFault = {
+  code: 'invalid_file',
+  what: 'is a Git LFS pointer, not the file itself',
+  remedy: 'Run "git lfs migrate export --everything --include=*" and push again: the platform has no Git LFS.',
+};
+
+/** Git LFS, specification, "The Pointer". */
+function isLfsPointer(head: readonly Buffer[]): boolean {
+  const text = Buffer.concat(head).toString('latin1', 0, 64);
+  return text.startsWith('version https://git-lfs.github.com/spec/') && bytesIn(head) < 1024;
+}
+
+const binary = /\.(jpe?g|png|webp|avif|gif|tiff?|ico|woff2?|ttf|otf|pdf|mp[34]|webm|mov|m4[av]|ogg|wav|zip|glb|bin)$/i;
+
+/** Whether a file outside all places may be a pointer of Git LFS, which would be published as text. */
+export const mayBePointer = (path: string): boolean => binary.test(path);
+
+export async function pointerFault(content: AsyncIterable<Buffer>): Promise<FormatFault | undefined> {
+  const head: Buffer[] = [];
+  for await (const chunk of content) {
+    head.push(chunk);
+    if (bytesIn(head) >= 1024) break;
+  }
+  return isLfsPointer(head) ? lfsFault : undefined;
 }
 
 /** The chunks that were read already, then the rest. */
@@ -128,10 +194,10 @@ async function wrongBytes(
   head: readonly Buffer[],
   otherwise: string,
 ): Promise<FormatFault> {
-  const found = await fileTypeFromBuffer(Buffer.concat(head));
+  const found = await detect(head);
   const isTaken = found !== undefined && place.extensions.includes(formatOf(found.ext));
   // If a text file contains no text, the name of a guessed format would mislead.
-  const isGuess = !isTaken && (texts.includes(extension) || extension === 'svg');
+  const isGuess = !isTaken && (isPlainText(extension) || extension === 'svg');
   const named = isGuess ? undefined : found?.ext;
   return {
     code: isTaken ? 'invalid_file' : 'format_not_allowed',

@@ -2,6 +2,7 @@
 
 import { ByteReader, UnexpectedEnd } from './structure/byte-reader.ts';
 import { type Walked, walkGif, walkJpeg, walkPng, walkWebp } from './structure/images.ts';
+import { walkIco, walkMp4, walkWhole } from './structure/media.ts';
 import { walkAvif, walkPdf, walkSfnt, walkTiff, walkWoff } from './structure/other-formats.ts';
 
 const walks: Record<string, (reader: ByteReader) => Promise<Walked | string | undefined>> = {
@@ -16,6 +17,10 @@ const walks: Record<string, (reader: ByteReader) => Promise<Walked | string | un
   ttf: walkSfnt,
   otf: walkSfnt,
   pdf: walkPdf,
+  ico: walkIco,
+  mp4: walkMp4,
+  webm: walkWhole,
+  mp3: walkWhole,
 };
 
 /** `what` is the end of "its contents …". */

@@ -1,4 +1,5 @@
 /** Builds without a container engine: Linux namespaces made by bubblewrap. */
+import { siteFolder } from './image/image.ts';
 import { type EnclosureLimits, openProcessSandbox, type Place, type ProcessSandboxOptions } from './process-sandbox.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -17,7 +18,7 @@ function enclose({ root, filter }: Place, { memoryBytes }: EnclosureLimits): str
     ...shown,
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--perms', '1777', '--size', String(Math.round(memoryBytes / 2)), '--tmpfs', '/tmp'],
-    ...['--perms', '0700', '--size', String(memoryBytes), '--tmpfs', '/site'],
-    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/site', '--'],
+    ...['--perms', '0700', '--size', String(memoryBytes), '--tmpfs', siteFolder],
+    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', siteFolder, '--'],
   ];
 }

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { demultiplex } from './demultiplex.ts';
 import { makeDockerImage } from './image/docker-image.ts';
-import { type Progress, runnerCommand } from './image/image.ts';
+import { type Progress, runnerCommand, siteFolder } from './image/image.ts';
 import { type Container, runBuild } from './run.ts';
 import type { BuildRequest, Sandbox } from './sandbox.ts';
 import { type ContainerLimits, createWarmPool, type WarmOptions } from './warm-pool.ts';
@@ -174,7 +174,7 @@ function describeContainer(
     Labels: { [ownerLabel]: owner },
     Cmd: [...runnerCommand, ...(isAhead ? ['rehearse'] : [])],
     User: '10001:10001',
-    WorkingDir: '/site',
+    WorkingDir: siteFolder,
     OpenStdin: true,
     StdinOnce: true,
     AttachStdin: true,
@@ -202,7 +202,7 @@ function confine(limits: ContainerLimits): Docker.HostConfig {
     LogConfig: { Type: 'none', Config: {} },
     // Both mounts count towards the container's memory; their sizes only limit each mount.
     Tmpfs: {
-      '/site': `${mount},size=${limits.memoryBytes}`,
+      [siteFolder]: `${mount},size=${limits.memoryBytes}`,
       '/tmp': `${mount},size=${Math.round(limits.memoryBytes / 2)}`,
     },
   };

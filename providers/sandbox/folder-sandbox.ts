@@ -1,7 +1,6 @@
 /** Builds as child processes that see this machine's own tree: each has a folder, which is deleted with it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { exitOf } from './child-process.ts';
 import { nodeBinary } from './image/system.ts';
@@ -16,22 +15,26 @@ export type FolderSandbox = {
   enclose: (folder: string) => string[];
 };
 
-/** Limits time, log and output. Everything else is up to the enclosure. */
+/**
+ * Limits time, log and output. Everything else is up to the enclosure. The folders of builds are beside the image: `siteFolder` says why.
+ */
 export function folderSandbox({ kind, image, owner, enclose }: FolderSandbox): Sandbox {
-  const prefix = `frontage-build-${owner}-`;
+  const prefix = `${owner}-`;
+  const builds = join(dirname(image.path), 'builds');
 
   const build = (request: BuildRequest) =>
     runBuild(request, async () => {
-      const folder = await realpath(await mkdtemp(join(tmpdir(), `${prefix}${request.deploymentId}.`)));
+      await mkdir(builds, { recursive: true, mode: 0o700 });
+      const folder = await realpath(await mkdtemp(join(builds, `${prefix}${request.deploymentId}.`)));
       return startProcess(image.path, folder, enclose(folder));
     });
 
   async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
     let removed = 0;
-    for (const name of await readdir(tmpdir())) {
+    for (const name of await readdir(builds).catch(() => [])) {
       if (!name.startsWith(prefix)) continue;
       if (await isUnfinished(name.slice(prefix.length, name.lastIndexOf('.')))) continue;
-      await rm(join(tmpdir(), name), { recursive: true, force: true });
+      await rm(join(builds, name), { recursive: true, force: true });
       removed += 1;
     }
     return removed;

@@ -15,13 +15,13 @@
 set -eu
 image=$1 bytes=$2
 shift 2
-copy=$image/site
+copy=$image/opt/frontage/site
 
 mount --bind "$image" "$image"
 cd "$image"
 mount -o remount,bind,ro,nosuid,nodev "$image"
 mount -t tmpfs -o "mode=0700,nosuid,nodev,noexec,nr_inodes=400000,size=$((bytes / 2))" tmpfs "$image/tmp"
-mount -t tmpfs -o "mode=0700,nosuid,nodev,noexec,nr_inodes=400000,size=$bytes" tmpfs "$image/site"
+mount -t tmpfs -o "mode=0700,nosuid,nodev,noexec,nr_inodes=400000,size=$bytes" tmpfs "$image/opt/frontage/site"
 mount -t tmpfs -o mode=0755,nosuid,noexec,nr_inodes=32,size=64k tmpfs "$image/dev"
 for device in null zero full random urandom; do
   : > "$image/dev/$device"

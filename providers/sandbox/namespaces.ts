@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
+import { siteFolder } from './image/image.ts';
 import {
   type Enclosure,
   type EnclosureLimits,
@@ -24,7 +25,7 @@ exec "$@"`;
 const wait = `set -eu
 echo waiting >&5
 read -r begin <&6
-cd /site
+cd ${siteFolder}
 exec "$@" 3<&- 5>&- 6<&-`;
 
 /** prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, struct sock_fprog *); its number differs between processors. */

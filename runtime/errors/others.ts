@@ -112,7 +112,7 @@ export const otherErrors = {
     status: 400,
     retryable: false,
     when: 'The folder does not accept files of this format',
-    remedy: 'Put images and fonts under `src/assets/`, and PDFs under `public/`.',
+    remedy: 'Put images and fonts under `src/assets/`, and files that are served unchanged under `src/static/`.',
   },
   already_invited: {
     status: 409,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDraftReader } from '#activities/publishing/draft-reader.ts';
-import { mayBeDraft, UnreadableFrontMatter } from '#activities/publishing/drafts.ts';
+import { draftMarkOf, mayBeDraft, UnreadableFrontMatter } from '#activities/publishing/drafts.ts';
+import { unusualDraftsMessage } from '#api/deployments/warnings/drafts.ts';
 
 test.each([
   ['a.md', '---\ndraft: true\n---\n', true],
@@ -13,6 +14,20 @@ test.each([
   ['a.json', '{"draft": true}', true],
   ['a.yaml', 'draft: true', true],
   ['a.toml', 'draft = "true"', true],
+  ...['yes', 'on', 'y', 'YES', 'True', '1', '"yes"', "' on '", '!!bool yes'].map((value): [string, string, boolean] => [
+    'a.md',
+    `---\ndraft: ${value}\n---\n`,
+    true,
+  ]),
+  ['a.md', '---\nDraft: true\n---\n', true],
+  ['a.md', '---\nDRAFT: yes\ndraft: false\n---\n', true],
+  ['a.toml', 'Draft = 1', true],
+  ...['no', 'off', 'n', '0', 'null', '""', 'soon', '2', '[true]'].map((value): [string, string, boolean] => [
+    'a.md',
+    `---\ndraft: ${value}\n---\n`,
+    false,
+  ]),
+  ['a.md', '---\nisDraft: true\n---\n', false],
   ['a.md', '---\ndraft: false\n---\n', false],
   ['a.md', '---\nmeta:\n  draft: true\n---\n', false],
   ['a.md', 'No front matter.\n\ndraft: true\n', false],
@@ -52,4 +67,14 @@ test('data that take long to read are refused and delay nothing else', async () 
   expect((user + system) / 1000).toBeLessThan(200);
   // The time is that of all files together.
   await expect(reader.isDraft('b.yml', 'draft: true')).rejects.toThrow('takes too long to read');
+});
+
+test('a draft that says so in other words than draft: true is told apart', () => {
+  const markOf = (text: string) => draftMarkOf({ format: 'yaml', text });
+  expect(markOf('draft: true')).toBe('draft');
+  for (const text of ['draft: yes', 'Draft: true', 'draft: "true"', 'draft: 1'])
+    expect(markOf(text)).toBe('unusual draft');
+  expect(markOf('draft: false')).toBe('no draft');
+  expect(unusualDraftsMessage(['a.md'])).toContain('1 post is a draft and not published');
+  expect(unusualDraftsMessage(['a', 'b', 'c', 'd', 'e', 'f'])).toContain('a, b, c, d, e and 1 more');
 });

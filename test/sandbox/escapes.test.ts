@@ -70,7 +70,7 @@ const ways = `
   const write = (path) => attempt(() => { fs.writeFileSync(path, '1'); return 'WRITTEN'; });
   const open = (process) => list(process + '/fd').map((fd) => attempt(() => fs.readlinkSync(process + '/fd/' + fd)));
   const privileged = [];
-  for (const folder of ['/usr', '/lib', '/etc', '/dev', '/tmp', '/site'])
+  for (const folder of ['/usr', '/lib', '/etc', '/dev', '/tmp', '/opt/frontage/site'])
     for (const name of fs.readdirSync(folder, { recursive: true }))
       attempt(() => fs.lstatSync(folder + '/' + name).mode & 0o6000 && privileged.push(folder + '/' + name));
   Object.assign(told, {

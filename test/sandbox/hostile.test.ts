@@ -182,9 +182,9 @@ describeKinds((kind) => {
   test('concurrent builds do not see each other', async () => {
     const watcher = (name: string) =>
       siteThatWrites(`
-        fs.writeFileSync('/tmp/mark-${name}', ''); fs.writeFileSync('/site/mark-${name}', '');
+        fs.writeFileSync('/tmp/mark-${name}', ''); fs.writeFileSync('/opt/frontage/site/mark-${name}', '');
         const seen = new Set(); const end = performance.now() + 1500;
-        while (performance.now() < end) { for (const d of ['/tmp', '/site', '/dev/shm']) try { fs.readdirSync(d).forEach((n) => seen.add(n)); } catch {}
+        while (performance.now() < end) { for (const d of ['/tmp', '/opt/frontage/site', '/dev/shm']) try { fs.readdirSync(d).forEach((n) => seen.add(n)); } catch {}
           fs.readdirSync('/proc').forEach((n) => /^\\d+$/.test(n) && seen.add('pid' + n)); await new Promise((r) => setTimeout(r, 50)); }
         fs.writeFileSync(dist + 'seen.json', JSON.stringify([...seen]));`);
     const [one, two] = await Promise.all([build(sandbox, watcher('one')), build(sandbox, watcher('two'))]);

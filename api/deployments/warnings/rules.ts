@@ -7,6 +7,7 @@ import { Site } from '#db/sites/site.ts';
 import { isRestorable } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
+import { findUnusualDrafts, unusualDraftsMessage } from './drafts.ts';
 import { deadForms } from './forms.ts';
 import { inspect, itemsMax } from './inspect.ts';
 
@@ -75,6 +76,7 @@ async function findWarnings(
       rules,
       timeoutMs,
     });
+    if (found) await addDrafts(deps, deployment, found, timeoutMs);
     // An inspection that was aborted to make room restarts for the next reader.
     if (
       found &&
@@ -86,6 +88,20 @@ async function findWarnings(
     deps.log.warn({ err, deploymentId: id }, 'could not check the output of a version for warnings');
     return undefined;
   }
+}
+
+async function addDrafts(
+  { repositories }: Deps,
+  { site, contentCommit }: Deployment,
+  found: FoundWarnings,
+  timeoutMs: number,
+): Promise<void> {
+  if (!repositories || !contentCommit) return;
+  const paths = await findUnusualDrafts(repositories, site.id, contentCommit, performance.now() + timeoutMs);
+  const [path] = paths;
+  if (path === undefined) return;
+  found.counts.unusual_draft = paths.length;
+  found.items.unshift({ kind: 'unusual_draft', path: `src/content/${path}`, message: unusualDraftsMessage(paths) });
 }
 
 async function saveWarnings(em: EntityManager, id: string, found: FoundWarnings): Promise<void> {

@@ -55,7 +55,10 @@ function unpackedBytes(type: string, data: Buffer, most: number): number {
   }
 }
 
-/** JPEG (ITU-T T.81, annex B). Phones append a second JPEG or a short video. */
+/**
+ * JPEG (ITU-T T.81, annex B). Phones append a second JPEG or a short video, editors and agencies a line or a record. A
+ * decoder stops before them, and the file is served as an image only.
+ */
 export async function walkJpeg(reader: ByteReader): Promise<Walked> {
   await reader.skip(2);
   let size: { width: number; height: number } | undefined;
@@ -96,20 +99,28 @@ export async function behindScan(reader: ByteReader): Promise<number> {
   }
 }
 
+const trailerBytesMax = 65_536;
+/** Archives and documents, which are found behind other bytes; other images and programs, which begin with these. */
+const otherFile = /PK\p{Cc}{2}|%PDF-|Rar!|7z\xbc\xaf|ELF|^MZ|^\p{Cc}\x8b|^GIF8|^\x89PNG|^RIFF|<[!?a-z]/iu;
+
 async function behindJpeg(reader: ByteReader): Promise<{ fault?: string }> {
   let head = Buffer.alloc(0);
   let tail = Buffer.alloc(0);
+  let bytes = 0;
   while (!(await reader.atEnd())) {
     const chunk = await reader.chunk();
     const start = head.length > 0 ? 0 : chunk.findIndex((byte) => byte !== 0);
-    if (start !== -1 && head.length < 12) head = Buffer.concat([head, chunk.subarray(start, start + 12)]);
+    if (start !== -1 && head.length < trailerBytesMax)
+      head = Buffer.concat([head, chunk.subarray(start, start + trailerBytesMax)]);
     tail = Buffer.concat([tail, chunk.subarray(-4)]).subarray(-4);
+    if (start !== -1) bytes += chunk.length - start;
   }
   const isJpeg = head.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]));
   // The zeros at the start of a box's length were skipped.
-  const isFilm = head.includes('ftyp');
+  const isFilm = head.subarray(0, 12).includes('ftyp');
   const isPhones = tail.toString('latin1') === 'SEFT';
-  return head.length === 0 || isJpeg || isFilm || isPhones ? {} : { fault: 'include another file after the image' };
+  const isTrailer = bytes <= trailerBytesMax && !otherFile.test(head.toString('latin1'));
+  return isJpeg || isFilm || isPhones || isTrailer ? {} : { fault: 'include another file after the image' };
 }
 
 /** GIF89a, sections 15 to 27. */

@@ -2,7 +2,15 @@
 import { spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import type Docker from 'dockerode';
-import { imageId, imageNodeVersion, imageParts, makeImageFolder, type Progress, runnerCommand } from './image.ts';
+import {
+  imageId,
+  imageNodeVersion,
+  imageParts,
+  makeImageFolder,
+  type Progress,
+  runnerCommand,
+  siteFolder,
+} from './image.ts';
 
 const repository = 'frontage-sandbox';
 const label = 'frontage.image';
@@ -54,7 +62,7 @@ async function importFolder(docker: Docker, dataDir: string, id: string, onProgr
     `LABEL ${label}=${id}`,
     'ENV PATH=/usr/bin',
     'USER 10001:10001',
-    'WORKDIR /site',
+    `WORKDIR ${siteFolder}`,
     `CMD ${JSON.stringify(runnerCommand)}`,
   ];
   const answer = await docker.importImage(tar.stdout, { repo: repository, tag: id, changes });

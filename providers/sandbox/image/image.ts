@@ -1,7 +1,7 @@
 /**
  * The image that builds run in: a root file system of this machine's own parts, kept in `<dataDir>/sandbox/<id>`.
  *
- *   opt/frontage/   package.json, package-lock.json, node_modules (the frozen packages of every site), runner/, rehearsal/
+ *   opt/frontage/   package.json, package-lock.json, node_modules (the packages of every site), runner/, rehearsal/, site/ (empty)
  *   usr/bin/node, lib/…, etc/…   on Linux, where the folder is a whole root file system
  *
  * The id is a hash of everything the image is made from, so a change makes a new one and no change is instant.
@@ -31,6 +31,12 @@ const folders = ['runner', 'rehearsal'];
 
 /** The files of the image, by their paths in this folder. */
 export const imageParts = [...own, ...folders.flatMap(listFiles)];
+
+/**
+ * Where a sandbox unpacks the site. Site and packages have a folder in common that is not the root: Astro takes a path that shares no
+ * folder with the site's for one that is relative to it, and then finds no component of a package (`normalizeFilename`).
+ */
+export const siteFolder = '/opt/frontage/site';
 
 /** The command of a sandbox. With SIGUSR1, site code could open the supervisor's debugger and control it. */
 export const runnerCommand = ['node', '--disable-sigusr1', '/opt/frontage/runner/supervisor.mjs'];

@@ -16,7 +16,7 @@ export function nodeBinary(): string {
 
 /** Makes the folder, which already contains `opt/frontage`, a root file system: Node only, without a shell or tools. */
 export async function addSystem(folder: string): Promise<void> {
-  for (const name of ['usr/bin', 'etc/ssl/certs', 'proc', 'dev', 'tmp', 'site']) {
+  for (const name of ['usr/bin', 'etc/ssl/certs', 'proc', 'dev', 'tmp', 'opt/frontage/site']) {
     await mkdir(join(folder, name), { recursive: true });
   }
   await shareFile(nodeBinary(), join(folder, 'usr/bin/node'));

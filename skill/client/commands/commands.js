@@ -1,4 +1,5 @@
 /** The commands that make more than one API call. */
+import { check } from './check.js';
 import { clone, gitCredential } from './git.js';
 import { login, logout } from './login.js';
 import { deploy, open, preview, publish } from './publishing.js';
@@ -16,6 +17,7 @@ export const commands = {
   login,
   logout,
   clone,
+  check,
   'git-credential': gitCredential,
   publish,
   preview,

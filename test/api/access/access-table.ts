@@ -63,6 +63,7 @@ export const table: Record<string, Entry> = {
   'DELETE /v1/tokens/{id}': { rule: 'holder', path: (fixture) => fixture.ownersToken() },
   'POST /v1/tokens/{id}/rotate': { rule: 'holder', path: (fixture) => fixture.ownersToken() },
   'GET /v1/templates': tokens,
+  'GET /v1/packages': tokens,
   'GET /v1/sketches': tokens,
   'POST /v1/sketches': { rule: 'tokens', body: { title: 'T', directions: [{ name: 'One', html: '<p>1' }] } },
   'DELETE /v1/sketches/{id}': { rule: 'holder', path: (fixture) => fixture.ownersSketch() },

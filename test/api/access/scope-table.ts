@@ -22,6 +22,7 @@ export const scopeTable: Record<Need, readonly string[]> = {
     'GET /v1/skill',
     'GET /v1/skill/{path}',
     'GET /v1/templates',
+    'GET /v1/packages',
     'GET /v1/tokens',
   ],
   read: [

@@ -143,7 +143,9 @@ export const memory: HostileProgram[] = [
   },
   {
     what: 'fills the folder of the site',
-    files: runs(`const f = fs.openSync('/site/fill', 'w'); for (;;) fs.writeSync(f, Buffer.alloc(1048576));`),
+    files: runs(
+      `const f = fs.openSync('/opt/frontage/site/fill', 'w'); for (;;) fs.writeSync(f, Buffer.alloc(1048576));`,
+    ),
     ends: ['build_failed'],
     says: /ENOSPC|memory/,
     limits: { memoryBytes: 400 * megabyte },

@@ -9,16 +9,18 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'astro';
 import { describe } from './failure.mjs';
+import { readOffered } from './offered.mjs';
 
 const asked = once(createInterface({ input: process.stdin }), 'line');
 if (process.argv[2] === 'rehearse') await rehearse(process.env.TMPDIR ?? '/tmp');
 const [line] = await asked;
 const started = performance.now();
 const order = JSON.parse(line);
+const offered = readOffered(dirname(import.meta.dirname));
 
 /** @param {unknown} error */
 function fail(error) {
-  const { message, text } = describe(error, order.root);
+  const { message, text } = describe(error, order.root, offered);
   console.error(`\n${text}`);
   try {
     writeSync(3, JSON.stringify({ message }));
@@ -64,28 +66,55 @@ async function rehearse(temporary) {
   writeSync(3, '\n');
 }
 
-/** Without a network, Astro skips such a font after ten seconds and still reports success. */
-const refuseRemoteFonts = {
-  name: 'frontage:fonts',
+/**
+ * @typedef {{
+ *   fonts?: { name: string, provider?: { name?: string } }[], publicDir: URL, root: URL, vite?: { publicDir?: unknown },
+ * }} Config
+ */
+
+/** Refuses settings with which a build would succeed, but not with what the site needs. */
+const refuseSettings = {
+  name: 'frontage:settings',
   hooks: {
-    /** @param {{ config: { fonts?: { name: string, provider?: { name?: string } }[] } }} event */
+    /** @param {{ config: Config }} event */
     'astro:config:done': ({ config }) => {
-      const remote = (config.fonts ?? []).find((font) => font.provider?.name !== 'local');
-      if (!remote) return;
-      throw new Error(
-        `The configuration requires the font "${remote.name}" from ${remote.provider?.name ?? 'a provider'}, but builds have ` +
-          'no network. Use an installed @fontsource package, or put the font file under src/assets and use ' +
-          'fontProviders.local().',
-      );
+      refuseRemoteFonts(config);
+      requirePublicDir(config);
     },
   },
 };
+
+/**
+ * Without a network, Astro skips such a font after ten seconds and still reports success.
+ * @param {Config} config
+ */
+function refuseRemoteFonts({ fonts = [] }) {
+  const remote = fonts.find((font) => font.provider?.name !== 'local');
+  if (!remote) return;
+  throw new Error(
+    `The configuration requires the font "${remote.name}" from ${remote.provider?.name ?? 'a provider'}, but builds have ` +
+      'no network. Use an installed @fontsource package, or put the font file under src/assets and use ' +
+      'fontProviders.local().',
+  );
+}
+
+/**
+ * Files of another folder would be served without a check of their format.
+ * @param {Config} config
+ */
+function requirePublicDir({ publicDir, root, vite }) {
+  if (publicDir.href === new URL('public/', root).href && vite?.publicDir === undefined) return;
+  throw new Error(
+    'The configuration sets publicDir, which the platform sets itself. Remove it, and put files that are served ' +
+      'unchanged, for example favicon.ico and robots.txt, in src/static/.',
+  );
+}
 
 try {
   await build({
     ...settings(order.root, order.cacheDir),
     site: order.siteUrl,
-    integrations: [refuseRemoteFonts],
+    integrations: [refuseSettings],
   });
 } catch (error) {
   fail(error);

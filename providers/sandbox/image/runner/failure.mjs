@@ -1,6 +1,7 @@
 /** Turns an error of the framework into a sentence for the site's owner and a longer text for the log. */
 import { relative } from 'node:path';
 import { stripVTControlCharacters as plain } from 'node:util';
+import { nearest, packageOf } from './offered.mjs';
 
 /**
  * @typedef {Error & {
@@ -12,9 +13,10 @@ import { stripVTControlCharacters as plain } from 'node:util';
 /**
  * @param {unknown} thrown
  * @param {string} root
+ * @param {Record<string, string>} offered versions of the offered packages, by name
  * @returns {{ message: string, text: string }}
  */
-export function describe(thrown, root) {
+export function describe(thrown, root, offered) {
   if (!(thrown instanceof Error)) return { message: String(thrown), text: String(thrown) };
   /** @type {FrameworkError} */
   const error = thrown;
@@ -26,8 +28,43 @@ export function describe(thrown, root) {
   if (error.hint) parts.push(`  Hint: ${plain(error.hint)}`);
   const stack = error.stack?.split('\n').filter((row) => /^\s+at /.test(row) && row.includes(`${root}/`)) ?? [];
   if (stack.length > 0) parts.push(stack.slice(0, 8).join('\n').replaceAll(`${root}/`, ''));
-  const brief = shorten(summary);
+  const brief = explain(summary, offered) ?? shorten(summary);
   return { message: place && !brief.includes(place) ? `${place}: ${brief}` : brief, text: parts.join('\n') };
+}
+
+const elsewhere = 'Deploy what needs more than that as built output.';
+
+/**
+ * A sentence for causes that the framework's own message explains for other places: a package, a server or a network.
+ * @param {string} summary
+ * @param {Record<string, string>} offered
+ */
+function explain(summary, offered) {
+  if (/server adapter/.test(summary))
+    return `Sites are static files, so no page can be rendered on request. ${elsewhere}`;
+  if (/^(fetch failed|.*\bENOTFOUND\b|.*\bEAI_AGAIN\b)/.test(summary))
+    return `A build has no network, so it cannot fetch anything. Put the data or the image into the source. ${elsewhere}`;
+  const name = missingPackage(summary);
+  if (!name || name in offered) return undefined;
+  const near = nearest(name, offered);
+  return `The package "${name}" is not offered here${near ? `; the nearest that is offered is "${near}"` : ''}. ${elsewhere}`;
+}
+
+const missing = [
+  /Cannot find (?:module|package) '([^'\n]+)'/,
+  /failed to resolve import "([^"\n]+)"/i,
+  /Could not (?:resolve|import) [`'"]([^`'"\n]+)[`'"]/i,
+  /Preprocessor dependency "([^"\n]+)" not found/,
+  /Install it with:\s+npm install (\S+)/,
+];
+
+/** @param {string} summary */
+function missingPackage(summary) {
+  for (const pattern of missing) {
+    const name = packageOf(pattern.exec(summary)?.[1] ?? '');
+    if (name && !name.startsWith('node:')) return name;
+  }
+  return undefined;
 }
 
 /**

@@ -26,9 +26,10 @@ import { takeCache, writeCache } from './cache.mjs';
 import { add, writeOutput } from './output.mjs';
 import { readParts } from './parts.mjs';
 import { SiteFailure, unpack } from './source.mjs';
+import { linkStaticFiles } from './static.mjs';
 
 const packages = dirname(import.meta.dirname);
-const root = process.env.FRONTAGE_ROOT ?? '/site';
+const root = process.env.FRONTAGE_ROOT ?? join(packages, 'site');
 const temporary = tmpdir();
 const cacheDir = join(temporary, 'cache');
 const reasonBytesMax = 16_384;
@@ -87,7 +88,7 @@ async function unpackSite(parts) {
   return given;
 }
 
-/** Adds the platform's packages to the source, and its frozen files if the source lacks them. */
+/** Adds the platform's packages to the source, its frozen files if the source lacks them, and the static files to `public/`. */
 async function furnish() {
   for (const name of ['package.json', 'package-lock.json']) {
     await copyFile(join(packages, name), join(root, name), constants.COPYFILE_EXCL).catch((error) => {
@@ -95,6 +96,7 @@ async function furnish() {
     });
   }
   await symlink(join(packages, 'node_modules'), join(root, 'node_modules'));
+  linkStaticFiles(root);
 }
 
 /**

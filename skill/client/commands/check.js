@@ -1,0 +1,107 @@
+/** `check`: what a folder imports that sites here cannot. */
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, extname, join, relative } from 'node:path';
+import { json } from '../call.js';
+import { log, plain, print, toJson } from '../output.js';
+import { exits, usage } from '../server.js';
+
+/** @typedef {import('./commands.js').Command} Command */
+
+const sources = new Set('.astro .js .mjs .cjs .jsx .ts .mts .cts .tsx .svelte .vue .mdx .css .scss .sass'.split(' '));
+const skipped = new Set(['node_modules', 'dist', '.astro', '.git']);
+const sourceBytesMax = 1_048_576;
+/** Names in one request. */
+const namesMax = 50;
+
+const imports = [
+  /\b(?:import|export)\s+(?:type\s+)?(?:[\w$*{][^'"`;]*?\sfrom\s*|)['"]([^'"\n]+)['"]/g,
+  /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g,
+  /@(?:import|plugin|reference)\s+(?:url\()?['"]([^'"\n]+)['"]/g,
+];
+
+/** @type {Command} */
+export const check = {
+  use: 'frontage check <folder>',
+  about: 'List the packages that the source in a folder imports and sites here cannot, with the nearest that they can.',
+  async run(server, [folder], { json: asJson }) {
+    if (!folder || !existsSync(folder)) throw usage('Specify the folder of the source.', check.use);
+    const places = await importsBelow(folder);
+    const names = [...places.keys()];
+    const missing = [];
+    for (let from = 0; from < names.length; from += namesMax) {
+      const query = names.slice(from, from + namesMax).map((name) => `name=${encodeURIComponent(name)}`);
+      missing.push(...(await json(server, 'GET', `/v1/packages?${query.join('&')}`)).missing);
+    }
+    const found = missing.map(({ name, nearest }) => ({ name, nearest, files: places.get(name) ?? [] }));
+    if (asJson) print(toJson({ missing: found }));
+    else report(found);
+    return found.length === 0 ? exits.done : exits.refused;
+  },
+};
+
+/** @param {{ name: string, nearest: string | null, files: string[] }[]} missing */
+function report(missing) {
+  if (missing.length === 0) return log('✓ Every package that the source imports is offered.');
+  for (const { name, nearest, files } of missing) {
+    const more = files.length > 3 ? ` and ${files.length - 3} more` : '';
+    print(`${plain(name)}  ${files.slice(0, 3).map(plain).join(', ')}${more}`);
+    if (nearest) print(`  nearest: ${plain(nearest)}`);
+  }
+  log('→ Packages are fixed. Use the nearest ones, or build elsewhere and run: frontage deploy <site> <folder>');
+}
+
+/**
+ * The packages that files import, each with the files. Left out are paths, aliases of tsconfig.json, and modules of Node and Astro.
+ * @param {string} root
+ */
+async function importsBelow(root) {
+  const aliases = await aliasesOf(root);
+  /** @type {Map<string, string[]>} */
+  const places = new Map();
+  for (const file of await sourcesBelow(root)) {
+    const text = (await readFile(file)).subarray(0, sourceBytesMax).toString('utf8');
+    const specifiers = imports.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name));
+    for (const specifier of new Set(specifiers)) {
+      const name = /^(@[\w.-]+\/[\w.-]+|[a-z0-9][\w.-]*)(\/|$)/i.exec(specifier)?.[1];
+      if (!name || aliases.some((alias) => specifier.startsWith(alias)) || isPath(root, file, specifier)) continue;
+      const known = places.get(name) ?? [];
+      const shown = relative(root, file);
+      if (known.at(-1) !== shown) places.set(name, [...known, shown]);
+    }
+  }
+  return places;
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ * @param {string} specifier
+ */
+function isPath(root, file, specifier) {
+  return [dirname(file), root, join(root, 'src')].some((folder) => existsSync(join(folder, specifier)));
+}
+
+/**
+ * What `paths` in the configuration of TypeScript begin with. It may have comments, so it is not parsed as JSON.
+ * @param {string} root
+ */
+async function aliasesOf(root) {
+  const text = await readFile(join(root, 'tsconfig.json'), 'utf8').catch(() => '');
+  const paths = /"paths"\s*:\s*\{([^}]*)\}/.exec(text)?.[1] ?? '';
+  return [...paths.matchAll(/"([^"]+)"\s*:/g)].map(([, alias = '']) => alias.replace(/\*$/, '')).filter(Boolean);
+}
+
+/**
+ * @param {string} folder
+ * @returns {Promise<string[]>}
+ */
+async function sourcesBelow(folder) {
+  const items = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !skipped.has(name));
+  const below = items.map(async (item) => {
+    const path = join(folder, item.name);
+    if (item.isDirectory()) return sourcesBelow(path);
+    return item.isFile() && sources.has(extname(item.name).toLowerCase()) ? [path] : [];
+  });
+  return (await Promise.all(below)).flat();
+}

@@ -1,0 +1,141 @@
+/** A site built here and by Astro's own command, with the same packages, has the same bytes. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { makeImageFolder } from '#providers/sandbox/image/image.ts';
+import type { Sandbox } from '#providers/sandbox/sandbox.ts';
+import { openUnprotectedSandbox } from '#providers/sandbox/unprotected.ts';
+import { build, dataDir, newOwner, openKind, type Site } from './fixture.ts';
+import { describeFirst } from './kinds.ts';
+
+const run = promisify(execFile);
+/** The memory of a real build. */
+const limits = { memoryBytes: 2 * 1024 ** 3, timeoutMs: 240_000 };
+
+/** What real projects use most. Code is plain text: a highlighter stops colouring where a machine is too slow. It has transitions, plugins of Markdown, islands, icons, highlighted code, Sass, variable fonts. */
+const project: Site = {
+  'astro.config.mjs': `
+    import { defineConfig } from 'astro/config';
+    import { unified } from '@astrojs/markdown-remark';
+    import mdx from '@astrojs/mdx';
+    import preact from '@astrojs/preact';
+    import react from '@astrojs/react';
+    import solid from '@astrojs/solid-js';
+    import svelte from '@astrojs/svelte';
+    import vue from '@astrojs/vue';
+    import tailwindcss from '@tailwindcss/vite';
+    import expressiveCode from 'astro-expressive-code';
+    import icon from 'astro-icon';
+    import remarkToc from 'remark-toc';
+    import rehypeSlug from 'rehype-slug';
+    const shout = () => (tree) => { for (const node of tree.children) if (node.type === 'heading') node.children[0].value += '!'; };
+    const mark = () => (tree) => { for (const node of tree.children) if (node.tagName === 'p') node.properties.className = ['marked']; };
+    export default defineConfig({
+      site: 'https://shop.example',
+      integrations: [expressiveCode(), mdx(), icon(), svelte(), vue(),
+        react({ include: ['**/react/*'] }), preact({ include: ['**/preact/*'] }), solid({ include: ['**/solid/*'] })],
+      vite: { plugins: [tailwindcss()] },
+      markdown: { processor: unified({ remarkPlugins: [remarkToc, shout], rehypePlugins: [rehypeSlug, mark] }) },
+    });`,
+  'src/layouts/Page.astro': `---
+    import { ClientRouter } from 'astro:transitions';
+    import { Icon } from 'astro-icon/components';
+    import { SEO } from 'astro-seo';
+    import '@fontsource-variable/montserrat';
+    import '../styles/global.css';
+    import '../styles/site.scss';
+    ---
+    <html lang="en"><head><meta charset="utf-8"><SEO title="Shop" /><ClientRouter /></head>
+    <body><Icon name="tabler:home" /><main transition:animate="slide"><slot /></main></body></html>
+    <style>main { max-width: 40rem; }</style>`,
+  'src/styles/global.css': '@import "tailwindcss";',
+  'src/styles/site.scss': '$red: #a00; main { h1 { color: $red; } }',
+  'src/pages/index.astro': `---
+    import clsx from 'clsx';
+    import { twMerge } from 'tailwind-merge';
+    import dayjs from 'dayjs';
+    import Page from '../layouts/Page.astro';
+    import Counter from '../components/react/Counter.jsx';
+    import Toggle from '../components/preact/Toggle.jsx';
+    import Sum from '../components/solid/Sum.jsx';
+    import Menu from '../components/Menu.svelte';
+    import Map from '../components/Map.vue';
+    ---
+    <Page><h1 class={twMerge(clsx('p-2', 'p-4'))}>{dayjs('2026-11-26').format('D MMMM')}</h1>
+    <Counter client:load /><Toggle client:idle /><Sum client:visible /><Menu client:load /><Map client:only="vue" /></Page>`,
+  'src/pages/post.md':
+    '---\nlayout: ../layouts/Page.astro\n---\n# Bread\n\n## Contents\n\n## Rye\n\nText\n\n```text\nconst a = 1;\n```\n',
+  'src/pages/recipe.mdx': '# Cake\n\n## Icing\n\n{1 + 1}\n',
+  'src/components/react/Counter.jsx': `import { useState } from 'react';
+    export default () => { const [n, set] = useState(0); return <button onClick={() => set(n + 1)}>{n}</button>; };`,
+  'src/components/preact/Toggle.jsx': `import { useState } from 'preact/hooks';
+    export default () => { const [on, set] = useState(false); return <button onClick={() => set(!on)}>{String(on)}</button>; };`,
+  'src/components/solid/Sum.jsx': `import { createSignal } from 'solid-js';
+    export default () => { const [n, set] = createSignal(1); return <button onClick={() => set(n() * 2)}>{n()}</button>; };`,
+  'src/components/Menu.svelte':
+    '<script>let open = $state(false);</script><button onclick={() => (open = !open)}>{open}</button><style>button { color: teal; }</style>',
+  'src/components/Map.vue':
+    '<script setup>import { ref } from "vue"; const at = ref(1);</script><template><p>{{ at }}</p></template><style scoped>p { color: navy; }</style>',
+  'src/static/robots.txt': 'User-agent: *\nAllow: /\n',
+  'src/static/.well-known/security.txt': 'Contact: mailto:owner@shop.example\n',
+};
+
+/** Astro's command as its documentation has it: packages in the project's own folder, static files in `public/`. */
+async function buildPlainly(files: Site): Promise<Map<string, Buffer>> {
+  const { path } = await makeImageFolder(dataDir, () => {});
+  const root = await mkdtemp(join(tmpdir(), 'frontage-plain-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const copy = [join(path, 'opt/frontage/node_modules'), join(root, 'node_modules')];
+  await run('cp', ['-al', ...copy]).catch(() => run('cp', ['-a', ...copy])); // Links do not cross file systems.
+  for (const [name, content] of Object.entries(files)) {
+    const target = join(root, name.replace('src/static/', 'public/'));
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, content);
+  }
+  await writeFile(join(root, 'package.json'), await readFile(join(path, 'opt/frontage/package.json')));
+  const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1', NODE_ENV: 'production', TZ: 'UTC' };
+  await run(process.execPath, ['node_modules/astro/bin/astro.mjs', 'build'], { cwd: root, env });
+  const items = await readdir(join(root, 'dist'), { recursive: true, withFileTypes: true });
+  const built = new Map<string, Buffer>();
+  for (const item of items.filter((one) => one.isFile())) {
+    const file = join(item.parentPath, item.name);
+    built.set(file.slice(join(root, 'dist').length + 1), await readFile(file));
+  }
+  return built;
+}
+
+/** Astro makes the ids of islands from the project's absolute path, so they differ between any two machines. */
+const withoutIds = (bytes: Buffer | undefined) =>
+  bytes?.toString('latin1').replaceAll(/(<astro-island uid=)"\w+"/g, '$1');
+
+function expectSame(built: Map<string, Buffer>, plain: Map<string, Buffer>) {
+  expect([...built.keys()].sort()).toEqual([...plain.keys()].sort());
+  for (const [path, bytes] of plain) expect(withoutIds(built.get(path)), path).toBe(withoutIds(bytes));
+}
+
+describeFirst((kind) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await openKind(kind);
+  }, 300_000);
+  afterAll(() => sandbox?.close());
+
+  test('a project with transitions, plugins and islands builds as on any machine', { timeout: 300_000 }, async () => {
+    const plain = await buildPlainly(project);
+    const here = await build(sandbox, project, { limits });
+    expect(here.outcome, here.log).toEqual({ status: 'built' });
+    expectSame(here.files, plain);
+    expect(String(plain.get('index.html'))).toContain('astro-view-transitions-enabled');
+    expect(String(plain.get('post/index.html'))).toMatch(
+      /<h1 id="bread">Bread!<\/h1>[\s\S]*<p class="marked">Text<\/p>/,
+    );
+    expect(plain.has('.well-known/security.txt')).toBe(true);
+    const unprotected = await openUnprotectedSandbox({ dataDir, owner: newOwner(), onProgress: () => {} });
+    const { outcome, files, log } = await build(unprotected, project, { limits });
+    expect(outcome, log).toEqual({ status: 'built' });
+    expectSame(files, plain);
+  });
+});
