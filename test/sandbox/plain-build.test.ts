@@ -26,7 +26,6 @@ const project: Site = {
     import solid from '@astrojs/solid-js';
     import svelte from '@astrojs/svelte';
     import vue from '@astrojs/vue';
-    import tailwindcss from '@tailwindcss/vite';
     import expressiveCode from 'astro-expressive-code';
     import icon from 'astro-icon';
     import remarkToc from 'remark-toc';
@@ -37,7 +36,6 @@ const project: Site = {
       site: 'https://shop.example',
       integrations: [expressiveCode(), mdx(), icon(), svelte(), vue(),
         react({ include: ['**/react/*'] }), preact({ include: ['**/preact/*'] }), solid({ include: ['**/solid/*'] })],
-      vite: { plugins: [tailwindcss()] },
       markdown: { processor: unified({ remarkPlugins: [remarkToc, shout], rehypePlugins: [rehypeSlug, mark] }) },
     });`,
   'src/layouts/Page.astro': `---
@@ -45,13 +43,11 @@ const project: Site = {
     import { Icon } from 'astro-icon/components';
     import { SEO } from 'astro-seo';
     import '@fontsource-variable/montserrat';
-    import '../styles/global.css';
     import '../styles/site.scss';
     ---
     <html lang="en"><head><meta charset="utf-8"><SEO title="Shop" /><ClientRouter /></head>
     <body><Icon name="tabler:home" /><main transition:animate="slide"><slot /></main></body></html>
     <style>main { max-width: 40rem; }</style>`,
-  'src/styles/global.css': '@import "tailwindcss";',
   'src/styles/site.scss': '$red: #a00; main { h1 { color: $red; } }',
   'src/pages/index.astro': `---
     import clsx from 'clsx';
