@@ -6,11 +6,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { packageGroups } from '#providers/sandbox/offered-packages.ts';
 import { catalog, remedyInMarkdown } from '#runtime/errors.ts';
 import { bundleClient, clientPath } from './client-bundle.ts';
 
 export type SkillFile = { path: string; bytes: Buffer; sha256: string; type: string };
+export type PackageGroup = { name: string; packages: readonly { name: string; version: string }[] };
 export type SkillTree = { version: string; files: ReadonlyMap<string, SkillFile> };
 
 const here = import.meta.dirname;
@@ -22,9 +22,12 @@ const types: Record<string, string> = {
 /** The tree of an installation with these capabilities. The version is a hash of its contents: 16 hex digits. */
 export async function loadSkillTree({
   baseUrl,
+  packages,
   isOn,
 }: {
   baseUrl: string;
+  /** What sites can import, by purpose. */
+  packages: readonly PackageGroup[];
   isOn(capability: string): boolean;
 }): Promise<SkillTree> {
   const texts = new Map<string, string>();
@@ -34,7 +37,7 @@ export async function loadSkillTree({
     texts.set(path, path.endsWith('.md') ? removeDisabledParts(text, isOn) : text);
   }
   texts.set('reference/errors.md', errorTable());
-  texts.set('reference/packages.md', packagesPage());
+  texts.set('reference/packages.md', packagesPage(packages));
   const kept = [...texts].filter(([, text]) => text !== '').sort(([a], [b]) => (a < b ? -1 : 1));
   const files = new Map(kept.map(([path, text]) => [path, fileOf(path, text)]));
   const version = createHash('sha256');
@@ -42,8 +45,8 @@ export async function loadSkillTree({
   return { version: version.digest('hex').slice(0, 16), files };
 }
 
-function packagesPage(): string {
-  const rows = packageGroups().map(
+function packagesPage(groups: readonly PackageGroup[]): string {
+  const rows = groups.map(
     ({ name, packages }) => `| ${name} | ${packages.map((one) => `\`${one.name}\` ${one.version}`).join(', ')} |`,
   );
   return `# Packages

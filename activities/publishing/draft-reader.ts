@@ -4,9 +4,15 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import {
+  type DraftData,
+  type DraftMark,
+  draftDataOf,
+  draftMarkOf,
+  UnreadableFrontMatter,
+} from '#providers/repositories/drafts.ts';
 import { startSlices } from '#runtime/slices.ts';
 import type { Verdict } from './draft-thread.ts';
-import { type DraftData, type DraftMark, draftDataOf, draftMarkOf, UnreadableFrontMatter } from './drafts.ts';
 
 export type DraftReader = {
   /** Whether the file is a draft, see `draftMarkOf`. Throws UnreadableFrontMatter, also when all files took too long. */

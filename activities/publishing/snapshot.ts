@@ -8,13 +8,13 @@ import { type Pack, pack } from 'tar-stream';
 import { headersFile } from '#providers/headers/file.ts';
 import { contentFolder } from '#providers/paths.ts';
 import { redirectsFile } from '#providers/redirects/file.ts';
+import { mayBeDraft, UnreadableFrontMatter } from '#providers/repositories/drafts.ts';
 import { bytesOf } from '#providers/repositories/objects.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
 import { createDraftReader, type DraftReader } from './draft-reader.ts';
-import { mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
 import { ExecutedFiles } from './executed.ts';
 
 /** The build copies `public/` unchanged, so these files reach the output under their own names. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
-import { packageGroups } from '#providers/sandbox/offered-packages.ts';
+import { packageGroups } from '#providers/sandbox/image/offered-packages.ts';
 import { missingFrom } from './rules.ts';
 
 const namesMax = 200;

@@ -1,7 +1,7 @@
 /** Which packages of a project are not offered. */
 import { isBuiltin } from 'node:module';
+import { offeredPackages } from '#providers/sandbox/image/offered-packages.ts';
 import { nearest, packageOf } from '#providers/sandbox/image/runner/offered.mjs';
-import { offeredPackages } from '#providers/sandbox/offered-packages.ts';
 
 /** The packages of these imports that are not offered, each once. Paths, addresses and modules of Node are left out. */
 export function missingFrom(imports: readonly string[]): { name: string; nearest: string | null }[] {

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { offeredPackages } from '#providers/sandbox/image/offered-packages.ts';
 import { describe as describeFailure } from '#providers/sandbox/image/runner/failure.mjs';
 import { nearest, packageOf } from '#providers/sandbox/image/runner/offered.mjs';
-import { offeredPackages } from '#providers/sandbox/offered-packages.ts';
 import { createFixture } from '#test/api/fixture.ts';
 import { useBundledClient } from '#test/skill/bundled-client.ts';
 

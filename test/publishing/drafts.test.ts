@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDraftReader } from '#activities/publishing/draft-reader.ts';
-import { draftMarkOf, mayBeDraft, UnreadableFrontMatter } from '#activities/publishing/drafts.ts';
 import { unusualDraftsMessage } from '#api/deployments/warnings/drafts.ts';
+import { draftMarkOf, mayBeDraft, UnreadableFrontMatter } from '#providers/repositories/drafts.ts';
 
 test.each([
   ['a.md', '---\ndraft: true\n---\n', true],
@@ -69,7 +69,7 @@ test('data that take long to read are refused and delay nothing else', async () 
   await expect(reader.isDraft('b.yml', 'draft: true')).rejects.toThrow('takes too long to read');
 });
 
-test('a draft that says so in other words than draft: true is told apart', () => {
+test('an unusual mark of a draft differs from draft: true', () => {
   const markOf = (text: string) => draftMarkOf({ format: 'yaml', text });
   expect(markOf('draft: true')).toBe('draft');
   for (const text of ['draft: yes', 'Draft: true', 'draft: "true"', 'draft: 1'])

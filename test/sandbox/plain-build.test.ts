@@ -56,12 +56,12 @@ const project: Site = {
     import clsx from 'clsx';
     import { twMerge } from 'tailwind-merge';
     import dayjs from 'dayjs';
-    import Page from '../layouts/Page.astro';
-    import Counter from '../components/react/Counter.jsx';
-    import Toggle from '../components/preact/Toggle.jsx';
-    import Sum from '../components/solid/Sum.jsx';
-    import Menu from '../components/Menu.svelte';
-    import Map from '../components/Map.vue';
+    import Page from "../layouts/Page.astro";
+    import Counter from "../components/react/Counter.jsx";
+    import Toggle from "../components/preact/Toggle.jsx";
+    import Sum from "../components/solid/Sum.jsx";
+    import Menu from "../components/Menu.svelte";
+    import Map from "../components/Map.vue";
     ---
     <Page><h1 class={twMerge(clsx('p-2', 'p-4'))}>{dayjs('2026-11-26').format('D MMMM')}</h1>
     <Counter client:load /><Toggle client:idle /><Sum client:visible /><Menu client:load /><Map client:only="vue" /></Page>`,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '#api/capabilities.ts';
 import { inboxKinds } from '#api/inbox/item.ts';
+import { packageGroups } from '#providers/sandbox/image/offered-packages.ts';
 import { loadSkillTree, removeDisabledParts } from '#skill/tree.ts';
 import { callWith, createFixture, errorOf } from '#test/api/fixture.ts';
 import { routesOf } from '#test/api/samples.ts';
@@ -31,7 +32,11 @@ const textOf = async (call: typeof anyone) => {
   const texts = await Promise.all(files.map(({ path }) => call('GET', `/skill/${path}`)));
   return texts.map(({ text }) => text).join('\n');
 };
-const everything = await loadSkillTree({ baseUrl: 'https://api.example.com', isOn: () => true });
+const everything = await loadSkillTree({
+  baseUrl: 'https://api.example.com',
+  packages: packageGroups(),
+  isOn: () => true,
+});
 const markdown = [...everything.files.values()].filter(({ path }) => path.endsWith('.md'));
 
 test('the tree is listed, and each file matches, with and without a token', async () => {
@@ -59,11 +64,15 @@ test('the tree is listed, and each file matches, with and without a token', asyn
 test('the tree’s version is in the account, and changes with any byte', async () => {
   const { version } = (await agent.call('GET', '/v1/skill')).body;
   expect((await agent.call('GET', '/v1/account')).body.skill).toBe(version);
-  const elsewhere = await loadSkillTree({ baseUrl: 'https://other.example.com', isOn: () => true });
+  const elsewhere = await loadSkillTree({
+    baseUrl: 'https://other.example.com',
+    packages: packageGroups(),
+    isOn: () => true,
+  });
   expect(elsewhere.version).not.toBe(everything.version);
-  expect((await loadSkillTree({ baseUrl: 'https://api.example.com', isOn: () => true })).version).toBe(
-    everything.version,
-  );
+  expect(
+    (await loadSkillTree({ baseUrl: 'https://api.example.com', packages: packageGroups(), isOn: () => true })).version,
+  ).toBe(everything.version);
 });
 
 test('/llms.txt links to every page', async () => {
@@ -159,7 +168,7 @@ test('the API accepts every body that the skill teaches', async () => {
 
 test('every marker names a capability, and an unclosed marker is an error', async () => {
   const asked = new Set<string>();
-  await loadSkillTree({ baseUrl: 'x', isOn: (name) => asked.add(name).size > 0 });
+  await loadSkillTree({ baseUrl: 'x', packages: packageGroups(), isOn: (name) => asked.add(name).size > 0 });
   expect([...asked].filter((name) => !(capabilities as readonly string[]).includes(name))).toEqual([]);
   const only =
     (...on: string[]) =>

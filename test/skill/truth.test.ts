@@ -1,8 +1,10 @@
 /** Everything that the skill tree names exists: fields, error codes, paths, commands and font families. */
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '#api/capabilities.ts';
+import { packageGroups } from '#providers/sandbox/image/offered-packages.ts';
 import { toolName } from '#rules/calls/calls.ts';
 import { limitNames } from '#rules/limit-names.ts';
 import { catalog } from '#runtime/errors.ts';
@@ -15,7 +17,11 @@ const root = join(import.meta.dirname, '../..');
 const fixture = await createFixture({});
 afterAll(() => fixture.close());
 const description = (await callWith(fixture.url)('GET', '/openapi.json')).body;
-const { files } = await loadSkillTree({ baseUrl: 'https://api.example.com', isOn: () => true });
+const { files } = await loadSkillTree({
+  baseUrl: 'https://api.example.com',
+  packages: packageGroups(),
+  isOn: () => true,
+});
 const pages = [...files.values()].filter(({ path }) => path.endsWith('.md'));
 const operations = Object.values<Record<string, { operationId: string }>>(description.paths)
   .flatMap((methods) => Object.values(methods))

@@ -1,6 +1,7 @@
 /** Posts that are drafts, but say so in other words than `draft: true`, which most themes would publish. */
-import { draftDataOf, draftMarkOf, mayBeDraft } from '#activities/publishing/drafts.ts';
+
 import { printable } from '#providers/paths.ts';
+import { draftDataOf, draftMarkOf, mayBeDraft } from '#providers/repositories/drafts.ts';
 import { bytesOf } from '#providers/repositories/objects.ts';
 import type { Repositories } from '#providers/repositories.ts';
 

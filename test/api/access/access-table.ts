@@ -68,7 +68,6 @@ export const table: Record<string, Entry> = {
   'POST /v1/sketches': { rule: 'tokens', body: { title: 'T', directions: [{ name: 'One', html: '<p>1' }] } },
   'DELETE /v1/sketches/{id}': { rule: 'holder', path: (fixture) => fixture.ownersSketch() },
   'POST /v1/photos/search': { rule: 'tokens', body: { query: 'bread' } },
-
   'POST /v1/sites': { rule: 'tokens', body: { name: 'admin', title: 'A title' }, refusal: 'invalid_name' },
   'GET /v1/sites': tokens,
   'GET /v1/sites/{id}': members,

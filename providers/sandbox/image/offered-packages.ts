@@ -1,6 +1,5 @@
 /** What a site can import, by purpose. */
-import { join } from 'node:path';
-import { readOffered } from './image/runner/offered.mjs';
+import { readOffered } from './runner/offered.mjs';
 
 export type PackageGroup = { name: string; packages: { name: string; version: string }[] };
 
@@ -20,7 +19,7 @@ const groups: [name: string, of: RegExp][] = [
 ];
 
 /** Versions by name. */
-export const offeredPackages = readOffered(join(import.meta.dirname, 'image'));
+export const offeredPackages = readOffered(import.meta.dirname);
 
 /** All offered packages, each in one group. */
 export function packageGroups(): PackageGroup[] {
