@@ -55,6 +55,8 @@ declare module 'fastify' {
     answers?: readonly string[];
     /** The body is a file, read by the parser of the scope. */
     rawBody?: boolean;
+    /** Media types of a body of bytes; any if absent. */
+    takes?: readonly string[];
     /**
      * The response contains a secret of `request.newSecret`. Only a repeated request with the same key returns it
      * again.

@@ -8,7 +8,7 @@ import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { capFiles, fileOf, readFiles } from '#api/plugins/file-body.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { receiveArchive } from './archive.ts';
+import { archiveTypes, receiveArchive } from './archive.ts';
 import { receiveFile } from './files.ts';
 import { nameFiles, stillMissing } from './manifest.ts';
 import { completeUpload, startUpload } from './rules.ts';
@@ -123,7 +123,13 @@ export function outputRoutes(app: Api, deps: Deps): void {
     scope.post(
       '/v1/deployments/:id/archive',
       {
-        config: { operation: 'deployment.send_archive', needs: 'write', capability: 'files', rawBody: true },
+        config: {
+          operation: 'deployment.send_archive',
+          needs: 'write',
+          capability: 'files',
+          rawBody: true,
+          takes: archiveTypes,
+        },
         schema: {
           summary: 'Send all files of an upload as one archive',
           description:

@@ -54,7 +54,8 @@ export function idempotency(
 
   scope.addHook('preHandler', async (request, reply) => {
     const key = readKey(request);
-    if (key === undefined) return;
+    // The bytes of a file are not compared: a call that takes one is safe to repeat.
+    if (key === undefined || request.routeOptions.config.rawBody) return;
     const { showsSecret = false } = request.routeOptions.config;
     const call = { ...whose(request), ...repeatable(request, key) };
     request.attempt = await withRequestSignal(deps, reply, (stop) => begin(deps, call, { showsSecret, replays, stop }));

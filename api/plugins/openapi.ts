@@ -39,16 +39,17 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
       const { schema, url } = jsonSchemaTransform(document);
       // Git has its own protocol.
       if (!schema) return { schema: { hide: true }, url };
-      const isPost = document.route.method === 'POST' && url.startsWith('/v1/');
+      const { answers, needs, ownerOnly, rawBody, takes = ['application/octet-stream'] } = document.route.config ?? {};
+      const isPost = document.route.method === 'POST' && url.startsWith('/v1/') && !rawBody;
       const shown = { ...schema, ...(isPost && !schema.security ? { headers: idempotencyHeader } : {}) };
       if (isEmptyObject(shown.body)) delete shown.body;
       if (isEmptyObject(shown.querystring)) delete shown.querystring;
-      const { answers, needs, ownerOnly } = document.route.config ?? {};
+      if (rawBody) Object.assign(shown, { consumes: takes, body: { type: 'string', format: 'binary' } });
       if (needs) Object.assign(shown, scopeOf(needs, ownerOnly, shown.description));
       if (answers) shown.response = asTypes(shown.response as Answers, answers);
       return nameWildcard(shown, url);
     },
-    transformObject: (document) => linkCalls(freeBodies(dropUnused(jsonSchemaTransformObject(document)))),
+    transformObject: (document) => linkCalls(forTools(freeBodies(dropUnused(jsonSchemaTransformObject(document))))),
   });
 }
 
@@ -158,6 +159,19 @@ function freeBodies<Document extends object>(document: Document): Document {
     const named = schema?.$ref ? components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''] : schema;
     if (requestBody && named && !named.required?.length) requestBody.required = false;
   }
+  return document;
+}
+
+type Answered = { tags?: { name: string }[]; paths?: Record<string, Record<string, AnsweredOperation>> };
+type AnsweredOperation = { tags?: string[]; responses?: Record<string, unknown> };
+
+/** What generators and linters look for: declared tags, and refusals as such beside the default response. */
+function forTools<Document extends object>(document: Document): Document {
+  const described = document as Answered;
+  const operations = Object.values(described.paths ?? {}).flatMap((methods) => Object.values(methods));
+  for (const { responses } of operations) if (responses?.default) responses['4XX'] = responses.default;
+  const names = new Set(operations.flatMap(({ tags = [] }) => tags));
+  described.tags = [...names].sort().map((name) => ({ name }));
   return document;
 }
 

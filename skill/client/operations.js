@@ -13,7 +13,7 @@ import { hashOf, usage } from './server.js';
 /**
  * @typedef {{
  *   noun: string, verb: string, method: string, path: string, summary: string, description?: string, parts: string[],
- *   query: any[], body: any, resolveRef: (schema: any) => any, takesFile: boolean,
+ *   query: any[], body: any, resolveRef: (schema: any) => any, takesFile: boolean, fileTypes: string[],
  * }} Operation
  */
 
@@ -63,7 +63,8 @@ export async function operationsOf(server) {
         query: (operation.parameters ?? []).filter((/** @type {any} */ one) => one.in === 'query'),
         body: resolveRef(content['application/json']?.schema),
         resolveRef,
-        takesFile: method === 'put' && !content['application/json'],
+        takesFile: Object.keys(content).length > 0 && !content['application/json'],
+        fileTypes: Object.keys(content),
       };
     }),
   );
@@ -127,6 +128,24 @@ async function readValue(flag, written, schema, use) {
   }
 }
 
+/** Media types of archives, by the ends of their names. @type {[RegExp, string][]} */
+const archiveTypes = [
+  [/\.zip$/i, 'application/zip'],
+  [/\.t?gz$/i, 'application/gzip'],
+  [/\.tar$/i, 'application/x-tar'],
+];
+
+/**
+ * The content-type of a file, if the operation takes certain ones.
+ * @param {Operation} operation
+ * @param {string} file
+ * @returns {Record<string, string>}
+ */
+function typeOf({ fileTypes }, file) {
+  const found = archiveTypes.find(([name, type]) => fileTypes.includes(type) && name.test(file));
+  return found ? { 'content-type': found[1] } : {};
+}
+
 /**
  * Calls an operation. Returns the parsed body, or the stream of a file.
  * @param {Server} server
@@ -150,10 +169,12 @@ export async function runOperation(server, operation, words, options) {
     throw usage('--file must name an existing file.', usageOf(operation));
   const response = await call(server, method, `${path}${search.size > 0 ? `?${search}` : ''}`, {
     ...(takesFile ? { file: String(file) } : schema ? { body } : {}),
-    headers:
-      waits || options.wait === undefined
+    headers: {
+      ...(takesFile ? typeOf(operation, String(file)) : {}),
+      ...(waits || options.wait === undefined
         ? {}
-        : { prefer: options.wait === '0' ? 'respond-async' : `wait=${options.wait}` },
+        : { prefer: options.wait === '0' ? 'respond-async' : `wait=${options.wait}` }),
+    },
   });
   if (!response.headers.get('content-type')?.startsWith('application/json')) return { file: response.body };
   return { body: await bodyOf(response) };

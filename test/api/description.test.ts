@@ -51,6 +51,20 @@ test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as cons
   },
 );
 
+test('a call that takes a file says so, refusals have a schema, and tags are declared', () => {
+  const bodyOf = (method: string, path: string) =>
+    Object.keys(document.paths[path][method].requestBody.content as object);
+  expect(bodyOf('put', '/v1/sites/{id}/assets/{path}')).toEqual(['application/octet-stream']);
+  expect(bodyOf('put', '/v1/deployments/{id}/files/{sha256}')).toEqual(['application/octet-stream']);
+  const archive = ['application/x-tar', 'application/gzip', 'application/zip'];
+  expect(bodyOf('post', '/v1/deployments/{id}/archive')).toEqual(archive);
+  for (const { operation } of routes) expect(operation.responses['4XX']).toEqual(operation.responses.default);
+  const declared = document.tags.map(({ name }: { name: string }) => name);
+  expect(new Set(routes.flatMap(({ path, method }) => document.paths[path][method.toLowerCase()].tags))).toEqual(
+    new Set(declared),
+  );
+});
+
 test('operation names are unique, and only the sign-in exchange is open under /v1', () => {
   const ids = routes.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);

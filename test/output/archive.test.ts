@@ -15,7 +15,10 @@ const { begin, complete, name } = sender(owner);
 const site = await createSite(owner);
 
 const send = (upload: { id: string }, type: string, raw: Buffer, caller = owner) =>
-  caller.call('POST', `/v1/deployments/${upload.id}/archive`, { raw, headers: { 'content-type': type } });
+  caller.call('POST', `/v1/deployments/${upload.id}/archive`, {
+    raw,
+    headers: { 'content-type': type, 'idempotency-key': 'ignored' },
+  });
 const isEmpty = async ({ id }: { id: string }) => {
   const rows = await fixture.deps.em().execute('select 1 from upload_file where deployment_id = ?', [id]);
   return rows.length === 0;

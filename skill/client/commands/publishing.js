@@ -1,12 +1,10 @@
 /** `publish`, `preview`, `deploy` and `open`. */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
 import { finishBuild, follow, logLive } from '../builds.js';
-import { call, gapMsMax, json, siteOf } from '../call.js';
+import { gapMsMax, json, siteOf } from '../call.js';
+import { withArchive } from '../folder-archive.js';
 import { log, plain, show, toJson } from '../output.js';
-import { exits, hashOf, Stop, usage } from '../server.js';
+import { exits, Stop, usage } from '../server.js';
 
 /** @typedef {import('./commands.js').Command} Command */
 
@@ -47,46 +45,21 @@ export const preview = {
 /** @type {Command} */
 export const deploy = {
   use: 'frontage deploy <site> <folder>',
-  about: 'Publish output that was built elsewhere. Only files that the server does not have yet are uploaded.',
+  about: 'Publish output that was built elsewhere. The folder is sent as one archive.',
   async run(server, [named, folder], { json: asJson }) {
     if (!folder) throw usage('Specify the folder that contains the build output.', deploy.use);
     const site = await siteOf(server, named);
-    const files = await filesBelow(folder);
-    const { id } = await json(server, 'POST', `/v1/sites/${site.id}/deployments`, { body: {} });
-    let sent = 0;
-    for (let from = 0; from < files.length; from += 1000) {
-      const part = files.slice(from, from + 1000);
-      const { missing } = await json(server, 'POST', `/v1/deployments/${id}/manifest`, {
-        body: { files: part.map(({ path, sha256, bytes }) => ({ path, sha256, bytes })) },
-      });
-      for (const sha256 of missing) {
-        const file = part.find((one) => one.sha256 === sha256)?.file;
-        if (!file) throw new Stop(exits.refused, 'The server requested a file that is not in the manifest.');
-        await call(server, 'PUT', `/v1/deployments/${id}/files/${sha256}`, { file });
-        sent += 1;
-      }
-    }
-    if (!asJson) log(`${sent} of ${files.length} files needed to be uploaded.`);
+    const { id, leftOut } = await withArchive(folder, async (file) => {
+      const { id } = await json(server, 'POST', `/v1/sites/${site.id}/deployments`, { body: {} });
+      const headers = { 'content-type': 'application/gzip' };
+      const { left_out: leftOut } = await json(server, 'POST', `/v1/deployments/${id}/archive`, { file, headers });
+      return { id, leftOut };
+    });
+    if (!asJson && leftOut.length > 0) log(`Left out: ${leftOut.map(plain).join(', ')}`);
     const completed = await json(server, 'POST', `/v1/deployments/${id}/complete`, { body: {}, gapMs: gapMsMax });
     return finishBuild(await follow(server, completed, asJson), asJson);
   },
 };
-
-/** @param {string} folder */
-async function filesBelow(folder) {
-  const items = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => {
-    throw usage(`The folder ${folder} cannot be read.`);
-  });
-  return items
-    .filter((item) => item.isFile())
-    .map((item) => {
-      // `path` is the name of `parentPath` in Node 20 before 20.12.
-      const file = join(item.parentPath ?? /** @type {any} */ (item).path, item.name);
-      const bytes = readFileSync(file);
-      const path = relative(folder, file).split(sep).join('/');
-      return { file, path, bytes: bytes.length, sha256: hashOf(bytes) };
-    });
-}
 
 /** @type {Command} */
 export const open = {
