@@ -51,7 +51,7 @@ test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as cons
   },
 );
 
-test('a call that takes a file says so, refusals have a schema, and tags are declared', () => {
+test('bodies of files and refusals are described, and tags are declared', () => {
   const bodyOf = (method: string, path: string) =>
     Object.keys(document.paths[path][method].requestBody.content as object);
   expect(bodyOf('put', '/v1/sites/{id}/assets/{path}')).toEqual(['application/octet-stream']);
