@@ -1,7 +1,7 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { loadSite } from '#api/access.ts';
+import { loadSite, roleOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
@@ -80,7 +80,8 @@ export function commentRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { em, params, body } = request;
       const input = { messageId: request.newId('msg'), message: body.message };
-      return threadView(await replyTo(em, deps, agent(request), params.id, input), config);
+      const thread = await loadThread(em, request.actor, params.id);
+      return threadView(await replyTo(em, deps, await authorOf(request, thread.site.id), params.id, input), config);
     },
   );
 
@@ -107,11 +108,11 @@ export function commentRoutes(app: Api, deps: Deps): void {
     const { thread_id, action, note, page, body, ...rest } = input;
     const messageId = request.newId('msg');
     if (thread_id === undefined && action === undefined) {
-      await loadSite(em, request.actor, siteId);
+      const author = await authorOf(request, siteId);
       if (note !== undefined) throw mixed('A note requires thread_id and action.');
       if (body === undefined) throw errors.invalid_body('A new thread requires body, the text of the comment.');
       if (page === undefined) throw mixed('A new thread requires page, the path of the page to comment on.');
-      return await openThread(em, deps, agent(request), siteId, {
+      return await openThread(em, deps, author, siteId, {
         id: request.newId('thread'),
         messageId,
         page,
@@ -125,7 +126,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
     if (page !== undefined || body !== undefined || Object.keys(rest).length > 0) {
       throw mixed('A call that changes a thread accepts only thread_id, action and note.');
     }
-    return await changeThreadStatus(em, deps, agent(request), thread.id, { messageId, action, note });
+    return await changeThreadStatus(em, deps, await authorOf(request, siteId), thread.id, { messageId, action, note });
   }
 }
 
@@ -134,5 +135,8 @@ const mixed = (text: string) =>
     nextAction: `Send page and body to start a thread, or thread_id and action to change one. To reply, call ${call('comment.reply')} with a message.`,
   });
 
-/** A caller with a token comments as an agent. */
-const agent = ({ actor }: FastifyRequest): Author => ({ ...actor, kind: 'agent' });
+/** A caller with a token comments as an agent, a person in the console in their own name. Throws `not_found`. */
+async function authorOf({ em, actor }: FastifyRequest, siteId: string): Promise<Author> {
+  const site = await loadSite(em, actor, siteId);
+  return { ...actor, kind: actor.isSession ? roleOf(site, actor) : 'agent' };
+}

@@ -1,11 +1,136 @@
-/** A site's overview. */
+/** A site's overview and its versions. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendPage } from '#api/plugins/browser.ts';
-import { overviewPage } from '#web/console/overview.ts';
-import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
+import { Account } from '#db/accounts/account.ts';
+import { readLogTail } from '#db/deployments/build-log.ts';
+import type { Refused } from '#web/console/frame.ts';
+import { overviewPage, type PreviewShown } from '#web/console/overview.ts';
+import { sitePath } from '#web/console/tabs.ts';
+import { type VersionPage, versionPage } from '#web/console/version.ts';
+import { isRunning, statusWords, type VersionShown } from '#web/console/versions.ts';
+import { action } from './actions.ts';
+import { type Console, consolePage, type Named, siteFrameOf, siteOfPage } from './frame.ts';
+import { read } from './reading.ts';
 
-export function overviewPages({ app, deps }: Console): void {
-  app.get<Named>('/account/sites/:id', consolePage('overview'), async (request, reply) => {
-    const { site, frame } = await siteFrameOf(request, reply, deps);
-    return sendPage(reply, overviewPage(frame, { live: site.liveDeploymentId !== null }));
+const versionsShown = 30;
+const logBytes = 64 * 1024;
+const nothing = { source: false, content: false, address: false };
+
+type Whose = { created_by: string; created_via: { kind: string; name: string | null } | null };
+type Read = Omit<VersionShown, 'by'> & Whose;
+type OfVersion = { Params: { id: string; version: string } };
+
+export function overviewPages(console: Console): void {
+  const { app, deps } = console;
+  app.get<Named>('/account/sites/:id', consolePage('overview'), (request, reply) => show(request, reply, null));
+
+  app.get<OfVersion>('/account/sites/:id/versions/:version', consolePage('version'), (request, reply) =>
+    showVersion(request, reply, null),
+  );
+
+  app.get<OfVersion>(
+    '/account/sites/:id/versions/:version/progress',
+    consolePage('progress'),
+    async (request, reply) => {
+      const version = await readVersion(request);
+      const log = await readLogTail(request.em, version.id, logBytes);
+      reply.header('cache-control', 'no-store');
+      return { status: statusWords(version.status), isOver: !isRunning(version), log };
+    },
+  );
+
+  const publish = {
+    to: (id: string) => sitePath(id),
+    notice: 'The new version is being built. Visitors see it when it is ready.',
+  };
+  action(console, {
+    path: '/account/sites/:id/publish',
+    operation: 'site.publish',
+    input: ({ params }) => ({ id: params.id, scope: 'site' }),
+    done: (_answer, { params }) => ({ to: publish.to(params.id), notice: publish.notice }),
+    show,
   });
+
+  action(console, {
+    path: '/account/sites/:id/previews/:slot/publish',
+    operation: 'preview.publish',
+    input: ({ params }) => ({ id: params.id, slot: (params as unknown as { slot: string }).slot }),
+    done: (_answer, { params }) => ({ to: sitePath(params.id), notice: 'The preview is being published.' }),
+    show,
+  });
+
+  action(console, {
+    path: '/account/sites/:id/versions/:version/restore',
+    operation: 'deployment.restore',
+    input: ({ params }) => ({ id: (params as OfVersion['Params']).version }),
+    done: ({ number }, { params }) => ({ to: sitePath(params.id), notice: `Version ${number} is live again.` }),
+    show: (request, reply, refused) => showVersion(request as FastifyRequest<OfVersion>, reply, refused),
+  });
+
+  async function show(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
+    const { site, frame } = await siteFrameOf(request, reply, deps, refused);
+    const { id } = site;
+    const list = await read<{ items: Read[]; next_cursor: string | null }>(console, request, 'deployment.list', {
+      id,
+      limit: versionsShown,
+    });
+    const detail = await read<{ unpublished_changes?: typeof nothing }>(console, request, 'site.read', { id });
+    const live = site.liveDeploymentId
+      ? await read<Read>(console, request, 'deployment.read', { id: site.liveDeploymentId })
+      : null;
+    const named = await withNames(request, [...list.items, ...(live ? [live] : [])]);
+    // The builds of previews are listed with these.
+    const versions = named.slice(0, list.items.length).filter(({ kind, live_at }) => kind !== 'preview' || live_at);
+    const logged = versions.find(isRunning) ?? (versions[0]?.status === 'failed' ? versions[0] : undefined);
+    const page = {
+      versions,
+      live: live ? (named.at(-1) ?? null) : null,
+      unpublished: detail.unpublished_changes ?? nothing,
+      previews: await previewsOf(request, id),
+      log: logged ? await readLogTail(request.em, logged.id, logBytes) : '',
+      more: list.next_cursor !== null,
+    };
+    return sendPage(reply, overviewPage(frame, page), refused?.status);
+  }
+
+  async function showVersion(request: FastifyRequest<OfVersion>, reply: FastifyReply, refused: Refused | null) {
+    const { frame } = await siteFrameOf(request, reply, deps, refused);
+    const [version] = await withNames(request, [await readVersion(request)]);
+    if (!version) return undefined;
+    const log = await readLogTail(request.em, version.id, logBytes);
+    return sendPage(reply, versionPage(frame, { version, log }), refused?.status);
+  }
+
+  /** The version of the path, if it is one of the site there. */
+  async function readVersion(request: FastifyRequest<OfVersion>) {
+    const { id } = await siteOfPage(request);
+    const { version } = request.params;
+    const found = await read<Read & { site_id: string } & Pick<VersionPage['version'], 'changes' | 'commits'>>(
+      console,
+      request,
+      'deployment.read',
+      { id: version },
+    );
+    return found.site_id === id ? found : await read<never>(console, request, 'deployment.read', { id: 'x' });
+  }
+
+  /** None where the service offers none. */
+  async function previewsOf(request: FastifyRequest, id: string): Promise<PreviewShown[]> {
+    const isOn = console.deps.config.previews && console.deps.repositories;
+    return isOn ? (await read<{ items: PreviewShown[] }>(console, request, 'preview.list', { id })).items : [];
+  }
+}
+
+/** Adds who made each version, in one query. */
+async function withNames<Row extends Whose>({ em, actor }: FastifyRequest, rows: readonly Row[]) {
+  const ids = [...new Set(rows.map((row) => row.created_by))];
+  const accounts = new Map((await em.find(Account, { id: { $in: ids } })).map(({ id, name }) => [id, name]));
+  return rows.map((row) => ({ ...row, by: makerOf(row, actor.accountId, accounts) }));
+}
+
+function makerOf({ created_by, created_via }: Whose, own: string, accounts: ReadonlyMap<string, string>): string {
+  const name = accounts.get(created_by) ?? 'somebody';
+  if (created_by !== own) return name;
+  if (created_via?.kind === 'token') return created_via.name ?? 'an agent';
+  return created_via?.kind === 'git' ? 'a push with git' : 'you';
 }

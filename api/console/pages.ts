@@ -6,8 +6,10 @@ import { endSession, sessionSecret } from '#api/plugins/session.ts';
 import { agentPages } from './agents.ts';
 import { bookingChangePages } from './booking-changes.ts';
 import { bookingPages } from './bookings.ts';
+import { commentPages } from './comments.ts';
 import { domainPages } from './domains.ts';
 import type { Console } from './frame.ts';
+import { historyPages } from './history.ts';
 import { homePages } from './home.ts';
 import { messagePages } from './messages.ts';
 import { overviewPages } from './overview.ts';
@@ -15,8 +17,10 @@ import { paymentPages } from './payments.ts';
 import { payoutAccountPages } from './payout-accounts.ts';
 import { payoutPages } from './payouts.ts';
 import { peoplePages } from './people.ts';
+import { scriptRoutes } from './scripts.ts';
 import { settingPages } from './settings.ts';
 import { siteSettingPages } from './site-settings.ts';
+import { visitorPages } from './visitors.ts';
 
 export function consolePages(console: Console): void {
   console.app.post('/signout', pageOptions('signin.end', 'email_signin'), async (request, reply) => {
@@ -37,4 +41,8 @@ export function consolePages(console: Console): void {
   domainPages(console);
   peoplePages(console);
   siteSettingPages(console);
+  visitorPages(console);
+  commentPages(console);
+  historyPages(console);
+  scriptRoutes(console);
 }

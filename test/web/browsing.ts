@@ -54,6 +54,7 @@ export async function openBrowsing() {
 
   return {
     edgeUrl: `http://localhost:${port}`,
+    newPage,
     /** A page of the site with this inside. */
     async open(name: string, inside: string, look: Look = {}): Promise<Page> {
       pages.set(name, shell(inside, look.lang ?? 'en'));

@@ -1,12 +1,102 @@
-/** A site's overview. */
-import { html } from '#web/html.ts';
+/** A site's overview: what is live, what is not published yet, builds, previews and versions. */
+import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { relative } from '#web/times.ts';
 import { type SiteFrame, sitePage } from './frame.ts';
+import { sitePath } from './tabs.ts';
+import { isRunning, kindWords, logBox, runningPanel, statusWords, type VersionShown, when } from './versions.ts';
 
-export type OverviewPage = { live: boolean };
+export type PreviewShown = {
+  slot: number;
+  status: string;
+  address: string | null;
+  holds_work: boolean;
+  behind: boolean;
+  expires_at: string | null;
+};
 
-export function overviewPage(frame: SiteFrame, { live }: OverviewPage): WrittenPage {
+export type OverviewPage = {
+  /** Newest first. */
+  versions: VersionShown[];
+  live: VersionShown | null;
+  /** What `main` has that visitors do not see yet. */
+  unpublished: { source: boolean; content: boolean; address: boolean };
+  previews: PreviewShown[];
+  /** The log of the running or failed build that is shown. */
+  log: string;
+  /** Whether older versions exist. */
+  more: boolean;
+};
+
+export function overviewPage(frame: SiteFrame, page: OverviewPage): WrittenPage {
+  const { site, now } = frame;
+  const running = page.versions.find(isRunning);
+  const [latest] = page.versions;
+  const progress = running ? `${sitePath(site.id)}/versions/${running.id}/progress` : '';
   const main = html`<h1>Overview</h1>
-<p class="panel">${live ? 'This site is live.' : 'Nothing is published yet.'}</p>`;
-  return sitePage(frame, 'overview', { title: 'Overview', main });
+${livePanel(frame, page)}
+${running ? runningPanel(running, page.log, { now, progress }) : null}
+${!running && latest?.status === 'failed' ? failedPanel(latest, frame, page.log) : null}
+${previewList(frame, page)}
+${versionList(frame, page)}`;
+  const modules = running ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
+  return sitePage(frame, 'overview', { title: 'Overview', main, ...modules });
+}
+
+function livePanel({ site, form, now }: SiteFrame, { live, unpublished }: OverviewPage): Html {
+  const parts = [
+    ...(unpublished.source ? ['pages'] : []),
+    ...(unpublished.content ? ['posts'] : []),
+    ...(unpublished.address ? ['the new address'] : []),
+  ];
+  const shown = live
+    ? html`<p class="big">Version ${live.number} is live</p>
+<p class="hint">Since ${when(live.live_at ?? live.created_at, now)}, published by ${live.by}. <a href="${site.address}" rel="noopener noreferrer">Open the site</a></p>`
+    : html`<p class="big">Nothing is published yet</p>
+<p class="hint">Visitors see nothing at this address until the first version is published.</p>`;
+  const changes =
+    parts.length === 0
+      ? html`<p class="hint">${live ? 'Everything is published.' : 'There is no source to publish. Ask your agent to make the site.'}</p>`
+      : html`<p>Not published yet: ${list(parts)}.</p>
+${site.archived ? null : form({ action: `${sitePath(site.id)}/publish`, inline: true }, html`<button>Publish</button>`)}`;
+  return html`<section class="panel">${shown}${changes}</section>`;
+}
+
+const list = (parts: readonly string[]) => new Intl.ListFormat('en').format(parts);
+
+function failedPanel(version: VersionShown, { site }: SiteFrame, log: string): Html {
+  return html`<section class="panel">
+<h2>Version ${version.number} could not be published</h2>
+<p class="fault">${version.error?.message ?? 'The build failed.'}</p>
+<p class="hint">Visitors still see the version before. Tell your agent, or read the log.</p>
+${logBox(log)}
+<p><a href="${sitePath(site.id)}/versions/${version.id}">More about this version</a></p>
+</section>`;
+}
+
+function previewList({ site, form, now }: SiteFrame, { previews }: OverviewPage): Html | null {
+  const used = previews.filter(({ status, holds_work }) => status !== 'empty' || holds_work);
+  if (used.length === 0) return null;
+  return html`<section><h2>Previews</h2>
+<ul class="rows">${used.map(
+    ({ slot, status, address, holds_work, behind, expires_at }) => html`<li>
+<div><strong>${address ? html`<a href="${address}" rel="noopener noreferrer">Preview ${slot}</a>` : `Preview ${slot}`}</strong><small>${previewWords(status)}${behind ? ' · the site has changed since' : ''}${expires_at ? ` · expires ${relative(new Date(expires_at), now)}` : ''}</small></div>
+${status === 'draft' && holds_work && !site.archived ? form({ action: `${sitePath(site.id)}/previews/${slot}/publish`, inline: true }, html`<button class="small">Publish<span class="unseen"> preview ${slot}</span></button>`) : null}
+</li>`,
+  )}</ul></section>`;
+}
+
+const previewWords = (status: string) =>
+  ({ empty: 'Not built yet', building: 'Building', draft: 'Ready to look at', expired: 'Expired' })[status] ?? status;
+
+function versionList({ site, form, now }: SiteFrame, { versions, more }: OverviewPage): Html {
+  if (versions.length === 0) return html``;
+  return html`<section><h2>Versions</h2>
+<ul class="rows">${versions.map(
+    (version) => html`<li>
+<div><strong><a href="${sitePath(site.id)}/versions/${version.id}">Version ${version.number}</a></strong><small><span class="state ${version.status}">${statusWords(version.status)}</span> · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</small></div>
+${version.restorable && version.status !== 'live' && !site.archived ? form({ action: `${sitePath(site.id)}/versions/${version.id}/restore`, inline: true }, html`<button class="quiet small">Restore<span class="unseen"> version ${version.number}</span></button>`) : null}
+</li>`,
+  )}</ul>
+${more ? html`<p class="hint">Older versions are kept too. Your agent can list them.</p>` : null}</section>`;
 }

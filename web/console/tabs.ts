@@ -14,11 +14,14 @@ export type AccountTab = (typeof accountTabs)[number]['name'];
 /** Pages of one site; the path follows that of the site. */
 export const siteTabs = [
   { name: 'overview', text: 'Overview', path: '' },
+  { name: 'visitors', text: 'Visitors', path: '/visitors' },
   { name: 'messages', text: 'Messages', path: '/messages' },
   { name: 'bookings', text: 'Bookings', path: '/bookings' },
   { name: 'payments', text: 'Payments', path: '/payments' },
+  { name: 'comments', text: 'Comments', path: '/comments' },
   { name: 'domains', text: 'Domains', path: '/domains' },
   { name: 'people', text: 'People', path: '/people' },
+  { name: 'history', text: 'History', path: '/history' },
   { name: 'settings', text: 'Settings', path: '/settings' },
 ] as const satisfies readonly Tab[];
 export type SiteTab = (typeof siteTabs)[number]['name'];

@@ -1,0 +1,116 @@
+/**
+ * Pages of a site in Chromium, at both widths and in each scheme, with scripts and without.
+ * `FRONTAGE_PICTURES=<folder>` keeps pictures.
+ * @module-tag chromium
+ */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSite } from '#test/api/fixture.ts';
+import { violationsOf } from '#test/web/axe.ts';
+import type { Look } from '#test/web/browsing.ts';
+import { type ConsoleFixture, createConsoleFixture, hostile } from './fixture.ts';
+
+let fixture: ConsoleFixture;
+beforeAll(async () => {
+  fixture = await createConsoleFixture();
+});
+afterAll(() => fixture?.close());
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
+const notice = (page: Page) => page.getByRole('status').textContent();
+const tabs = ['', '/visitors', '/comments', '/history'];
+
+test.each([[{ width: 390, scripts: true }], [{ width: 1280, scripts: false }]])(
+  'an owner reads why a build failed, and restores a version, %o',
+  async (look: Look) => {
+    const { owner, site } = await fixture.newBusySite('The joinery');
+    const page = await fixture.open(owner, '/account', look);
+    await page.getByRole('link', { name: 'The joinery' }).click();
+    await page.getByRole('heading', { name: 'Version 3 could not be published' }).waitFor();
+    expect(await page.getByRole('region', { name: 'Build log' }).textContent()).toContain('[build] version 3');
+    await press(page, 'Restore version 1');
+    expect(await notice(page)).toBe('Version 1 is live again.');
+    expect(
+      (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body.items.find(
+        (one: { status: string }) => one.status === 'live',
+      ).number,
+    ).toBe(1);
+    const { items } = (await owner.call('GET', `/v1/sites/${site.id}/history`)).body;
+    expect(items[0]).toMatchObject({ action: 'deployment.restored', via: { kind: 'person' } });
+    await page.context().close();
+  },
+);
+
+test('an owner answers, resolves and reopens a comment in their own name', async () => {
+  const { owner, site, thread } = await fixture.newBusySite('The joinery');
+  const page = await fixture.open(owner, `/account/sites/${site.id}/comments`, { scripts: false });
+  await page.getByLabel('Reply').fill('   ');
+  await press(page, 'Send');
+  expect(await page.getByRole('alert').textContent()).toMatch(/message/i);
+  await page.getByLabel('Reply').fill('It is lighter now.');
+  await press(page, 'Send');
+  expect(await notice(page)).toBe('Your reply is sent.');
+  await press(page, 'Resolve');
+  await page.getByRole('link', { name: 'Resolved' }).click();
+  await press(page, 'Reopen');
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/comments`)).body;
+  expect(items).toHaveLength(1);
+  expect(items[0]).toMatchObject({ id: thread.id, status: 'open' });
+  expect(items[0].messages.at(-1)).toMatchObject({ author_kind: 'owner', body: 'It is lighter now.' });
+  await page.context().close();
+});
+
+test('an owner publishes changes, and follows the build to its end', async () => {
+  const owner = await fixture.newSignedIn();
+  const site = await createSite(owner, { title: 'The bakery', template: 'blank' });
+  const page = await fixture.open(owner, `/account/sites/${site.id}`);
+  await press(page, 'Publish');
+  await page.getByRole('heading', { name: 'Version 1 is on its way' }).waitFor();
+  expect(await page.getByRole('status').first().textContent()).toContain('is being built');
+  const em = fixture.deps.em();
+  const { id } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body.items[0];
+  await em.execute(`insert into build_log (deployment_id, seq, text) values (?, 0, 'Rendering pages')`, [id]);
+  await page.getByText('Rendering pages').waitFor();
+  await em.execute(`update deployment set status = 'cancelled', finished_at = ? where id = ?`, [
+    fixture.clock.now(),
+    id,
+  ]);
+  await page.getByText('Cancelled').waitFor();
+  await page.context().close();
+});
+
+test.each([
+  ['light', { theme: 'light' }],
+  ['dark', { theme: 'dark' }],
+  ['forced', { theme: 'dark', forced: true }],
+] as [string, Look][])(
+  'pages pass axe, fit a phone and escape every text, %s',
+  async (scheme, look) => {
+    for (const [name, text] of [
+      ['busy', 'The joinery on Mill Lane'],
+      ['hostile', hostile],
+    ] as const) {
+      const { owner, site } = await fixture.newBusySite(text);
+      const { items } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
+      const paths = [...tabs, `/versions/${items[0].id}`].map((path) => `/account/sites/${site.id}${path}`);
+      const page = await fixture.open(owner, '/account', look);
+      for (const path of ['/account', '/account/agents', '/account/payouts', '/account/settings', ...paths]) {
+        await page.goto(`${fixture.here}${path}`);
+        for (const width of [390, 1280]) {
+          await page.setViewportSize({ width, height: 900 });
+          const words = path.split('/').at(-1)?.slice(0, 12) ?? '';
+          await fixture.keep(page, `${name}-${words}-${width}-${scheme}`);
+          expect([path, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
+            path,
+            true,
+          ]);
+          expect([path, width, ...(await violationsOf(page))]).toEqual([path, width]);
+        }
+        expect(await page.title()).not.toBe('pwned');
+        expect(await page.locator('img[onerror], main script').count()).toBe(0);
+      }
+      await page.context().close();
+    }
+  },
+  120_000,
+);

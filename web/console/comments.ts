@@ -1,0 +1,54 @@
+/** Comment threads of a site, with their pictures and replies. */
+import { type Html, html, linesHtml } from '#web/html.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { fieldsOf } from './fields.ts';
+import { type SiteFrame, sitePage } from './frame.ts';
+import { sitePath } from './tabs.ts';
+import { when } from './versions.ts';
+
+export type ThreadShown = {
+  id: string;
+  status: 'open' | 'resolved';
+  page: string;
+  position: { quote: string | null } | null;
+  screenshot: { url: string } | { missing: string };
+  messages: { author: string; author_kind: string; body: string; created_at: string }[];
+  changed_at: string;
+};
+
+export type CommentsPage = { status: 'open' | 'resolved'; threads: ThreadShown[]; next: string | null };
+
+export function commentsPage(frame: SiteFrame, { status, threads, next }: CommentsPage): WrittenPage {
+  const path = sitePath(frame.site.id, 'comments');
+  const empty = status === 'open' ? 'No open comments. Reviewers comment with a review link.' : 'No resolved comments.';
+  const main = html`<h1>Comments</h1>
+<p class="actions filter">${filter('Open', path, status === 'open')}${filter('Resolved', `${path}?status=resolved`, status === 'resolved')}</p>
+${threads.length === 0 ? html`<p class="panel empty">${empty}</p>` : threads.map((thread) => threadPanel(thread, frame))}
+${next === null ? null : html`<p><a href="${path}?status=${status}&amp;cursor=${encodeURIComponent(next)}">Older comments</a></p>`}`;
+  return sitePage(frame, 'comments', { title: 'Comments', main });
+}
+
+const filter = (words: string, href: string, isCurrent: boolean) =>
+  html`<a href="${href}"${isCurrent ? html` aria-current="true"` : null}>${words}</a>`;
+
+function threadPanel(thread: ThreadShown, frame: SiteFrame): Html {
+  const { form, site } = frame;
+  const path = `${sitePath(site.id, 'comments')}/${thread.id}`;
+  const reply = `${path}/reply`;
+  const change = thread.status === 'open' ? (['resolve', 'Resolve'] as const) : (['reopen', 'Reopen'] as const);
+  return html`<article class="panel thread" id="${thread.id}">
+<h2>On <a href="${site.address}${thread.page}" rel="noopener noreferrer">${thread.page}</a></h2>
+${thread.position?.quote ? html`<blockquote>${thread.position.quote}</blockquote>` : null}
+${'url' in thread.screenshot ? html`<a class="picture" href="${path}/picture"><img src="${path}/picture" alt="The page as the comment was written" loading="lazy" width="320" height="200"></a>` : null}
+<ol>${thread.messages.map((message) => messageItem(message, frame))}</ol>
+${form({ action: reply }, html`${fieldsOf(frame, reply)({ name: 'message', label: 'Reply', type: 'textarea', required: true, max: 4000 })}<button class="small">Send</button>`)}
+${form({ action: `${path}/${change[0]}`, inline: true }, html`<button class="quiet small">${change[1]}</button>`)}
+</article>`;
+}
+
+function messageItem(
+  { author, author_kind, body, created_at }: ThreadShown['messages'][number],
+  { now }: SiteFrame,
+): Html {
+  return html`<li><p><strong>${author}</strong> <small class="by">${author_kind} · ${when(created_at, now)}</small></p><p>${linesHtml(body)}</p></li>`;
+}

@@ -1,0 +1,46 @@
+/** What was done to a site, by whom, newest first. */
+import { type Html, html } from '#web/html.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { type SiteFrame, sitePage } from './frame.ts';
+import { sitePath } from './tabs.ts';
+import { when } from './versions.ts';
+
+export type EntryShown = {
+  at: string;
+  account: { id: string; name: string | null };
+  via: { kind: string; name: string | null };
+  subject: { name: string | null };
+  /** The sentence of its action. */
+  says: string;
+};
+
+/** How far back the list goes, by the words of its filter. */
+export const spans = [
+  ['', 'Everything', null],
+  ['day', 'Last day', 1],
+  ['week', 'Last 7 days', 7],
+  ['month', 'Last 30 days', 30],
+] as const;
+
+export type HistoryPage = { entries: EntryShown[]; span: string; next: string | null };
+
+export function historyPage(frame: SiteFrame, { entries, span, next }: HistoryPage): WrittenPage {
+  const path = sitePath(frame.site.id, 'history');
+  const main = html`<div class="head"><h1>History</h1>
+<p class="lead">What was done to this site in the last year, by whom. What visitors do is not part of it.</p></div>
+<p class="actions filter">${spans.map(([name, words]) => html`<a href="${path}${name ? `?since=${name}` : ''}"${name === span ? html` aria-current="true"` : null}>${words}</a>`)}</p>
+${entries.length === 0 ? html`<p class="panel empty">Nothing was done in this time.</p>` : html`<ol class="rows">${entries.map((entry) => item(entry, frame))}</ol>`}
+${next === null ? null : html`<p><a href="${path}?since=${span}&amp;cursor=${encodeURIComponent(next)}">Earlier</a></p>`}`;
+  return sitePage(frame, 'history', { title: 'History', main });
+}
+
+function item({ at, account, via, subject, says }: EntryShown, { now }: SiteFrame): Html {
+  return html`<li><div><strong>${says}</strong><small>${subject.name ? html`${subject.name} · ` : null}${actor(account.name, via)} · ${when(at, now)}</small></div></li>`;
+}
+
+function actor(name: string | null, { kind, name: token }: EntryShown['via']): string {
+  if (kind === 'platform') return 'the service';
+  const who = name ?? 'another account';
+  if (kind === 'git') return `${who}, with git`;
+  return kind === 'token' ? `${token ?? 'an agent'} for ${who}` : who;
+}
