@@ -1,10 +1,11 @@
 /** Comment threads of a site, with their pictures and replies. */
+
+import { when } from '#web/console/versions/versions.ts';
 import { type Html, html, linesHtml } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage } from './frame.ts';
 import { sitePath } from './tabs.ts';
-import { when } from './versions.ts';
 
 export type ThreadShown = {
   id: string;

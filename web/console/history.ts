@@ -1,9 +1,10 @@
 /** What was done to a site, by whom, newest first. */
+
+import { when } from '#web/console/versions/versions.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { type SiteFrame, sitePage } from './frame.ts';
 import { sitePath } from './tabs.ts';
-import { when } from './versions.ts';
 
 export type EntryShown = {
   at: string;

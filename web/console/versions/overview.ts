@@ -1,9 +1,10 @@
 /** A site's overview: what is live, what is not published yet, builds, previews and versions. */
+
+import { type SiteFrame, sitePage } from '#web/console/frame.ts';
+import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { relative } from '#web/times.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
-import { sitePath } from './tabs.ts';
 import { isRunning, kindWords, logBox, runningPanel, statusWords, type VersionShown, when } from './versions.ts';
 
 export type PreviewShown = {

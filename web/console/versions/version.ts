@@ -1,8 +1,9 @@
 /** One version of a site: what changed, its build, and how to make it live again. */
+
+import { type SiteFrame, sitePage } from '#web/console/frame.ts';
+import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
-import { sitePath } from './tabs.ts';
 import { isRunning, kindWords, logBox, runningPanel, statusWords, type VersionShown, when } from './versions.ts';
 
 type Changed = { path: string; bytes: number };
