@@ -51,7 +51,7 @@ export const hostileFormats: HostilePush[] = [
   content('c.md', Buffer.from([0x61, 0xff]), /not UTF-8 text/),
   content('a.json', Buffer.from('\ufeff{"a":1}', 'utf16le'), /not UTF-8 text/),
   content('a.csv', 'a\0b', /not UTF-8 text/),
-  ...['a.js', 'a.css', 'a.html', 'a.ts', 'a', 'a.pdf', 'a.mp4', 'a.svgz'].map((name) =>
+  ...['a.js', 'a.less', 'a.html', 'a.ts', 'a', 'a.pdf', 'a.mp4', 'a.svgz'].map((name) =>
     format(`src/assets/${name}`, 'x', /src\/assets\/ does not accept/),
   ),
   format('SRC/Assets/a.js', 'x', /does not accept/),
