@@ -14,6 +14,7 @@ import {
 } from './bookings/visitor-routes.ts';
 import { widgetRoutes } from './bookings/widget-routes.ts';
 import { calendarFileRoutes } from './calendar-feeds/routes.ts';
+import { documentationRoutes } from './docs/routes.ts';
 import { visitorFormRoutes } from './forms/visitor-routes.ts';
 import { answerErrors } from './front/error-handlers.ts';
 import { siteFiles } from './front/routes.ts';
@@ -34,7 +35,7 @@ import { limitChangingCalls } from './plugins/changing-calls.ts';
 import { setHeaders } from './plugins/headers.ts';
 import { decorateReservedIds, idempotency } from './plugins/idempotency.ts';
 import { readJson } from './plugins/json.ts';
-import { describeApi, serveDescription } from './plugins/openapi.ts';
+import { describeApi } from './plugins/openapi.ts';
 import { preferWaiting } from './plugins/prefer.ts';
 import { limitClients, limitTokens, shareLimits } from './plugins/rate-limit.ts';
 import { takeRawBodies } from './plugins/raw-body.ts';
@@ -133,7 +134,7 @@ async function jsonRoutes(app: Api, deps: Deps, { skill, operations }: Described
 
   await app.register(async function pages(scope: Api) {
     limitClients(scope, deps, 'pages');
-    await serveDescription(scope);
+    documentationRoutes(scope, deps.config, skill);
     skillPages(scope, deps, skill);
   });
 

@@ -11,8 +11,9 @@ export type Page = {
   /**
    * `message`: a centred picture, heading and sentence. `card`: one task, as wide as a phone. `dashboard`: several panels. `frame`: a small
    * window inside a site's page, without a header bar. `console`: a page of the owner's console.
+   * `document`: text with its contents.
    */
-  layout: 'message' | 'card' | 'dashboard' | 'frame' | 'console';
+  layout: 'message' | 'card' | 'dashboard' | 'frame' | 'console' | 'document';
   /** The name in the header bar. The product's name unless set. */
   brand?: string;
   /** Whether search engines may show the page; by default they must not. */

@@ -51,7 +51,7 @@ function pointersOf(baseUrl: string, connects: boolean) {
     mcp: `${baseUrl}/mcp`,
     openapi: `${baseUrl}/openapi.json`,
     errors: `${baseUrl}/errors`,
-    docs: `${baseUrl}/docs/`,
+    docs: `${baseUrl}/docs`,
     ...(connects ? { sign_in: `${baseUrl}/signin` } : {}),
   };
 }

@@ -1,36 +1,27 @@
-/**
- * `GET /openapi.json`, generated from the schemas that validate requests, and `/docs`, which renders it without
- * external requests.
- */
+/** The API's description, generated from the schemas that validate requests. */
 import swagger from '@fastify/swagger';
-import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { Api } from '#api/api.ts';
-import { rendered, renderFor } from '#api/operations/next-steps.ts';
+import { tagGroups } from '#api/docs/tags.ts';
 import { type NeedName, needOf } from '#api/scopes/needs.ts';
 import type { Config } from '#runtime/config.ts';
-import { catalog } from '#runtime/errors.ts';
 import { linkCalls } from './links.ts';
 
 const description = `Frontage lets an AI agent and its owner make and run websites.
 
-A successful call returns 200. A failed call returns the body \`Error\`; its codes are listed below and at \`GET /errors\`. A list returns
+A successful call returns 200. A failed call returns the body \`Error\`; its codes are at \`GET /errors\` and, with what to do, at /docs/errors. A list returns
 \`{ items, next_cursor }\`, newest first. A POST accepts an \`Idempotency-Key\`, which is stored for 24 hours: a repeated call returns the current
 state of the resource that the first call created. A call that starts work waits up to 20 s for it to finish; \`Prefer: wait=N\` (0 to 50) or
 \`Prefer: respond-async\` changes that. Rate-limited calls return \`ratelimit-*\` headers. Each
 operation names the scope that its token needs. A call beyond it returns \`out_of_scope\`, with a link on which the owner can allow it.`;
-
-/** What `GET /errors` returns: the catalog without the remedies, which the skill contains. */
-const publicCatalog = Object.fromEntries(
-  Object.entries(catalog).map(([code, { remedy: _remedy, ...row }]) => [code, row]),
-);
 
 /** Describes all routes that are added after it. */
 export async function describeApi(app: Api, config: Config): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Frontage', version: '1', description: `${description}\n\n${errorList()}` },
+      info: { title: 'Frontage', version: '1', description },
+      tags: tagGroups.flatMap(({ tags }) => Object.values(tags).map((name) => ({ name }))),
       servers: [{ url: config.baseUrl }],
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
       security: [{ bearer: [] }],
@@ -49,49 +40,16 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
       if (answers) shown.response = asTypes(shown.response as Answers, answers);
       return nameWildcard(shown, url);
     },
-    transformObject: (document) => linkCalls(forTools(freeBodies(dropUnused(jsonSchemaTransformObject(document))))),
+    transformObject: (document) =>
+      withTagGroups(linkCalls(forTools(freeBodies(dropUnused(jsonSchemaTransformObject(document)))))),
   });
 }
 
-/** The document and the page that renders it. Neither requires a token. */
-export async function serveDescription(scope: Api): Promise<void> {
-  scope.get('/openapi.json', { schema: { hide: true }, config: { operation: 'openapi.read' } }, async (request) =>
-    rendered(scope.swagger(), (text) => renderFor(request, text)),
-  );
-  scope.get('/errors', { schema: { hide: true }, config: { operation: 'errors.list' } }, async () => ({
-    errors: publicCatalog,
-  }));
-  await scope.register(reference, {
-    routePrefix: '/docs',
-    configuration: {
-      url: '/openapi.json',
-      pageTitle: 'Frontage',
-      // No requests to third parties.
-      withDefaultFonts: false,
-      telemetry: false,
-      agent: { disabled: true },
-      mcp: { disabled: true },
-      showDeveloperTools: 'never',
-      hideClientButton: true,
-    },
-    hooks: {
-      onRequest(_request, reply, done) {
-        reply.header('content-security-policy', pagePolicy);
-        done();
-      },
-    },
-  });
-}
-
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Groups of tags, which viewers of the description show as chapters (an extension that Redoc introduced). */
+const withTagGroups = <Document extends object>(document: Document) => ({
+  ...document,
+  'x-tagGroups': tagGroups.map(({ name, tags }) => ({ name, tags: Object.values(tags) })),
+});
 
 const idempotencyHeader = {
   type: 'object',
@@ -188,17 +146,4 @@ function dropUnused<Document extends object>(document: Document): Document {
 function isEmptyObject(schema: unknown): boolean {
   const { type, properties, additionalProperties } = (schema ?? {}) as Record<string, unknown>;
   return type === 'object' && additionalProperties === false && Object.keys(properties ?? {}).length === 0;
-}
-
-function errorList(): string {
-  const lines = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
-    const retry =
-      retryable === false
-        ? ''
-        : retryable === true
-          ? ' Retryable.'
-          : ' The response says whether the request can be retried.';
-    return `- \`${code}\` (${status}): ${when}.${retry}`;
-  });
-  return ['## Errors', '', ...lines].join('\n');
 }

@@ -1,6 +1,7 @@
 /** Defaults of every route: its error response, and a schema that refuses unexpected input. */
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
+import { tagName } from '#api/docs/tags.ts';
 import { errorAnswer, noInput } from '#api/schemas.ts';
 
 const noQuery = z.strictObject({});
@@ -19,7 +20,7 @@ export function routeDefaults(scope: Api): void {
       ...(takesBody && !route.config?.rawBody ? { body: noInput } : {}),
       ...route.schema,
       operationId: operation,
-      tags: route.schema?.tags ?? [operation.split('.', 1)[0] ?? operation],
+      tags: [tagName(operation.split('.', 1)[0] ?? operation)],
       response: { ...response, default: errorAnswer },
     } as NonNullable<typeof route.schema>;
   });

@@ -21,7 +21,7 @@ ${pages.map(link).join('\n')}
 
 - [OpenAPI description](${baseUrl}/openapi.json): every operation with its schemas and errors
 - Tools at ${baseUrl}/mcp: the same operations over the Model Context Protocol (streamable HTTP), ${connects ? 'with OAuth or a token' : 'with a token'}
-- [API reference](${baseUrl}/docs/)
+- [API reference](${baseUrl}/docs)
 - [Errors](${baseUrl}/errors): every error code with its status, and whether the call can be retried
 `;
 }

@@ -1,7 +1,5 @@
-import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { catalog } from '#runtime/errors.ts';
-import { pathOf } from '#test/stack/requirements.ts';
 import { callWith, createFixture } from './fixture.ts';
 import { type Operation, routesOf, type Schema } from './samples.ts';
 
@@ -10,7 +8,6 @@ afterAll(() => fixture.close());
 const anyone = callWith(fixture.url);
 const document = (await anyone('GET', '/openapi.json')).body;
 const routes = routesOf(document);
-const executablePath = await pathOf('chromium');
 
 /** Every `$ref` anywhere in the document. */
 function refs(value: unknown): string[] {
@@ -146,26 +143,11 @@ function propertiesOf(content: Answered | undefined, inList: boolean): Record<st
   return (inList ? follow(whole?.properties?.items?.items) : whole)?.properties ?? {};
 }
 
-test('every error code of the catalog is described', () => {
-  for (const [code, { status }] of Object.entries(catalog)) {
-    expect(document.info.description).toContain(`\`${code}\` (${status})`);
-  }
+test('the description names every error code and groups every operation by capability', () => {
   expect(document.components.schemas.Error.properties.error.properties.code.enum).toEqual(Object.keys(catalog));
-});
-
-test('the page at /docs shows the calls and loads nothing from other hosts', { tags: 'chromium' }, async () => {
-  const chrome = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  try {
-    const page = await chrome.newPage();
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
-    await page.goto(`${fixture.url}/docs`);
-    await page.getByText('Frontage', { exact: true }).first().waitFor();
-    await page.getByRole('button', { name: /site/ }).first().click();
-    await page.getByText('Create a site').first().waitFor();
-    expect(asked.length).toBeGreaterThan(2);
-    expect(asked.filter((url) => !url.startsWith(`${fixture.url}/`) && !/^(data|blob):/.test(url))).toEqual([]);
-  } finally {
-    await chrome.close();
-  }
+  const used = new Set(routes.flatMap(({ operation }) => operation.tags ?? []));
+  expect(document.tags.map(({ name }: { name: string }) => name).sort()).toEqual([...used].sort());
+  const grouped = document['x-tagGroups'].flatMap(({ tags }: { tags: string[] }) => tags);
+  expect(grouped.sort()).toEqual([...used].sort());
+  expect([...used].filter((name) => !/^[A-Z]/.test(name))).toEqual([]);
 });

@@ -17,6 +17,7 @@ export type Schema = {
 };
 export type Operation = {
   operationId: string;
+  tags?: string[];
   description?: string;
   security?: unknown[];
   parameters?: { in: string; name: string }[];

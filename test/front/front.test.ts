@@ -64,7 +64,7 @@ test('the front door names llms.txt to people, to programs and to robots', async
   expect([robots.status, typeOf(robots.headers)]).toEqual([200, 'text/plain; charset=utf-8']);
   expect(robots.text).toMatch(new RegExp(`^# Agents: ${baseUrl}/llms.txt`));
   const refused = await anyone('GET', '/v1/sites');
-  expect([refused.status, errorOf(refused).next_action]).toEqual([401, expect.stringContaining('GET /llms.txt')]);
+  expect([refused.status, errorOf(refused).next_action]).toEqual([401, expect.stringContaining('/llms.txt')]);
 });
 
 test('HEAD is answered like GET, without a body', async () => {

@@ -24,7 +24,8 @@ export function frontPage(page: FrontPage): WrittenPage {
     style: `${style}${guideStyle}${copyableStyle}`,
     script: copyableScript,
     isFindable: true,
-    bar: html`<nav><a href="/docs/">Docs</a>${door ? html`<a href="${door.href}">${door.text}</a>` : null}</nav>`,
+    home: '/',
+    bar: html`<nav><a href="/docs">Docs</a>${door ? html`<a href="${door.href}">${door.text}</a>` : null}</nav>`,
     main: html`<div class="hero">
 ${illustration(true)}
 <h1>A website that your agent runs for you</h1>
@@ -42,7 +43,7 @@ ${connectionGuide(page)}
 </section>
 <section>
 <h2>For agents and developers</h2>
-<p>Agents start with <a href="/llms.txt">llms.txt</a>, which leads to the guide, the tools and the API. People can read <a href="/docs/">the documentation</a>.</p>
+<p>Agents start with <a href="/llms.txt">llms.txt</a>, which leads to the guide, the tools and the API. People can read <a href="/docs">the documentation</a>.</p>
 </section>`,
   });
 }
