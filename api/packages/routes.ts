@@ -32,7 +32,7 @@ export function packageRoutes(app: Api): void {
         description:
           'All sites are built with these packages, in these versions, without a network. Repeat `name` to ask which ' +
           'packages of a project are missing. A project that needs others can be built elsewhere and deployed as built output.',
-        querystring: z.object({
+        querystring: z.strictObject({
           name: z
             .union([name, z.array(name).max(namesMax)])
             .optional()

@@ -72,6 +72,7 @@ export const operations = {
   'offer.read': 'GET /b/{public_id}',
   'offer.slots': 'GET /b/{public_id}/slots',
   'openapi.read': 'GET /openapi.json',
+  'package.list': 'GET /v1/packages',
   'payment.create': 'POST /v1/sites/{id}/payments',
   'payment.expire': 'POST /v1/payments/{id}/expire',
   'payment.list': 'GET /v1/sites/{id}/payments',

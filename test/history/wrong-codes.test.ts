@@ -14,7 +14,7 @@ async function tryWrong(guess: () => Promise<{ status: number }>): Promise<numbe
   return statuses;
 }
 
-const once = (action: string) => [{ action, via_kind: 'platform', via_name: null, owners_only: false }];
+const once = (action: string) => [{ action, via_kind: 'platform', via_name: null, owners_only: false, detail: {} }];
 
 test('five wrong codes of an access request are one entry', async () => {
   const owner = await fixture.newSignedIn();

@@ -46,7 +46,7 @@ export async function createPeopleFixture(env: Record<string, string> = {}) {
   async function answerMail(address: string, kind: MailKind, button: string, typed?: string): Promise<Shown> {
     const letter = (await lettersTo(address)).find((one) => one.kind === kind && one.link !== '');
     const browser = newBrowser(fixture.url);
-    const page = await browser.open(letter?.link ?? '/');
+    const page = await browser.open(letter?.link ?? '/no-such-mail');
     return page.status === 200 ? browser.press(page, button, { code: typed ?? letter?.code ?? '' }) : page;
   }
 
