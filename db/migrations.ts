@@ -64,7 +64,7 @@ import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
 import { PeriodicMails } from './migrations/2026-11-26-mails23b-periodic-mails.ts';
 import { MovedBy } from './migrations/2026-11-26-moves23-moved-by.ts';
 import { PageColors } from './migrations/2026-11-26-page23-page-colors.ts';
-import { SendersMovesCopies } from './migrations/2026-11-27-told23-senders-moves-copies.ts';
+import { SendersMovesCopies } from './migrations/2026-11-27-senders-moves-copies.ts';
 
 /**
  * Append only. A migration of a released version never changes (test/upgrades): a restore compares the list by
@@ -136,5 +136,5 @@ export const migrationsList = [
   { name: '2026-11-26-acc22-accepted-pushes', class: AcceptedPushes },
   { name: '2026-11-26-dom23-domain-mails', class: DomainMails },
   { name: '2026-11-26-moves23-moved-by', class: MovedBy },
-  { name: '2026-11-27-told23-senders-moves-copies', class: SendersMovesCopies },
+  { name: '2026-11-27-senders-moves-copies', class: SendersMovesCopies },
 ];
