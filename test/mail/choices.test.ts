@@ -28,7 +28,7 @@ const ours = { 'sec-fetch-site': 'same-origin' };
 
 test('an owner who has not chosen gets all e-mails but the summary', async () => {
   const owner = await fixture.newSignedIn();
-  expect((await owner.browser.open('/account')).text).toContain(`href="${path}"`);
+  expect((await owner.browser.open('/account/settings')).text).toContain(`href="${path}"`);
   const page = await owner.browser.open(path);
   expect([page.status, ticked(page)]).toEqual([200, usual]);
   for (const { says } of Object.values(mailChoices)) expect(page.text).toContain(says);

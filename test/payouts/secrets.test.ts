@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { credentialsOf } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { call } from '#rules/calls/calls.ts';
 import { createEncryptionKeys } from '#runtime/encryption.ts';
 import { AppError } from '#runtime/errors.ts';
 import { setForTest } from '#test/stack/for-test.ts';
@@ -84,7 +85,7 @@ test('a copy of the database decrypts no key without the sealing key', async () 
   })();
   expect(told).toBeInstanceOf(AppError);
   expect(told).toMatchObject({ code: 'payout_key_unreadable', status: 502, retryable: false });
-  expect((told as AppError).nextAction).toContain(`${id}/key`);
+  expect((told as AppError).nextAction).toContain(call('payout.replace_key', { id }));
 });
 
 test('an encrypted key moved to another account does not decrypt', async () => {
