@@ -104,7 +104,7 @@ describeKinds((kind) => {
       for (let i = 0; i < 400; i++) { const c = spawn(process.execPath, ['-e', code], { detached: true, stdio: 'ignore' });
         c.on('error', () => failed++); }
       await new Promise((r) => setTimeout(r, 500)); console.log('REFUSED', failed > 0);`);
-    const limits = { pidsMax: 120, timeoutMs: 5_000, memoryBytes: 2 * 1024 ** 3 };
+    const limits = { pidsMax: 120, timeoutMs: 8_000, memoryBytes: 2 * 1024 ** 3 };
     let most = 0;
     const counting = setInterval(() => (most = Math.max(most, listProcesses(mark).length)), 50);
     await build(sandbox, bomb, { limits }).finally(() => clearInterval(counting));
@@ -208,7 +208,7 @@ describeFirst((kind) => {
     const talker = siteThatRuns(
       `import fs from 'node:fs'; for (;;) try { fs.writeSync(1, 'blah blah '.repeat(6000)); } catch {}`,
     );
-    const limits = { timeoutMs: 6_000, logBytesMax: 50_000 };
+    const limits = { timeoutMs: 12_000, logBytesMax: 50_000 };
     const { outcome, log } = await build(sandbox, talker, { limits });
     expect(outcome).toMatchObject({ code: 'build_timeout' });
     expect(log.length).toBeLessThan(51_000);
