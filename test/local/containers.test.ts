@@ -2,7 +2,7 @@
 import { execFile, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, glob, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,6 +122,8 @@ test('the image has everything that each process loads', async ({ onTestFinished
     if (kept.includes(`!${name}`) || (kept.includes('!*.ts') && /^[^/]+(?<!vitest\.config)\.ts$/.test(name)))
       await cp(join(root, name), join(dir, name), { recursive: true });
   }
+  const parts = kept.map((line) => line.slice(1)).filter((pattern) => pattern.includes('/'));
+  for await (const path of glob(parts, { cwd: root })) await cp(join(root, path), join(dir, path));
   await symlink(join(root, 'node_modules'), join(dir, 'node_modules'));
   const entries = ours.map(([, { command }]) => [...command].filter((word) => word.endsWith('.ts'))[0] as string);
   // Without a configuration each ends with the list of what is missing: so far it has loaded everything.
@@ -135,7 +137,7 @@ test('the image has everything that each process loads', async ({ onTestFinished
     expect(said).toContain('FRONTAGE_SECRET');
     expect(said).not.toContain('ERR_MODULE_NOT_FOUND');
   }
-});
+}, 60_000);
 
 test('docker compose accepts our docker-compose.yml', { tags: 'compose-spec' }, async ({ onTestFinished }) => {
   // The loader that compose itself is made of. Its command gives variables no values.
