@@ -94,6 +94,7 @@ const faults: [string, object, string][] = [
     timetable({ service: { intake: [{ name: 'a', label: 'A', kind: 'colour' }] } }),
     'services.0.intake.0.kind',
   ],
+  ['more seats than any calendar has', timetable({ service: { seats_max: 10_000 } }), 'services.0.seats_max'],
 ];
 
 test.each(faults)('a timetable with %s is refused with the faulty place', async (_what, input, where) => {

@@ -94,10 +94,12 @@ test('the tree omits disabled capabilities', async () => {
   expect(on + off).not.toMatch(/<!--|\{base_url\}/);
 });
 
-test('the inbox page explains every kind of item', () => {
+test('the inbox page says what to do about every kind, until when', () => {
   const page = everything.files.get('reference/inbox.md')?.bytes.toString() ?? '';
-  const taught = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, kind]) => kind);
-  expect(taught.filter((kind) => kind !== 'kind').sort()).toEqual([...inboxKinds].sort());
+  const [head, ...rows] = [...page.matchAll(/^\| `(\w+)` \|(.+)\|(.+)\|$/gm)].map(([, ...cells]) => cells);
+  expect(head).toEqual(['kind', ' What to do ', ' Gone when ']);
+  expect(rows.map(([kind]) => kind).sort()).toEqual([...inboxKinds].sort());
+  for (const [kind, , gone = ''] of rows) expect([kind, gone]).toEqual([kind, expect.stringMatching(/\w{3,} \w+/)]);
 });
 
 test.each(['../package.json', '%2e%2e/config.ts', 'tree.ts', 'nothing.md', 'stages', '%00', 'SKILL.md/x'])(
