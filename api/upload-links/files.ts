@@ -109,7 +109,7 @@ async function commitInPlace(
     });
     place.filled = filesChanged > 0;
     const path = changes[0]?.path ?? '';
-    if (place.filled) await recordFile(em, deps, link, path);
+    await recordFile(em, deps, link, { path, oid: content.oid, isNew: place.filled });
     return path;
   } finally {
     if (place.taken && !place.filled) await releaseFile(em, link.id);

@@ -156,16 +156,25 @@ export async function reserveFile(em: EntityManager, { clock }: Pick<Deps, 'cloc
   return rows.length > 0;
 }
 
-/** Records that a file has arrived, and wakes the inbox of the site's people. */
+/**
+ * Records that a file has arrived, and wakes the inbox of the site's people. A file that is sent again was recorded, unless that failed
+ * the first time.
+ */
 export async function recordFile(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
   { id, site }: UploadLink,
-  path: string,
+  { path, oid, isNew }: { path: string; oid: string; isNew: boolean },
 ): Promise<void> {
   await em.transactional(async (tx) => {
-    await tx.nativeUpdate(UploadLink, { id }, { lastFileAt: clock.now(), lastFilePath: path });
-    await notifyInbox(tx, site.id);
+    const recorded = await tx.execute<unknown[]>(
+      `update upload_link link set last_file_at = ?, last_file_path = ? where id = ? and (? or exists (
+         select 1 from asset where site_id = link.site_id and path = ? and oid = ? and source = 'upload_link'
+           and created_at > coalesce(link.last_file_at, link.created_at)))
+       returning 1`,
+      [clock.now(), path, id, isNew, path, oid],
+    );
+    if (recorded.length > 0) await notifyInbox(tx, site.id);
   });
 }
 

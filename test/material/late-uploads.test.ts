@@ -30,3 +30,27 @@ test('an upload is refused when its link expires or its site is blocked meanwhil
     expect(await material.assetFiles(owner.siteId)).toEqual([]);
   }
 });
+
+test('a photo without a record is in the inbox once sent again', async () => {
+  const owner = await material.owner();
+  const link = await material.link(owner, owner.siteId);
+  const arrived = async () =>
+    (await owner.call('GET', '/v1/inbox')).body.items.filter(({ kind }: { kind: string }) => kind === 'photos_arrived');
+  const em = material.deps.em();
+  await em.execute(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+    create trigger refuse before update of last_file_at on upload_link for each row execute function refuse()`);
+  try {
+    expect((await material.send(link, 'a.png', sample.png)).status).toBe(500);
+    expect(material.takeUnexpected()).toHaveLength(1);
+  } finally {
+    await em.execute('drop trigger refuse on upload_link; drop function refuse');
+  }
+  expect([await arrived(), await material.assetFiles(owner.siteId)]).toEqual([[], ['src/assets/a.png']]);
+  expect((await material.send(link, 'a.png', sample.png)).status).toBe(200);
+  const [item] = await arrived();
+  expect(item).toMatchObject({ id: link.id, message: 'The newest is src/assets/a.png.' });
+  // A file that was recorded is no news.
+  expect((await material.send(link, 'a.png', sample.png)).status).toBe(200);
+  expect(await arrived()).toEqual([item]);
+});
