@@ -7,7 +7,13 @@ export function ownerMailActivities(deps: Pick<Deps, 'em' | 'clock' | 'config'>)
   return {
     /** Queues the e-mails to owners that no call causes. A repetition queues what is left. */
     async queueOwnerMails(): Promise<{ comments: number; summaries: number }> {
-      return { comments: await queueWaitingComments(deps), summaries: await queueWeeklySummaries(deps) };
+      const result = { comments: 0, summaries: 0 };
+      try {
+        result.comments = await queueWaitingComments(deps);
+      } finally {
+        result.summaries = await queueWeeklySummaries(deps);
+      }
+      return result;
     },
   };
 }

@@ -64,6 +64,7 @@ import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
 import { PeriodicMails } from './migrations/2026-11-26-mails23b-periodic-mails.ts';
 import { MovedBy } from './migrations/2026-11-26-moves23-moved-by.ts';
 import { PageColors } from './migrations/2026-11-26-page23-page-colors.ts';
+import { CommentsMailedAgain } from './migrations/2026-11-27-comments-mailed-again.ts';
 import { SendersMovesCopies } from './migrations/2026-11-27-senders-moves-copies.ts';
 
 /**
@@ -137,4 +138,5 @@ export const migrationsList = [
   { name: '2026-11-26-dom23-domain-mails', class: DomainMails },
   { name: '2026-11-26-moves23-moved-by', class: MovedBy },
   { name: '2026-11-27-senders-moves-copies', class: SendersMovesCopies },
+  { name: '2026-11-27-comments-mailed-again', class: CommentsMailedAgain },
 ];

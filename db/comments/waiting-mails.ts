@@ -2,6 +2,7 @@
 import { wantsMail } from '#db/accounts/mail-choices.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { queueMail } from '#db/mail/queue.ts';
+import { queueForEach } from '#db/mail/rounds.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
@@ -27,12 +28,14 @@ type Deps = { clock: Clock; config: Config };
  * Open threads that a person opened, and in which that account, not an agent, had the last word. A reviewer comments in
  * the name of the account that made the link. Takes the times between which the last change was.
  */
-const isWaiting = `thread.status = 'open' and thread.owner_mailed_at is null
+const isWaiting = `thread.status = 'open' and (thread.owner_mailed_at is null or thread.owner_mailed_at < thread.changed_at)
   and thread.changed_at > ? and thread.changed_at <= ? and exists (
     select 1 from
       (select account_id, author_kind from comment_message where thread_id = thread.id order by id limit 1) as opening,
-      (select account_id, author_kind from comment_message where thread_id = thread.id order by id desc limit 1) as latest
-    where opening.author_kind <> 'agent' and latest.author_kind <> 'agent' and opening.account_id = latest.account_id)`;
+      (select account_id, author_kind, created_at from comment_message where thread_id = thread.id order by id desc limit 1)
+        as latest
+    where opening.author_kind <> 'agent' and latest.author_kind <> 'agent' and opening.account_id = latest.account_id
+      and (thread.owner_mailed_at is null or thread.owner_mailed_at < latest.created_at))`;
 
 /** Takes the time after which another e-mail is too soon. */
 const isMailable = `not exists (
@@ -48,9 +51,7 @@ export async function queueWaitingComments({ em, ...deps }: Deps & { em: () => E
      group by site.id order by random() limit ${roundMax}`,
     timesOf(deps.clock.now()),
   );
-  let queued = 0;
-  for (const { id } of sites) if (await em().transactional((tx) => queueForSite(tx, deps, id))) queued += 1;
-  return queued;
+  return await queueForEach(sites, ({ id }) => em().transactional((tx) => queueForSite(tx, deps, id)));
 }
 
 /** The values of `isWaiting` and `isMailable`. */
@@ -63,29 +64,38 @@ function timesOf(now: Date): Date[] {
 async function queueForSite(tx: EntityManager, deps: Deps, siteId: string): Promise<boolean> {
   await lockInTransaction(tx, `comments waiting on ${siteId}`);
   const now = deps.clock.now();
-  const marked = await tx.execute<{ id: string }[]>(
-    `update comment_thread thread set owner_mailed_at = ? where thread.site_id = ? and ${isWaiting} and ${isMailable}
-     returning id`,
-    [now, siteId, ...timesOf(now)],
+  const marked = await tx.execute<Marked[]>(
+    `with waiting as (
+       select thread.id, thread.owner_mailed_at from comment_thread thread
+       where thread.site_id = ? and ${isWaiting} and ${isMailable} for update)
+     update comment_thread thread set owner_mailed_at = ? from waiting where thread.id = waiting.id
+     returning thread.id, waiting.owner_mailed_at as "mailedAt"`,
+    [siteId, ...timesOf(now), now],
   );
   if (marked.length === 0) return false;
   const site = await tx.findOneOrFail(Site, siteId, { populate: ['account'] });
   if (!(await wantsMail(tx, site.account.id, 'comments'))) return false;
   const { hostname } = await canonicalUrl(tx, deps.config, site);
-  const ids = marked.map(({ id }) => id);
-  const data = { hostname, comments: await listed(tx, ids), count: ids.length, ...ownerLinks(deps.config) };
+  const data = { hostname, comments: await listed(tx, marked), count: marked.length, ...ownerLinks(deps.config) };
   queueMail(tx, deps, { kind: 'comments-waiting', to: site.account.email, data, site: siteId });
   return true;
 }
 
-/** The first of these threads, as the e-mail lists them. */
-async function listed(tx: EntityManager, ids: readonly string[]): Promise<WaitingComment[]> {
+/** A thread, and when an e-mail had it before. */
+type Marked = { id: string; mailedAt: string | Date | null };
+
+/** The first of these threads, as the e-mail lists them: each with its first comment that was in no e-mail. */
+async function listed(tx: EntityManager, marked: readonly Marked[]): Promise<WaitingComment[]> {
   const rows = await tx.execute<{ page: string; slot: number | null; body: string }[]>(
-    `select thread.page, draft.slot, opening.body from comment_thread thread
-     join lateral (select body from comment_message where thread_id = thread.id order by id limit 1) as opening on true
+    `select thread.page, draft.slot, comment.body from jsonb_to_recordset(?) as marked(id text, "mailedAt" timestamptz)
+     join comment_thread thread on thread.id = marked.id
+     join lateral (
+       select body from comment_message
+       where thread_id = thread.id and created_at > coalesce(marked."mailedAt", '-infinity') and author_kind <> 'agent'
+       order by id limit 1) as comment on true
      left join deployment draft on draft.id = thread.deployment_id and draft.kind = 'draft'
-     where thread.id = any(?) order by thread.id limit ${listedMax}`,
-    [`{${ids.join(',')}}`],
+     order by thread.id limit ${listedMax}`,
+    [JSON.stringify(marked)],
   );
   return rows.map(({ page, slot, body }) => ({ page: lineOf(page), slot, text: lineOf(body) }));
 }

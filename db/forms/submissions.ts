@@ -17,11 +17,12 @@ export async function summarizeSubmissions(
   now: Date,
 ): Promise<Map<string, SubmissionsSummary>> {
   const rows = await em.execute<({ form_id: string } & SubmissionsSummary)[]>(
-    `select s.form_id, count(*)::int as count,
-       (array_agg(m.status order by s.id desc) filter (where m.id is not null))[1] as mail
-     from submission s left join mail m on m.id = s.mail_id
-     where s.form_id = any(?::text[]) and s.expires_at > ? group by s.form_id`,
-    [textArray(formIds), now],
+    `select counted.form_id, counted.count, newest.status as mail
+     from (select form_id, count(*)::int as count from submission
+       where form_id = any(?::text[]) and expires_at > ? group by form_id) as counted
+     left join lateral (select m.status from submission s join mail m on m.id = s.mail_id
+       where s.form_id = counted.form_id and s.expires_at > ? order by s.id desc limit 1) as newest on true`,
+    [textArray(formIds), now, now],
   );
   return new Map(rows.map(({ form_id, count, mail }) => [form_id, { count, mail }]));
 }

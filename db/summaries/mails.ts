@@ -1,11 +1,13 @@
 /** The weekly summary, to owners who asked for it. */
 import { dateText, later } from '#db/analytics/calendar.ts';
 import { queueMail } from '#db/mail/queue.ts';
+import { queueForEach } from '#db/mail/rounds.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { ownerLinks } from '#runtime/owner-pages.ts';
+import type { SiteWeek } from '#web/mails/owner/weekly-summary.ts';
 import { siteWeeksOf } from './site-weeks.ts';
 import { dueWeek, type Week } from './week.ts';
 
@@ -28,21 +30,26 @@ export async function queueWeeklySummaries({ em, ...deps }: Deps & { em: () => E
     `select id from account where ${isDue} order by random() limit ${roundMax}`,
     [dateText(week.until)],
   );
-  let queued = 0;
-  for (const { id } of accounts) if (await em().transactional((tx) => queueSummary(tx, deps, id, week))) queued += 1;
-  return queued;
+  return await queueForEach(accounts, async ({ id }) => {
+    // The account is not locked while its sites are counted.
+    const sites = await siteWeeksOf(em(), deps.config, id, week);
+    return await em().transactional((tx) => queueSummary(tx, deps, id, { week, sites }));
+  });
 }
 
-/** The week is marked in the transaction that queues the e-mail, or finds that nothing happened. */
-async function queueSummary(tx: EntityManager, deps: Deps, accountId: string, week: Week): Promise<boolean> {
+/** The week is marked in the transaction that queues the e-mail; a week without events is marked alone. */
+async function queueSummary(
+  tx: EntityManager,
+  deps: Deps,
+  accountId: string,
+  { week, sites }: { week: Week; sites: SiteWeek[] },
+): Promise<boolean> {
   const monday = dateText(week.until);
   const [account] = await tx.execute<{ email: string }[]>(
     `update account set summarised_week = ?::date where id = ? and ${isDue} returning email`,
     [monday, accountId, monday],
   );
-  if (!account) return false;
-  const sites = await siteWeeksOf(tx, deps.config, accountId, week);
-  if (sites.length === 0) return false;
+  if (!account || sites.length === 0) return false;
   const data = {
     firstDay: week.from.toISOString(),
     lastDay: later(week.until, -dayMs).toISOString(),

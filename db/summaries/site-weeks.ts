@@ -10,6 +10,9 @@ import type { Week } from './week.ts';
 type Counts = Pick<SiteWeek, 'enquiries' | 'bookings' | 'payments' | 'openComments' | 'publishes'>;
 type Row = { id: string; name: string; newComments: number } & Counts;
 
+/** Without money that went back, or is on its way back. */
+const kept = `payment.status = 'paid'`;
+
 const during = (column: string) => `${column} >= week.from_at and ${column} < week.until_at`;
 
 const countsSql = `
@@ -19,7 +22,7 @@ const countsSql = `
       where form.site_id = site.id and not submission.spam and ${during('submission.created_at')}) as enquiries,
     (select count(*)::int from booking where site_id = site.id and kind = 'booking' and status = 'confirmed'
       and ${during('booking.created_at')}) as bookings,
-    (select count(*)::int from payment where site_id = site.id and ${during('payment.paid_at')}) as payments,
+    (select count(*)::int from payment where site_id = site.id and ${kept} and ${during('payment.paid_at')}) as payments,
     (select count(*)::int from deployment where site_id = site.id and ${during('deployment.live_at')}) as publishes,
     (select count(*)::int from comment_thread where site_id = site.id and status = 'open') as "openComments",
     (select count(*)::int from comment_thread where site_id = site.id and ${during('comment_thread.created_at')})
@@ -50,8 +53,8 @@ export async function siteWeeksOf(
 /** The formatted sums by site, one for each currency. */
 async function paidOn(em: EntityManager, accountId: string, week: Week): Promise<Map<string, string[]>> {
   const rows = await em.execute<{ site_id: string; currency: string; amount: string }[]>(
-    `select site_id, currency, sum(amount)::text as amount from payment
-     where site_id in (select id from site where account_id = ?) and paid_at >= ? and paid_at < ?
+    `select site_id, currency, sum(amount - refunded_amount - refunding_amount)::text as amount from payment
+     where site_id in (select id from site where account_id = ?) and ${kept} and paid_at >= ? and paid_at < ?
      group by site_id, currency order by currency`,
     [accountId, week.from, week.until],
   );

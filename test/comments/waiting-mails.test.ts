@@ -98,6 +98,52 @@ test('a site has one e-mail an hour, and each comment is in one', async () => {
   expect(later?.text).not.toContain('The first');
 });
 
+test('a thread has another e-mail once its reviewer writes again', async () => {
+  const { received, reply, queued, review } = await reviewed();
+  const secret = secretOf((await review({})).body);
+  const send = (path: string, body: object) =>
+    callWith(fixture.url)('POST', path, { body, headers: { 'x-review': secret } });
+  const { body: made } = await send('/review/threads', { page: '/', body: 'The first', position: {} });
+  const again = async (body: string) => {
+    const answer = await send(`/review/threads/${made.thread.id}`, { message: body });
+    expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  };
+  skip(61);
+  await round();
+  await received(1);
+  await again('The second');
+  await again('The third');
+  skip(61);
+  await round();
+  const [mail] = await received(2);
+  expect(mail?.text).toContain('> The second');
+  expect(mail?.text).not.toContain('The first');
+  await again('The fourth');
+  await reply(made.thread.id, 'Done.');
+  skip(122);
+  await round();
+  expect(await queued()).toBe(2);
+});
+
+test('a site whose e-mail cannot be queued keeps no other from its own', async () => {
+  const sites = [await reviewed(), await reviewed(), await reviewed()] as const;
+  for (const { comment } of sites) await comment('Larger');
+  skip(61);
+  const [refused, ...others] = sites;
+  const em = fixture.deps.em();
+  await em.execute(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+    create trigger refuse before insert on mail for each row when (new.site_id = '${refused.site.id}') execute function refuse()`);
+  try {
+    await expect(round()).rejects.toThrow('refused');
+    expect(await Promise.all(others.map(({ queued }) => queued()))).toEqual([1, 1]);
+  } finally {
+    await em.execute('drop trigger refuse on mail; drop function refuse');
+  }
+  await round();
+  expect(await Promise.all(sites.map(({ queued }) => queued()))).toEqual([1, 1, 1]);
+});
+
 test('a comment on a draft names its preview', async () => {
   const { owner, site, reviewer, received } = await reviewed();
   await showDraft(fixture, { siteId: site.id, accountId: owner.accountId, slot: 2 }, page);

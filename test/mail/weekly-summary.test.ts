@@ -11,6 +11,7 @@ import { timetable } from '#test/bookings/timetable.ts';
 import { showDraft } from '#test/comments/drafts.ts';
 import { ada, challengeEnv, forms } from '#test/forms/fixture.ts';
 import { attachAccount } from '#test/payments/fixture.ts';
+import { until } from '#test/stack/until.ts';
 import { createMailFixture, type MailFixture } from './fixture.ts';
 import { mailOwners, stalledAtQueue } from './owner-mails.ts';
 import { noParts, type Summaries, summaries } from './summaries.ts';
@@ -34,20 +35,15 @@ const visited = (siteId: string, at: Date) =>
     [siteId, at, sketch],
   );
 
-/** A paid link of the site. */
-async function paid(owner: { accountId: string }, siteId: string, amount: number, at: Date): Promise<void> {
+type Paid = Pick<Payment, 'amount'> &
+  Partial<Pick<Payment, 'status' | 'refundedAt' | 'refundedAmount' | 'refundingAmount'>>;
+
+/** Links of the site that were paid then. */
+async function paid(owner: { accountId: string }, siteId: string, at: Date, payments: Paid[]): Promise<void> {
   const { id: payoutAccount } = await attachAccount(fixture, owner, siteId);
   const em = fixture.deps.em();
-  const times = { createdAt: at, paidAt: at, expiresAt: at };
-  em.create(Payment, {
-    id: newId('pay'),
-    site: siteId,
-    payoutAccount,
-    amount,
-    currency: 'EUR',
-    status: 'paid',
-    ...times,
-  });
+  const common = { site: siteId, payoutAccount, currency: 'EUR', createdAt: at, paidAt: at, expiresAt: at };
+  for (const payment of payments) em.create(Payment, { id: newId('pay'), status: 'paid', ...common, ...payment });
   await em.flush();
 }
 
@@ -72,8 +68,13 @@ test('the summary counts what happened on each site in the seven days', async ()
   await visitedOnDay(busy.id, new Date(monday.getTime() - dayMs), 1000);
   await visited(busy.id, new Date(sunday.getTime() + 23 * hourMs));
   await visited(busy.id, new Date(sunday.getTime() + 24 * hourMs));
-  await paid(owner, busy.id, 1250, wednesday);
-  await paid(owner, quiet.id, 500, before);
+  await paid(owner, busy.id, wednesday, [
+    { amount: 1250 },
+    { amount: 9000, refundedAmount: 1000, refundingAmount: 500 },
+    { amount: 70_000, status: 'refunded', refundedAt: wednesday },
+    { amount: 600_000, status: 'refunding' },
+  ]);
+  await paid(owner, quiet.id, before, [{ amount: 500 }]);
   await owner.call('POST', `/v1/sites/${busy.id}/comments`, { body: { page: '/', body: 'Larger, please' } });
   const { deploymentId } = await showDraft(fixture, { siteId: busy.id, accountId: owner.accountId, slot: 1 }, '<p>x');
   await fixture.deps
@@ -87,7 +88,7 @@ test('the summary counts what happened on each site in the seven days', async ()
   const { subject = '', text = '' } = (await received()) ?? {};
   expect(subject).toBe('Your week: 43 visits');
   const [first = '', second = '', ...others] = text.split(/\n\n(?=\S+\n\nVisits)/).slice(1);
-  expect(first).toContain(`${hostnames[0]}\n\nVisits: 42\nPayments: 1 (€12.50)\nPublished: 1 time\nOpen comments: 1`);
+  expect(first).toContain(`${hostnames[0]}\n\nVisits: 42\nPayments: 2 (€87.50)\nPublished: 1 time\nOpen comments: 1`);
   expect(second).toContain(`${hostnames[1]}\n\nVisits: 1\n`);
   expect(others).toEqual([]);
   expect(text).toContain(`${fixture.config.baseUrl}/account/mails`);
@@ -143,6 +144,27 @@ test('concurrent rounds, also of later days, send one summary', async () => {
   await visitedOnDay(sites[0]?.id ?? '', next.days[0] as Date, 3);
   await mailOwners(fixture);
   expect(await queued()).toBe(2);
+});
+
+test('the account is not locked while its sites are counted', async () => {
+  const { owner, sites, queued } = await summarised();
+  const { days } = skipToMonday(7);
+  await visitedOnDay(sites[0]?.id ?? '', days[0] as Date, 9);
+  const em = fixture.deps.em();
+  await em.execute('update account set mail_choices = null where id <> ?', [owner.accountId]);
+  const counting = await em.transactional(async (tx) => {
+    await tx.execute('lock table comment_thread in access exclusive mode');
+    const round = queueWeeklySummaries(fixture.deps);
+    const waits = `select 1 from pg_locks where relation = 'comment_thread'::regclass and not granted`;
+    await until(
+      () => em.fork().execute<unknown[]>(waits),
+      ({ length }) => length > 0,
+    );
+    await tx.execute('select 1 from account where id = ? for update nowait', [owner.accountId]);
+    return { round };
+  });
+  await counting.round;
+  expect(await queued()).toBe(1);
 });
 
 test('a connection lost while the summary is queued loses and repeats nothing', async () => {
