@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { allExamples } from '#tools/scripts/docs/mails-page.ts';
 import { write } from '#web/mails/layout.ts';
 
-const hostile = '<script>alert(1)</script>"\' onclick=x\r\nBcc: all@example.com\u202egnp.exe\u200b\0';
+const hostile =
+  '<script>alert(1)</script>"\' onclick=x\r\nBcc: all@example.com\u202egnp.exe\u200b\u061c\u00ad\u{e0041}\0';
 
 test('strangers’ words are plain text in mails and one line in the subject', () => {
   const mail = write({
@@ -16,11 +17,18 @@ test('strangers’ words are plain text in mails and one line in the subject', (
   expect(mail.subject).not.toMatch(/[\r\n]/);
   expect(mail.html).not.toContain('<script');
   expect(mail.html).not.toMatch(/<[^>]*onclick/);
-  for (const form of [mail.subject, mail.text, mail.html]) expect(form).not.toMatch(/[\0\r\u202e\u200b]/);
+  for (const form of [mail.subject, mail.text, mail.html])
+    expect(form).not.toMatch(/[\0\r\u202e\u200b\u061c\u00ad\u{e0041}]/u);
   // Quoted words cannot be taken for ours: each of their lines is marked.
   expect(mail.text).toContain('> Bcc: all@example.com');
   // And a fact cannot go on in a line of its own.
   expect(mail.text).toMatch(/^Name: .*Bcc: all@example\.com/m);
+});
+
+test('a long subject is cut between letters', () => {
+  const content = { preview: 'p', heading: 'h', blocks: [], footer: 'f' };
+  const { subject } = write({ ...content, subject: `${'x'.repeat(199)}🥐🥐` });
+  expect([subject.length, subject.isWellFormed(), subject.endsWith('x')]).toEqual([199, true, true]);
 });
 
 test('a button’s address is a link and readable text', () => {

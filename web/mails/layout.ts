@@ -43,7 +43,7 @@ export type Content = {
 export function write(content: Content): WrittenMail {
   const { hostname } = content;
   const about = hostname === undefined ? {} : { hostname: oneLine(hostname) };
-  const subject = oneLine(hostname === undefined ? content.subject : `${hostname}: ${content.subject}`).slice(0, 200);
+  const subject = shortened(oneLine(hostname === undefined ? content.subject : `${hostname}: ${content.subject}`));
   return { subject, ...about, text: writeText(content), html: writeHtml(subject, content) };
 }
 
@@ -52,15 +52,23 @@ export function accountButton(account: string | null | undefined, label = 'Open 
   return account ? [{ button: { label, url: account } }] : [];
 }
 
-/** Without control characters (except line feeds), bidirectional controls and zero-width characters. */
+const invisible =
+  /[^\P{Cc}\n]|[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+
+/** Without control characters (except line feeds), bidirectional controls and characters that are not shown. */
 function visible(text: string): string {
-  return text.toWellFormed().replace(/[^\P{Cc}\n]|[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu, '');
+  return text.toWellFormed().replace(invisible, '');
 }
 
 /** For a value inside our own line: a second line would look like ours. */
 function oneLine(text: string): string {
   return visible(text).replace(/\s+/g, ' ');
 }
+
+const subjectMax = 200;
+
+/** Without half of a character at the end. */
+const shortened = (subject: string): string => subject.slice(0, subjectMax).replace(/\p{Cs}$/u, '');
 
 function writeText({ heading, blocks, footer, choices }: Content): string {
   const foot = choices ? `${visible(footer)}\n${choicesLabel}: ${choices}` : visible(footer);
