@@ -1,5 +1,6 @@
 /**
- * A visitor books on a site, pays, hears that the booking was moved, cancels and gets the money back, in a real browser with the keyboard alone.
+ * A visitor books on a site, pays, hears that the booking was moved, moves it again, cancels and gets the money back, in a real browser with the
+ * keyboard alone. Each of our pages passes axe, also in forced colours.
  * `FRONTAGE_PICTURES=<folder>` keeps pictures.
  * @module-tag chromium
  */
@@ -9,7 +10,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { timetable } from '#test/bookings/timetable.ts';
 import { until } from '#test/stack/until.ts';
-import { type Chrome, look, looks, openChrome } from '#test/web/looks.ts';
+import { violationsOf } from '#test/web/axe.ts';
+import { type Chrome, type Look, look, looks, openChrome } from '#test/web/looks.ts';
 import { attachAccount } from './fixture.ts';
 import { createMailedFixture, type MailedFixture } from './mailed-fixture.ts';
 
@@ -41,8 +43,8 @@ afterAll(async () => {
 const shell = (publicId: string) => `<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>The pottery</title>
 <style>:root{color-scheme:light dark}body{font-family:Georgia,serif;margin:0;padding:1.5rem;max-width:60rem}</style>
-<h1>The pottery</h1><script type="module" src="http://desk.localhost/b/widget.js"></script>
-<frontage-booking site="${publicId}"></frontage-booking>`;
+<main><h1>The pottery</h1><script type="module" src="http://desk.localhost/b/widget.js"></script>
+<frontage-booking site="${publicId}"></frontage-booking></main>`;
 
 /** A site of an owner, whose evenings cost money. */
 async function newPottery() {
@@ -88,8 +90,38 @@ async function book(page: Page, email: string): Promise<void> {
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 const linkIn = (text: string) => /http\S+\/cancel\/\S+/.exec(text)?.[0] ?? '';
 
+/** Looks at one of our pages; in forced colours once for each width, as they replace the scheme. */
+async function inspect(page: Page, name: string, shown: Look): Promise<void> {
+  for (const forcedColors of shown.colorScheme === 'light' ? (['active', 'none'] as const) : (['none'] as const)) {
+    await page.emulateMedia({ colorScheme: shown.colorScheme, forcedColors });
+    expect([name, forcedColors, await violationsOf(page)]).toEqual([name, forcedColors, []]);
+    await look(page, forcedColors === 'none' ? name : `${name}-forced`, shown);
+  }
+}
+
+/** Chooses the second time of the first day, with the keyboard. Returns the new start. */
+async function moveBooking(page: Page, shown: Look): Promise<string> {
+  await tabTo(page, 'link', 'Choose another time');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/move\//);
+  await inspect(page, 'journey-8-days', shown);
+  await page.locator('a[href^="?date="]').first().focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\?date=/);
+  const second = page.getByRole('radio').nth(1);
+  const start = await second.getAttribute('value');
+  await second.focus();
+  await page.keyboard.press('Space');
+  await inspect(page, 'journey-9-times', shown);
+  await tabTo(page, 'button', 'Move the booking');
+  await page.keyboard.press('Enter');
+  await heading(page, 'Your booking has a new time');
+  await inspect(page, 'journey-10-moved', shown);
+  return start ?? '';
+}
+
 test.each(looks)(
-  'a visitor books, pays, is moved, cancels and is refunded, $width px, $colorScheme',
+  'a visitor books, pays, moves, cancels and is refunded, $width px, $colorScheme',
   {
     timeout: 120_000,
   },
@@ -105,7 +137,7 @@ test.each(looks)(
     await look(page, 'journey-1-site', shown);
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: /^Pay/ }).waitFor();
-    await look(page, 'journey-2-held', shown);
+    await inspect(page, 'journey-2-held', shown);
     await tabTo(page, 'link', (await page.locator('a.send').textContent()) ?? '');
     await page.keyboard.press('Enter');
 
@@ -121,7 +153,7 @@ test.each(looks)(
     const [booking] = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items;
     expect(booking).toMatchObject({ status: 'confirmed', visitor: { name: 'Ada Visitor' } });
     await page.getByText(booking.reference).waitFor();
-    await look(page, 'journey-4-paid', shown);
+    await inspect(page, 'journey-4-paid', shown);
     await tabTo(page, 'link', `Back to ${new URL(home).host}`);
     await page.keyboard.press('Enter');
     await page.waitForURL(home);
@@ -142,23 +174,29 @@ test.each(looks)(
     await page.goto(linkIn(told.text));
     await heading(page, 'Cancel this booking?');
     expect(await page.locator('time').getAttribute('datetime')).toBe(start);
-    await look(page, 'journey-7-moved', shown);
+    await inspect(page, 'journey-7-moved', shown);
+    const cancelLink = page.url();
+    const chosen = await moveBooking(page, shown);
+    const { body: again } = await owner.call('GET', `/v1/bookings/${booking.id}`);
+    expect([Date.parse(again.start), again.status]).toEqual([Date.parse(chosen), 'confirmed']);
+    await page.goto(cancelLink);
+    await heading(page, 'Cancel this booking?');
 
     await tabTo(page, 'button', 'Cancel the booking');
     await page.keyboard.press('Enter');
     await heading(page, 'Your booking is cancelled');
     await page.getByText('Your payment is being refunded, which can take a few days.').waitFor();
-    await look(page, 'journey-8-cancelled', shown);
+    await inspect(page, 'journey-11-cancelled', shown);
     const { statusOf } = fixture.reading(owner, booking.payment_id);
     await until(statusOf, (status) => status === 'refunded');
     expect(fixture.chargesOf(booking.payment_id)).toMatchObject([{ amount: 2500, amount_refunded: 2500 }]);
     const cancelled = await fixture.received(email, /: Cancelled: /);
     expect(cancelled.text).toContain('€25.00');
     await mail.setContent(cancelled.html);
-    await look(mail, 'journey-9-cancelled-mail', shown);
+    await look(mail, 'journey-12-cancelled-mail', shown);
     await page.goto(`http://desk.localhost/pay/${booking.payment_id}`);
     await heading(page, 'Payment refunded');
-    await look(page, 'journey-10-refunded', shown);
+    await inspect(page, 'journey-13-refunded', shown);
     await page.context().close();
     await mail.context().close();
   },
