@@ -9,7 +9,7 @@ const noticeSeconds = 60;
 /** Browsers keep about 4 KB of a cookie. */
 const lettersMax = 600;
 
-/** Redirects to the page (a path of ours), which then shows the notice. */
+/** Redirects to the page (a path on this host), which then shows the notice. */
 export function redirectWithNotice(reply: FastifyReply, to: string, notice: string, now: Date): FastifyReply {
   const value = Buffer.from(notice.slice(0, lettersMax).toWellFormed()).toString('base64url');
   setHostCookie(reply, noticeCookie, value, new Date(now.getTime() + noticeSeconds * 1000));

@@ -41,7 +41,7 @@ export function renderCalls(text: string, surface: Surface, known: Readonly<Reco
 
 type NamedCall = { operation: OperationName; method: string; path: string; values: Record<string, Value> };
 
-/** Every parameter of the path, with the shape of its value where nobody knows that. */
+/** Every parameter of the path, with the shape of its value where the value is unknown. */
 function completed(path: string, values: Record<string, Value>, known: Readonly<Record<string, string>>) {
   const parts = partsOf(path).map((part) => {
     const { prefix } = kindOf(path, part) ?? {};

@@ -1,4 +1,4 @@
-/** Pages of a business: texts of others are text, and nobody else’s account finds them. */
+/** Pages of a business: texts of others are escaped, and no other account finds the pages. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formsOf } from '#test/people/browser.ts';
 import { openPottery, type Pottery, usualWords, type Words } from './pottery.ts';

@@ -1,4 +1,4 @@
-/** E-mails that the server accepted while nobody could record it: they are sent again, and their rows say so. */
+/** E-mails that the server accepted, but no worker recorded: they are sent again, and their rows say so. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Mail } from '#db/mail/mail.ts';
 import { queueMail } from '#db/mail/queue.ts';

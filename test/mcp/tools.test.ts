@@ -83,7 +83,7 @@ test('every operation is found, with the arguments of its call', async () => {
   const index = (await found(agent)).split(/\s+/);
   for (const route of await routes(rich)) {
     const name = toolOf(route);
-    // Nobody meters or holds domains here.
+    // Billing and domains are off here.
     expect([name, index.includes(name)]).toEqual([name, !/^(billing|domain|record)_/.test(name)]);
     if (!index.includes(name)) continue;
     const { operation, path } = route;
