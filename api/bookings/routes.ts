@@ -162,8 +162,11 @@ export function bookingRoutes(app: Api, deps: Deps): void {
         response: { 200: cancelledBookingSchema },
       },
     },
-    async ({ em, actor, params }) => {
-      const { booking } = await cancelBooking(em, deps, await loadBooking(em, actor, params.id), actor);
+    async ({ em, actor, params, attempt }) => {
+      const found = await loadBooking(em, actor, params.id);
+      // An earlier run of this request cancelled it, and its answer was lost.
+      if (attempt?.state === 'resumed' && found.status === 'cancelled') return await cancelledView(em, deps, found);
+      const { booking } = await cancelBooking(em, deps, found, actor);
       return await cancelledView(em, deps, booking);
     },
   );

@@ -5,6 +5,7 @@ import { waitersMax } from '#api/replay-waiters.ts';
 import { Token } from '#db/auth/token.ts';
 import { IdempotencyKey } from '#db/idempotency-key.ts';
 import { Site } from '#db/sites/site.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { until } from '#test/stack/until.ts';
 import { beginCall, type SiteBody } from './begun-calls.ts';
 import { callWith, createFixture, errorOf, freeName } from './fixture.ts';
@@ -21,27 +22,10 @@ const owner = await fixture.newCaller();
 const keyed = (key: string, body: unknown, path = '/v1/sites') =>
   owner.call('POST', path, { body, headers: { 'idempotency-key': key } });
 
-/** The next write that an entity manager of the process is asked for is done, and its answer lost. */
-function loseNextAnswer(method: 'transactional' | 'flush', after = 0) {
-  const { em } = fixture.deps;
-  let left = after + 1;
-  const spy = vi.spyOn(fixture.deps, 'em').mockImplementation(() => {
-    const fork = em();
-    const real = fork[method].bind(fork) as (...given: unknown[]) => Promise<unknown>;
-    const losing = async (...given: unknown[]) => {
-      const answer = await real(...given);
-      if (--left === 0) throw new Error('terminating connection due to administrator command');
-      return answer;
-    };
-    return Object.assign(fork, { [method]: losing });
-  });
-  return () => spy.mockRestore();
-}
-
 test('a repetition returns the resource of a committed call whose response was lost', async () => {
   const [body, token] = [{ name: freeName(), title: 'A' }, { name: 'once, though lost' }];
   // A site's room is asked about in a transaction of its own.
-  const restore = loseNextAnswer('transactional', 1);
+  const restore = loseNextAnswer(fixture, 'transactional', 1);
   const lost = await keyed('lost', body);
   restore();
   expect([lost.status, errorOf(lost).retryable]).toEqual([500, true]);
@@ -49,7 +33,7 @@ test('a repetition returns the resource of a committed call whose response was l
   const again = await keyed('lost', body);
   expect([again.status, again.body.id]).toEqual([200, made?.id]);
 
-  const restoreToken = loseNextAnswer('transactional');
+  const restoreToken = loseNextAnswer(fixture, 'transactional');
   expect((await keyed('lost', token, '/v1/tokens')).status).toBe(500);
   restoreToken();
   const { status, body: issued } = await keyed('lost', token, '/v1/tokens');

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { cancelBooking } from '#api/bookings/cancellation.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { until } from '#test/stack/until.ts';
 import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
@@ -59,6 +60,17 @@ test('a cancellation repeated under its Idempotency-Key returns the same booking
   const first = await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers });
   const again = await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers });
   expect([again.status, again.body]).toEqual([200, first.body]);
+});
+
+test('a cancellation whose answer was lost is answered when it is sent again', async () => {
+  const { owner, id } = await booked();
+  const headers = { 'idempotency-key': 'cancel-lost' };
+  const restore = loseNextAnswer(fixture, 'transactional');
+  expect((await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers })).status).toBe(500);
+  restore();
+  const again = await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers });
+  expect([again.status, again.body.status]).toEqual([200, 'cancelled']);
+  expect(fixture.takeUnexpected()).toHaveLength(1);
 });
 
 test('concurrent cancellations and bookings never oversell a seat', async () => {
