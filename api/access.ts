@@ -150,13 +150,14 @@ export function deletingSitesOf({ accountId, scope: { sites } }: Person) {
   return { account: accountId, ...within, deleteAt: { $ne: null }, purgedAt: null };
 }
 
-export async function siteIdsOf(em: EntityManager, { accountId, scope }: Person): Promise<string[]> {
-  const rows: { id: string }[] = await em.execute(
-    `select id from site where (account_id = ? or id in (select site_id from collaborator where account_id = ?))
+/** The names of the caller's sites, by id, without those under deletion. */
+export async function siteNamesOf(em: EntityManager, { accountId, scope }: Person): Promise<Map<string, string>> {
+  const rows: { id: string; name: string }[] = await em.execute(
+    `select id, name from site where (account_id = ? or id in (select site_id from collaborator where account_id = ?))
        and delete_at is null and purged_at is null`,
     [accountId, accountId],
   );
-  return rows.map(({ id }) => id).filter((id) => includesSite(scope, id));
+  return new Map(rows.filter(({ id }) => includesSite(scope, id)).map(({ id, name }) => [id, name]));
 }
 
 /** The deployment with its site, if the caller has access to that site. Throws `not_found`. */

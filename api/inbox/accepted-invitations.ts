@@ -2,7 +2,7 @@
 import { call } from '#rules/calls/calls.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { notDone } from './done.ts';
-import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
+import { newsSince, type Source, siteIdsIn } from './item.ts';
 
 const sql = `
   select invitation.id, invitation.email, invitation.answered_at as at, account.id as "memberId", account.name as who,
@@ -17,19 +17,20 @@ const sql = `
 
 type Row = Record<'id' | 'email' | 'memberId' | 'who' | 'siteId' | 'siteName', string> & { at: string | Date };
 
-export const acceptedInvitations: Source = async (em, reader: Reader, since, { config, now, limit }) => {
-  const { accountId, siteIds } = reader;
-  const values = [accountId, `{${siteIds.join(',')}}`, newsSince(since, now), accountId, limit];
-  const rows: Row[] = await em.execute(sql, values);
-  return rows.map(
-    ({ id, email, at, memberId, who, siteId, siteName }): InboxItem => ({
-      kind: 'invitation_accepted',
+export const acceptedInvitations: Source<Row> = {
+  kind: 'invitation_accepted',
+  select(reader, since, { now, limit }) {
+    const { accountId } = reader;
+    return { sql, values: [accountId, siteIdsIn(reader), newsSince(since, now), accountId, limit] };
+  },
+  item({ id, email, at, memberId, who, siteId, siteName }, _, { config }) {
+    return {
       id,
       site: { id: siteId, name: siteName },
       who,
       at: new Date(at),
       title: `${who} (${email}) has accepted the invitation to work on ${siteHostname(config, siteName)}.`,
       nextAction: `Tell the owner. ${call('collaborator.remove', { id: siteId, account_id: memberId })} ends the access.`,
-    }),
-  );
+    };
+  },
 };

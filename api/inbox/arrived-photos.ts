@@ -1,7 +1,7 @@
 /** Photos that arrived through upload links, until a version that was requested later is live. */
 import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
-import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
+import { newsSince, type Source, siteIdsIn } from './item.ts';
 
 const sql = `
   select link.id, link.files_taken as files, link.last_file_path as path, link.last_file_at as at, site.id as "siteId", site.name as "siteName"
@@ -14,17 +14,19 @@ const sql = `
 
 type Row = Record<'id' | 'path' | 'siteId' | 'siteName', string> & { files: number; at: string | Date };
 
-export const arrivedPhotos: Source = async (em, { siteIds, accountId }: Reader, since, { now, limit }) => {
-  const rows: Row[] = await em.execute(sql, [`{${siteIds.join(',')}}`, newsSince(since, now), accountId, limit]);
-  return rows.map(
-    ({ id, files, path, at, siteId, siteName }): InboxItem => ({
-      kind: 'photos_arrived',
+export const arrivedPhotos: Source<Row> = {
+  kind: 'photos_arrived',
+  select(reader, since, { now, limit }) {
+    return { sql, values: [siteIdsIn(reader), newsSince(since, now), reader.accountId, limit] };
+  },
+  item({ id, files, path, at, siteId, siteName }) {
+    return {
       id,
       site: { id: siteId, name: siteName },
       at: new Date(at),
       title: `${files === 1 ? 'A photo has' : `${files} photos have`} arrived on ${siteName} through an upload link.`,
       message: `The newest is ${path}.`,
       nextAction: `Call ${call('asset.list', { id: siteId })} to find the photos, use them in the site, and publish it with ${call('site.publish', { id: siteId })}.`,
-    }),
-  );
+    };
+  },
 };

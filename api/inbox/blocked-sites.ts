@@ -1,26 +1,29 @@
 /** The reader's own sites that the operator has blocked; collaborators do not see them here. */
-import { Site } from '#db/sites/site.ts';
-import { unfinished } from './done.ts';
-import type { Source } from './item.ts';
+import { notDone } from './done.ts';
+import { type Source, siteColumns, siteIdsIn } from './item.ts';
 
-export const blockedSites: Source = async (em, { accountId, siteIds }, since, { limit }) => {
-  const sites = await em.find(
-    Site,
-    {
-      account: accountId,
-      id: { $in: [...siteIds] },
-      blockedAt: { $gt: since },
-      [unfinished(accountId, { kind: 'blocked_site', at: 'blocked_at' })]: [],
-    },
-    { orderBy: { blockedAt: 'desc' }, limit },
-  );
-  return sites.map(({ id, name, blockedAt, blockReason }) => ({
-    kind: 'blocked_site',
-    id,
-    site: { id, name },
-    at: blockedAt as Date,
-    title: `The site ${name} has been blocked by the operator.`,
-    message: blockReason as string,
-    nextAction: 'Tell the owner the reason. They need to fix the problem and ask the operator to review the site.',
-  }));
+const sql = `
+  select ${siteColumns}, blocked_at as at, block_reason as reason from site
+  where account_id = ? and id = any(?) and blocked_at > ?
+    and ${notDone({ kind: 'blocked_site', id: 'site.id', at: 'blocked_at' })}
+  order by blocked_at desc limit ?`;
+
+type Row = Record<'siteId' | 'siteName' | 'at' | 'reason', string>;
+
+export const blockedSites: Source<Row> = {
+  kind: 'blocked_site',
+  select(reader, since, { limit }) {
+    const { accountId } = reader;
+    return { sql, values: [accountId, siteIdsIn(reader), since, accountId, limit] };
+  },
+  item({ siteId, siteName, at, reason }) {
+    return {
+      id: siteId,
+      site: { id: siteId, name: siteName },
+      at: new Date(at),
+      title: `The site ${siteName} has been blocked by the operator.`,
+      message: reason,
+      nextAction: 'Tell the owner the reason. They need to fix the problem and ask the operator to review the site.',
+    };
+  },
 };

@@ -1,7 +1,7 @@
 /** The live version of each of the reader's own sites, if a collaborator published or restored it. */
 import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
-import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
+import { newsSince, type Source, siteIdsIn } from './item.ts';
 
 // A version that was restored is live under another ticket than its own; the history says who restored it.
 const sql = `
@@ -26,12 +26,14 @@ type Row = Record<'id' | 'who' | 'siteId' | 'siteName', string> & {
   at: string | Date;
 };
 
-export const collaboratorVersions: Source = async (em, { siteIds, accountId }: Reader, since, { now, limit }) => {
-  const values = [`{${siteIds.join(',')}}`, accountId, newsSince(since, now), accountId, limit];
-  const rows: Row[] = await em.execute(sql, values);
-  return rows.map(
-    ({ id, number, slot, at, who, isRestored, siteId, siteName }): InboxItem => ({
-      kind: 'collaborator_published',
+export const collaboratorVersions: Source<Row> = {
+  kind: 'collaborator_published',
+  select(reader, since, { now, limit }) {
+    const { accountId } = reader;
+    return { sql, values: [siteIdsIn(reader), accountId, newsSince(since, now), accountId, limit] };
+  },
+  item({ id, number, slot, at, who, isRestored, siteId, siteName }) {
+    return {
       id,
       site: { id: siteId, name: siteName },
       slot,
@@ -39,6 +41,6 @@ export const collaboratorVersions: Source = async (em, { siteIds, accountId }: R
       at: new Date(at),
       title: `${who} ${isRestored ? 'restored' : 'published'} version ${number} of ${siteName}.`,
       nextAction: `Tell the owner. ${call('deployment.read', { id })} returns the version; ${call('deployment.restore')} with the id of an earlier one, from ${call('deployment.list', { id: siteId })}, serves that version again.`,
-    }),
-  );
+    };
+  },
 };

@@ -3,7 +3,7 @@
 import { reachableDomains } from '#api/domains/rules.ts';
 import { domainsWithAdvice } from '#api/domains/views.ts';
 import { Domain } from '#db/domains/domain.ts';
-import type { InboxItem, Source } from './item.ts';
+import type { CodeSource, InboxItem } from './item.ts';
 
 const hasDnsProblem = 'has a problem in its DNS';
 const states = {
@@ -14,7 +14,7 @@ const states = {
   Blocked: 'has been blocked by the operator',
 };
 
-export const waitingDomains: Source = async (em, reader, since, { config, now }) => {
+export const waitingDomains: CodeSource = async (em, reader, since, { config, now }) => {
   const domains = await em.find(
     Domain,
     { ...reachableDomains(reader), checkedAt: { $ne: null } },

@@ -19,14 +19,21 @@ export async function readDone(
   items: readonly Pick<InboxItem, 'kind' | 'id'>[],
 ): Promise<Done> {
   if (items.length === 0) return new Map();
-  const rows = await em.execute<{ kind: InboxKind; id: string; item_at: string | Date }[]>(
+  const rows = await em.execute<DoneRow[]>(
     `select done.kind, subject_id as id, item_at from inbox_done done
      join jsonb_to_recordset(?) as item(kind text, id text) on done.kind = item.kind and subject_id = item.id
      where account_id = ?`,
     [JSON.stringify(items.map(({ kind, id }) => ({ kind, id }))), accountId],
   );
-  return new Map(rows.map((row) => [keyOf(row), new Date(row.item_at).getTime()]));
+  return doneOf(rows);
 }
+
+export type DoneRow = { kind: InboxKind; id: string; item_at: string | Date };
+export const doneOf = (rows: readonly DoneRow[]): Done =>
+  new Map(rows.map((row) => [keyOf(row), new Date(row.item_at).getTime()]));
+
+/** As SQL: the domains that are done, for which SQL cannot say when they last changed. Its parameter is the account's id. */
+export const doneDomains = `select kind, subject_id as id, item_at from inbox_done where account_id = ? and kind = 'domain'`;
 
 /** The columns of a source's rows that identify an item and say when it last changed. */
 type ItemColumns = { kind: InboxKind; id: string; at: string };

@@ -5,7 +5,7 @@
 import { call } from '#rules/calls/calls.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { notDone } from './done.ts';
-import { type InboxItem, newsSince, type Reader, type Source } from './item.ts';
+import { newsSince, type Source, siteIdsIn } from './item.ts';
 
 const sql = `
   with ended as (
@@ -32,17 +32,18 @@ type Row = Record<'id' | 'siteId' | 'siteName' | 'payoutName', string> & {
   at: string | Date;
 };
 
-export const endedAgreements: Source = async (em, reader: Reader, since, { config, now, limit }) => {
-  const { accountId, siteIds, scope } = reader;
-  if (!scope.payouts) return [];
-  const after = newsSince(since, now);
-  const values = [`{${siteIds.join(',')}}`, after, accountId, accountId, after, accountId, limit];
-  const rows: Row[] = await em.execute(sql, values);
-  return rows.map(({ id, at, by, siteId, siteName, payoutName }): InboxItem => {
+export const endedAgreements: Source<Row> = {
+  kind: 'agreement_ended',
+  select(reader, since, { now, limit }) {
+    const { accountId, scope } = reader;
+    if (!scope.payouts) return null;
+    const after = newsSince(since, now);
+    return { sql, values: [siteIdsIn(reader), after, accountId, accountId, after, accountId, limit] };
+  },
+  item({ id, at, by, siteId, siteName, payoutName }, _, { config }) {
     const host = siteHostname(config, siteName);
     const isSites = by === 'payout_account';
     return {
-      kind: 'agreement_ended',
       id,
       site: { id: siteId, name: siteName },
       at: new Date(at),
@@ -53,5 +54,5 @@ export const endedAgreements: Source = async (em, reader: Reader, since, { confi
         ? `Tell the owner. Connect one of their payout accounts with ${call('payout_agreement.attach', { id: siteId })}.`
         : 'Tell the owner. Payments that were already made stay in the payout account.',
     };
-  });
+  },
 };

@@ -4,11 +4,10 @@
  */
 
 import { sqlList } from '#db/arrays.ts';
-import { Deployment } from '#db/deployments/deployment.ts';
 import { call } from '#rules/calls/calls.ts';
 import { publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { notDone } from './done.ts';
-import { actorName, type InboxItem, type Reader, type Source } from './item.ts';
+import { actorName, type Source, siteColumns, siteIdsIn } from './item.ts';
 
 const sql = `
   with failed as (
@@ -24,34 +23,42 @@ const sql = `
   ), drafts as (
     select failed.id, failed.finished_at from failed join preview on preview.latest_id = failed.id and preview.removed_at is null
   )
-  select id from (select * from publishes union all select * from drafts) as waiting
-  where finished_at > ? and ${notDone({ kind: 'failed_build', id: 'waiting.id', at: 'waiting.finished_at' })} order by finished_at desc limit ?`;
+  select deployment.id, deployment.number, deployment.slot, deployment.error ->> 'message' as message, deployment.finished_at as at,
+    deployment.created_via_name as via, maker.id as "makerId", maker.name as maker, ${siteColumns}
+  from (select * from publishes union all select * from drafts) as waiting
+  join deployment on deployment.id = waiting.id
+  join site on site.id = deployment.site_id
+  join account maker on maker.id = deployment.created_by_id
+  where waiting.finished_at > ? and ${notDone({ kind: 'failed_build', id: 'waiting.id', at: 'waiting.finished_at' })}
+  order by waiting.finished_at desc limit ?`;
+
+type Row = Record<'id' | 'at' | 'makerId' | 'maker' | 'siteId' | 'siteName', string> & {
+  number: number;
+  slot: number | null;
+  message: string | null;
+  via: string | null;
+};
 
 /** Only the last failed build of each site and preview slot. */
-export const failedBuilds: Source = async (em, { siteIds, accountId }: Reader, since, { limit }) => {
-  const rows: { id: string }[] = await em.execute(sql, [`{${siteIds.join(',')}}`, since, accountId, limit]);
-  if (rows.length === 0) return [];
-  const failed = await em.find(
-    Deployment,
-    { id: { $in: rows.map(({ id }) => id) } },
-    { populate: ['site', 'createdBy'] },
-  );
-  return failed.map((deployment): InboxItem => {
-    const { id, number, slot, site, error, finishedAt, createdAt, createdBy, createdViaName } = deployment;
-    const isDraft = typeof slot === 'number';
-    const again = isDraft ? call('preview.build', { id: site, slot: slot ?? 1 }) : call('site.publish', { id: site });
+export const failedBuilds: Source<Row> = {
+  kind: 'failed_build',
+  select(reader, since, { limit }) {
+    return { sql, values: [siteIdsIn(reader), since, reader.accountId, limit] };
+  },
+  item({ id, number, slot, message, at, via, makerId, maker, siteId, siteName }, reader) {
+    const again = slot === null ? call('site.publish', { id: siteId }) : call('preview.build', { id: siteId, slot });
     return {
-      kind: 'failed_build',
       id,
-      site: { id: site.id, name: site.name },
-      slot: slot ?? null,
-      who: actorName({ accountId }, createdBy, createdViaName),
-      at: finishedAt ?? createdAt,
-      title: isDraft
-        ? `The draft in preview slot ${slot} of ${site.name} could not be built.`
-        : `Version ${number} of ${site.name} could not be published.`,
-      ...(error ? { message: error.message } : {}),
+      site: { id: siteId, name: siteName },
+      slot,
+      who: actorName(reader, { id: makerId, name: maker }, via),
+      at: new Date(at),
+      title:
+        slot === null
+          ? `Version ${number} of ${siteName} could not be published.`
+          : `The draft in preview slot ${slot} of ${siteName} could not be built.`,
+      ...(message ? { message } : {}),
       nextAction: `Call ${call('deployment.read', { id })} to read the log, fix the problem, and call ${again}.`,
     };
-  });
+  },
 };

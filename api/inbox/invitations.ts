@@ -1,37 +1,38 @@
 /** Open invitations to the reader's account. */
-
-import { addressedTo } from '#api/invitations/rules.ts';
-import { Invitation } from '#db/collaborators/invitation.ts';
 import { call } from '#rules/calls/calls.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import { unfinished } from './done.ts';
-import type { InboxItem, Source } from './item.ts';
+import { notDone } from './done.ts';
+import { type Source, siteColumns } from './item.ts';
+
+const sql = `
+  select invitation.id, invitation.created_at as at, owner.name as who, owner.email, ${siteColumns}
+  from account reader
+  join invitation on invitation.email = reader.email and invitation.status = 'open'
+  join site on site.id = invitation.site_id
+  join account owner on owner.id = site.account_id
+  where reader.id = ? and invitation.expires_at > ? and invitation.created_at > ?
+    and ${notDone({ kind: 'invitation', id: 'invitation.id', at: 'invitation.created_at' })}
+  order by invitation.created_at desc limit ?`;
+
+type Row = Record<'id' | 'at' | 'who' | 'email' | 'siteId' | 'siteName', string>;
 
 /**
  * The title contains the site's host name and not its title, and the inviter's address, as in the e-mail: the recipient
  * may not know the inviter.
  */
-export const openInvitations: Source = async (em, reader, since, { config, now, limit }) => {
-  const invitations = await em.find(
-    Invitation,
-    {
-      $and: [
-        await addressedTo(em, { now: () => now }, reader),
-        { createdAt: { $gt: since } },
-        { [unfinished(reader.accountId, { kind: 'invitation', at: 'created_at' })]: [] },
-      ],
-    },
-    { populate: ['site.account'], orderBy: { createdAt: 'desc' }, limit },
-  );
-  return invitations.map(
-    ({ id, site, createdAt }): InboxItem => ({
-      kind: 'invitation',
+export const openInvitations: Source<Row> = {
+  kind: 'invitation',
+  select({ accountId }, since, { now, limit }) {
+    return { sql, values: [accountId, now, since, accountId, limit] };
+  },
+  item({ id, at, who, email, siteId, siteName }, _, { config }) {
+    return {
       id,
-      site: { id: site.id, name: site.name },
-      who: site.account.name,
-      at: createdAt,
-      title: `${site.account.name} (${site.account.email}) has invited this account to work on ${siteHostname(config, site.name)}.`,
+      site: { id: siteId, name: siteName },
+      who,
+      at: new Date(at),
+      title: `${who} (${email}) has invited this account to work on ${siteHostname(config, siteName)}.`,
       nextAction: `If the owner of this account agrees, accept the invitation with ${call('invitation.accept', { id })}. To decline it, call ${call('invitation.decline', { id })}.`,
-    }),
-  );
+    };
+  },
 };

@@ -1,6 +1,7 @@
-/** The interface of the inbox's sources. A new kind of item is a function of this type, added in `sources.ts`. */
+/** The interface of the inbox's sources. A new kind of item is a source, added in `sources.ts`. */
 
 import type { Person } from '#api/access.ts';
+import { textArray } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Config } from '#runtime/config.ts';
@@ -42,22 +43,36 @@ export type InboxItem = {
   /** Text of the item itself, written by someone else than the platform. */
   message?: string;
   nextAction: string;
+  /** The page of the account that answers it, where the kind and the id do not say which. */
+  page?: string;
 };
 
-/** The caller, with the sites that they have access to. */
-export type Reader = Person & { siteIds: readonly string[] };
+/** The caller, with the names of the sites that they have access to, by id. */
+export type Reader = Person & { sites: ReadonlyMap<string, string> };
+
+/** The ids of the reader's sites, as a parameter of SQL. */
+export const siteIdsIn = ({ sites }: Reader): string => textArray([...sites.keys()]);
+
+export type Context = { config: Config; now: Date; limit: number };
 
 /**
- * The reader's items since this time, newest first, up to `limit`. Items that are done do not count: SQL leaves them
- * out. Where an item appears, the transaction must call `notifyInbox`, or a trigger of the table `tell_inbox`, which
+ * One kind of item as SQL: the inbox reads all of these in one statement. It returns the reader's items since this time,
+ * newest first, up to `limit`. Items that are done do not count: SQL leaves them out. Null if the reader has none of this
+ * kind. Where an item appears, the transaction must call `notifyInbox`, or a trigger of the table `tell_inbox`, which
  * wakes waiting requests.
  */
-export type Source = (
-  em: EntityManager,
-  reader: Reader,
-  since: Date,
-  context: { config: Config; now: Date; limit: number },
-) => Promise<InboxItem[]>;
+export type Source<Row = unknown> = {
+  kind: InboxKind;
+  select(reader: Reader, since: Date, context: Context): Statement | null;
+  item(row: Row, reader: Reader, context: Context): Omit<InboxItem, 'kind'>;
+};
+export type Statement = { sql: string; values: readonly unknown[] };
+
+/** Like a `Source`, where more than SQL decides. What it returns may be done. */
+export type CodeSource = (em: EntityManager, reader: Reader, since: Date, context: Context) => Promise<InboxItem[]>;
+
+/** The columns of an item's site, as SQL. */
+export const siteColumns = 'site.id as "siteId", site.name as "siteName"';
 
 /** How long an item stays that only reports what has happened. */
 const newsMs = 30 * dayMs;

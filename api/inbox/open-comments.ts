@@ -1,7 +1,7 @@
 /** Open comment threads whose last comment is not by the reader's own agent. */
 import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
-import type { InboxItem, Reader, Source } from './item.ts';
+import { type Source, siteIdsIn } from './item.ts';
 
 // Only the last message of each thread is read.
 const sql = `
@@ -24,11 +24,14 @@ type Row = Record<'id' | 'page' | 'siteId' | 'siteName' | 'author' | 'body', str
   slot: number | null;
 };
 
-export const openComments: Source = async (em, { siteIds, accountId }: Reader, since, { limit }) => {
-  const rows: Row[] = await em.execute(sql, [`{${siteIds.join(',')}}`, since, accountId, accountId, limit]);
-  return rows.map(
-    ({ id, page, changedAt, siteId, siteName, author, body, slot }): InboxItem => ({
-      kind: 'open_comment',
+export const openComments: Source<Row> = {
+  kind: 'open_comment',
+  select(reader, since, { limit }) {
+    const { accountId } = reader;
+    return { sql, values: [siteIdsIn(reader), since, accountId, accountId, limit] };
+  },
+  item({ id, page, changedAt, siteId, siteName, author, body, slot }) {
+    return {
       id,
       site: { id: siteId, name: siteName },
       slot,
@@ -37,6 +40,6 @@ export const openComments: Source = async (em, { siteIds, accountId }: Reader, s
       title: `${author} has commented on the page ${page} of ${siteName}.`,
       message: body,
       nextAction: `Call ${call('comment.list', { id: siteId, status: 'open' })} to read the thread. Reply with ${call('comment.reply', { id })}, or resolve it with ${call('comment.write', { id: siteId, thread_id: id, action: 'resolve' })}.`,
-    }),
-  );
+    };
+  },
 };

@@ -1,73 +1,71 @@
 /** Payments of the last week that were not refunded, and refunds that failed until they are requested again. */
-
-import { Payment } from '#db/payments/payment.ts';
-import { bookingsOf, descriptionOf } from '#db/payments/subject.ts';
+import { bookingDescription } from '#rules/bookings/description.ts';
 import { call } from '#rules/calls/calls.ts';
 import { written } from '#rules/currencies.ts';
 import { dayMs } from '#rules/time.ts';
-import { unfinished } from './done.ts';
-import type { InboxItem, Source } from './item.ts';
+import { notDone } from './done.ts';
+import { type Source, siteColumns, siteIdsIn } from './item.ts';
 
 const weekMs = 7 * dayMs;
 
-export const recentPayments: Source = async (em, { siteIds, accountId }, since, { now, limit }) => {
-  const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));
-  const payments = await em.find(
-    Payment,
-    {
-      site: { id: { $in: [...siteIds] }, status: 'active' },
-      status: 'paid',
-      paidAt: { $gt: after },
-      [unfinished(accountId, { kind: 'payment_paid', at: 'paid_at' })]: [],
-    },
-    { populate: ['site'], orderBy: { paidAt: 'desc' }, limit },
-  );
-  const bookings = await bookingsOf(
-    em,
-    payments.map(({ id }) => id),
-  );
-  return payments.map((payment): InboxItem => {
-    const { id, site, paidAt, createdAt, reference } = payment;
-    const booking = bookings.get(id);
-    const description = descriptionOf(payment, booking);
+const sqlFor = (kind: 'payment_paid' | 'refund_failed', at: string, condition: string) => `
+  select payment.id, payment.${at} as at, payment.amount, payment.currency, payment.reference, payment.description,
+    booking.visitor_name as visitor, booking.service_name as service, booking.starts_at as start, booking.seats,
+    calendar.time_zone as "timeZone", ${siteColumns}
+  from payment
+  join site on site.id = payment.site_id and site.status = 'active'
+  left join booking on booking.payment_id = payment.id
+  left join calendar on calendar.id = booking.calendar_id
+  where payment.site_id = any(?) and payment.${at} > ? ${condition}
+    and ${notDone({ kind, id: 'payment.id', at: `payment.${at}` })}
+  order by payment.${at} desc limit ?`;
+
+type Row = Record<'id' | 'at' | 'currency' | 'siteId' | 'siteName', string> & {
+  amount: number;
+  reference: string | null;
+  description: string | null;
+} & ({ visitor: null } | { visitor: string; service: string; start: string; seats: number; timeZone: string });
+
+export const recentPayments: Source<Row> = {
+  kind: 'payment_paid',
+  select(reader, since, { now, limit }) {
+    const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));
+    return { sql: paid, values: [siteIdsIn(reader), after, reader.accountId, limit] };
+  },
+  item(row) {
+    const { id, siteName } = row;
+    const description = descriptionOf(row);
     return {
-      kind: 'payment_paid',
-      id,
-      site: { id: site.id, name: site.name },
-      who: booking?.visitorName ?? null,
-      at: paidAt ?? createdAt,
-      title: `${written(payment)} was paid on ${site.name}${description === null ? '' : `: ${description}`}.`,
-      ...(reference == null ? {} : { message: reference }),
+      ...common(row),
+      title: `${written(row)} was paid on ${siteName}${description === null ? '' : `: ${description}`}.`,
       nextAction: `Tell the owner. ${call('payment.read', { id })} returns the payment; ${call('payment.refund', { id })} refunds it.`,
     };
-  });
+  },
 };
+const paid = sqlFor('payment_paid', 'paid_at', "and payment.status = 'paid'");
 
-export const failedRefunds: Source = async (em, { siteIds, accountId }, since, { limit }) => {
-  const payments = await em.find(
-    Payment,
-    {
-      site: { id: { $in: [...siteIds] }, status: 'active' },
-      refundFailedAt: { $gt: since },
-      [unfinished(accountId, { kind: 'refund_failed', at: 'refund_failed_at' })]: [],
-    },
-    { populate: ['site'], orderBy: { refundFailedAt: 'desc' }, limit },
-  );
-  const bookings = await bookingsOf(
-    em,
-    payments.map(({ id }) => id),
-  );
-  return payments.map((payment): InboxItem => {
-    const { id, site, refundFailedAt, reference } = payment;
+export const failedRefunds: Source<Row> = {
+  kind: 'refund_failed',
+  select(reader, since, { limit }) {
+    return { sql: failed, values: [siteIdsIn(reader), since, reader.accountId, limit] };
+  },
+  item(row) {
+    const { id, siteName } = row;
     return {
-      kind: 'refund_failed',
-      id,
-      site: { id: site.id, name: site.name },
-      who: bookings.get(id)?.visitorName ?? null,
-      at: refundFailedAt as Date,
-      title: `A refund of a payment of ${written(payment)} on ${site.name} failed: the payer has not received the money.`,
-      ...(reference == null ? {} : { message: reference }),
+      ...common(row),
+      title: `A refund of a payment of ${written(row)} on ${siteName} failed: the payer has not received the money.`,
       nextAction: `Tell the owner to add funds or a new key to the payout account. Then the owner’s agent calls ${call('payment.refund', { id })} again, or the owner refunds it in the payment provider’s dashboard.`,
     };
-  });
+  },
 };
+const failed = sqlFor('refund_failed', 'refund_failed_at', '');
+
+function common({ id, siteId, siteName, at, reference, visitor }: Row) {
+  const site = { id: siteId, name: siteName };
+  return { id, site, who: visitor, at: new Date(at), ...(reference === null ? {} : { message: reference }) };
+}
+
+function descriptionOf(row: Row): string | null {
+  if (row.description !== null || row.visitor === null) return row.description;
+  return bookingDescription({ ...row, startsAt: new Date(row.start) });
+}

@@ -4,7 +4,7 @@ import { momentIn } from '#rules/bookings/written-times.ts';
 import { call } from '#rules/calls/calls.ts';
 import { dayMs } from '#rules/time.ts';
 import { notDone } from './done.ts';
-import type { InboxItem, Reader, Source } from './item.ts';
+import { type Source, siteIdsIn } from './item.ts';
 
 const weekMs = 7 * dayMs;
 
@@ -30,21 +30,23 @@ type Row = Record<'id' | 'visitor' | 'service' | 'timeZone' | 'siteId' | 'siteNa
   at: string | Date;
 };
 
-export const recentBookings: Source = async (em, { siteIds, accountId }: Reader, since, { now, limit }) => {
-  const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));
-  const values = [accountId, `{${siteIds.join(',')}}`, now, after, accountId, limit];
-  const rows: Row[] = await em.execute(sql, values);
-  return rows.map(
-    (row): InboxItem => ({
-      kind: 'new_booking',
+export const recentBookings: Source<Row> = {
+  kind: 'new_booking',
+  select(reader, since, { now, limit }) {
+    const { accountId } = reader;
+    const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));
+    return { sql, values: [accountId, siteIdsIn(reader), now, after, accountId, limit] };
+  },
+  item(row) {
+    return {
       id: row.id,
       site: { id: row.siteId, name: row.siteName },
       who: row.isMove ? (row.mover ?? row.visitor) : row.visitor,
       at: new Date(row.at),
       title: titleOf(row),
       nextAction: `Tell the owner. ${call('booking.read', { id: row.id })} returns the booking; ${call('booking.cancel', { id: row.id })} cancels it.`,
-    }),
-  );
+    };
+  },
 };
 
 function titleOf({ visitor, service, siteName, start, timeZone, isMove, mover }: Row): string {

@@ -1,34 +1,35 @@
 /** New submissions of forms. */
-import { Submission } from '#db/forms/submission.ts';
 import { call } from '#rules/calls/calls.ts';
-import { unfinished } from './done.ts';
-import type { InboxItem, Reader, Source } from './item.ts';
+import { notDone } from './done.ts';
+import { type Source, siteColumns, siteIdsIn } from './item.ts';
 
 // Without the values, which may have a megabyte each.
-const fields = ['createdAt', 'sender', 'opening', 'form.name', 'form.site.name'] as const;
+const sql = `
+  select submission.id, submission.created_at as at, submission.sender, submission.opening, form.name as form,
+    ${siteColumns}
+  from submission
+  join form on form.id = submission.form_id
+  join site on site.id = form.site_id and site.status = 'active'
+  where form.site_id = any(?) and submission.created_at > ? and submission.expires_at > ? and not submission.spam
+    and ${notDone({ kind: 'new_submission', id: 'submission.id', at: 'submission.created_at' })}
+  order by submission.id desc limit ?`;
 
-export const recentSubmissions: Source = async (em, { siteIds, accountId }: Reader, since, { now, limit }) => {
-  const found = await em.find(
-    Submission,
-    {
-      form: { site: { id: { $in: [...siteIds] }, status: 'active' } },
-      createdAt: { $gt: since },
-      expiresAt: { $gt: now },
-      spam: false,
-      [unfinished(accountId, { kind: 'new_submission', at: 'created_at' })]: [],
-    },
-    { fields, orderBy: { id: 'desc' }, limit },
-  );
-  return found.map(
-    ({ id, form: { name, site }, sender = null, opening, createdAt }): InboxItem => ({
-      kind: 'new_submission',
+type Row = Record<'id' | 'at' | 'form' | 'siteId' | 'siteName', string> & Record<'sender' | 'opening', string | null>;
+
+export const recentSubmissions: Source<Row> = {
+  kind: 'new_submission',
+  select(reader, since, { now, limit }) {
+    return { sql, values: [siteIdsIn(reader), since, now, reader.accountId, limit] };
+  },
+  item({ id, at, sender, opening, form, siteId, siteName }) {
+    return {
       id,
-      site: { id: site.id, name: site.name },
+      site: { id: siteId, name: siteName },
       who: sender,
-      at: createdAt,
-      title: `The form ${name} on ${site.name} has a new submission.`,
+      at: new Date(at),
+      title: `The form ${form} on ${siteName} has a new submission.`,
       ...(opening ? { message: opening } : {}),
       nextAction: `Call ${call('submission.read', { id })} to read it.`,
-    }),
-  );
+    };
+  },
 };

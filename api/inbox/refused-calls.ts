@@ -3,33 +3,31 @@
 import { wordsFor } from '#api/access.ts';
 import { refusalOf, waitingRefusals } from '#api/scopes/refusals.ts';
 import { wideningLink } from '#api/scopes/widening.ts';
-import { Site } from '#db/sites/site.ts';
 import type { PartOfScope } from '#rules/scopes.ts';
 import { unfinished } from './done.ts';
-import type { InboxItem, Source } from './item.ts';
+import type { CodeSource, InboxItem } from './item.ts';
 
 /** A reader that is limited to some sites is not told of calls about others. */
-export const refusedCalls: Source = async (em, { accountId, scope, siteIds }, since, { config, now }) => {
+export const refusedCalls: CodeSource = async (em, { accountId, scope, sites }, since, { config, now }) => {
   const open = {
     createdAt: { $gt: since },
     [unfinished(accountId, { kind: 'access_to_widen', at: 'created_at' })]: [],
   };
   const waiting = (await waitingRefusals(em, now, accountId, open))
     .map((call) => ({ call, named: sitesNamed(call) }))
-    .filter(({ named }) => scope.sites === 'all' || named.every((id) => siteIds.includes(id)));
-  const reachable = waiting.flatMap(({ named }) => named).filter((id) => siteIds.includes(id));
-  const sites = reachable.length === 0 ? [] : await em.find(Site, { id: { $in: reachable } });
+    .filter(({ named }) => scope.sites === 'all' || named.every((id) => sites.has(id)));
   return waiting.map(({ call, named }): InboxItem => {
-    const site = sites.find((one) => named.includes(one.id));
-    const link = wideningLink(config, refusalOf(call));
+    const siteId = named.find((id) => sites.has(id));
+    const refusal = refusalOf(call);
     return {
       kind: 'access_to_widen',
       id: call.id,
-      site: site ? { id: site.id, name: site.name } : null,
+      site: siteId === undefined ? null : { id: siteId, name: sites.get(siteId) as string },
       who: call.token.name,
       at: call.createdAt,
       title: `The token “${call.token.name}” was refused a call: ${call.summary}. It lacks ${wordsFor(call.missing).join(', ')}.`,
-      nextAction: `Ask the account’s owner to sign in and allow it once or always, or refuse it. Link for the owner: ${link}`,
+      nextAction: `Ask the account’s owner to sign in and allow it once or always, or refuse it. Link for the owner: ${wideningLink(config, refusal)}`,
+      page: wideningLink({ baseUrl: '', secret: config.secret }, refusal),
     };
   });
 };

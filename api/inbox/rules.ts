@@ -1,32 +1,58 @@
 /** The caller's inbox over all kinds and sites, newest first. */
 
-import { type Person, siteIdsOf } from '#api/access.ts';
+import { type Person, siteNamesOf } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { isDone, keyOf, markDone, readDone } from './done.ts';
-import { type InboxItem, itemsMax } from './item.ts';
-import { sources } from './sources.ts';
+import { type DoneRow, doneDomains, doneOf, isDone, keyOf, markDone, readDone } from './done.ts';
+import { type Context, type InboxItem, itemsMax, type Reader } from './item.ts';
+import { codeSources, sources } from './sources.ts';
 
 /** The items, and the topics that can add to them: the account and the sites that it has access to. */
 export type Inbox = { items: InboxItem[]; topics: ReadonlySet<string> };
 
-/** Items that appeared after `since` and are not marked as done; all items without it. */
+/**
+ * Items that appeared after `since` and are not marked as done; all items without it. `sites`: the names of the person's
+ * sites, where they have been read.
+ */
 export async function readInbox(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
   person: Person,
   since: Date = new Date(0),
+  sites?: ReadonlyMap<string, string>,
 ): Promise<Inbox> {
-  const siteIds = await siteIdsOf(em, person);
+  const reader: Reader = { ...person, sites: sites ?? (await siteNamesOf(em, person)) };
   const context = { config, now: clock.now(), limit: itemsMax };
-  const found: InboxItem[][] = [];
+  const { items, done } = await readSources(em, reader, since, context);
   // Sequentially, so that a request uses one database connection at a time.
-  for (const source of sources) found.push(await source(em, { ...person, siteIds }, since, context));
-  const done = await readDone(em, person.accountId, found.flat());
-  const items = found.flatMap((some) => some.filter((item) => !isDone(done, item)).slice(0, itemsMax));
-  return { items: items.sort(newestFirst), topics: new Set([person.accountId, ...siteIds]) };
+  for (const source of codeSources) {
+    const found = await source(em, reader, since, context);
+    items.push(...found.filter((item) => !isDone(done, item)).slice(0, itemsMax));
+  }
+  return { items: items.sort(newestFirst), topics: new Set([person.accountId, ...reader.sites.keys()]) };
+}
+
+/** The items of all sources, and what is done of others, in one query. */
+async function readSources(em: EntityManager, reader: Reader, since: Date, context: Context) {
+  const selected = sources.flatMap((source) => {
+    const statement = source.select(reader, since, context);
+    return statement ? [{ source, ...statement }] : [];
+  });
+  const statements = selected.map(
+    ({ sql }, at) => `select ${at} as source, to_jsonb(found) as row from (${sql}) as found`,
+  );
+  const rows = await em.execute<{ source: number; row: unknown }[]>(
+    [...statements, `select -1, to_jsonb(found) from (${doneDomains}) as found`].join(' union all '),
+    [...selected.flatMap(({ values }) => values), reader.accountId],
+  );
+  const items = selected.flatMap(({ source }, at) =>
+    rows
+      .filter((row) => row.source === at)
+      .map(({ row }): InboxItem => ({ kind: source.kind, ...source.item(row, reader, context) })),
+  );
+  return { items, done: doneOf(rows.filter(({ source }) => source === -1).map(({ row }) => row as DoneRow)) };
 }
 
 type ItemName = Pick<InboxItem, 'kind' | 'id'>;

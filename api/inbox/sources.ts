@@ -8,7 +8,7 @@ import { waitingDomains } from './domains.ts';
 import { endedAgreements } from './ended-agreements.ts';
 import { failedBuilds } from './failed-builds.ts';
 import { openInvitations } from './invitations.ts';
-import type { Source } from './item.ts';
+import type { CodeSource, Source } from './item.ts';
 import { openComments } from './open-comments.ts';
 import { failedRefunds, recentPayments } from './payments.ts';
 import { payoutOffers } from './payout-offers.ts';
@@ -25,8 +25,6 @@ export const sources: readonly Source[] = [
   recentPayments,
   failedRefunds,
   recentSubmissions,
-  waitingDomains,
-  refusedCalls,
   blockedSites,
   arrivedPhotos,
   chosenSketches,
@@ -34,3 +32,5 @@ export const sources: readonly Source[] = [
   acceptedInvitations,
   endedAgreements,
 ];
+
+export const codeSources: readonly CodeSource[] = [waitingDomains, refusedCalls];

@@ -1,9 +1,7 @@
 /** How much one read of the inbox loads, whatever is done. */
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { itemsMax } from '#api/inbox/item.ts';
 import { readInbox } from '#api/inbox/rules.ts';
-import { Submission } from '#db/forms/submission.ts';
-import { Payment } from '#db/payments/payment.ts';
 import { everything } from '#rules/scopes.ts';
 import { newId } from '#runtime/ids.ts';
 import { createInboxFixture, momentOfRow } from './fixture.ts';
@@ -23,11 +21,13 @@ const finishNewer = (owner: Owner, kind: string, table: string, column: string) 
     [owner.accountId, kind, fixture.clock.now()],
   );
 
-/** The ids of what is read, and the loaded entities. */
+/** The ids of what is read, and how many entities and rows are loaded for it. */
 async function read(owner: Owner) {
   const em = fixture.deps.em();
+  const execute = vi.spyOn(em, 'execute');
   const { items } = await readInbox(em, fixture.deps, { accountId: owner.accountId, scope: everything });
-  return { ids: items.map(({ id }) => id), loaded: [...em.getUnitOfWork().getIdentityMap()] };
+  const answers: unknown[] = await Promise.all(execute.mock.results.map(({ value }) => value));
+  return { ids: items.map(({ id }) => id), text: JSON.stringify(answers), rows: answers.flat().length };
 }
 
 test('the inbox loads neither submissions that are done nor their values', async () => {
@@ -35,10 +35,10 @@ test('the inbox loads neither submissions that are done nor their values', async
   const site = await ask.newSite(owner);
   const [oldest] = await fixture.formWith(site.id, count);
   await finishNewer(owner, 'new_submission', 'submission', 'created_at');
-  const { ids, loaded } = await read(owner);
+  const { ids, text } = await read(owner);
   expect(ids).toEqual([oldest]);
-  const submissions = loaded.filter((entity) => entity instanceof Submission.class);
-  expect(submissions.map(({ values }) => values)).toEqual([undefined]);
+  expect(text).toContain(oldest);
+  expect(text).not.toContain('"values"');
 });
 
 test('an open payment below many that are done is found', async () => {
@@ -59,10 +59,11 @@ test('an open payment below many that are done is found', async () => {
   );
   await finishNewer(owner, 'payment_paid', 'payment', 'paid_at');
   await finishNewer(owner, 'refund_failed', 'payment', 'refund_failed_at');
-  const { ids, loaded } = await read(owner);
+  const { ids, rows } = await read(owner);
   const oldest = `pay_${'1'.padStart(26, '0')}`;
   expect(ids).toEqual([oldest, oldest]);
-  expect(loaded.filter((entity) => entity instanceof Payment.class)).toHaveLength(1);
+  // The site's name, and the payment once for each kind.
+  expect(rows).toBe(3);
 });
 
 test('open photos below many that are done are found, up to the limit', async () => {
