@@ -107,13 +107,15 @@ export const logLive = ({ number }, { address }) => log(`✓ Version ${number} i
 /**
  * Prints a settled deployment and returns the exit code. Throws for a failed one.
  * @param {any} deployment
- * @param {boolean} asJson
+ * @param {{ asJson: boolean, quiet: boolean }} options
  */
-export function finishBuild(deployment, asJson) {
+export function finishBuild(deployment, { asJson, quiet }) {
   if (deployment.error) {
-    // The terminal has shown the log already; only the JSON body repeats it.
+    // The terminal has shown the log already, unless it had to be quiet; the JSON body repeats it.
     const { detail, ...error } = deployment.error;
-    throw Object.assign(stopFor(422, { error }), { body: { error: { ...error, detail } } });
+    throw Object.assign(stopFor(422, { error: quiet ? { ...error, detail } : error }), {
+      body: { error: { ...error, detail } },
+    });
   }
   const exit = show(asJson ? deployment : { id: deployment.id, status: deployment.status }, { json: asJson });
   if (!asJson)

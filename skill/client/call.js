@@ -161,7 +161,7 @@ export const json = async (...args) => await bodyOf(await call(...args));
  * @param {Server} server
  * @param {string} path
  */
-async function* allItems(server, path) {
+export async function* allItems(server, path) {
   for (let cursor = ''; cursor !== null; ) {
     const page = await json(server, 'GET', `${path}?limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
     yield* page.items;

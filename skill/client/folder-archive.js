@@ -11,14 +11,16 @@ import { exits, Stop, usage } from './server.js';
 const blockBytes = 512;
 
 /**
- * Calls `use` with the path of the archive, which is removed afterwards.
+ * Calls `use` with the path of the archive, which is removed afterwards, and with what is hidden and not in it.
  * @template Result
  * @param {string} folder
- * @param {(archive: string) => Promise<Result>} use
+ * @param {(archive: string, hidden: string[]) => Promise<Result>} use
  * @returns {Promise<Result>}
  */
 export async function withArchive(folder, use) {
-  const files = await filesBelow(folder);
+  const all = await filesBelow(folder);
+  const files = all.filter(({ path }) => hiddenIn(path) === undefined);
+  const hidden = new Set(all.map(({ path }) => hiddenIn(path)).filter((path) => path !== undefined));
   const home = await mkdtemp(join(tmpdir(), 'frontage-'));
   try {
     const archive = join(home, 'site.tar.gz');
@@ -27,7 +29,7 @@ export async function withArchive(folder, use) {
       createGzip(),
       createWriteStream(archive, { mode: 0o600 }),
     );
-    return await use(archive);
+    return await use(archive, [...hidden]);
   } finally {
     await rm(home, { recursive: true, force: true });
   }
@@ -50,6 +52,12 @@ async function filesBelow(folder) {
     })
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
+
+/**
+ * The hidden file or folder that a path is in, such as `.env` or `shop/.git`. `.well-known` is a part of websites.
+ * @param {string} path
+ */
+const hiddenIn = (path) => /^(?:.*?\/)??\.(?!well-known\/)[^/]*/.exec(path)?.[0];
 
 /** @param {{ file: string, path: string }[]} files */
 async function* tarOf(files) {

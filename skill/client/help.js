@@ -1,6 +1,6 @@
 /** Usage and help of operations. */
 
-/** @typedef {import('./operations.js').Operation} Operation */
+/** @typedef {import('./description.js').Operation} Operation */
 
 /** @param {string} name */
 export const flagOf = (name) => name.replaceAll('_', '-');
@@ -11,25 +11,67 @@ export const flagOf = (name) => name.replaceAll('_', '-');
  */
 export function argumentsOf({ path, parts }) {
   const [, of] = /\/([a-z-]+?)s?\/\{id\}/.exec(path) ?? [];
-  return parts.map((part) => `<${part !== 'id' || !of ? part : of === 'site' ? of : `${of}-id`}>`);
+  return parts.map((part) => `<${part !== 'id' || !of ? flagOf(part) : of === 'site' ? of : `${of}-id`}>`);
+}
+
+/** @typedef {(schema: any) => any} ResolveRef */
+
+/**
+ * The parts of a schema that can be more than null, and whether it can be null.
+ * @param {any} schema
+ * @param {ResolveRef} resolveRef
+ */
+function variantsOf(schema, resolveRef) {
+  const { anyOf, oneOf, ...one } = resolveRef(schema ?? {}) ?? {};
+  const all = (anyOf ?? oneOf ?? [one]).map((/** @type {any} */ part) => resolveRef(part) ?? {});
+  return { variants: all.filter((/** @type {any} */ { type }) => type !== 'null'), all };
 }
 
 /**
- * The shape of a structure in one line, as an example.
+ * The shape of a value in one line: `{ key: string, price?: { amount: integer, per?: seat|booking } | null }`.
  * @param {any} schema
- * @param {(schema: any) => any} resolveRef
+ * @param {ResolveRef} resolveRef
  * @returns {string}
  */
 function shapeOf(schema, resolveRef, depth = 0) {
-  const { type, items, properties, required = [], enum: values } = resolveRef(schema ?? {});
+  const { all } = variantsOf(schema, resolveRef);
+  return [...new Set(all.map((/** @type {any} */ one) => shapeOfOne(one, resolveRef, depth)))].join(' | ');
+}
+
+/**
+ * @param {any} schema
+ * @param {ResolveRef} resolveRef
+ * @param {number} depth
+ */
+function shapeOfOne({ type, items, properties, required = [], enum: values, const: only }, resolveRef, depth) {
   if (values) return values.join('|');
+  if (only !== undefined) return String(only);
   if (type === 'array') return `[${shapeOf(items, resolveRef, depth)}, …]`;
-  if (!properties || depth > 1) return typeof type === 'string' ? type : 'any';
-  const fields = Object.entries(properties).map(([name, part]) => {
-    const isPlain = !['array', 'object'].includes(resolveRef(part).type);
-    return `${name}${required.includes(name) ? '' : '?'}${isPlain ? '' : `: ${shapeOf(part, resolveRef, depth + 1)}`}`;
-  });
+  if (!properties || depth > 4) return [type ?? 'any'].flat().join(' | ');
+  const fields = Object.entries(properties).map(
+    ([name, part]) => `${name}${required.includes(name) ? '' : '?'}: ${shapeOf(part, resolveRef, depth + 1)}`,
+  );
   return `{ ${fields.join(', ')} }`;
+}
+
+/**
+ * What the fields inside a structure mean, a line each.
+ * @param {any} schema
+ * @param {ResolveRef} resolveRef
+ * @param {string} [path] Of the structure.
+ * @returns {string[]}
+ */
+function notesOf(schema, resolveRef, path = '', depth = 0) {
+  if (depth > 4) return [];
+  return variantsOf(schema, resolveRef).variants.flatMap((/** @type {any} */ { items, properties }) => [
+    ...(items ? notesOf(items, resolveRef, path, depth + 1) : []),
+    ...Object.entries(properties ?? {}).flatMap(([name, part]) => {
+      const own = path === '' ? name : `${path}.${name}`;
+      const text = resolveRef(part)?.description ?? part.description;
+      const note = typeof text === 'string' ? [`${' '.repeat(30)}${own}: ${text}`] : [];
+      return [...note, ...notesOf(part, resolveRef, own, depth + 1)];
+    }),
+  ]);
 }
 
 /** @param {Operation} operation */
@@ -53,10 +95,11 @@ export function helpOf(operation) {
    * @param {boolean} isRequired
    */
   const line = (name, schema, isRequired) => {
-    const isStructure = ['array', 'object'].includes(resolveRef(schema ?? {})?.type);
+    const { variants } = variantsOf(schema, resolveRef);
+    const isStructure = variants.some((/** @type {any} */ { type }) => ['array', 'object'].includes(type));
     const shape = isStructure ? `JSON: ${shapeOf(schema, resolveRef)}` : schema?.enum?.join(' | ');
     const text = [isRequired && 'required.', shape, schema?.description].filter(Boolean).join(' ');
-    return `  --${flagOf(name).padEnd(24)} ${text}`;
+    return [`  --${flagOf(name).padEnd(24)} ${text}`, ...notesOf(schema, resolveRef)].join('\n');
   };
   const flags = [
     ...(takesFile ? [line('file', { description: 'The file to send.' }, true)] : []),

@@ -4,15 +4,16 @@ import { logLive } from './builds.js';
 import { json, siteOf } from './call.js';
 import { commands } from './commands/commands.js';
 import { quoted } from './commands/git.js';
+import { operationsOf, verbsOf } from './description.js';
 import { helpOf, summaryOf } from './help.js';
-import { operationsOf, runOperation, verbsOf } from './operations.js';
+import { runOperation } from './operations.js';
 import { log, plain, print, show, toJson, writeOut } from './output.js';
 import { changeServer, client, exits, ownHash, readConfig, Stop, serverOf, usage, version } from './server.js';
 
 /** @typedef {import('./server.js').Server} Server */
 /** @typedef {import('./server.js').Options} Options */
 
-const switches = ['json', 'help', 'no-wait', 'version'];
+const switches = ['json', 'quiet', 'help', 'no-wait', 'version'];
 
 /**
  * Words and flags: `--flag value`, `--flag=value`, and the switches without a value. A flag whose next argument is another flag is a switch, too.
@@ -50,9 +51,9 @@ function parse(args) {
       all[token.name] = token.value ?? true;
     }
   }
-  const { json: asJson = false, help = false, version = false, url, body, wait, ...flags } = all;
+  const { json: asJson = false, quiet = false, help = false, version = false, url, body, wait, ...flags } = all;
   /** @type {Options} */
-  const options = { json: asJson === true, help, version, url, body, wait, flags };
+  const options = { json: asJson === true, quiet: quiet === true, help, version, url, body, wait, flags };
   return { words: [...words.values()], options };
 }
 
@@ -87,7 +88,8 @@ async function overview(server) {
     '',
     ...[...nouns].map(([noun, verbs]) => `  ${noun.padEnd(16)} ${verbs.join(' ')}`),
     '',
-    '  --json prints responses unchanged. --wait sets how many seconds (0 to 50) a call may wait for its result.',
+    '  --json prints responses unchanged. --quiet shows the log of a build only if it fails.',
+    '  --wait sets how many seconds (0 to 50) a call may wait for its result.',
     '  FRONTAGE_URL and FRONTAGE_TOKEN override what login stored. --version says whether there is a newer client.',
     '  Exit codes: 0 done, 1 refused, 2 usage error, 3 not finished yet, 4 a person needs to act.',
     '',
@@ -123,7 +125,7 @@ async function main(args) {
 
 /**
  * @param {Server} server
- * @param {import('./operations.js').Operation[]} operations Those of the noun.
+ * @param {import('./description.js').Operation[]} operations Those of the noun.
  * @param {string[]} words
  * @param {Options} options
  */

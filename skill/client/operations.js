@@ -1,85 +1,13 @@
-/** API operations as commands: read from the OpenAPI description, called with arguments and options. */
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+/** API operations as commands, called with arguments and options. */
+import { existsSync, readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import { bodyOf, call, json, siteOf } from './call.js';
+import { bodyOf, call, siteOf } from './call.js';
 import { argumentsOf, flagOf, usageOf } from './help.js';
-import { hashOf, usage } from './server.js';
+import { usage } from './server.js';
 
 /** @typedef {import('./server.js').Server} Server */
 /** @typedef {import('./server.js').Options} Options */
-/**
- * @typedef {{
- *   noun: string, verb: string, method: string, path: string, summary: string, description?: string, parts: string[],
- *   query: any[], body: any, resolveRef: (schema: any) => any, takesFile: boolean, fileTypes: string[],
- * }} Operation
- */
-
-const cacheDir = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'frontage');
-const descriptionCachedMs = 10 * 60_000;
-
-/** @param {Server} server */
-async function readDescription({ baseUrl }) {
-  const cached = join(cacheDir, `${hashOf(baseUrl).slice(0, 16)}.json`);
-  if (existsSync(cached) && Date.now() - statSync(cached).mtimeMs < descriptionCachedMs) {
-    try {
-      return JSON.parse(readFileSync(cached, 'utf8'));
-    } catch {} // A corrupt cache is written again.
-  }
-  const description = await json({ baseUrl }, 'GET', '/openapi.json');
-  try {
-    mkdirSync(cacheDir, { recursive: true });
-    const written = `${cached}.${randomUUID()}`;
-    writeFileSync(written, JSON.stringify(description));
-    renameSync(written, cached);
-  } catch {} // The cache is optional.
-  return description;
-}
-
-/**
- * @param {Server} server
- * @returns {Promise<Operation[]>}
- */
-export async function operationsOf(server) {
-  const { paths = {}, components } = await readDescription(server);
-  /** @param {any} schema */
-  const resolveRef = (schema) => (schema?.$ref ? components?.schemas?.[schema.$ref.split('/').at(-1)] : schema);
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) => {
-      const content = operation.requestBody?.content ?? {};
-      // Only plain words: shell completion prints them.
-      const [, noun, verb] = /^([a-z][a-z_]*)\.([a-z][a-z_]*)$/.exec(operation.operationId) ?? [];
-      if (!noun || !verb) return [];
-      return {
-        noun: noun.replaceAll('_', '-'),
-        verb: verb.replaceAll('_', '-'),
-        method: method.toUpperCase(),
-        path,
-        summary: operation.summary,
-        description: operation.description,
-        parts: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
-        query: (operation.parameters ?? []).filter((/** @type {any} */ one) => one.in === 'query'),
-        body: resolveRef(content['application/json']?.schema),
-        resolveRef,
-        takesFile: Object.keys(content).length > 0 && !content['application/json'],
-        fileTypes: Object.keys(content),
-      };
-    }),
-  );
-}
-
-/**
- * The verbs of each noun.
- * @param {Operation[]} operations
- */
-export function verbsOf(operations) {
-  /** @type {Map<string, string[]>} */
-  const verbs = new Map();
-  for (const { noun, verb } of operations) verbs.set(noun, [...(verbs.get(noun) ?? []), verb]);
-  return verbs;
-}
+/** @typedef {import('./description.js').Operation} Operation */
 
 /** @param {string} file */
 function readValueFile(file) {
@@ -156,7 +84,8 @@ function typeOf({ fileTypes }, file) {
 export async function runOperation(server, operation, words, options) {
   const { query, body: schema, method, takesFile } = operation;
   const path = await pathOf(server, operation, words);
-  const { search, body } = await readFlags(operation, options);
+  const { search, body: given } = await readFlags(operation, options);
+  const body = operation.preset ? { ...given, ...operation.preset, thread_id: words.at(-1) } : given;
   if (typeof body.site_id === 'string' && !/^site_/.test(body.site_id))
     body.site_id = (await siteOf(server, body.site_id)).id;
   const missing = (schema?.required ?? []).filter((/** @type {string} */ name) => body[name] === undefined);

@@ -1,5 +1,6 @@
 /** Output for people and programs. */
 import { pipeline } from 'node:stream/promises';
+import { showList } from './lists.js';
 import { exits } from './server.js';
 
 export const isTerminal = process.stderr.isTTY === true;
@@ -12,7 +13,7 @@ export const plain = (text) => String(text).replaceAll(/[^\P{Cc}\n\t]|[\u202a-\u
 /** @param {string} line */
 export const log = (line) => process.stderr.write(`${line}\n`);
 /** @param {string} text */
-const strong = (text) => (process.stdout.isTTY && !process.env.NO_COLOR ? `\u001b[1m${text}\u001b[0m` : text);
+export const strong = (text) => (process.stdout.isTTY && !process.env.NO_COLOR ? `\u001b[1m${text}\u001b[0m` : text);
 
 /**
  * Prints to standard output and returns the exit code.
@@ -59,6 +60,8 @@ export async function writeOut(stream) {
  */
 export function show(body, { json: asJson }) {
   if (asJson) console.log(toJson(body));
+  else if (isFile(body)) showFiles([body]);
+  else if (body.kind === 'files') showFiles(body.items);
   else if (Array.isArray(body.items)) showList(body);
   else for (const [key, value] of Object.entries(body)) if (key !== 'next_action') console.log(field(key, value));
   if (typeof body.next_action !== 'string') return exits.done;
@@ -66,6 +69,21 @@ export function show(body, { json: asJson }) {
   // These are finished; their next_action is optional.
   if (['active', 'ready'].includes(body.status)) return exits.done;
   return waitsForPerson(body) ? exits.person : exits.unfinished;
+}
+
+/** @param {any} body */
+const isFile = ({ kind, text, base64 }) => kind === 'file' && [text, base64].some((one) => typeof one === 'string');
+
+/**
+ * The contents of files of the source as they are; several with their paths.
+ * @param {any[]} files
+ */
+function showFiles(files) {
+  for (const { path, text, base64 } of files) {
+    if (files.length > 1) log(`==> ${plain(path)}`);
+    if (typeof text === 'string') process.stdout.write(process.stdout.isTTY ? plain(text) : text);
+    else process.stdout.write(Buffer.from(String(base64), 'base64'));
+  }
 }
 
 /**
@@ -78,14 +96,14 @@ const waitsForPerson = ({ user_code, waiting_on, waiting_for }) =>
   (Array.isArray(waiting_for) && waiting_for.length > 0);
 
 /** @param {unknown} value @returns {value is object} */
-const isStructure = (value) => typeof value === 'object' && value !== null;
+export const isStructure = (value) => typeof value === 'object' && value !== null;
 
 /**
  * A structure in one line: `type A  name example.com`, or `a, b`.
  * @param {unknown} value
  * @returns {string}
  */
-function inLine(value) {
+export function inLine(value) {
   if (!isStructure(value)) return shown(value);
   if (Array.isArray(value)) return value.map(shown).join(', ') || '–';
   return Object.entries(value)
@@ -112,38 +130,4 @@ function field(name, value) {
   const parts = partsOf(value);
   const head = `${strong(shown(name).padEnd(24))} ${parts.length > 0 ? '' : inLine(value)}`;
   return [head.trimEnd(), ...parts.map((part) => `  ${part}`)].join('\n');
-}
-
-/** The first columns of a list. */
-const leading = ['id', 'name', 'title', 'status', 'address', 'fields'];
-
-/** @param {{ items: any[], next_cursor: string | null }} list */
-function showList({ items, next_cursor }) {
-  /** Values longer than a line are shown only for a single item. @param {unknown} value */
-  const isLong = (value) => typeof value === 'string' && (value.length > 100 || value.includes('\n'));
-  // A visitor's answers, of which all belong to one form.
-  const hasAnswers = items.every(({ fields }) => isStructure(fields) && !Array.isArray(fields));
-  /** @param {string} key */
-  const isCell = (key) =>
-    hasAnswers && ['fields', 'form_id'].includes(key)
-      ? key === 'fields'
-      : items.every(
-          ({ [key]: value }) =>
-            value === null || (typeof value !== 'object' && (key === 'next_action' || !isLong(value))),
-        );
-  const keys = items.flatMap((item) => Object.keys(item).filter(isCell));
-  const columns = [...new Set([...leading.filter((key) => keys.includes(key)), ...keys])].slice(0, 7);
-  const widths = columns.map((key) =>
-    Math.min(64, Math.max(key.length, ...items.map((item) => inLine(item[key]).length))),
-  );
-  /** @param {string[]} cells */
-  const row = (cells) =>
-    cells
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd();
-  const rows = items.map((item) => row(columns.map((key) => inLine(item[key]))));
-  if (items.length === 0) log('The list is empty.');
-  else console.log([strong(row(columns.map(shown))), ...rows].join('\n'));
-  if (next_cursor) log(`→ for more, add --cursor ${plain(next_cursor)}`);
 }

@@ -41,3 +41,22 @@ test('an archive has the regular files of a folder, whatever their names and siz
   expect(found).toEqual(files);
   await expect(readdir(join(path, '..'))).rejects.toThrow('ENOENT');
 });
+
+test('an archive leaves out what is hidden, and names it', async () => {
+  const site = await mkdtemp(join(folder, 'site-'));
+  for (const path of ['index.html', '.env', '.git/HEAD', 'a/.DS_Store', '.well-known/security.txt']) {
+    await mkdir(join(site, path, '..'), { recursive: true });
+    await writeFile(join(site, path), path);
+  }
+  const [names, hidden] = await withArchive(site, async (archive, hidden) => {
+    const entries = createReadStream(archive).pipe(createGunzip()).pipe(extract());
+    const names: string[] = [];
+    for await (const entry of entries) {
+      names.push(entry.header.name);
+      entry.resume();
+    }
+    return [names, hidden];
+  });
+  expect(names).toEqual(['.well-known/security.txt', 'index.html']);
+  expect(hidden).toEqual(['.env', '.git', 'a/.DS_Store']);
+});

@@ -2,7 +2,7 @@
 import { check } from './check.js';
 import { clone, gitCredential } from './git.js';
 import { login, logout } from './login.js';
-import { deploy, open, preview, publish } from './publishing.js';
+import { deploy, open, preview, publish, restore } from './publishing.js';
 import { completion, skill } from './skill.js';
 
 /**
@@ -22,6 +22,7 @@ export const commands = {
   publish,
   preview,
   deploy,
+  restore,
   open,
   skill,
   completion,

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { json, siteOf } from '../call.js';
 import { show } from '../output.js';
-import { client, exits, readConfig, Stop, usage } from '../server.js';
+import { client, emailPlaceholder, exits, readConfig, Stop, usage } from '../server.js';
 
 /** @typedef {import('./commands.js').Command} Command */
 
@@ -60,7 +60,14 @@ export const gitCredential = {
     const baseUrl = `${request.protocol}://${request.host}`;
     // A token is sent only to its own server.
     const token = baseUrl === server.baseUrl ? server.token : readConfig().servers[baseUrl]?.token;
-    if (!siteId || !token) return exits.done;
+    if (!siteId || (!token && baseUrl !== server.baseUrl)) return exits.done;
+    if (!token) {
+      // Without this, git asks for a name and a password that nobody has.
+      process.stdout.write('quit=1\n');
+      throw new Stop(exits.person, `You are not signed in to ${baseUrl}.`, {
+        next: `frontage login --url ${baseUrl} --email ${emailPlaceholder}`,
+      });
+    }
     /** @param {string} access */
     const passwordFor = (access) =>
       json({ baseUrl, token }, 'POST', `/v1/sites/${siteId}/git-credentials`, {

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { bytesOf, call, json } from '../call.js';
-import { operationsOf, verbsOf } from '../operations.js';
+import { operationsOf, verbsOf } from '../description.js';
 import { plain, show, writeOut } from '../output.js';
 import { exits, hashOf, Stop, usage } from '../server.js';
 import { commands } from './commands.js';
