@@ -69,7 +69,7 @@ test('a file of the source is printed as it is', async () => {
   expect([out, err]).toEqual([`${text}bytes`, '==> a.md\n==> a.bin\n']);
 });
 
-test('restore makes the version live that was live before, or the given number', async () => {
+test('restore makes the previous or the given version live', async () => {
   const site = { id: 'site_x', name: 'shop', address: 'http://shop.localhost', live_deployment_id: 'dep_3' };
   const version = (number: number, live_at: string | null) => ({
     id: `dep_${number}`,
@@ -141,7 +141,7 @@ test('a quiet publish shows the log only if the build fails', async () => {
   expect(await failed()).toBe('✗ No. (build_failed)\n');
 });
 
-test('git is told that nobody is signed in, and does not ask', async () => {
+test('without a sign-in, git shows why and does not prompt', async () => {
   const input = `protocol=http\nhost=${new URL(url).host}\npath=git/site_x.git\n`;
   const { exit, out, err } = await run(['git-credential', 'get'], { input });
   expect([exit, out, err]).toEqual([4, 'quit=1\n', expect.stringContaining(`You are not signed in to ${url}.\n→ `)]);
