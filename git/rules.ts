@@ -128,7 +128,8 @@ function checkFrozen(rules: Rules, { path, oid, mode }: Difference, bytes: numbe
   );
 }
 
-function checkPlace(repository: Repository, path: string): Violation | undefined {
+/** Whether the folder of this path accepts a file of this name. */
+export function checkPlace(repository: Repository, path: string): Violation | undefined {
   if (repository === 'source' && isWithin('src/content', path)) {
     return refuse(
       'crosses_repositories',

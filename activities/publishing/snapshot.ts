@@ -5,11 +5,15 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Pack, pack } from 'tar-stream';
+import { checkContent, checkPlace, needsBytes, sentence } from '#git/rules.ts';
+import { readSettings } from '#git/settings.ts';
+import { renderVariables, UnusableSettings, variablesFile } from '#providers/build-settings.ts';
 import { headersFile } from '#providers/headers/file.ts';
 import { contentFolder } from '#providers/paths.ts';
 import { redirectsFile } from '#providers/redirects/file.ts';
 import { mayBeDraft, UnreadableFrontMatter } from '#providers/repositories/drafts.ts';
 import { bytesOf } from '#providers/repositories/objects.ts';
+import type { TreeEntry } from '#providers/repositories/trees.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
@@ -71,9 +75,11 @@ export async function writeSnapshot(
   try {
     const { siteId, sourceCommit, contentCommit } = commits;
     const to = { tar, executed };
-    await addTree(to, repositories, { siteId, repository: 'source', commit: sourceCommit }, async () => true, signal);
-    if (contentCommit)
-      await addTree(to, repositories, { siteId, repository: 'content', commit: contentCommit }, takes, signal);
+    await addSource(to, repositories, siteId, sourceCommit, signal);
+    if (contentCommit) {
+      const posts = await repositories.listTree(siteId, 'content', contentCommit);
+      await addTree(to, repositories, { siteId, repository: 'content', files: posts, root: '' }, takes, signal);
+    }
     await store.scratch.put(digestName(name), Readable.from([Buffer.from(executed.digest())]));
     tar.finalize();
   } catch (error) {
@@ -85,25 +91,67 @@ export async function writeSnapshot(
   return found;
 }
 
+/** Adds the source below its root folder, and the public variables of the build. */
+async function addSource(
+  to: { tar: Pack; executed: ExecutedFiles },
+  repositories: Repositories,
+  siteId: string,
+  commit: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const files = await repositories.listTree(siteId, 'source', commit);
+  const { root, env } = await readSettings(repositories, siteId, files).catch(failBuild);
+  const variables = Buffer.from(renderVariables(env));
+  // No file of the source replaces the variables.
+  const takes = async (path: string) => variables.length === 0 || path.toLowerCase() !== variablesFile;
+  await addTree(to, repositories, { siteId, repository: 'source', files, root }, takes, signal);
+  if (variables.length === 0) return;
+  to.executed.add(variablesFile, variables.toString(), variables);
+  await addFile(to.tar, variablesFile, variables);
+}
+
+type Tree = { siteId: string; repository: Repository; files: readonly TreeEntry[]; root: string };
+
+/** Adds the files below `root`, as if it were the root of the repository. */
 async function addTree(
   { tar, executed }: { tar: Pack; executed: ExecutedFiles },
   repositories: Repositories,
-  { siteId, repository, commit }: { siteId: string; repository: Repository; commit: string },
+  { siteId, repository, files: all, root }: Tree,
   takes: (path: string, content: Buffer) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
-  const files = await repositories.listTree(siteId, repository, commit);
+  const files = all.filter(({ path }) => path.startsWith(root));
+  if (root !== '' && files.length === 0) throw errors.build_failed(`frontage.toml: there is no folder ${root}.`);
   const filesOf = Map.groupBy(files, ({ oid }) => oid);
   for await (const blob of repositories.readBlobs(siteId, repository, [...filesOf.keys()])) {
     signal.throwIfAborted();
     const content = await bytesOf(blob.content);
-    for (const { path } of filesOf.get(blob.oid) ?? []) {
+    for (const { path: full } of filesOf.get(blob.oid) ?? []) {
+      const path = full.slice(root.length);
+      if (root !== '') await requireAllowed(root, path, content);
       if (!(await takes(path, content))) continue;
       const mounted = mountOf(repository, path);
       executed.add(mounted, blob.oid, content);
       await addFile(tar, mounted, content);
     }
   }
+}
+
+function failBuild(error: unknown): never {
+  if (!(error instanceof UnusableSettings)) throw error;
+  throw errors.build_failed(`frontage.toml ${error.message}.`, {
+    nextAction: 'Correct frontage.toml in the source, push, and publish again.',
+  });
+}
+
+/** A push is checked by its paths in the repository: below another root, the rules of folders apply here. */
+async function requireAllowed(root: string, path: string, content: Buffer): Promise<void> {
+  const bytes = async function* () {
+    yield content;
+  };
+  const fault =
+    checkPlace('source', path) ?? (needsBytes('source', path) && (await checkContent('source', path, bytes())));
+  if (fault) throw errors.build_failed(sentence(fault, root), { nextAction: `${fault.remedy} Then publish again.` });
 }
 
 function mountOf(repository: Repository, path: string): string {

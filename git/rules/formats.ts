@@ -1,7 +1,9 @@
 /** The formats that each folder of a site accepts, verified by the bytes and not only by the extension. */
 import { fileTypeFromBuffer } from 'file-type';
+import { settingsFile } from '#providers/build-settings.ts';
 import { extensionOf, isWithin } from '#providers/paths.ts';
 import type { Repository } from '#rules/states.ts';
+import { settingsFault } from './settings.ts';
 import { type StructureFault, structureFault } from './structure.ts';
 import { svgFault } from './svg.ts';
 import { textFault } from './texts.ts';
@@ -24,11 +26,13 @@ const staticFiles: Place = {
   name: 'src/static/',
   extensions: 'ico png jpg jpeg webp avif gif svg txt webmanifest json csv ics woff2 mp4 webm mp3 vtt pdf'.split(' '),
 };
+const settings: Place = { name: settingsFile, extensions: ['toml'] };
 const wellKnown = 'src/static/.well-known';
 
 /** The folder whose formats apply to this path; undefined where any file is accepted. */
 export function placeOf(repository: Repository, path: string): Place | undefined {
   if (repository === 'content') return content;
+  if (path === settingsFile) return settings;
   if (isWithin('src/assets', path)) return assets;
   if (isWithin('src/static', path)) return staticFiles;
   return isWithin('public', path) ? publicFiles : undefined;
@@ -45,7 +49,7 @@ export function isChallenge(path: string): boolean {
  */
 export function isCounted(repository: Repository, path: string): boolean {
   const place = placeOf(repository, path);
-  return place !== undefined && place !== content && !isCredit(path);
+  return place !== undefined && place !== content && place !== settings && !isCredit(path);
 }
 
 export function acceptsName(place: Place, path: string): boolean {
@@ -92,6 +96,7 @@ export async function formatFault(
 ): Promise<FormatFault | undefined> {
   const extension = extensionOf(path);
   if (place === assets && isCredit(path)) return await creditFault(content);
+  if (place === settings) return await settingsFault(content);
   const head: Buffer[] = [];
   const chunks = content[Symbol.asyncIterator]();
   // The same bytes are examined however they are divided into chunks.
