@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { cancelPage, closedBookingPage } from '#web/pages/booking.ts';
+import { cancelPage, linkedBookingPage } from '#web/pages/booking.ts';
 import { cancelBooking, type MoneyBack } from './cancellation.ts';
 import { bookingOf, closedWords, type Linked, shownOf, timesFor } from './linked-booking.ts';
 
@@ -28,7 +28,7 @@ export function cancellationPages(app: Api, deps: Deps): void {
       const notified = cancelled.notice ? 'We are notifying the owner by e-mail.' : 'Please tell the owner.';
       const confirmed = cancelled.mail ? ' We are also sending you an e-mail about it.' : '';
       const text = `${notified}${confirmed}${moneyBack ? refundWords[moneyBack.way] : ''}`;
-      return sendPage(reply, closedBookingPage({ ...(await shownOf(request.em, booking, site, deps)), title, text }));
+      return sendPage(reply, linkedBookingPage({ ...(await shownOf(request.em, booking, site, deps)), title, text }));
     },
   );
 }
@@ -42,7 +42,7 @@ async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: 
   const { site, booking } = await bookingOf(request);
   const facts = await shownOf(request.em, booking, site, deps);
   const closed = closedWords(booking, deps.clock.now());
-  if (closed) return sendPage(reply, closedBookingPage({ ...facts, ...closed }), 410);
+  if (closed) return sendPage(reply, linkedBookingPage({ ...facts, ...closed }), 410);
   const canMove = (await timesFor(request.em, site, booking)) !== null;
   const moveUrl = canMove ? `../move/${request.params.secret}` : null;
   return sendPage(reply, cancelPage({ ...facts, moveUrl, form: formsFor(request, reply, deps) }));

@@ -7,7 +7,7 @@ import { dateOf, dayOf } from '#rules/bookings/dates.ts';
 import { dayAt } from '#rules/bookings/time-slots.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
-import { closedBookingPage } from '#web/pages/booking.ts';
+import { linkedBookingPage } from '#web/pages/booking.ts';
 import { movePage, type OtherTimes } from '#web/pages/visitors/move-page.ts';
 import { bookingOf, closedWords, type Linked, shownOf, timesFor } from './linked-booking.ts';
 import { moveBooking } from './moving.ts';
@@ -35,10 +35,8 @@ export function movePages(app: Api, deps: Deps): void {
     const moved = await moveBooking(request.em, deps, 'visitor', booking, { start: start.data }).catch(takenMeanwhile);
     if ('text' in moved) return show(request, reply, deps, moved);
     const facts = await shownOf(request.em, moved, site, deps);
-    return sendPage(
-      reply,
-      closedBookingPage({ ...facts, title: 'Your booking has a new time', text: toldWords(moved) }),
-    );
+    const done = { title: 'Your booking has a new time', text: toldWords(moved), changeUrl: changeUrlOf(request) };
+    return sendPage(reply, linkedBookingPage({ ...facts, ...done }));
   });
 }
 
@@ -52,7 +50,7 @@ function toldWords(moved: ShownBooking): string {
   const owner = moved.notice ? 'We are notifying the owner by e-mail.' : 'Please tell the owner.';
   return isMoveMailed(moved)
     ? `${owner} We are also sending you an e-mail about it.`
-    : `${owner} Please note the new time: we send you no e-mail about it.`;
+    : `${owner} Please note the new time, in your calendar too: we send you no e-mail about it.`;
 }
 
 async function show(request: FastifyRequest<Asked>, reply: FastifyReply, deps: Deps, wrong?: Wrong) {
@@ -62,11 +60,17 @@ async function show(request: FastifyRequest<Asked>, reply: FastifyReply, deps: D
   const now = deps.clock.now();
   const choice = await timesFor(em, site, booking);
   const closed = closedWords(booking, now) ?? (choice ? undefined : notMovable);
-  if (closed || !choice) return sendPage(reply, closedBookingPage({ ...facts, ...(closed ?? notMovable) }), 410);
+  if (closed || !choice) {
+    const why = closed ?? { ...notMovable, changeUrl: changeUrlOf(request) };
+    return sendPage(reply, linkedBookingPage({ ...facts, ...why }), 410);
+  }
   const times = await timesIn({ em, now, moving: booking }, choice, query);
   const form = formsFor(request, reply, deps);
   return sendPage(reply, movePage({ ...facts, times, form, wrong: wrong?.text }), wrong?.status);
 }
+
+/** The page behind the link in the visitor's e-mail. */
+const changeUrlOf = ({ params: { secret } }: FastifyRequest<Asked>) => `../cancel/${secret}`;
 
 const notMovable = {
   title: 'This booking cannot be moved here',

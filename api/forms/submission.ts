@@ -18,7 +18,7 @@ import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId } from '#runtime/ids.ts';
-import { ownerLinks } from '#runtime/owner-pages.ts';
+import { ownerPage } from '#runtime/owner-pages.ts';
 import { summaryOf } from './summary.ts';
 import { type RawValues, validateValues } from './values.ts';
 
@@ -65,12 +65,13 @@ export async function receiveSubmission(
     const values = requireUsable(askedFields(locked.fields), given);
     await requireUnused(tx, solved, challenged);
     const now = deps.clock.now();
-    const mail = deps.config.mail ? await mailSubmission(tx, deps, locked, { values, page }) : null;
+    const id = newId('sub');
+    const mail = deps.config.mail ? await mailSubmission(tx, deps, locked, { id, values, page }) : null;
     const acknowledgement = deps.config.mail ? await acknowledge(tx, deps, locked, values) : null;
     const expiresAt = new Date(now.getTime() + keptMs);
     const summary = summaryOf(values, locked.fields);
     const received = { values, ...summary, page, mail, acknowledgement, spam: false, createdAt: now, expiresAt };
-    return tx.create(Submission, { id: newId('sub'), form: locked, ...received });
+    return tx.create(Submission, { id, form: locked, ...received });
   });
 }
 
@@ -95,7 +96,7 @@ async function mailSubmission(
   tx: EntityManager,
   deps: Deps,
   form: VisitedForm,
-  { values, page }: { values: SubmittedValue[]; page: string | null },
+  { id, values, page }: { id: string; values: SubmittedValue[]; page: string | null },
 ): Promise<Mail> {
   const labels = new Map(form.fields.map(({ name, label }) => [name, label]));
   const answers = values.map(([name, value]) => ({
@@ -104,10 +105,11 @@ async function mailSubmission(
   }));
   const replyTo = addressOf(form, values);
   const { hostname } = await canonicalUrl(tx, deps.config, form.site);
+  const account = ownerPage(deps.config, `/account/sites/${form.site.id}/messages/${id}`);
   return await queueNotice(tx, deps, {
     kind: 'submission',
     to: await notifyAddress(tx, form.site, form.notifyCollaboratorId),
-    data: { hostname, formName: form.name, answers, page, account: ownerLinks(deps.config).account },
+    data: { hostname, formName: form.name, answers, page, account },
     ...(replyTo === undefined ? {} : { replyTo }),
     site: form.site,
   });

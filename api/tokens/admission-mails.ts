@@ -39,7 +39,7 @@ export async function queueAgentAdmitted(
     givenBy: by.via?.kind === 'token' ? (by.via.name ?? '') : null,
     ends: expiresAt && !isRenewable ? `${day(expiresAt)}, or when you end it` : 'when you end it',
     isLast: left === 1,
-    ...ownerLinks(config),
+    ...ownerLinks(config, '/account/agents'),
   };
   queueMail(tx, deps, { kind: 'agent-admitted', to, data, account: id });
 }

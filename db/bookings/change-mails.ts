@@ -9,9 +9,8 @@ import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { ownerLinks } from '#runtime/owner-pages.ts';
 import { Booking, type WholeBooking } from './booking.ts';
-import { addressOf, bookableOf, factsOf, toVisitor, zoneOf } from './mails.ts';
+import { addressOf, bookableOf, factsOf, ownerPageOf, toVisitor, zoneOf } from './mails.ts';
 import { destroyPreparedMail, readPreparedMail } from './prepared-mails.ts';
 import { type Addressee, withdrawReminder, zoneIn } from './reminders.ts';
 import { lockCalendars } from './seats.ts';
@@ -51,7 +50,7 @@ export async function queueCancellationMails(tx: EntityManager, deps: Deps, canc
     wasNoticed,
   };
   const to = await addressOf(tx, site, await bookableOf(tx, site));
-  const notice = { ...data, to: 'site', account: ownerLinks(deps.config).account } as const;
+  const notice = { ...data, to: 'site', account: ownerPageOf(deps.config, booking) } as const;
   booking.notice = await queueNotice(tx, deps, { kind: 'booking-cancelled', to, data: notice, site });
   if (!visitor) return;
   booking.mail = await queueFollowUp(tx, deps, booking.id, {

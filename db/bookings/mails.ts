@@ -19,7 +19,7 @@ import { written } from '#rules/currencies.ts';
 import { mailTitleOf } from '#rules/mail-titles.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { ownerLinks } from '#runtime/owner-pages.ts';
+import { type OwnerPath, ownerPage } from '#runtime/owner-pages.ts';
 import type { BookingFacts } from '#web/mails/booking.ts';
 import { Bookable } from './bookable.ts';
 import type { WholeBooking } from './booking.ts';
@@ -54,7 +54,7 @@ export async function queueBookingMails(
       visitor: { name: booking.visitorName, email: contact.email },
       intake: labelled(booking, bookable),
       isVisitorNotified: !isProtected && (contact.notifyChanges ?? false),
-      account: ownerLinks(deps.config).account,
+      account: ownerPageOf(deps.config, booking),
     },
     site,
   });
@@ -118,7 +118,10 @@ export async function queueReturnMails(
     amount,
     currency,
   };
-  const notice = await paymentNotice(tx, deps.config, site, (await bookableOf(tx, site))?.notifyCollaboratorId);
+  const notice = await paymentNotice(tx, deps.config, site, {
+    collaboratorId: (await bookableOf(tx, site))?.notifyCollaboratorId,
+    path: pathOf(booking),
+  });
   if (notice) {
     const { to, ...links } = notice;
     await queueNotice(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site', ...links }, site });
@@ -177,6 +180,11 @@ export async function factsOf(
     ...(booking.movedAt ? { moves: booking.moves, movedAt: booking.movedAt.toISOString() } : {}),
   };
 }
+
+const pathOf = ({ id, site }: WholeBooking): OwnerPath => `/account/sites/${site.id}/bookings/${id}`;
+
+/** The owner's page of the booking; null where owners cannot sign in. */
+export const ownerPageOf = (config: Config, booking: WholeBooking) => ownerPage(config, pathOf(booking));
 
 /** The visitor's own time zone, if it is known. */
 export function zoneOf({ timeZone }: Pick<VisitorContact, 'timeZone'>): { visitorZone?: string } {

@@ -7,9 +7,8 @@ import type { Site } from '#db/sites/site.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { ownerLinks } from '#runtime/owner-pages.ts';
 import type { WholeBooking } from './booking.ts';
-import { addressOf, bookableOf, factsOf, toVisitor, zoneOf } from './mails.ts';
+import { addressOf, bookableOf, factsOf, ownerPageOf, toVisitor, zoneOf } from './mails.ts';
 import { readPreparedMail, reminderOf } from './prepared-mails.ts';
 import { type Addressee, withdrawReminder, zoneIn } from './reminders.ts';
 import { decryptContact } from './visitor-contact.ts';
@@ -46,7 +45,7 @@ export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved
       to: 'site',
       visitorName: booking.visitorName,
       isVisitorNotified: visitor !== null,
-      account: ownerLinks(deps.config).account,
+      account: ownerPageOf(deps.config, booking),
     },
     site,
   });

@@ -76,7 +76,8 @@ async function queueForSite(tx: EntityManager, deps: Deps, siteId: string): Prom
   const site = await tx.findOneOrFail(Site, siteId, { populate: ['account'] });
   if (!(await wantsMail(tx, site.account.id, 'comments'))) return false;
   const { hostname } = await canonicalUrl(tx, deps.config, site);
-  const data = { hostname, comments: await listed(tx, marked), count: marked.length, ...ownerLinks(deps.config) };
+  const links = ownerLinks(deps.config, `/account/sites/${siteId}/comments`);
+  const data = { hostname, comments: await listed(tx, marked), count: marked.length, ...links };
   queueMail(tx, deps, { kind: 'comments-waiting', to: site.account.email, data, site: siteId });
   return true;
 }

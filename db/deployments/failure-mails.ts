@@ -23,7 +23,7 @@ export type FailureDeps = { clock: Clock; config: Config };
  */
 export async function queuePublishFailed(tx: EntityManager, deps: FailureDeps, deployment: Deployment): Promise<void> {
   const { clock, config } = deps;
-  const { kind, number, error } = deployment;
+  const { id, kind, number, error } = deployment;
   if (!config.mail || kind === 'draft' || !error) return;
   const site = await tx.findOneOrFail(Site, { id: deployment.site.id });
   if (!(await wantsMail(tx, site.account.id, 'publishes'))) return;
@@ -36,7 +36,7 @@ export async function queuePublishFailed(tx: EntityManager, deps: FailureDeps, d
     by: await publisherOf(tx, deployment, owner.id),
     reason: error.message.slice(0, reasonMax),
     isLive: site.liveDeploymentId !== null,
-    ...ownerLinks(config),
+    ...ownerLinks(config, `/account/sites/${site.id}/versions/${id}`),
   };
   await queueNotice(tx, deps, { kind: 'publish-failed', to: owner.email, data, site });
 }

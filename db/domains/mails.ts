@@ -11,7 +11,7 @@ import { problemsOf } from '#rules/dns/problems.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { ownerLinks, ownerPage } from '#runtime/owner-pages.ts';
+import { type OwnerPath, ownerLinks, ownerPage } from '#runtime/owner-pages.ts';
 import type { MailKind } from '#web/mails/mails.ts';
 import { addressOnDomain } from './canonical-url.ts';
 import type { Domain } from './domain.ts';
@@ -67,21 +67,25 @@ async function accountOf(tx: EntityManager, { account: { id } }: Domain) {
   return { to: email, account: id };
 }
 
+/** The domain's page is one of the site that it shows. */
+const pathOf = ({ id, site }: Domain): OwnerPath =>
+  site ? `/account/sites/${site.id}/domains/${id}` : '/account/settings';
+
 async function mailLive(tx: EntityManager, deps: DomainMailDeps, domain: Domain): Promise<void> {
   const address = domain.site ? addressOnDomain(deps.config, domain.name) : null;
   const isAgain = Boolean(domain.troubleMailedAt || domain.proofMailedAt);
-  const data = { domain: displayName(domain.name), address, isAgain, ...ownerLinks(deps.config) };
+  const data = { domain: displayName(domain.name), address, isAgain, ...ownerLinks(deps.config, pathOf(domain)) };
   queueMail(tx, deps, { kind: 'domain-live', ...(await accountOf(tx, domain)), data });
 }
 
 async function mailTrouble(tx: EntityManager, deps: DomainMailDeps, domain: Domain): Promise<void> {
   const problems = problemsOf(domain, deps.config.domains);
-  const data = { domain: displayName(domain.name), problems, ...ownerLinks(deps.config) };
+  const data = { domain: displayName(domain.name), problems, ...ownerLinks(deps.config, pathOf(domain)) };
   queueMail(tx, deps, { kind: 'domain-trouble', ...(await accountOf(tx, domain)), data });
 }
 
 async function mailMissingProof(tx: EntityManager, deps: DomainMailDeps, domain: Domain): Promise<void> {
   const record = { recordName: proofName(domain.name), value: domain.proof };
-  const data = { domain: displayName(domain.name), ...record, account: ownerPage(deps.config, '/account') };
+  const data = { domain: displayName(domain.name), ...record, account: ownerPage(deps.config, pathOf(domain)) };
   queueMail(tx, deps, { kind: 'domain-proof-missing', ...(await accountOf(tx, domain)), data });
 }

@@ -106,6 +106,9 @@ async function aboutOf(tx: EntityManager, { config }: MailDeps, payment: Payment
     facts,
     /** Of mails to the visitor who paid for a booking. */
     replyTo: reply ? { replyTo: reply } : {},
-    notice: await paymentNotice(tx, config, site, bookable?.notifyCollaboratorId),
+    notice: await paymentNotice(tx, config, site, {
+      collaboratorId: bookable?.notifyCollaboratorId,
+      path: `/account/sites/${site.id}/payments/${payment.id}`,
+    }),
   };
 }

@@ -6,7 +6,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { ownerLinks } from '#runtime/owner-pages.ts';
+import { mailChoicesPath, ownerPage } from '#runtime/owner-pages.ts';
 import type { SiteWeek } from '#web/mails/owner/weekly-summary.ts';
 import { siteWeeksOf } from './site-weeks.ts';
 import { dueWeek, type Week } from './week.ts';
@@ -55,7 +55,7 @@ async function queueSummary(
     lastDay: later(week.until, -dayMs).toISOString(),
     sites: sites.slice(0, listedMax),
     unlisted: Math.max(0, sites.length - listedMax),
-    choices: ownerLinks(deps.config).choices,
+    choices: ownerPage(deps.config, mailChoicesPath),
   };
   queueMail(tx, deps, { kind: 'weekly-summary', to: account.email, data, account: accountId });
   return true;

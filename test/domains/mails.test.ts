@@ -10,6 +10,7 @@ import { Mail } from '#db/mail/mail.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Caller, createSite } from '#test/api/fixture.ts';
+import { signedIn } from '#test/console/session.ts';
 import { until } from '#test/stack/until.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
 import { createDomainFixture, type DomainFixture, type Shown } from './fixture.ts';
@@ -60,15 +61,22 @@ test('the owner is e-mailed once that a domain is live, troubled, and live again
   expect(await kindsTo(owner)).toEqual(['domain-live', 'domain-trouble', 'domain-live']);
   const texts = new Map((await received(owner, 3)).map(({ subject, text }) => [subject, text]));
   const says = (words: string) => texts.get(`${domain.domain}: ${words}`);
-  const account = `${fixture.config.baseUrl}/account\n`;
   expect(says('Your domain is live')).toMatch(new RegExp(`^${domain.domain} is live\n`));
   expect(says('Your domain is live')).toContain('shows no website yet');
   expect(says('Something is wrong with your domain')).toContain(problems[0]);
   expect(says('Your domain works again')).toMatch(new RegExp(`^${domain.domain} works again\n`));
   expect(says('Your domain works again')).toContain(`//${domain.domain}`);
-  for (const text of texts.values()) {
-    expect(text).toContain(account);
-    expect(text).toContain('/account/mails');
+  const ofSite = `/account/sites/${site.id}/domains/${domain.id}`;
+  const browser = await signedIn(fixture, owner.accountId);
+  for (const [words, path] of [
+    ['Your domain is live', '/account/settings'],
+    ['Something is wrong with your domain', ofSite],
+    ['Your domain works again', ofSite],
+  ] as const) {
+    expect(says(words)).toContain(`:\n${fixture.config.baseUrl}${path}\n`);
+    expect(says(words)).toContain('/account/mails');
+    const page = await browser.open(path);
+    expect([page.status, page.text.includes(domain.domain)]).toEqual([200, true]);
   }
   pointElsewhere(domain);
   for (let n = 0; n < 2; n++) await fixture.check(owner, domain);

@@ -45,7 +45,7 @@ test('the owner receives what a new token may do, and when it ends', async () =>
     `Websites: ${site.name}.sites.localhost`,
     'Given by: first',
     'Ends: 3 March 2027, or when you end it',
-    `See or end its access:\n${baseUrl}/account`,
+    `See or end its access:\n${baseUrl}/account/agents`,
     `Choose which e-mails you get: ${baseUrl}/account/mails`,
   ])
     expect(mail?.text).toContain(`${line}\n`);
@@ -62,7 +62,7 @@ test('an approved request is mailed when its agent gets the token, once', async 
   expect(more).toEqual([]);
   for (const line of ['Agent: Tinker', 'Access: all websites · may change them', 'Given by: you, in a browser'])
     expect(mail?.text).toContain(`${line}\n`);
-  expect([mail?.subject, mail?.link]).toEqual([subject, '/account']);
+  expect([mail?.subject, mail?.link]).toEqual([subject, '/account/agents']);
   expect(mail?.text).toContain('If you did this, there is nothing more to do.');
 });
 

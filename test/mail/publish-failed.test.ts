@@ -65,7 +65,7 @@ test('the owner receives who published, what failed, and links to their pages', 
   for (const part of ['Published by: the agent first', 'has not been published yet', `> ${error.message}`])
     expect(mail?.text).toContain(part);
   const { baseUrl } = fixture.config;
-  expect(mail?.text).toContain(`Open your account:\n${baseUrl}/account\n`);
+  expect(mail?.text).toContain(`See the version:\n${baseUrl}/account/sites/${site.site.id}/versions/`);
   expect(mail?.text).toContain(`Choose which e-mails you get: ${baseUrl}/account/mails`);
 });
 

@@ -33,10 +33,10 @@ export async function createMailedFixture(env: Record<string, string> = {}) {
 }
 
 /** Opens such a fixture before the tests of a file, gives it to `take`, and closes it after them. */
-export function useMailedFixture(take: (fixture: MailedFixture) => void): void {
+export function useMailedFixture(take: (fixture: MailedFixture) => void, env: Record<string, string> = {}): void {
   let fixture: MailedFixture | undefined;
   beforeAll(async () => {
-    fixture = await createMailedFixture();
+    fixture = await createMailedFixture(env);
     take(fixture);
   }, 60_000);
   afterAll(() => fixture?.close());

@@ -27,7 +27,7 @@ function toSite({ visitorName, isVisitorNotified, before, by, account, ...facts 
         ? []
         : [isVisitorNotified ? 'We are e-mailing the visitor the new time.' : untold(visitorName, facts)]),
       { facts: factsTable(facts) },
-      ...accountButton(account),
+      ...accountButton(account, 'See the booking'),
     ],
     footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
   });

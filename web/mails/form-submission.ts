@@ -22,7 +22,7 @@ export function formSubmission({ hostname, formName, answers, page, account }: S
     blocks: [
       `A visitor filled in the form ${formName} on ${page === null ? hostname : `${hostname}${page}`}.`,
       ...answers.reduce<Block[]>(addAnswer, []),
-      ...accountButton(account),
+      ...accountButton(account, 'See the enquiry'),
     ],
     footer: `You are receiving this e-mail because enquiries from this form on ${hostname} are sent to your address. The site keeps a copy for 180 days.`,
   });

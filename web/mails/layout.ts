@@ -48,7 +48,7 @@ export function write(content: Content): WrittenMail {
 }
 
 /** A button to the owner's page; none where owners cannot sign in. */
-export function accountButton(account: string | null | undefined, label = 'Open your account'): Block[] {
+export function accountButton(account: string | null | undefined, label: string): Block[] {
   return account ? [{ button: { label, url: account } }] : [];
 }
 

@@ -32,7 +32,7 @@ export function moneyReturned({
         ? `${visitorName} paid ${money}, but by then the time was no longer available. The payment is being refunded automatically.`
         : `When your payment of ${money} arrived, this time was no longer available. The payment is being refunded, which can take a few days.`,
       { facts: factsTable(facts) },
-      ...(forSite ? accountButton(account) : [`To book another time, go to ${facts.address}`]),
+      ...(forSite ? accountButton(account, 'See the booking') : [`To book another time, go to ${facts.address}`]),
     ],
     footer: forSite
       ? `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`

@@ -40,7 +40,7 @@ export function paymentReceived({
       payer === null
         ? 'The payment provider has the details of the payer.'
         : 'Reply to this e-mail to write to the payer. Keep this e-mail: we do not store the payer’s address after sending it.',
-      ...accountButton(account),
+      ...accountButton(account, 'See the payment'),
     ],
     footer: noticeFooter(facts),
     choices,
@@ -105,7 +105,7 @@ export function refundFailed({
       `The payment provider did not make the refund, so the payer has not received ${owed}. Often the balance of the payout account is too low, or its key is no longer valid.`,
       { facts: [...rows(facts), ...optional('Your reference', reference)] },
       'Add funds or enter a new key, then ask your agent to refund the payment again. You can also refund it in the payment provider’s dashboard.',
-      ...accountButton(account),
+      ...accountButton(account, 'See the payment'),
     ],
     footer: noticeFooter(facts),
     choices,

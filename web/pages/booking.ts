@@ -43,16 +43,23 @@ ${form({}, html`<button>Cancel the booking</button>`)}
   });
 }
 
-/** For a booking that is moved, cancelled, expired or past. */
-export function closedBookingPage({
+/**
+ * For a booking that was moved, or that cannot be changed here. `changeUrl`: where the visitor of one that still stands
+ * moves or cancels it; without it, the booking is cancelled, expired or past.
+ */
+export function linkedBookingPage({
   title,
   text,
+  changeUrl,
   ...booking
-}: BookingShown & { title: string; text: string }): WrittenPage {
+}: BookingShown & { title: string; text: string; changeUrl?: string }): WrittenPage {
+  const next = changeUrl
+    ? html`Can’t make it? <a href="${changeUrl}">Change or cancel the booking</a>. The link in your e-mail leads there too.`
+    : html`Book another time on ${booking.siteTitle} (<a href="${booking.address}">${booking.hostname}</a>).`;
   const main = html`<h1>${title}</h1>
 <p class="lead">${text}</p>
 ${facts(booking)}
-<p class="hint">Book another time on ${booking.siteTitle} (<a href="${booking.address}">${booking.hostname}</a>).</p>`;
+<p class="hint">${next}</p>`;
   return writePage({
     title: `${title} – ${booking.hostname}`,
     brand: booking.hostname,

@@ -73,12 +73,15 @@ test('a visitor moves a booking on their link’s page, and the owner is e-maile
   expect((await read()).start).toBe(times[0]);
   const done = await move(day, times[3] ?? '');
   expect([done.status, done.text.includes('Your booking has a new time')]).toEqual([200, true]);
-  expect(done.text).toContain('We are notifying the owner by e-mail. Please note the new time');
+  expect(done.text).toContain('We are notifying the owner by e-mail. Please note the new time, in your calendar too');
+  expect(done.text).not.toContain('Book another time');
+  expect(done.text).toContain('Can’t make it? <a href="../cancel/');
+  expect((await browser.open(link)).text).toContain('Cancel this booking?');
   expect(await read()).toMatchObject({ start: times[3], status: 'confirmed', notice: expect.any(String) });
   const notice = await first(notifyTo, /: Moved: A talk/);
   expect(notice).toContain('Ada Visitor moved this booking.');
   expect(notice).not.toContain('cannot e-mail');
-  expect(notice).toContain(`Open your account:\n${fixture.config.baseUrl}/account\n`);
+  expect(notice).toContain(`See the booking:\n${fixture.config.baseUrl}/account/sites/`);
   expect(fixture.mailsTo(email)).toHaveLength(1);
 });
 
@@ -141,7 +144,8 @@ test('a visitor gets no time within the lead time, nor with too few seats', asyn
 test('the page is closed once the booking has ended or its service is gone', async () => {
   const gone = await booked();
   await gone.owner.call('DELETE', `/v1/sites/${gone.site.id}/bookable?confirm=true`);
-  expect((await gone.openDay()).status).toBe(410);
+  const closed = await gone.openDay();
+  expect([closed.status, closed.text.includes('Change or cancel the booking')]).toEqual([410, true]);
   const left = await gone.browser.open(gone.link);
   expect([left.status, left.text.includes('Choose another time')]).toEqual([200, false]);
   const cancelled = await booked();

@@ -31,7 +31,7 @@ export function publishFailed({ hostname, number, by, reason, isLive, account, c
       'What failed:',
       { quote: reason },
       'Ask your agent to fix it and to publish again. If that fails too, we do not e-mail you again for 24 hours.',
-      ...accountButton(account),
+      ...accountButton(account, 'See the version'),
     ],
     footer: 'You are receiving this e-mail because you own this website.',
     choices,
