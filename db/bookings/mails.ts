@@ -91,6 +91,13 @@ export async function queueHoldMail(
   booking.mail = await queueFirstContact(tx, deps, { kind: 'booking-held', ...visitor, data, until, site });
 }
 
+type Returned = {
+  booking: WholeBooking;
+  site: Site;
+  payment: { amount: number; currency: string };
+  contact: VisitorContact | null;
+};
+
 /**
  * Queues the mails about a charge that came too late for its booking and is refunded: to the owner, and to the visitor
  * if their address is stored.
@@ -98,17 +105,7 @@ export async function queueHoldMail(
 export async function queueReturnMails(
   tx: EntityManager,
   deps: Deps,
-  {
-    booking,
-    site,
-    payment,
-    contact,
-  }: {
-    booking: WholeBooking;
-    site: Site;
-    payment: { amount: number; currency: string };
-    contact: VisitorContact | null;
-  },
+  { booking, site, payment, contact }: Returned,
 ): Promise<void> {
   if (!deps.config.mail) return;
   const { amount, currency } = payment;

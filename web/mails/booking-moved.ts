@@ -1,7 +1,7 @@
 /** To the site's address for booking notices, and to a visitor who is notified: a booking has a new time. */
 import { momentFor } from '#rules/bookings/written-times.ts';
-import { type BookingFacts, changeBlocks, eventAttachment, factsTable, whenOf } from './booking.ts';
-import { accountButton, type WrittenMail, write } from './layout.ts';
+import { type BookingFacts, bookingButton, changeBlocks, eventAttachment, factsTable, whenOf } from './booking.ts';
+import { type WrittenMail, write } from './layout.ts';
 
 /** `by` is absent in e-mails of earlier releases, whose bookings the site's people moved. */
 type MovedFacts = BookingFacts & { before: Pick<BookingFacts, 'start' | 'timeZone'>; by?: 'visitor' | 'site' };
@@ -27,7 +27,7 @@ function toSite({ visitorName, isVisitorNotified, before, by, account, ...facts 
         ? []
         : [isVisitorNotified ? 'We are e-mailing the visitor the new time.' : untold(visitorName, facts)]),
       { facts: factsTable(facts) },
-      ...accountButton(account, 'See the booking'),
+      ...bookingButton(account),
     ],
     footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
   });

@@ -88,6 +88,9 @@ export function eventAttachment(facts: BookingFacts, { cancelUrl, baseUrl }: { c
   return { filename: 'booking.ics', contentType: 'text/calendar; charset=utf-8', content };
 }
 
+/** The button to the owner's page of the booking. */
+export const bookingButton = (account: string | null | undefined) => accountButton(account, 'See the booking');
+
 /** To the site's address for booking notices. Replies go to the visitor. */
 export function bookingTaken({
   visitor,
@@ -111,7 +114,7 @@ export function bookingTaken({
       ...(intake.length > 0 ? ['The visitor’s answers:', { facts: intake }] : []),
       `Reply to this e-mail to write to the visitor. Keep this e-mail: ${isVisitorNotified ? 'we e-mail the visitor if the booking changes, but cannot show you the address again.' : 'we do not store the visitor’s address, so if the booking changes, you have to tell them.'}`,
       `To move or cancel the booking, ask your agent, and mention the reference ${facts.reference}.`,
-      ...accountButton(account, 'See the booking'),
+      ...bookingButton(account),
     ],
     footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,
   });
@@ -154,9 +157,7 @@ export function bookingCancelled({
       ...(moneyBack === null ? [] : [forSite ? refundBySite(moneyBack) : refundToVisitor(moneyBack)]),
       ...(moneyOwed === null ? [] : [forSite ? owedBySite(moneyOwed) : owedToVisitor(moneyOwed, facts)]),
       { facts: factsTable(facts) },
-      ...(forSite
-        ? accountButton(account, 'See the booking')
-        : [`To book another time or ask why, go to ${facts.address}`]),
+      ...(forSite ? bookingButton(account) : [`To book another time or ask why, go to ${facts.address}`]),
     ],
     footer: forSite
       ? `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`
