@@ -15,9 +15,16 @@ import {
 const warnings = z.object({
   items: z
     .array(
-      z.object({ kind: z.enum(warningKinds), path: z.string(), target: z.string().optional(), message: z.string() }),
+      z.object({
+        kind: z.enum(warningKinds),
+        path: z.string(),
+        target: z.string().optional(),
+        message: z.string().describe('About the first place.'),
+        count: z.number().int().describe('How often it was found.'),
+        places: z.array(z.string()).describe('The first five places.'),
+      }),
     )
-    .describe('The first 100 warnings.'),
+    .describe('One warning for each cause; at most 100.'),
   counts: z.record(z.enum(warningKinds), z.number().int()),
   pages: z
     .object({ read: z.number().int(), all: z.number().int() })

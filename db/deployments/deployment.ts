@@ -16,7 +16,15 @@ export const warningKinds = [
   'unusual_draft',
 ] as const;
 export type WarningKind = (typeof warningKinds)[number];
-export type Warning = { kind: WarningKind; path: string; target?: string; message: string };
+/** What is wrong, at its first place; how often it was found, and the first five places. */
+export type Warning = {
+  kind: WarningKind;
+  path: string;
+  target?: string;
+  message: string;
+  count: number;
+  places: string[];
+};
 
 /** Problems found in the output: the first of them, a count of each kind, and how many pages were checked. */
 export type Warnings = {

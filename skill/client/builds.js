@@ -105,6 +105,16 @@ async function withTimeout(read) {
 export const logLive = ({ number }, { address }) => log(`✓ Version ${number} is live: ${plain(address)}`);
 
 /**
+ * A warning in one line, with the other places of the same cause.
+ * @param {any} warning
+ */
+function logWarning({ path, message, count, places = [] }) {
+  const others = places.filter((/** @type {unknown} */ place) => place !== path).map(shown);
+  const all = others.length > 0 ? ` (${shown(count)} times, also: ${others.join(', ')})` : '';
+  log(`! ${shown(path)}: ${shown(message)}${all}`);
+}
+
+/**
  * Prints a settled deployment and returns the exit code. Throws for a failed one.
  * @param {any} deployment
  * @param {{ asJson: boolean, quiet: boolean }} options
@@ -118,8 +128,7 @@ export function finishBuild(deployment, { asJson, quiet }) {
     });
   }
   const exit = show(asJson ? deployment : { id: deployment.id, status: deployment.status }, { json: asJson });
-  if (!asJson)
-    for (const { path, message } of deployment.warnings?.items ?? []) log(`! ${shown(path)}: ${shown(message)}`);
+  if (!asJson) for (const warning of deployment.warnings?.items ?? []) logWarning(warning);
   if (['live', 'retired', 'ready'].includes(deployment.status)) return exits.done;
   return ['superseded', 'cancelled'].includes(deployment.status) ? exits.refused : exit;
 }

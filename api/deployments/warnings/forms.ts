@@ -1,8 +1,9 @@
 /** Forms without a recipient: pages that send to an unknown form, or to one that is closed. Checked when the warnings are read. */
-import type { FoundWarnings, Warning } from '#db/deployments/deployment.ts';
+import type { FoundWarnings } from '#db/deployments/deployment.ts';
 import { Form } from '#db/forms/form.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { printable } from '#providers/paths.ts';
+import type { FoundWarning } from './causes.ts';
 
 /** The form that a page's address sends to: on the platform (`baseUrl`), or on the site's own host, where there is none. */
 export function formAt(address: string, from: URL, baseUrl: string, origins: readonly string[]): string | undefined {
@@ -19,7 +20,7 @@ export async function deadForms(
   em: EntityManager,
   siteId: string,
   found: NonNullable<FoundWarnings['forms']>,
-): Promise<Warning[]> {
+): Promise<FoundWarning[]> {
   if (found.length === 0) return [];
   const ids = [...new Set(found.map(({ form }) => form))];
   const rows = await em.find(Form, { site: siteId, id: { $in: ids } }, { fields: ['status'] });

@@ -13,11 +13,11 @@ import {
   rewriteStatus,
 } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
+import { addWarning } from './causes.ts';
 import { formAt } from './forms.ts';
 import { type PageFacts, readPage } from './page.ts';
 import { findLocated, locatedMessage } from './photos.ts';
 
-export const itemsMax = 100;
 const formsMax = 1_000;
 const pagesMax = 2_000;
 const bytesMax = 48 * 1024 * 1024;
@@ -60,7 +60,11 @@ export async function inspect(
   );
   const located = await findLocated(store, files, until);
   const [first] = located.paths;
-  if (first !== undefined) found.add('photo_location', first, locatedMessage(located.paths), located.paths.length);
+  if (first !== undefined)
+    found.add('photo_location', first, locatedMessage(located.paths), {
+      count: located.paths.length,
+      places: located.paths,
+    });
   const photos = located.isComplete ? {} : { photosUnread: true };
   return { ...found.warnings, ...photos, pages: { read, all: pages.length } };
 }
@@ -130,7 +134,7 @@ function inspectPage(
       'image_without_alt',
       path,
       `${images} on ${shown} ${have} no alt text. Describe each image, or set alt="" if it is decorative.`,
-      imagesWithoutAlt,
+      { count: imagesWithoutAlt },
     );
   }
   const [origin = 'http://site.invalid'] = origins;
@@ -150,7 +154,7 @@ function inspectPage(
     const target = URL.parse(link, from.href);
     if (!target || !origins.includes(target.origin) || leads(pathOf(target))) continue;
     const to = printable(target.pathname);
-    found.add('broken_link', path, `${shown} links to ${to}, which does not exist in this version.`, 1, to);
+    found.add('broken_link', path, `${shown} links to ${to}, which does not exist in this version.`, { target: to });
   }
 }
 
@@ -181,10 +185,14 @@ function openFindings() {
   };
   return {
     warnings,
-    add(kind: WarningKind, path: string, message: string, count = 1, target?: string) {
-      warnings.counts[kind] = (warnings.counts[kind] ?? 0) + count;
-      if (warnings.items.length >= itemsMax) return;
-      warnings.items.push({ kind, path, ...(target === undefined ? {} : { target }), message });
+    add(
+      kind: WarningKind,
+      path: string,
+      message: string,
+      more: { count?: number; target?: string; places?: string[] } = {},
+    ) {
+      warnings.counts[kind] = (warnings.counts[kind] ?? 0) + (more.count ?? 1);
+      addWarning(warnings.items, { kind, path, message, ...more });
     },
     /** A page that sends to these forms. */
     sends(path: string, forms: ReadonlySet<string>) {

@@ -7,9 +7,10 @@ import { Site } from '#db/sites/site.ts';
 import { isRestorable } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
+import { addWarning } from './causes.ts';
 import { findUnusualDrafts, unusualDraftsMessage } from './drafts.ts';
 import { deadForms } from './forms.ts';
-import { inspect, itemsMax } from './inspect.ts';
+import { inspect } from './inspect.ts';
 
 /** How long a response waits for warnings: for a call that makes a version live, and for one that reads them. */
 const inspectionTimeoutMs = { passing: 250, asked: 2_000 } as const;
@@ -33,8 +34,10 @@ async function cachedWarnings(
 ): Promise<Warnings> {
   const dead = await deadForms(em, siteId, forms ?? []);
   const none = Object.fromEntries(warningKinds.map((kind) => [kind, 0])) as Warnings['counts'];
+  const byCause: Warnings['items'] = [];
+  for (const one of [...dead, ...items]) addWarning(byCause, one);
   return {
-    items: [...dead, ...items].slice(0, itemsMax),
+    items: byCause,
     counts: { ...none, ...counts, dead_form: dead.length },
     pages,
   };
@@ -101,7 +104,14 @@ async function addDrafts(
   const [path] = paths;
   if (path === undefined) return;
   found.counts.unusual_draft = paths.length;
-  found.items.unshift({ kind: 'unusual_draft', path: `src/content/${path}`, message: unusualDraftsMessage(paths) });
+  const places = paths.map((one) => `src/content/${one}`).slice(0, 5);
+  found.items.unshift({
+    kind: 'unusual_draft',
+    path: `src/content/${path}`,
+    count: paths.length,
+    places,
+    message: unusualDraftsMessage(paths),
+  });
 }
 
 async function saveWarnings(em: EntityManager, id: string, found: FoundWarnings): Promise<void> {
