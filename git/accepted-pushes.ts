@@ -1,6 +1,7 @@
 /**
  * The history of pushes. git moves the branches, outside every database transaction: each branch has a row from before it moves
- * until the history has its entry. The rows of a process that was killed in between are completed by the next sweep.
+ * until the history has its entry. The id of a row is the push and the branch; git writes the id of the push into the
+ * reflog. The rows of a process that was killed in between are completed by the next sweep.
  */
 import { textArray } from '#db/arrays.ts';
 import { type ActedBy, recordAct } from '#db/history/recording.ts';
@@ -10,7 +11,6 @@ import type { Repositories } from '#providers/repositories.ts';
 import type { Repository } from '#rules/states.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
-import { newId } from '#runtime/ids.ts';
 import type { Address } from './access.ts';
 import type { RefUpdate } from './push.ts';
 
@@ -35,13 +35,15 @@ export async function addAcceptedPush(
   clock: Clock,
   { accountId, via }: ActedBy,
   { siteId, repository }: Address,
-  updates: readonly RefUpdate[],
+  { pushId, updates }: { pushId: string; updates: readonly RefUpdate[] },
 ): Promise<string[]> {
   const columns = 'id, accepted_at, site_id, repository, branch, from_commit, to_commit, account_id, via_name';
   const rows = updates.flatMap(({ ref, from, to }) => {
     const branch = ref.replace(/^refs\/heads\//, '');
     const at = clock.now();
-    return to === null ? [] : [[newId('hist'), at, siteId, repository, branch, from, to, accountId, via?.name ?? null]];
+    return to === null
+      ? []
+      : [[`${pushId} ${branch}`, at, siteId, repository, branch, from, to, accountId, via?.name ?? null]];
   });
   if (rows.length === 0) return [];
   const values = rows.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
@@ -64,8 +66,7 @@ export async function completePush(
   ids: readonly string[],
 ): Promise<void> {
   for (const row of await readRows(tx, ids)) {
-    const head = await repositories.head(row.site_id, row.repository, row.branch);
-    await complete(tx, row, head === row.to_commit);
+    await complete(tx, row, await wasPushed(repositories, row));
   }
 }
 
@@ -93,7 +94,7 @@ export async function completeAbandonedPushes(
       );
       // A repository that cannot be read keeps no other from being completed.
       const isMoved =
-        row && (await contains(repositories, row).catch((error: unknown) => void result.failures.push(error)));
+        row && (await wasPushed(repositories, row).catch((error: unknown) => void result.failures.push(error)));
       if (isMoved) result.recorded += 1;
       if (row && isMoved !== undefined && (isMoved || isAbandoned(row, clock))) await complete(tx, row, isMoved);
       return row?.id;
@@ -109,14 +110,13 @@ const isAbandoned = (row: Row, clock: Clock) => acceptedAt(row).getTime() < cloc
 
 const acceptedAt = ({ accepted_at: at }: Row) => new Date(at);
 
-/** Whether the branch has the pushed commit; others may have pushed since. */
-async function contains(
+/** Whether this very push has moved the branch: another one may have moved it to the same commit, or further. */
+function wasPushed(
   repositories: Repositories,
-  { site_id: siteId, repository, branch, to_commit: to }: Row,
+  { id, site_id: siteId, repository, branch, to_commit: to }: Row,
 ): Promise<boolean> {
-  const head = await repositories.head(siteId, repository, branch);
-  if (head === null || head === to) return head === to;
-  return (await repositories.hasCommit(siteId, repository, to)) && repositories.contains(siteId, repository, head, to);
+  const [pushId = ''] = id.split(' ');
+  return repositories.wasPushed(siteId, repository, branch, { pushId, to });
 }
 
 async function complete(tx: EntityManager, row: Row, isMoved: boolean): Promise<void> {

@@ -11,6 +11,7 @@ export type Pushing = Pick<Granted, 'actor'> & {
   address: Address;
   accessIn: (em: EntityManager) => Promise<Granted>;
   over: Promise<unknown>;
+  pushId: string;
   updates: readonly RefUpdate[];
 };
 
@@ -18,7 +19,7 @@ export type Pushing = Pick<Granted, 'actor'> & {
 export async function holdPush(
   deps: GitDeps,
   request: Pick<FastifyRequest, 'id' | 'headers'>,
-  { address, actor, accessIn, over, updates }: Pushing,
+  { address, actor, accessIn, over, pushId, updates }: Pushing,
 ): Promise<void> {
   const repositories = deps.repositories as Repositories;
   const log = deps.log.child({ reqId: request.id, ...address });
@@ -26,9 +27,8 @@ export async function holdPush(
     completeAbandonedPushes(deps.em(), deps.clock, repositories, address.siteId).catch((error: unknown) =>
       log.error({ err: error }, 'a push is not in the history yet; the next clean-up adds it'),
     );
-  // Before this push replaces the commits of an earlier one.
   await complete();
-  const ids = await addAcceptedPush(deps.em(), deps.clock, actor, address, updates);
+  const ids = await addAcceptedPush(deps.em(), deps.clock, actor, address, { pushId, updates });
   await holdAccess(deps.em(), request.headers.authorization, accessIn, {
     over,
     begin: (tx) => lockAcceptedPush(tx, ids),

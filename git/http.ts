@@ -141,7 +141,7 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
     owner: site.account.id,
     address,
     access,
-    hold: (over, updates) => holdPush(deps, request, { address, actor, accessIn, over, updates }),
+    hold: (push) => holdPush(deps, request, { address, actor, accessIn, ...push }),
     planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by),
   };
 }

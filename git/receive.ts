@@ -2,11 +2,14 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { GitLimitReached, historicFaults, type Place } from '#providers/repositories/git.ts';
+import { pushEnvironment, pushSettings } from '#providers/repositories/pushes.ts';
 import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { newId } from '#runtime/ids.ts';
 import { type Address, GitRefusal, isStillGranted, refusalOrThrow } from './access.ts';
+import type { Pushing } from './hold-push.ts';
 import { answerHook, type Decision, type Push, photoLines, refusalLines } from './hook.ts';
-import { checkPush, type RefUpdate } from './push.ts';
+import { checkPush } from './push.ts';
 import type { Violation } from './rules.ts';
 import type { Exchange, GitWork, Work } from './serve.ts';
 import type { GitTimeouts } from './timers.ts';
@@ -22,7 +25,7 @@ export type PushContext = {
    * Checks the access again, and keeps it from being revoked until `over` settles. Then records the updates in the
    * history. Rejects with a GitRefusal.
    */
-  hold: (over: Promise<unknown>, updates: readonly RefUpdate[]) => Promise<void>;
+  hold: (push: Pick<Pushing, 'over' | 'pushId' | 'updates'>) => Promise<void>;
   planLimits: PlanLimits;
   platform: ReadonlyMap<string, string>;
   /** Whether `main` does not exist yet: the push may bring any history. */
@@ -38,6 +41,7 @@ export type PushContext = {
 export function pushOf(deps: GitDeps, context: PushContext): GitRequest {
   const { access, planLimits, isFirst, place, address, body, times, work } = context;
   const { limits, lift } = planLimits;
+  const pushId = newId('hist');
   const megabytes = Math.floor(limits.push_bytes / 1_048_576);
   return {
     service: 'git-receive-pack',
@@ -45,7 +49,8 @@ export function pushOf(deps: GitDeps, context: PushContext): GitRequest {
     protocol: undefined,
     body,
     bodyBytesMax: limits.push_bytes,
-    ...(isFirst ? { settings: anyHistory } : {}),
+    settings: { ...pushSettings, ...(isFirst ? anyHistory : {}) },
+    environment: pushEnvironment(pushId),
     tooLarge: [
       `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the limit for one push.`,
       `Push fewer commits at a time, or remove large files from the history. ${lift('push_bytes')}`,
@@ -53,7 +58,7 @@ export function pushOf(deps: GitDeps, context: PushContext): GitRequest {
     tooSlow: tooSlowLines,
     isStillAllowed: () => isStillGranted(access),
     onHook(channel, left) {
-      answerHook(channel, (push) => decide(deps, context, push, left)).catch((error) => {
+      answerHook(channel, (push) => decide(deps, context, { ...push, pushId }, left)).catch((error) => {
         deps.log.error({ err: error, siteId: address.siteId }, 'a push could not be checked');
         channel.end('refused\nThe push could not be checked because of an internal error. Nothing has changed.\n');
       });
@@ -86,7 +91,7 @@ async function decide(
     place,
     address: { siteId, repository },
   }: PushContext,
-  { quarantine, updates }: Push,
+  { quarantine, updates, pushId }: Push & { pushId: string },
   left: Work,
 ): Promise<Decision> {
   // The upload may have taken minutes, and the access may have been revoked meanwhile.
@@ -101,7 +106,7 @@ async function decide(
     const { violations, located } = await checkPush(rules, pushed, updates, main, limits.site_bytes);
     if (violations.length > 0) return refuse(refusalLines(violations));
     // The checks may have taken long, too. From here on a revocation waits until git has moved the branches.
-    const ended = await hold(left.exited, updates).catch(refusalOrThrow);
+    const ended = await hold({ over: left.exited, pushId, updates }).catch(refusalOrThrow);
     if (ended instanceof GitRefusal) return refusedBy(ended);
     left.settle();
     return { accepted: true, lines: photoLines(located) };

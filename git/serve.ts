@@ -35,6 +35,8 @@ export type Exchange = {
   bodyBytesMax: number;
   /** Further settings of git, as for `git -c`. */
   settings?: Record<string, string>;
+  /** Further variables of its environment. */
+  environment?: Record<string, string>;
   /** Lines for the pusher if the body is larger than that. */
   tooLarge: string[];
   /** Lines for the client if git needs more time than it may use. */
@@ -188,13 +190,14 @@ export async function drain({ body, bodyBytesMax }: Pick<Exchange, 'body' | 'bod
 type Git = SpawnedProcess & { stop(): void };
 
 async function start(exchange: Exchange, processes: Processes, work: Omit<Work, 'exited'>): Promise<Git> {
-  const { service, dir, protocol, bodyBytesMax, settings = {}, onHook, onExit } = exchange;
+  const { service, dir, protocol, bodyBytesMax, settings = {}, environment, onHook, onExit } = exchange;
   const { cpuSeconds, cpuSecondsPerMegabyte, dataMebibytes } = exchange.work;
   // For each process. All of them together are watched, where the system shows their times.
   const limits = { cpuSeconds: cpuSeconds + (cpuSecondsPerMegabyte * bodyBytesMax) / megabyte, dataMebibytes };
   const [program, args] = withinLimits(['git', service.slice('git-'.length), '--stateless-rpc', dir], limits);
   const env = {
     ...gitEnvironment({ 'receive.maxInputSize': String(bodyBytesMax), ...settings }),
+    ...environment,
     ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }),
   };
   const git = await spawnByHelper(program, args, { env, hasChannel: onHook !== undefined }).catch((error: unknown) => {

@@ -22,6 +22,7 @@ import {
   readCommits,
   type TreeEntry,
 } from './repositories/objects.ts';
+import { type Pushed, wasPushed } from './repositories/pushes.ts';
 
 export type { Author, Blob, Change, CommitLine, Merged, TreeEntry };
 
@@ -43,6 +44,8 @@ export type Repositories = {
   exists(siteId: string, repository: Repository): Promise<boolean>;
   /** The commit at the tip of a branch; null if there is none. Reads one or two files and starts no process. */
   head(siteId: string, repository: Repository, branch?: Branch): Promise<string | null>;
+  /** Whether this push has moved the branch to this commit, wherever the branch is now. False for a removed branch. */
+  wasPushed(siteId: string, repository: Repository, branch: Branch, pushed: Pushed): Promise<boolean>;
   hasCommit(siteId: string, repository: Repository, sha: string): Promise<boolean>;
   hasBlob(siteId: string, repository: Repository, oid: string): Promise<boolean>;
   /** Every file of a commit. Throws `plan_limit` for a commit with more files than any site may have. */
@@ -99,6 +102,7 @@ export function openRepositories(dir: string): Repositories {
     },
     exists: (siteId, repository) => isThere(place(siteId, repository).dir),
     head: (siteId, repository, branch = 'main') => readRef(place(siteId, repository), refOf(branch)),
+    wasPushed: (siteId, repository, branch, pushed) => wasPushed(place(siteId, repository), refOf(branch), pushed),
     hasCommit: (siteId, repository, sha) => hasObject(place(siteId, repository), sha, 'commit'),
     hasBlob: (siteId, repository, oid) => hasObject(place(siteId, repository), oid, 'blob'),
     listTree: (siteId, repository, commit) => listCommit(place(siteId, repository), commit),

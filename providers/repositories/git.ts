@@ -107,6 +107,9 @@ export function gitEnvironment(extra: Record<string, string> = {}): Record<strin
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
+    // For reflogs: git would look up the machine's name.
+    GIT_COMMITTER_NAME: 'platform',
+    GIT_COMMITTER_EMAIL: 'platform',
     GIT_CONFIG_COUNT: String(all.length),
   };
   for (const [index, [key, value]] of all.entries()) {

@@ -30,6 +30,8 @@ export async function repack(place: Place): Promise<void> {
   if ((await packCount(place)) === 0) await runGit(slow, args);
   await runGit(slow, args);
   await runGit(place, ['pack-refs', '--all']);
+  // A push is in the history within an hour.
+  await runGit(slow, ['reflog', 'expire', '--all', '--expire=1.week.ago', '--expire-unreachable=1.week.ago']);
 }
 
 /** Whether the repository was created longer than `keptMs` ago and never written to since. */

@@ -1,5 +1,5 @@
 /**
- * An API that kills its own process, with SIGKILL, when it reads that a branch is at the commit `KILL_AT`: after git has
+ * An API that kills its own process, with SIGKILL, when it asks whether the commit `KILL_AT` was pushed: after git has
  * moved the branch, and before the history has its entry.
  */
 import { buildApp } from '#api/app.ts';
@@ -11,10 +11,9 @@ const deps = createDeps(readConfig(), { name: 'api' });
 const repositories = deps.repositories as Repositories;
 const killing: Repositories = {
   ...repositories,
-  async head(...which) {
-    const head = await repositories.head(...which);
-    if (head === process.env.KILL_AT) process.kill(process.pid, 'SIGKILL');
-    return head;
+  async wasPushed(...which) {
+    if (which[3].to === process.env.KILL_AT) process.kill(process.pid, 'SIGKILL');
+    return await repositories.wasPushed(...which);
   },
 };
 const app = await buildApp({ ...deps, repositories: killing });

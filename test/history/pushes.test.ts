@@ -38,8 +38,13 @@ async function clonedSite() {
   const from = await git(clone, ['rev-parse', 'HEAD']);
   await commitFiles(clone, { 'src/b.md': 'b' });
   const to = await git(clone, ['rev-parse', 'HEAD']);
-  const push = (base = fixture.url) => tryGit(clone, ['push', '--quiet', addressAt(base), 'HEAD:main']);
-  return { owner, siteId: site.id as string, from, to, push };
+  const push = (base = fixture.url, branch = 'main', commit = 'HEAD') =>
+    tryGit(clone, ['push', '--quiet', addressAt(base), `${commit}:refs/heads/${branch}`]);
+  const commit = async (files: Record<string, string>) => {
+    await commitFiles(clone, files);
+    return await git(clone, ['rev-parse', 'HEAD']);
+  };
+  return { owner, siteId: site.id as string, from, to, push, commit };
 }
 
 /** Starts an API process that is killed between the push of this commit and its entry. */
@@ -63,7 +68,7 @@ async function startKilledApi(commit: string) {
   return { url, ended };
 }
 
-test('a push is recorded although the API was killed before it could', { timeout: 60_000 }, async () => {
+test('a push is recorded although the API was killed before it could', { timeout: 180_000 }, async () => {
   const site = await clonedSite();
   const { url, ended } = await startKilledApi(site.to);
   await site.push(url);
@@ -96,10 +101,21 @@ function whenRead(commit: string, act: () => Promise<void>): void {
   });
 }
 
+/** Acts each time the API asks whether this commit was pushed to main. */
+function whenAsked(commit: string, act: () => Promise<void>): void {
+  onTestFinished(() => void vi.restoreAllMocks());
+  const ask = repositories.wasPushed.bind(repositories);
+  vi.spyOn(repositories, 'wasPushed').mockImplementation(async (...which) => {
+    const [, , branch, { to }] = which;
+    if (branch === 'main' && to === commit) await act();
+    return ask(...which);
+  });
+}
+
 test('a push is recorded although the connection that held its password is lost', async () => {
   const site = await clonedSite();
   let lost = 0;
-  whenRead(site.to, async () => {
+  whenAsked(site.to, async () => {
     if (lost > 0) return;
     const holders = await fixture.deps.em().execute(
       `select pg_terminate_backend(pid) from pg_locks where relation = 'git_credential'::regclass
@@ -116,7 +132,7 @@ test('a push that cannot be recorded is recorded by the next clean-up', async ()
   const site = await clonedSite();
   let isReadable = false;
   let failures = 0;
-  whenRead(site.to, async () => {
+  whenAsked(site.to, async () => {
     if (isReadable) return;
     failures += 1;
     throw new Error('unreadable');
@@ -144,4 +160,52 @@ test('a branch that git did not move is forgotten after an hour', async () => {
   expect(await completeAbandonedPushes(em, clock, repositories)).toBe(0);
   expect(await rowsOf(siteId)).toHaveLength(1);
   expect(await pushesOf({ owner, siteId })).toEqual([]);
+});
+
+const onMain = async (site: { owner: Caller; siteId: string }) =>
+  (await pushesOf(site)).filter(({ detail }: { detail: { branch: string } }) => detail.branch === 'main');
+
+test('a push that git refused is not recorded although its branch has the commit', async () => {
+  const site = await clonedSite();
+  await site.push(fixture.url, 'preview/1');
+  let reads = 0;
+  whenRead(site.from, async () => {
+    reads += 1;
+    // After git has told the client where the branch is.
+    if (reads !== 2) return;
+    const move = { repository: 'source', branch: 'main', from: site.from, to: site.to } as const;
+    expect(await repositories.move(site.siteId, [move])).toBe(true);
+  });
+  expect((await site.push()).stderr).toContain('failed to update ref');
+  await expect.poll(() => rowsOf(site.siteId), { timeout: 20_000 }).toEqual([]);
+  expect(await repositories.head(site.siteId, 'source')).toBe(site.to);
+  expect(await onMain(site)).toEqual([]);
+});
+
+test('a push whose process died is not recorded after another one of the same commit', async () => {
+  const site = await clonedSite();
+  await fixture.deps.em().execute(
+    `insert into accepted_push (id, accepted_at, site_id, repository, branch, from_commit, to_commit, account_id)
+     values (?, ?, ?, 'source', 'main', ?, ?, ?)`,
+    [newId('hist'), fixture.deps.clock.now(), site.siteId, site.from, site.to, site.owner.accountId],
+  );
+  await site.push();
+  await expect.poll(() => pushesOf(site), { timeout: 20_000 }).not.toEqual([]);
+  await sweep(fixture.deps);
+  expect(await pushesOf(site)).toHaveLength(1);
+});
+
+test('a push is recorded although its branch moved on before', async () => {
+  const site = await clonedSite();
+  const next = await site.commit({ 'src/c.md': 'c' });
+  await site.push(fixture.url, 'preview/1');
+  let isMoved = false;
+  whenAsked(site.to, async () => {
+    const move = { repository: 'source', branch: 'main', from: site.to, to: next } as const;
+    isMoved ||= await repositories.move(site.siteId, [move]);
+  });
+  await site.push(fixture.url, 'main', site.to);
+  await expect.poll(() => onMain(site), { timeout: 20_000 }).toHaveLength(1);
+  expect(isMoved).toBe(true);
+  expect((await onMain(site))[0].detail).toEqual({ branch: 'main', from: site.from, to: site.to });
 });
