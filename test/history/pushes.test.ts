@@ -182,7 +182,7 @@ test('a push that git refused is not recorded although its branch has the commit
   expect(await onMain(site)).toEqual([]);
 });
 
-test('a push whose process died is not recorded after another one of the same commit', async () => {
+test('a push whose process died is not recorded after another of that commit', async () => {
   const site = await clonedSite();
   await fixture.deps.em().execute(
     `insert into accepted_push (id, accepted_at, site_id, repository, branch, from_commit, to_commit, account_id)
