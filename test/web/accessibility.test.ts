@@ -40,6 +40,8 @@ const fields = [
   { name: 'text', label: 'Message', kind: 'textarea' },
 ];
 const fallback = 'Call us: 030 1234\nMonday to Friday';
+/** Axe and pictures at two widths, in two or three states. */
+const slow = { timeout: 60_000 };
 let fixture: BookingFixture;
 let browsing: Browsing;
 
@@ -82,13 +84,25 @@ async function sendBooking(page: Page) {
   await page.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor();
 }
 
-test.each(styled)('the booking page has no violations ($name, $scheme)', async ({ scheme, look, name, colors }) => {
-  const { publicId } = await newBookable(colors);
-  const page = await browsing.visit(fixture, `/b/${publicId}`, look);
-  await chooseTime(page);
-  await check(page, `booking-page-${name}-${scheme}`);
-  await page.context().close();
-});
+async function fillForm(page: Page) {
+  await page.getByLabel('Name').fill('Ada');
+  await page.getByRole('textbox', { name: 'E-mail address' }).fill('ada@example.org');
+  for (const box of ['Friday', 'Clay', 'You may call me']) await page.getByLabel(box).check();
+}
+
+test.each(styled)(
+  'the booking page has no violations ($name, $scheme)',
+  slow,
+  async ({ scheme, look, name, colors }) => {
+    const { publicId } = await newBookable(colors);
+    const page = await browsing.visit(fixture, `/b/${publicId}`, look);
+    await chooseTime(page);
+    await check(page, `booking-page-${name}-${scheme}`);
+    await sendBooking(page);
+    await check(page, `booking-page-done-${name}-${scheme}`);
+    await page.context().close();
+  },
+);
 
 test.each(looks)('the booking widget on a site has no violations (%s)', async (scheme, look) => {
   const { publicId, site } = await newBookable();
@@ -101,7 +115,7 @@ test.each(looks)('the booking widget on a site has no violations (%s)', async (s
   await page.context().close();
 });
 
-test.each(looks)('the form widget has no violations, with its errors too (%s)', async (scheme, look) => {
+test.each(looks)('the form widget has no violations, nor have its errors and thanks (%s)', async (scheme, look) => {
   const ask = forms(fixture);
   const form = await ask.newForm(await fixture.newCaller(), { fields });
   const inside = `<frontage-form form="${form.id}"></frontage-form><script type="module" src="${fixture.url}/f/widget.js"></script>`;
@@ -111,23 +125,35 @@ test.each(looks)('the form widget has no violations, with its errors too (%s)', 
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByText('Please check these fields:').waitFor();
   await check(page, `form-widget-errors-${scheme}`);
+  await fillForm(page);
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByText('Thank you. Your message has been sent.').waitFor();
+  await check(page, `form-widget-thanks-${scheme}`);
   await page.context().close();
 });
 
-test.each(styled)('the page of a form has no violations ($name, $scheme)', async ({ scheme, look, name, colors }) => {
-  const ask = forms(fixture);
-  const owner = await fixture.newCaller();
-  const form = await ask.newForm(owner, { fields, fallback });
-  await owner.call('PATCH', `/v1/sites/${form.site.id}`, { body: { title: 'The pottery', colors } });
-  const page = await browsing.visit(fixture, `/f/${form.id}`, look);
-  await page.locator('altcha-widget').waitFor();
-  await check(page, `form-page-${name}-${scheme}`);
-  await page.evaluate(`document.querySelector('form').noValidate = true`);
-  await page.getByRole('button', { name: 'Send' }).click();
-  await page.getByRole('alert').waitFor();
-  await check(page, `form-page-errors-${name}-${scheme}`);
-  await page.context().close();
-});
+test.each(styled)(
+  'the page of a form has no violations ($name, $scheme)',
+  slow,
+  async ({ scheme, look, name, colors }) => {
+    const ask = forms(fixture);
+    const owner = await fixture.newCaller();
+    const form = await ask.newForm(owner, { fields, fallback });
+    await owner.call('PATCH', `/v1/sites/${form.site.id}`, { body: { title: 'The pottery', colors } });
+    const page = await browsing.visit(fixture, `/f/${form.id}`, look);
+    await page.locator('altcha-widget').waitFor();
+    await check(page, `form-page-${name}-${scheme}`);
+    await page.evaluate(`document.querySelector('form').noValidate = true`);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('alert').waitFor();
+    await check(page, `form-page-errors-${name}-${scheme}`);
+    await fillForm(page);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('heading', { name: 'Thank you' }).waitFor();
+    await check(page, `form-page-thanks-${name}-${scheme}`);
+    await page.context().close();
+  },
+);
 
 test('a visitor books on the page at the platform’s own address', async () => {
   const { owner, site, publicId } = await newBookable();
