@@ -33,6 +33,8 @@ export type ApiResponse = {
 export type ApiRequest = {
   body?: Input | undefined;
   file?: Buffer | undefined;
+  /** The media type of the file, where the call takes only some. */
+  type?: string | undefined;
   key?: string | undefined;
   waitSeconds?: number | undefined;
   /** The first byte to read of the response. */
@@ -42,13 +44,13 @@ export type ApiClient = (method: string, path: string, sent?: ApiRequest) => Pro
 
 /** A client with the identity of this request: its person's, if it has a session, or that of its token. */
 export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
-  return async (method, path, { body, file, key, waitSeconds, from = 0 } = {}) => {
+  return async (method, path, { body, file, type: fileType, key, waitSeconds, from = 0 } = {}) => {
     const person = personOf(request);
     const headers: Record<string, string> = person
       ? {}
       : { authorization: request.headers.authorization ?? '', 'user-agent': mcpAgent };
     if (body) headers['content-type'] = 'application/json';
-    if (file) headers['content-type'] = 'application/octet-stream';
+    if (file) headers['content-type'] = fileType ?? 'application/octet-stream';
     if (key !== undefined) headers['idempotency-key'] = key;
     if (waitSeconds !== undefined) headers.prefer = waitSeconds === 0 ? 'respond-async' : `wait=${waitSeconds}`;
     const payload = body ? JSON.stringify(body) : file;

@@ -36,10 +36,18 @@ export async function callOperation(
   return await send(method, path, {
     body: takesJson ? partOf(operation, input, 'body') : undefined,
     file,
+    type: file && typeOf(file, operation.config.takes),
     key: key === undefined ? undefined : textOf(key),
     waitSeconds: waitSeconds ?? (asked as number | undefined),
     from: from as number | undefined,
   });
+}
+
+/** The media type of a file's bytes among those that a call takes; none if it takes any. The call reads the bytes itself. */
+function typeOf(file: Buffer, takes: readonly string[] | undefined): string | undefined {
+  const begin = file.toString('latin1', 0, 2);
+  const found = begin === 'PK' ? 'application/zip' : begin === '\x1f\x8b' ? 'application/gzip' : takes?.[0];
+  return takes && (takes.find((type) => type === found) ?? takes[0]);
 }
 
 /** Checks what prevents a request from being built; the API validates everything else. */
