@@ -1,24 +1,27 @@
 /** Home: what waits for the owner, and their sites. Access requests are answered here. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { deletingSitesOf, roleOf, sitesOf } from '#api/access.ts';
 import { answerRequest, openRequests } from '#api/auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '#api/auth/outcomes.ts';
-import { isEmptyChoice, siteChoices } from '#api/auth/scope-choice.ts';
-import { openCommentsOf } from '#api/comments/counts.ts';
-import { invitationsShown } from '#api/invitations/pages.ts';
+import { isEmptyChoice } from '#api/auth/scope-choice.ts';
+import type { InboxItem } from '#api/inbox/item.ts';
+import { readInbox } from '#api/inbox/rules.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
-import { refusalsShown } from '#api/scopes/pages.ts';
-import { blockOf } from '#db/sites/blocks.ts';
-import { Site } from '#db/sites/site.ts';
-import { siteAddress } from '#runtime/site-addresses.ts';
-import { homePage, type SiteShown } from '#web/console/home.ts';
+import { scopeSitesMax } from '#rules/scopes.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
+import type { Refused } from '#web/console/frame.ts';
+import { type HomePage, homePage, type InvitationShown, type RefusalShown } from '#web/console/home/home.ts';
+import type { WaitingItem } from '#web/console/home/waiting.ts';
 import { wrongCode } from '#web/pages/form.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { noSiteChosen } from '#web/pages/scope.ts';
+import { action } from './actions.ts';
 import { type Console, consolePage, frameOf, type Named, sessionAccount } from './frame.ts';
+import { siteCards } from './site-cards.ts';
 
-export function homePages({ app, deps }: Console): void {
-  app.get('/account', consolePage('home'), (request, reply) => show(request, reply));
+export function homePages(console: Console): void {
+  const { app, deps } = console;
+  app.get('/account', consolePage('home'), (request, reply) => show(request, reply, null));
 
   app.post<Named>(
     '/account/requests/:id',
@@ -26,51 +29,61 @@ export function homePages({ app, deps }: Console): void {
     async (request, reply) => {
       const which = { id: request.params.id, email: sessionAccount(request).email };
       const answer = readAnswer(request);
-      if (answer.approve && isEmptyChoice(answer.choice)) return show(request, reply, noSiteChosen);
+      if (answer.approve && isEmptyChoice(answer.choice)) return show(request, reply, faulty(noSiteChosen));
       const answered = await answerRequest(request.em, deps, which, answer);
       if (answered.outcome === 'wrong_code')
-        return show(request, reply, wrongCode(answered.triesLeft, answer.approve ? answer.code : ''));
+        return show(request, reply, faulty(wrongCode(answered.triesLeft, answer.approve ? answer.code : '')));
       return sendPage(reply, noticePage(outcomeNotice(answered)), answered.outcome === 'over' ? 410 : 200);
     },
   );
 
-  async function show(request: FastifyRequest, reply: FastifyReply, fault?: string) {
-    const refused = fault === undefined ? null : { status: 400, action: '', text: fault, field: null, values: {} };
+  action(console, {
+    path: '/account/inbox/done',
+    operation: 'inbox.done',
+    input: (_request, { field }) => ({ items: [{ kind: field('kind'), id: field('id') }] }),
+    done: () => ({ to: '/account', notice: 'Done. It returns if something changes.' }),
+    show,
+  });
+
+  async function show(request: FastifyRequest, reply: FastifyReply, refused: Refused | null) {
     const page = homePage(frameOf(request, reply, deps, refused), await read(request));
-    return sendPage(reply, page, refused ? 400 : 200);
+    return sendPage(reply, page, refused ? refused.status : 200);
   }
 
-  async function read(request: FastifyRequest) {
+  async function read(request: FastifyRequest): Promise<HomePage> {
     const { em, actor } = request;
-    const { id, email } = sessionAccount(request);
-    const shown = { $or: [await sitesOf(em, actor), deletingSitesOf(actor)] };
-    const sites = await em.find(Site, shown, { orderBy: { id: 'desc' } });
+    const { email } = sessionAccount(request);
+    const sites = await siteCards(em, deps, actor);
+    const names = new Map(sites.filter(({ deletion }) => !deletion).map(({ id, name }) => [id, name]));
+    const { items } = await readInbox(em, deps, actor, undefined, names);
     const requests = await openRequests(em, deps.clock.now(), email);
-    const open = await openCommentsOf(
-      em,
-      sites.map((site) => site.id),
-    );
     return {
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
-      siteChoices: requests.length > 0 ? await siteChoices(em, deps.config, id) : [],
-      refusals: await refusalsShown(em, deps, id),
-      invitations: await invitationsShown(em, deps, actor),
-      sites: sites.map((site) => siteShown(site, request, open.get(site.id) ?? 0)),
+      siteChoices: sites
+        .filter(({ id }) => names.has(id))
+        .slice(0, scopeSitesMax)
+        .map(({ id, name, title }) => ({ id, title, hostname: siteHostname(deps.config, name) })),
+      refusals: items.flatMap(refusalShown),
+      invitations: items.flatMap((item) => invitationShown(item, deps)),
+      waiting: items.filter(({ kind }) => !ownSections.has(kind)).map(waitingItem),
+      sites,
     };
   }
+}
 
-  function siteShown(site: Site, { actor }: FastifyRequest, openComments: number): SiteShown {
-    const { id, title, status, liveDeploymentId } = site;
-    return {
-      id,
-      title,
-      address: siteAddress(deps.config, site.name),
-      archived: status === 'archived',
-      deletion: site.deleteAt ? { at: site.deleteAt, restore: `/account/sites/${id}/restore` } : null,
-      blocked: blockOf(site)?.reason ?? null,
-      live: liveDeploymentId !== null,
-      openComments,
-      role: roleOf(site, actor),
-    };
-  }
+/** These have a section of their own. */
+const ownSections: ReadonlySet<InboxItem['kind']> = new Set(['access_to_widen', 'invitation']);
+
+const faulty = (text: string): Refused => ({ status: 400, action: '', text, field: null, values: {} });
+
+function refusalShown({ refusal, who, at }: InboxItem): RefusalShown[] {
+  return refusal ? [{ agentName: who ?? '', attempt: refusal.attempt, at, link: refusal.page }] : [];
+}
+
+function invitationShown({ id, site, invitation }: InboxItem, { config }: Deps): InvitationShown[] {
+  return invitation && site ? [{ id, hostname: siteHostname(config, site.name), ...invitation }] : [];
+}
+
+function waitingItem({ kind, id, site, title, message, at }: InboxItem): WaitingItem {
+  return { kind, id, siteId: site?.id ?? null, title, message: message ?? null, at };
 }

@@ -15,11 +15,8 @@ const states = {
 };
 
 export const waitingDomains: CodeSource = async (em, reader, since, { config, now }) => {
-  const domains = await em.find(
-    Domain,
-    { ...reachableDomains(reader), checkedAt: { $ne: null } },
-    { populate: ['site'], refresh: true },
-  );
+  const checked = { ...reachableDomains(reader), checkedAt: { $ne: null } };
+  const domains = await em.find(Domain, checked, { refresh: true });
   const known = await domainsWithAdvice(em, { config, clock: { now: () => now } }, domains);
   const items = known.flatMap(({ domain, view, advice }): InboxItem[] => {
     const isActive = view.status === 'active';
@@ -31,7 +28,7 @@ export const waitingDomains: CodeSource = async (em, reader, since, { config, no
       {
         kind: 'domain',
         id,
-        site: site ? { id: site.id, name: site.name } : null,
+        site: site ? { id: site.id, name: reader.sites.get(site.id) ?? '' } : null,
         at: advice.since,
         title: `The domain ${name} ${isWrong ? hasDnsProblem : states[status]}.`,
         nextAction: advice.nextAction,

@@ -5,7 +5,7 @@ import { notDone } from './done.ts';
 import { type Source, siteColumns } from './item.ts';
 
 const sql = `
-  select invitation.id, invitation.created_at as at, owner.name as who, owner.email, ${siteColumns}
+  select invitation.id, invitation.created_at as at, invitation.expires_at as "expiresAt", owner.name as who, owner.email, ${siteColumns}
   from account reader
   join invitation on invitation.email = reader.email and invitation.status = 'open'
   join site on site.id = invitation.site_id
@@ -14,7 +14,7 @@ const sql = `
     and ${notDone({ kind: 'invitation', id: 'invitation.id', at: 'invitation.created_at' })}
   order by invitation.created_at desc limit ?`;
 
-type Row = Record<'id' | 'at' | 'who' | 'email' | 'siteId' | 'siteName', string>;
+type Row = Record<'id' | 'at' | 'expiresAt' | 'who' | 'email' | 'siteId' | 'siteName', string>;
 
 /**
  * The title contains the site's host name and not its title, and the inviter's address, as in the e-mail: the recipient
@@ -25,12 +25,13 @@ export const openInvitations: Source<Row> = {
   select({ accountId }, since, { now, limit }) {
     return { sql, values: [accountId, now, since, accountId, limit] };
   },
-  item({ id, at, who, email, siteId, siteName }, _, { config }) {
+  item({ id, at, expiresAt, who, email, siteId, siteName }, _, { config }) {
     return {
       id,
       site: { id: siteId, name: siteName },
       who,
       at: new Date(at),
+      invitation: { inviter: `${who} (${email})`, expiresAt: new Date(expiresAt) },
       title: `${who} (${email}) has invited this account to work on ${siteHostname(config, siteName)}.`,
       nextAction: `If the owner of this account agrees, accept the invitation with ${call('invitation.accept', { id })}. To decline it, call ${call('invitation.decline', { id })}.`,
     };

@@ -43,8 +43,10 @@ export type InboxItem = {
   /** Text of the item itself, written by someone else than the platform. */
   message?: string;
   nextAction: string;
-  /** The page of the account that answers it, where the kind and the id do not say which. */
-  page?: string;
+  /** Of a refused call: what it was, and the path of the page that answers it. */
+  refusal?: { attempt: string; page: string };
+  /** Of an invitation: name and address of who invites, and until when it can be accepted. */
+  invitation?: { inviter: string; expiresAt: Date };
 };
 
 /** The caller, with the names of the sites that they have access to, by id. */

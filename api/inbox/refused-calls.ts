@@ -27,7 +27,7 @@ export const refusedCalls: CodeSource = async (em, { accountId, scope, sites }, 
       at: call.createdAt,
       title: `The token “${call.token.name}” was refused a call: ${call.summary}. It lacks ${wordsFor(call.missing).join(', ')}.`,
       nextAction: `Ask the account’s owner to sign in and allow it once or always, or refuse it. Link for the owner: ${wideningLink(config, refusal)}`,
-      page: wideningLink({ baseUrl: '', secret: config.secret }, refusal),
+      refusal: { attempt: call.summary, page: wideningLink({ baseUrl: '', secret: config.secret }, refusal) },
     };
   });
 };

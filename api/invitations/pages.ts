@@ -1,30 +1,20 @@
 /** Invitations in a signed-in browser: the page behind the mailed link, and its button. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { accountButton } from '#api/console/notices.ts';
 import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { Account } from '#db/accounts/account.ts';
-import { Invitation } from '#db/collaborators/invitation.ts';
-import type { EntityManager } from '#db/orm.ts';
 import { invitationStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import type { InvitationShown } from '#web/console/home.ts';
+import type { InvitationShown } from '#web/console/home/home.ts';
 import { html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { confirmationPage } from '#web/pages/confirmation.ts';
 import { type InvitationPage, invitationPage } from '#web/pages/invitation.ts';
 import { type Notice, noticePage } from '#web/pages/notice.ts';
-import {
-  acceptInvitation,
-  addressedTo,
-  declineInvitation,
-  loadInvitation,
-  type WholeInvitation,
-  wholly,
-} from './rules.ts';
+import { acceptInvitation, declineInvitation, loadInvitation, type WholeInvitation } from './rules.ts';
 
 type Named = { Params: { id: string } };
 
@@ -55,15 +45,6 @@ export function invitationPages(app: Api, deps: Deps): void {
       return sendPage(reply, noticePage(declinedNotice(siteHostname(deps.config, site.name))));
     },
   );
-}
-
-/** Open invitations to the account, for its page. */
-export async function invitationsShown(em: EntityManager, deps: Deps, person: Person): Promise<InvitationShown[]> {
-  const found = await em.find(Invitation, await addressedTo(em, deps.clock, person), {
-    ...wholly,
-    orderBy: { id: 'desc' },
-  });
-  return found.map((one) => shown(one, deps));
 }
 
 function shown({ id, site, expiresAt }: WholeInvitation, { config }: Deps): InvitationShown {

@@ -4,17 +4,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
-import type { EntityManager } from '#db/orm.ts';
 import { allowanceMs, period } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
-import type { RefusalShown } from '#web/console/home.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { powersOf } from '#web/pages/scope.ts';
 import { wideningPage } from '#web/pages/widening.ts';
-import { refusalOf, waitingRefusals } from './refusals.ts';
-import { readWideningLink, refusedToken, refuseWidening, wideningLink, wideningPath, widenToken } from './widening.ts';
+import { readWideningLink, refusedToken, refuseWidening, wideningPath, widenToken } from './widening.ts';
 
 type WideningQuery = { Querystring: { ask?: unknown } };
 
@@ -62,17 +59,6 @@ export function wideningPages(app: Api, deps: Deps): void {
     }
     return names;
   }
-}
-
-/** Refused calls that wait for the owner, for the account page. */
-export async function refusalsShown(em: EntityManager, deps: Deps, accountId: string): Promise<RefusalShown[]> {
-  const { secret } = deps.config;
-  return (await waitingRefusals(em, deps.clock.now(), accountId)).map((call) => ({
-    agentName: call.token.name,
-    attempt: call.summary,
-    at: call.createdAt,
-    link: wideningLink({ baseUrl: '', secret }, refusalOf(call)),
-  }));
 }
 
 /** The last id in the path of a call. */

@@ -23,6 +23,11 @@ async function paths() {
   const { body: tokens } = await owner.call('GET', '/v1/tokens');
   const message = `/messages/${body.items[1].id}`;
   const empty = await pottery.newSite(owner);
+  await pottery.deps.em().execute(
+    `insert into view_hour (site_id, hour, writer, views, sketch, pages, referrers, countries, devices)
+     select ?, date_trunc('hour', ?::timestamptz) - n * interval '1 hour', 'test', n % 7, '', '{}', '{}', '{}', '{}' from generate_series(0, 120) as n`,
+    [site.id, pottery.clock.now()],
+  );
   const of = (id: string, rest: string[]) => rest.map((path) => `${account}/sites/${id}${path}`);
   return {
     business,
@@ -37,7 +42,7 @@ async function paths() {
       ...['/agents', '/agents/connect', '/agents/token', `/agents/${tokens.items[0].id}/revoke`].map(
         (path) => account + path,
       ),
-      ...['/payouts', '/payouts/new', '/settings'].map((path) => account + path),
+      ...['', '/payouts', '/payouts/new', '/settings'].map((path) => account + path),
     ],
   };
 }

@@ -203,7 +203,7 @@ test('an owner chooses their e-mails', async () => {
   const owner = await fixture.newSignedIn('Claude');
   await owner.call('POST', '/v1/tokens', { body: { name: 'An agent with a long name: the helper of the bakery' } });
   const page = await signedIn(owner.email);
-  expect((await readMail(owner.email, 'agent-admitted')).link).toBe('/account');
+  expect((await readMail(owner.email, 'agent-admitted')).link).toBe('/account/agents');
   await goTo(page, '/account/settings');
   await page.getByRole('link', { name: 'Choose your e-mails' }).click();
   await look(page, 'mails');

@@ -27,7 +27,7 @@ test('the owner sees their own sites, requests and tokens alone', async () => {
     'Laptop &#60;1&#62;',
     `…${owner.token.slice(-4)}`,
     '“Tinker” is requesting access',
-    '<h1>Your sites</h1>',
+    '<h2>Your sites</h2>',
   ]) {
     expect(text).toContain(part);
   }

@@ -1,6 +1,6 @@
 /** The pages behind mails about an invitation: for a person signed in with the invited address, and for the site's owner. */
 
-import type { InvitationShown } from '#web/console/home.ts';
+import type { InvitationShown } from '#web/console/home/home.ts';
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { day } from '#web/times.ts';

@@ -1,27 +1,18 @@
-/** Home: what waits for the owner, and the sites. */
+/** Home: what waits for the owner, and their sites. */
+import { readFileSync } from 'node:fs';
 import { usualScope } from '#rules/scopes.ts';
+import { accountPage, type Frame } from '#web/console/frame.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { type RequestShown, requestFacts } from '#web/pages/access-request.ts';
 import { codeField } from '#web/pages/form.ts';
 import { type SiteChoice, scopeFields } from '#web/pages/scope.ts';
-import { day, relative } from '#web/times.ts';
-import { accountPage, type Frame } from './frame.ts';
-import { sitePath } from './tabs.ts';
+import { relative } from '#web/times.ts';
+import { type SiteCard, siteList } from './site-cards.ts';
+import { type WaitingItem, waitingList } from './waiting.ts';
 
-export type SiteShown = {
-  id: string;
-  title: string;
-  address: string;
-  archived: boolean;
-  /** When it is deleted for good, and the page that restores it; null if it is not being deleted. */
-  deletion: { at: Date; restore: string } | null;
-  /** Why the operator has blocked it. */
-  blocked: string | null;
-  live: boolean;
-  openComments: number;
-  role: 'owner' | 'collaborator';
-};
+const style = readFileSync(new URL('./home.css', import.meta.url), 'utf8');
+
 /** A call that was refused, and the page on which the owner decides. */
 export type RefusalShown = { agentName: string; attempt: string; at: Date; link: string };
 /** `inviter`: name and address. */
@@ -33,16 +24,23 @@ export type HomePage = {
   siteChoices: SiteChoice[];
   refusals: RefusalShown[];
   invitations: InvitationShown[];
-  sites: SiteShown[];
+  waiting: WaitingItem[];
+  sites: SiteCard[];
 };
 
 export function homePage(frame: Frame, page: HomePage): WrittenPage {
-  const main = html`<h1>Your sites</h1>
-${page.requests.map((request) => requestPanel(request, frame, page))}
-${page.refusals.length > 0 ? refusalList(frame, page) : null}
-${page.invitations.length > 0 ? invitationList(frame, page) : null}
-${siteList(page)}`;
-  return accountPage(frame, 'home', { title: 'Your sites', main });
+  const { requests, refusals, invitations, waiting, sites } = page;
+  const waits = [requests, refusals, invitations, waiting].some(({ length }) => length > 0);
+  const own = new Set(sites.filter(({ deletion }) => !deletion).map(({ id }) => id));
+  const main = html`<h1>Home</h1>
+${requests.map((request) => requestPanel(request, frame, page))}
+${refusals.length > 0 ? refusalList(frame, page) : null}
+${invitations.length > 0 ? invitationList(frame, page) : null}
+${waiting.length > 0 ? waitingList(waiting, frame, own) : null}
+${waits || sites.length === 0 ? null : html`<p class="hint">Nothing waits for you.</p>`}
+<section><h2>Your sites</h2>
+${siteList(sites, frame.now)}</section>`;
+  return accountPage(frame, 'home', { title: 'Home', main, style });
 }
 
 function requestPanel(request: HomePage['requests'][number], { form, now }: Frame, { siteChoices }: HomePage): Html {
@@ -80,25 +78,4 @@ ${form({ action: `/account/invitations/${id}/accept`, inline: true }, html`<butt
 </li>`,
   )}</ul>
 </section>`;
-}
-
-function siteList({ sites }: HomePage): Html {
-  if (sites.length === 0) {
-    return html`<p class="panel empty">No sites yet. Ask your agent to create the first one.</p>`;
-  }
-  return html`<ul class="rows">${sites.map(
-    (site) => html`<li>
-<div><strong>${site.deletion ? site.title : html`<a href="${sitePath(site.id)}">${site.title}</a>`}</strong>${siteLine(site)}${site.blocked === null ? null : html`<small>Blocked by the operator of this service: ${site.blocked}</small>`}</div>
-${site.openComments > 0 ? html`<small>${site.openComments} open ${site.openComments === 1 ? 'comment' : 'comments'}</small>` : null}
-${site.role === 'collaborator' ? html`<a class="button quiet small" href="/account/sites/${site.id}/leave">Leave</a>` : null}
-</li>`,
-  )}</ul>`;
-}
-
-function siteLine({ address, archived, deletion, live, role }: SiteShown): Html {
-  const host = address.replace(/^https?:\/\//, '');
-  if (deletion)
-    return html`<small>${host} · will be deleted on ${day(deletion.at)} · <a href="${deletion.restore}">Restore</a></small>`;
-  const state = archived ? ' · archived' : live ? '' : ' · not published yet';
-  return html`<small><a href="${address}" rel="noopener noreferrer">${host}</a>${state}${role === 'collaborator' ? ' · collaborator' : ''}</small>`;
 }

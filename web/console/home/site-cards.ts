@@ -1,0 +1,90 @@
+/** A card for each site: its address, what is live, a week of visits, and what waits on it. */
+import { sitePath } from '#web/console/tabs.ts';
+import { type Html, html } from '#web/html.ts';
+import { day, relative } from '#web/times.ts';
+
+export type SiteCard = {
+  id: string;
+  title: string;
+  address: string;
+  archived: boolean;
+  /** When it is deleted for good, and the page that restores it; null if it is not being deleted. */
+  deletion: { at: Date; restore: string } | null;
+  /** Why the operator has blocked it. */
+  blocked: string | null;
+  /** Null if nothing is published. */
+  live: { since: Date; by: string } | null;
+  /** Page views by day, oldest first; the last is today. */
+  visits: { at: Date; views: number }[];
+  openComments: number;
+  /** Enquiries of the last seven days. */
+  enquiries: number;
+  /** Bookings of the next seven days. */
+  bookings: number;
+  role: 'owner' | 'collaborator';
+};
+
+export function siteList(sites: readonly SiteCard[], now: Date): Html {
+  if (sites.length === 0) {
+    return html`<div class="panel empty-home"><p class="big">No sites yet</p>
+<p>Connect an agent, such as Claude or ChatGPT. Then ask it to make your first site.</p>
+<p><a class="button" href="/account/agents/connect">Connect an agent</a></p></div>`;
+  }
+  return html`<ul class="cards">${sites.map((site) => (site.deletion ? deletionCard(site, site.deletion) : card(site, now)))}</ul>`;
+}
+
+function deletionCard({ title, address }: SiteCard, { at, restore }: { at: Date; restore: string }): Html {
+  return html`<li class="panel"><div><h3>${title}</h3><p class="hint">${hostOf(address)}</p></div>
+<p>will be deleted on ${day(at)} · <a href="${restore}">Restore</a></p></li>`;
+}
+
+function card(site: SiteCard, now: Date): Html {
+  const { id, title, address, archived, blocked, role } = site;
+  return html`<li class="panel"><div><h3><a href="${sitePath(id)}">${title}</a></h3>
+<p class="hint"><a href="${address}" rel="noopener noreferrer">${hostOf(address)}</a></p>
+<p class="hint">${stateOf(site, now)}${archived ? ' · archived' : ''}${role === 'collaborator' ? html` · collaborator · <a href="/account/sites/${id}/leave">Leave</a>` : null}</p></div>
+${blocked === null ? null : html`<p class="fault">Blocked by the operator of this service: ${blocked}</p>`}
+${weekChart(site)}
+${countList(site)}</li>`;
+}
+
+/** What there is of each kind; none are left out. */
+function countList({ id, openComments, enquiries, bookings }: SiteCard): Html | null {
+  const rows = [
+    { n: openComments, words: counted(openComments, 'open comment'), path: sitePath(id, 'comments'), when: '' },
+    {
+      n: enquiries,
+      words: counted(enquiries, 'enquiry', 'enquiries'),
+      path: sitePath(id, 'messages'),
+      when: ' in the last 7 days',
+    },
+    { n: bookings, words: counted(bookings, 'booking'), path: sitePath(id, 'bookings'), when: ' in the next 7 days' },
+  ].filter(({ n }) => n > 0);
+  if (rows.length === 0) return null;
+  return html`<ul class="counts">${rows.map(({ words, path, when }) => html`<li><a href="${path}">${words}</a>${when}</li>`)}</ul>`;
+}
+
+function stateOf({ live }: SiteCard, now: Date): Html | string {
+  if (!live) return 'not published yet';
+  return html`Live since <time datetime="${live.since.toISOString()}">${relative(live.since, now)}</time>, published by ${live.by}`;
+}
+
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: 'UTC' });
+
+/** Bars of a week. The text alternative has each number, and the sum is written below. */
+function weekChart({ id, visits }: SiteCard): Html {
+  const most = Math.max(1, ...visits.map(({ views }) => views));
+  const sum = visits.reduce((all, { views }) => all + views, 0);
+  const height = 36;
+  const bars = visits.map(({ views }, index) => {
+    const tall = views > 0 ? Math.max(2, (views / most) * height) : 1;
+    return html`<rect x="${index * 20 + 2}" y="${(height - tall).toFixed(1)}" width="16" height="${tall.toFixed(1)}" rx="1.5"/>`;
+  });
+  const words = visits.map(({ at, views }) => `${weekday.format(at)} ${views}`).join(', ');
+  return html`<figure class="chart week"><svg viewBox="0 0 ${visits.length * 20} ${height + 1}" role="img" aria-label="Page views by day: ${words}" preserveAspectRatio="none"><path class="base" d="M0 ${height + 0.5}H${visits.length * 20}"/>${bars}</svg>
+<figcaption><a href="${sitePath(id, 'visitors')}">${counted(sum, 'page view')}</a><span>last 7 days</span></figcaption></figure>`;
+}
+
+const hostOf = (address: string) => address.replace(/^https?:\/\//, '');
+const number = new Intl.NumberFormat('en');
+const counted = (n: number, one: string, many = `${one}s`) => `${number.format(n)} ${n === 1 ? one : many}`;

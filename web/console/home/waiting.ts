@@ -1,0 +1,57 @@
+/** The items of the inbox on Home: each with the button that leads to its page, and one that marks it as done. */
+import type { Frame } from '#web/console/frame.ts';
+import { ago, button, short } from '#web/console/parts.ts';
+import { sitePath } from '#web/console/tabs.ts';
+import { type Html, html } from '#web/html.ts';
+
+export type WaitingItem = {
+  /** As in the API's inbox. */
+  kind: string;
+  id: string;
+  siteId: string | null;
+  title: string;
+  message: string | null;
+  at: Date;
+};
+
+/** The page that deals with an item, and the words of its button. */
+type Way = (item: { id: string; site: string }) => { href: string; words: string };
+const ways: Partial<Record<string, Way>> = {
+  open_comment: ({ site }) => ({ href: sitePath(site, 'comments'), words: 'Answer' }),
+  new_submission: ({ id, site }) => ({ href: `${sitePath(site, 'messages')}/${id}`, words: 'Read' }),
+  new_booking: ({ id, site }) => ({ href: `${sitePath(site, 'bookings')}/${id}`, words: 'See the booking' }),
+  payment_paid: ({ id, site }) => ({ href: `${sitePath(site, 'payments')}/${id}`, words: 'See the payment' }),
+  refund_failed: ({ id, site }) => ({ href: `${sitePath(site, 'payments')}/${id}`, words: 'Refund again' }),
+  failed_build: ({ id, site }) => ({ href: `${sitePath(site)}/versions/${id}`, words: 'Read the log' }),
+  domain: ({ id, site }) => ({ href: `${sitePath(site, 'domains')}/${id}`, words: 'Set it up' }),
+  photos_arrived: ({ site }) => ({ href: sitePath(site), words: 'Open the site' }),
+  collaborator_published: ({ id, site }) => ({ href: `${sitePath(site)}/versions/${id}`, words: 'See the version' }),
+  invitation_accepted: ({ site }) => ({ href: sitePath(site, 'people'), words: 'See people' }),
+  agreement_ended: ({ site }) => ({ href: sitePath(site, 'payments'), words: 'See payments' }),
+  blocked_site: ({ site }) => ({ href: sitePath(site), words: 'Open the site' }),
+};
+
+const shownMax = 20;
+const lettersMax = 140;
+
+/** `own`: the ids of the sites whose pages the reader can open. */
+export function waitingList(items: readonly WaitingItem[], { form, now }: Frame, own: ReadonlySet<string>): Html {
+  const rest = items.length - shownMax;
+  return html`<section>
+<h2>Waiting for you</h2>
+<ul class="rows waiting">${items.slice(0, shownMax).map(
+    (item) => html`<li>
+<div><strong>${item.title}</strong>${item.message ? html`<small>${short(item.message, lettersMax)}</small>` : null}<small>${ago(item.at.toISOString(), now)}</small></div>
+<div class="actions">${wayOf(item, own)}${button(form, '/account/inbox/done', html`Done<span class="unseen">: ${item.title}</span>`, { hidden: { kind: item.kind, id: item.id } })}</div>
+</li>`,
+  )}</ul>
+${rest > 0 ? html`<p class="hint">${rest} more ${rest === 1 ? 'item is' : 'items are'} older. They appear here as you deal with these.</p>` : null}
+</section>`;
+}
+
+function wayOf({ kind, id, siteId, title }: WaitingItem, own: ReadonlySet<string>): Html | null {
+  const way = ways[kind];
+  if (!way || siteId === null || !own.has(siteId)) return null;
+  const { href, words } = way({ id, site: siteId });
+  return html`<a class="button small" href="${href}">${words}<span class="unseen">: ${title}</span></a>`;
+}
