@@ -38,7 +38,7 @@ test('a submission’s mail to notify_to names form and site, and can be replied
     '> https://evil.example/',
     '/contact/',
     'utm: spring',
-    `${fixture.config.baseUrl}/account\n`,
+    `${fixture.config.baseUrl}/account/sites/${site.id}/messages/${sent.body.id}\n`,
   ]) {
     expect(mail?.text).toContain(part);
   }
