@@ -59,7 +59,7 @@ async function show(request: FastifyRequest<Asked>, reply: FastifyReply, deps: D
   const facts = await shownOf(em, booking, site, deps);
   const now = deps.clock.now();
   const choice = await timesFor(em, site, booking);
-  const closed = closedWords(booking, now) ?? (choice ? undefined : notMovable);
+  const closed = closedWords(booking, now);
   if (closed || !choice) {
     const why = closed ?? { ...notMovable, changeUrl: changeUrlOf(request) };
     return sendPage(reply, linkedBookingPage({ ...facts, ...why }), 410);
