@@ -59,7 +59,7 @@ async function newPortfolio(): Promise<Owner> {
   const invited = await ask.invite(host, (await ask.newSite(host)).id, await ask.emailOf(owner));
   expect(invited.status).toBe(200);
   await fixture.failedBuild(owner, first.id);
-  // As the database does by itself after so many changes.
+  // Updates the planner’s statistics, as autovacuum does after so many changes.
   await em.execute('analyze');
   return owner;
 }

@@ -62,7 +62,7 @@ export const gitCredential = {
     const token = baseUrl === server.baseUrl ? server.token : readConfig().servers[baseUrl]?.token;
     if (!siteId || (!token && baseUrl !== server.baseUrl)) return exits.done;
     if (!token) {
-      // Without this, git asks for a name and a password that nobody has.
+      // Stops git, which would otherwise ask for a user name and a password.
       process.stdout.write('quit=1\n');
       throw new Stop(exits.person, `You are not signed in to ${baseUrl}.`, {
         next: `frontage login --url ${baseUrl} --email ${emailPlaceholder}`,
