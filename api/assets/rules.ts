@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
 import { recheckAuthorization } from '#api/plugins/bearer.ts';
-import { requireRepositories, rulesFor, writeChanges, writeRows } from '#api/source/commits.ts';
+import { recorded, requireRepositories, rulesFor, writeChanges, writeRows } from '#api/source/commits.ts';
 import { receiveUpload, storeBlob } from '#api/source/upload-stream.ts';
 import { requireName } from '#api/source/validation.ts';
 import { Asset } from '#db/assets/asset.ts';
@@ -91,7 +91,7 @@ export async function storeAsset(em: EntityManager, deps: Deps, site: Site, stor
       return [{ path, content }, ...beside];
     },
   });
-  if (filesChanged === 0) await writeRows(em, deps, site.id, source, [{ path, content }]);
+  if (filesChanged === 0) await recorded(deps, writeRows(em, deps, site.id, source, [{ path, content }]));
   return await em.findOneOrFail(Asset, { site, path, oid: content.oid }, { refresh: true });
 }
 

@@ -16,7 +16,7 @@ import { call } from '#rules/calls/calls.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource, Repository, Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { type AppError, errors } from '#runtime/errors.ts';
+import { AppError, errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { editOf, type Files, type PlannedChange } from './content.ts';
 import { type DailyQuota, openDailyQuota, requireDailyQuota } from './daily-quota.ts';
@@ -34,6 +34,8 @@ export type Write = {
   branch?: Branch | undefined;
   /** Runs once, when this write has the lock: only one write of a process holds what it loads at a time. An error from it ends the write. */
   begin?(): Promise<void>;
+  /** Writes further records of the commit, in the transaction that ends once git has it. An error from it ends the write. */
+  record?(tx: EntityManager, changes: readonly PlannedChange[]): Promise<unknown>;
   /** Plans the changes from what the branch contains; called again if that moved meanwhile. An error from it ends the write. */
   plan(files: Files): PlannedChange[] | Promise<PlannedChange[]>;
 };
@@ -103,9 +105,10 @@ export async function writeChanges(em: EntityManager, deps: Deps, write: Write):
 async function tryWrite(
   em: EntityManager,
   deps: Deps,
-  { site, repository, message, by: actor, source, expectedHead, branch = 'main', plan }: Write,
+  write: Write,
   allowance: DailyQuota,
 ): Promise<(Written & { counted: number }) | undefined> {
+  const { site, repository, message, by: actor, source, expectedHead, branch = 'main', plan } = write;
   const repositories = requireRepositories(deps);
   const { tip, parent, files } = await readBranch(repositories, site, repository, branch);
   const changes = await plan(files);
@@ -119,18 +122,65 @@ async function tryWrite(
   await requireAllowed(rulesFor(deps, site, repository, by), files, edits);
   const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
   await allowance.reserve(arriving.length);
-  const rows = await writeRows(em, deps, site.id, source, arriving);
+  const rows = await recorded(deps, writeRows(em, deps, site.id, source, arriving));
   const written = { message, at: deps.clock.now(), changes: edits.map(({ change }) => change) };
   const author = authorOf(await em.findOneOrFail(Account, actor.accountId), actor);
-  const commit = await commitOn(repositories, { site, repository, branch, tip, parent }, { ...written, author });
+  const commit = await commitWithRecords(em, deps, write, effective, () =>
+    commitOn(repositories, { site, repository, branch, tip, parent }, { ...written, author }),
+  );
   if (commit === null) {
     await em.nativeDelete(Asset, { id: { $in: rows } });
     return undefined;
   }
-  const detail = { branch, commit, files_changed: effective.length, source };
-  const entry = { site, subject: { id: site.id, name: repository }, detail };
-  await em.transactional(async (tx) => recordAct(tx, deps.clock, actor, 'repository.committed', entry));
   return { repository, commit, filesChanged: effective.length, changes, counted: arriving.length };
+}
+
+/** Commits once the records of the commit are written, so that no commit lacks them. Null, without a record, when the branch moved. */
+async function commitWithRecords(
+  em: EntityManager,
+  deps: Deps,
+  { site, repository, branch = 'main', source, by, record }: Write,
+  changes: readonly PlannedChange[],
+  toGit: () => Promise<string | null>,
+): Promise<string | null> {
+  const tx = em.fork();
+  const detail = { branch, commit: '', files_changed: changes.length, source };
+  const begun = async () => {
+    await tx.begin();
+    const act = { site, subject: { id: site.id, name: repository }, detail };
+    const entry = recordAct(tx, deps.clock, by, 'repository.committed', act);
+    await record?.(tx, changes);
+    await tx.flush();
+    return entry;
+  };
+  try {
+    const entry = await recorded(deps, begun());
+    const commit = await toGit();
+    if (commit === null) {
+      await tx.rollback();
+      return null;
+    }
+    entry.detail = { ...detail, commit };
+    await recorded(deps, tx.commit());
+    return commit;
+  } catch (error) {
+    if (tx.isInTransaction()) await tx.rollback().catch(() => {});
+    throw error;
+  }
+}
+
+/** Throws `storage_error` if the database fails. The same request succeeds later, whether or not git has the commit. */
+export async function recorded<Result>({ log }: Pick<Deps, 'log'>, writing: Promise<Result>): Promise<Result> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    log.error({ err: error }, 'the records of a commit could not be written');
+    throw errors.storage_error('The change could not be recorded.', {
+      nextAction: 'Send the same request again. Nothing is saved twice.',
+      cause: error,
+    });
+  }
 }
 
 /** The files of a branch; those of `main` if it does not exist yet. */

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
 import { missing } from '#api/capabilities.ts';
-import { writeChanges } from '#api/source/commits.ts';
+import { recorded, writeChanges } from '#api/source/commits.ts';
 import type { Content, Files } from '#api/source/content.ts';
 import { receiveUpload, storeBlob, type UploadStream } from '#api/source/upload-stream.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -92,6 +92,8 @@ async function commitInPlace(
   { name, extension, content }: { name: string; extension: string; content: Content },
 ): Promise<string> {
   const place = { taken: false, filled: false };
+  const record = (tx: EntityManager, file: { path: string; isNew: boolean }) =>
+    recorded(deps, recordFile(tx, deps, link, { ...file, oid: content.oid }));
   try {
     const good = safeName(name);
     const { filesChanged, changes } = await writeChanges(em, deps, {
@@ -106,10 +108,10 @@ async function commitInPlace(
         if (!place.taken) throw errors.plan_limit('This link cannot accept any more photos.');
       },
       plan: (files) => [{ path: placeFor(files, good, extension, content.oid), content }],
+      record: (tx, [file]) => record(tx, { path: file?.path ?? '', isNew: true }),
     });
-    place.filled = filesChanged > 0;
     const path = changes[0]?.path ?? '';
-    await recordFile(em, deps, link, { path, oid: content.oid, isNew: place.filled });
+    place.filled = filesChanged > 0 || (await record(em, { path, isNew: false }));
     return path;
   } finally {
     if (place.taken && !place.filled) await releaseFile(em, link.id);

@@ -158,15 +158,15 @@ export async function reserveFile(em: EntityManager, { clock }: Pick<Deps, 'cloc
 
 /**
  * Records that a file has arrived, and wakes the inbox of the site's people. A file that is sent again was recorded, unless that failed
- * the first time.
+ * the first time. Returns whether it was recorded now.
  */
 export async function recordFile(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
   { id, site }: UploadLink,
   { path, oid, isNew }: { path: string; oid: string; isNew: boolean },
-): Promise<void> {
-  await em.transactional(async (tx) => {
+): Promise<boolean> {
+  return await em.transactional(async (tx) => {
     const recorded = await tx.execute<unknown[]>(
       `update upload_link link set last_file_at = ?, last_file_path = ? where id = ? and (? or exists (
          select 1 from asset where site_id = link.site_id and path = ? and oid = ? and source = 'upload_link'
@@ -175,6 +175,7 @@ export async function recordFile(
       [clock.now(), path, id, isNew, path, oid],
     );
     if (recorded.length > 0) await notifyInbox(tx, site.id);
+    return recorded.length > 0;
   });
 }
 

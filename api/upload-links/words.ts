@@ -70,6 +70,8 @@ export function refusalWords(error: AppError): string {
         : error.message;
     case 'stale_hash':
       return 'The website was changed while you were sending this photo. Please send the photo again.';
+    case 'storage_error':
+      return 'We could not save this photo just now. Please send it again in a minute.';
     default:
       return error.message;
   }

@@ -33,11 +33,11 @@ export function recordAct(
   { accountId, via = person }: ActedBy,
   action: Action,
   { site, ownerId, subject = site, detail = {} }: Act,
-): void {
+): HistoryEntry {
   if (!subject) throw new Error(`${action} has no subject`);
   const owner = site?.account.id ?? ownerId ?? accountId;
   const ownersOnly = actions[action].ownersOnly ?? false;
-  tx.create(HistoryEntry, {
+  return tx.create(HistoryEntry, {
     id: newId('hist'),
     at: clock.now(),
     ownerId: owner,

@@ -237,6 +237,9 @@ test('a new booking is in the members’ inbox until it is cancelled or ends', a
     expect.objectContaining({
       kind: 'new_booking',
       id: body.id,
+      site: expect.objectContaining({ id: site.id }),
+      slot: null,
+      who: 'Ada Visitor',
       title: `Ada Visitor booked A talk on ${site.name} for ${momentIn(start, 'Europe/Berlin')}.`,
     }),
   );

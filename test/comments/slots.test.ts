@@ -32,6 +32,9 @@ test('a slot’s link opens its host with the loader, and comments name the draf
   expect(policy).toContain(`frame-ancestors ${fixture.originOf(label)}`);
   const { body: made } = await fixture.asFrame(secretOf(body)).comment({});
   expect(made.thread.deployment_id).toBe(deploymentId);
+  const { items } = (await owner.call('GET', '/v1/inbox')).body;
+  const who = (await owner.call('GET', '/v1/account')).body.name;
+  expect(items).toMatchObject([{ kind: 'open_comment', site: { id: owner.site.id }, slot: 2, who }]);
 });
 
 test('the frame names the one host that asked, and no other', async () => {

@@ -96,8 +96,13 @@ test('a missing proof is e-mailed once, also if the owner wants no such e-mails'
   fixture.setUp(domain);
   await fixture.check(owner, domain);
   expect(await kindsTo(owner)).toEqual(['domain-live', 'domain-proof-missing']);
-  const subjects = (await received(owner, 2)).map(({ subject }) => subject);
-  expect(subjects).toContain(`${domain.domain}: A DNS record of your domain is missing`);
+  const mails = await received(owner, 2);
+  const missing = mails.find(({ subject }) => subject === `${domain.domain}: A DNS record of your domain is missing`);
+  expect(missing?.text).toContain(`_frontage.${domain.domain}`);
+  const button = /^https?:\S+$/m.exec(missing?.text ?? '')?.[0] ?? '';
+  expect(button.startsWith(fixture.config.baseUrl)).toBe(true);
+  const page = await (await signedIn(fixture, owner.accountId)).open(button.slice(fixture.config.baseUrl.length));
+  expect([page.status, page.text.includes(domain.domain)]).toEqual([200, true]);
 });
 
 test('a lost registration is one e-mail, which names the missing proof too', async () => {

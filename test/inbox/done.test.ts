@@ -44,7 +44,16 @@ test('an item returns when its thing changes', async () => {
   expect(await idsIn(owner)).toEqual([]);
   const waiting = owner.call('GET', '/v1/inbox?wait=25');
   await member.call('POST', `/v1/comments/${id}/reply`, { body: { message: 'And bolder.' } });
-  expect((await waiting).body.items).toMatchObject([{ kind: 'open_comment', id, message: 'And bolder.' }]);
+  expect((await waiting).body.items).toMatchObject([
+    {
+      kind: 'open_comment',
+      id,
+      site: { id: site.id, hostname: `${site.name}.${fixture.config.baseDomain}` },
+      slot: null,
+      who: (await member.call('GET', '/v1/account')).body.name,
+      message: 'And bolder.',
+    },
+  ]);
 });
 
 test('items that are not in the inbox are refused, and none is marked', async () => {

@@ -41,7 +41,12 @@ test('the inbox names the token of a refused call, and what it lacks', async () 
   expect(refused.code).toBe('out_of_scope');
   const items = await listed(owner.call);
   expect(items).toMatchObject([
-    { kind: 'access_to_widen', site: null, title: expect.stringMatching(/“Claude” was refused a call: .+`account`/) },
+    {
+      kind: 'access_to_widen',
+      site: null,
+      who: 'Claude',
+      title: expect.stringMatching(/“Claude” was refused a call: .+`account`/),
+    },
   ]);
   expect(items[0]?.id).toMatch(/^ask_/);
   expect(linkIn(items[0]?.next_action ?? '')).toBe(linkIn(refused.next_action ?? ''));

@@ -10,6 +10,7 @@ import { commentsOf } from '#test/comments/fixture.ts';
 import { secretOf } from '#test/comments/link-fixture.ts';
 import { signedIn } from '#test/console/session.ts';
 import { challengeEnv, forms } from '#test/forms/fixture.ts';
+import { people } from '#test/invitations/fixture.ts';
 import { sender } from '#test/output/sending.ts';
 import { atRest, heldIn } from '#test/payments/held.ts';
 import { type MailedFixture, useMailedFixture } from '#test/payments/mailed-fixture.ts';
@@ -145,4 +146,33 @@ test.for(mails)('the e-mail about %s links to its page for the signed-in owner',
   expect(button).toBe(`${fixture.config.baseUrl}${path}`);
   const browser = await signedIn(fixture, owner.accountId);
   expect([(await browser.open(path)).status, path]).toEqual([200, path]);
+});
+
+test('a collaborator who is notified can open the pages of what their e-mails say', async () => {
+  const ask = people(fixture);
+  const { owner, site, publicId } = await fixture.newBookable(timetable());
+  const member = await ask.newCollaborator(owner, site.id);
+  const email = await fixture.emailOf(member);
+  const told = { notify_to: email };
+  const declared = await owner.call('POST', `/v1/sites/${site.id}/bookable`, { body: { ...timetable(), ...told } });
+  expect([declared.status, declared.text]).toEqual([200, declared.text]);
+  const times = await fixture.slots(publicId, fixture.dateIn(5));
+  const { id } = (await fixture.book(publicId, times[0]?.start ?? '')).body;
+  await fixture.received(email, /: New booking: /);
+  expect((await owner.call('POST', `/v1/bookings/${id}/cancel`)).status).toBe(200);
+  const enquiries = forms(fixture);
+  const form = await enquiries.newForm(owner, told, { ...site, address: '' });
+  await enquiries.send(form.id);
+  const [enquiry] = (await enquiries.submissions(owner, form.id)).body.items;
+  const browser = await signedIn(fixture, member.accountId);
+  for (const [subject, path] of [
+    [/: New booking: /, `/bookings/${id}`],
+    [/: Cancelled: /, `/bookings/${id}`],
+    [/: New enquiry: /, `/messages/${enquiry.id}`],
+  ] as const) {
+    const { text } = await fixture.received(email, subject);
+    const [button] = [...text.matchAll(/^https?:\S+$/gm)].map(([url]) => url);
+    expect(button).toBe(`${fixture.config.baseUrl}${pageOf(site, path)}`);
+    expect([path, (await browser.open(pageOf(site, path))).status]).toEqual([path, 200]);
+  }
 });

@@ -31,8 +31,9 @@ export async function stalledAtQueue(
     await tx.execute('lock table mail in share mode');
     const waiting = () =>
       deps.em().execute<{ pid: number }[]>(
-        `select pid from pg_locks where relation = 'mail'::regclass and not granted
-             and database = (select oid from pg_database where datname = current_database())`,
+        // Earlier e-mails, which are being sent meanwhile, wait as well.
+        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+           and query like 'insert into "mail" %'`,
       );
     await act(async () => (await until(waiting, ({ length }) => length > 0))[0]?.pid ?? 0);
   });

@@ -31,26 +31,67 @@ test('an upload is refused when its link expires or its site is blocked meanwhil
   }
 });
 
-test('a photo without a record is in the inbox once sent again', async () => {
-  const owner = await material.owner();
-  const link = await material.link(owner, owner.siteId);
-  const arrived = async () =>
-    (await owner.call('GET', '/v1/inbox')).body.items.filter(({ kind }: { kind: string }) => kind === 'photos_arrived');
+/** Lets statements of a table fail until the returned function is called; with `deferred`, the end of their transaction. */
+async function refuse(when: string, table: string, deferred = false): Promise<() => Promise<unknown>> {
   const em = material.deps.em();
+  const [kind, how] = deferred ? ['constraint trigger', 'after'] : ['trigger', 'before'];
   await em.execute(`
     create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
-    create trigger refuse before update of last_file_at on upload_link for each row execute function refuse()`);
+    create ${kind} refuse ${how} ${when} on ${table} ${deferred ? 'deferrable initially deferred' : ''}
+      for each row execute function refuse()`);
+  return () => em.execute(`drop trigger refuse on ${table}; drop function refuse`);
+}
+
+test.each([
+  ['before', false, []],
+  ['after', true, ['src/assets/a.png']],
+])('a photo whose record fails %s its commit arrives once sent again', async (_when, deferred, stored) => {
+  const owner = await material.owner();
+  const link = await material.link(owner, owner.siteId, { max_files: 1 });
+  const arrived = async () =>
+    (await owner.call('GET', '/v1/inbox')).body.items.filter(({ kind }: { kind: string }) => kind === 'photos_arrived');
+  const accept = await refuse('update of last_file_at', 'upload_link', deferred);
   try {
-    expect((await material.send(link, 'a.png', sample.png)).status).toBe(500);
-    expect(material.takeUnexpected()).toHaveLength(1);
+    const { status, body } = await material.send(link, 'a.png', sample.png);
+    expect([status, body.error]).toEqual([
+      502,
+      {
+        code: 'storage_error',
+        message: 'We could not save this photo just now. Please send it again in a minute.',
+        retryable: true,
+      },
+    ]);
   } finally {
-    await em.execute('drop trigger refuse on upload_link; drop function refuse');
+    await accept();
   }
-  expect([await arrived(), await material.assetFiles(owner.siteId)]).toEqual([[], ['src/assets/a.png']]);
+  expect([await arrived(), await material.assetFiles(owner.siteId)]).toEqual([[], stored]);
   expect((await material.send(link, 'a.png', sample.png)).status).toBe(200);
+  expect(await material.assetFiles(owner.siteId)).toEqual(['src/assets/a.png']);
   const [item] = await arrived();
-  expect(item).toMatchObject({ id: link.id, message: 'The newest is src/assets/a.png.' });
-  // A file that was recorded is no news.
-  expect((await material.send(link, 'a.png', sample.png)).status).toBe(200);
-  expect(await arrived()).toEqual([item]);
+  expect(item).toMatchObject({
+    id: link.id,
+    message: 'The newest is src/assets/a.png.',
+    title: expect.stringMatching(/^A photo has arrived/),
+  });
+  // The link's only place is taken.
+  expect((await material.send(link, 'b.jpg', sample.jpgOf(1, 1))).body.error.code).toBe('plan_limit');
+});
+
+test.each([['asset'], ['history_entry']])('a file whose record in %s fails is saved once sent again', async (table) => {
+  const owner = await material.owner();
+  const put = () => material.put(owner, owner.siteId, 'src/assets/a.png', sample.png);
+  const used = await material.usedToday(owner);
+  const accept = await refuse('insert', table);
+  try {
+    const { status, body } = await put();
+    expect([status, body.error.code, body.error.retryable]).toEqual([502, 'storage_error', true]);
+    expect(body.error.next_action).toContain('Send the same request again.');
+  } finally {
+    await accept();
+  }
+  expect([await material.assetFiles(owner.siteId), await material.usedToday(owner)]).toEqual([[], used]);
+  expect((await put()).status).toBe(200);
+  expect(await material.assetFiles(owner.siteId)).toEqual(['src/assets/a.png']);
+  const { items } = (await owner.call('GET', `/v1/sites/${owner.siteId}/history`)).body;
+  expect(items.filter(({ action }: { action: string }) => action === 'repository.committed')).toHaveLength(1);
 });

@@ -112,7 +112,7 @@ test('a blocked site returns 451 everywhere, tells its owner why, and returns un
   const told = { reason: 'It asks visitors for passwords of a bank.', at: blocked.blocked_at };
   expect((await owner.call('GET', `/v1/sites/${site.id}`)).body).toMatchObject({ status: 'active', blocked: told });
   expect((await waiting).body.items).toMatchObject([
-    { kind: 'blocked_site', id: site.id, message: told.reason, at: told.at },
+    { kind: 'blocked_site', id: site.id, site: { id: site.id }, who: null, message: told.reason, at: told.at },
   ]);
   // Another reason does not make it a newer block; a publish does not undo it.
   const again = await ask('site', 'block', '--site', site.id, '--reason', 'It still does.');

@@ -42,6 +42,8 @@ test('the site’s people and the payer receive an e-mail about a payment', asyn
     expect.objectContaining({
       id,
       site: expect.objectContaining({ id: site.id }),
+      slot: null,
+      who: null,
       title: expect.stringContaining('€12.50 was paid'),
       message: said.reference,
     }),
@@ -166,7 +168,7 @@ test('the inbox lists the payment of a booking, which has no other receipt', asy
   await fixture.press((await fixture.openLink(payUrl)).page, 'pay', { email: 'ada-booked@example.org' });
   await until(statusOf, (status) => status === 'confirmed');
   await received('ada@example.org', /Booked for/);
-  expect((await items(owner, 'payment_paid')).map(({ id }: { id: string }) => id)).toEqual([paymentId]);
+  expect(await items(owner, 'payment_paid')).toMatchObject([{ id: paymentId, who: 'Ada Visitor' }]);
   expect(fixture.mailsTo('ada-booked@example.org')).toEqual([]);
 });
 

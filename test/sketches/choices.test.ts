@@ -89,6 +89,8 @@ test('a choice is on the page, in the list, the inbox and the history', async ()
       kind: 'sketch_chosen',
       id: sketch.id,
       site: null,
+      slot: null,
+      who: null,
       at: shown.chosen.at,
       title: 'The direction “Cool” of the sketch “A bakery” was chosen.',
       message: 'Cool',
