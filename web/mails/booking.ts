@@ -113,7 +113,7 @@ export function bookingTaken({
       { facts: [...factsTable(facts), ['Name', visitor.name], ['E-mail', visitor.email]] },
       ...(intake.length > 0 ? ['The visitor’s answers:', { facts: intake }] : []),
       `Reply to this e-mail to write to the visitor. Keep this e-mail: ${isVisitorNotified ? 'we e-mail the visitor if the booking changes, but cannot show you the address again.' : 'we do not store the visitor’s address, so if the booking changes, you have to tell them.'}`,
-      `To move or cancel the booking, ask your agent, and mention the reference ${facts.reference}.`,
+      `${account ? 'You can move or cancel the booking on its page. Or ask' : 'To move or cancel the booking, ask'} your agent, and mention the reference ${facts.reference}.`,
       ...bookingButton(account),
     ],
     footer: `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`,

@@ -23,7 +23,7 @@ export function domainTrouble({ domain, problems, account, choices }: DomainTrou
       'Until this is solved, visitors may not see your website there. We keep checking, and the domain works again soon after its DNS is right.',
       account === null
         ? 'Your agent can tell you which records to set at your DNS provider.'
-        : 'Your page of the domain shows which records to set at your DNS provider:',
+        : 'The page of the domain shows which records to set at your DNS provider:',
       ...accountButton(account, 'See what to set'),
     ],
     footer: domainFooter,

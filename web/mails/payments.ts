@@ -104,7 +104,7 @@ export function refundFailed({
     blocks: [
       `The payment provider did not make the refund, so the payer has not received ${owed}. Often the balance of the payout account is too low, or its key is no longer valid.`,
       { facts: [...rows(facts), ...optional('Your reference', reference)] },
-      'Add funds or enter a new key, then ask your agent to refund the payment again. You can also refund it in the payment provider’s dashboard.',
+      `Add funds or enter a new key. Then refund the payment again${account ? ' on its page, or ask your agent to' : ': ask your agent'}. You can also refund it in the payment provider’s dashboard.`,
       ...accountButton(account, 'See the payment'),
     ],
     footer: noticeFooter(facts),

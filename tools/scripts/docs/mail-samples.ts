@@ -41,9 +41,13 @@ const payment: PaymentFacts = {
   paid: '€12.50',
   paidAt: '2026-11-19T09:00:00Z',
 };
-const account = link('/account');
-const links = { account, choices: link('/account/mails') };
-const { choices } = links;
+/** The owner's page of something on the website. */
+const pageOf = (path: string) => link(`/account/sites/site_1/${path}`);
+const bookingPage = pageOf('bookings/book_1');
+const paymentPage = pageOf('payments/pay_01hx');
+const choices = link('/account/mails');
+/** The visitor's own zone is another than the calendar's. */
+const abroad = { visitorZone: 'Europe/London' };
 const address = { newAddress: 'new@example.org', askedBy: 'Claude', link: link('/address/2f6Yt0'), code: 'BCDFGHJK' };
 
 export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kind>[] } = {
@@ -83,7 +87,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
           { label: 'Message', text: 'Hello,\ndo you bake gluten-free bread?\n\nAda' },
         ],
         page: '/contact',
-        account,
+        account: pageOf('messages/sub_1'),
       },
     },
   ],
@@ -102,7 +106,8 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         givenBy: null,
         ends: 'when you end it',
         isLast: false,
-        ...links,
+        account: link('/account/agents'),
+        choices,
       },
     },
   ],
@@ -114,7 +119,8 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         by: 'the agent Claude',
         reason: 'src/pages/index.astro:12: the image shop.jpg does not exist.',
         isLive: true,
-        ...links,
+        account: pageOf('versions/dep_1'),
+        choices,
       },
     },
   ],
@@ -136,21 +142,30 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
   ],
   'booking-held': [
     {
-      data: { ...booking, total: '€90.00', payUrl: link('/pay/2f6Yt0'), holdExpiresAt: '2026-11-12T10:15:00+01:00' },
+      data: {
+        ...booking,
+        ...abroad,
+        total: '€90.00',
+        payUrl: link('/pay/2f6Yt0'),
+        holdExpiresAt: '2026-11-12T10:15:00+01:00',
+      },
     },
   ],
   'booking-confirmed': [
     {
-      data: { ...booking, paid: '€90.00', visitorZone: 'Europe/London', cancelUrl, isNotified: true, isReminded: true },
+      data: { ...booking, ...abroad, paid: '€90.00', cancelUrl, isNotified: true, isReminded: true },
     },
   ],
-  'booking-taken': [{ data: { ...booking, visitor, intake: [['Any allergies?', 'None']], account } }],
+  'booking-taken': [{ data: { ...booking, visitor, intake: [['Any allergies?', 'None']], account: bookingPage } }],
   'booking-cancelled': [
     {
       case: 'to the site',
-      data: { ...booking, to: 'site', visitorName: visitor.name, moneyBack: '€90.00', account },
+      data: { ...booking, to: 'site', visitorName: visitor.name, moneyBack: '€90.00', account: bookingPage },
     },
-    { case: 'to the visitor', data: { ...booking, to: 'visitor', visitorName: visitor.name, moneyBack: '€90.00' } },
+    {
+      case: 'to the visitor',
+      data: { ...booking, ...abroad, to: 'visitor', visitorName: visitor.name, moneyBack: '€90.00' },
+    },
     {
       case: 'owed',
       data: {
@@ -160,7 +175,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         by: 'site',
         isVisitorNotified: false,
         moneyOwed: '€90.00',
-        account,
+        account: bookingPage,
       },
     },
   ],
@@ -173,12 +188,12 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         before,
         visitorName: visitor.name,
         isVisitorNotified: true,
-        account,
+        account: bookingPage,
       },
     },
-    { case: 'to the visitor', data: { ...booking, to: 'visitor', before, cancelUrl } },
+    { case: 'to the visitor', data: { ...booking, ...abroad, to: 'visitor', before, cancelUrl } },
   ],
-  'booking-reminder': [{ data: { ...booking, cancelUrl } }],
+  'booking-reminder': [{ data: { ...booking, ...abroad, cancelUrl } }],
   'money-returned': [
     {
       case: 'to the site',
@@ -188,22 +203,23 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         visitorName: visitor.name,
         amount: 9000,
         currency: 'EUR',
-        ...links,
+        account: bookingPage,
+        choices,
       },
     },
     {
       case: 'to the visitor',
-      data: { ...booking, to: 'visitor', visitorName: visitor.name, amount: 9000, currency: 'EUR' },
+      data: { ...booking, ...abroad, to: 'visitor', visitorName: visitor.name, amount: 9000, currency: 'EUR' },
     },
   ],
   'payment-received': [
-    { data: { ...payment, reference: 'Order 17', payer: visitor.email, ...links } },
+    { data: { ...payment, reference: 'Order 17', payer: visitor.email, account: paymentPage, choices } },
     { case: 'unknown payer', data: { ...payment, reference: null, payer: null } },
   ],
   'payment-receipt': [{ data: payment }],
   'payment-refunded': [{ data: { ...payment, refunded: '€5.00' } }],
-  'refund-failed': [{ data: { ...payment, owed: '€5.00', reference: 'Order 17', ...links } }],
-  ...domainSamples({ domain: hostname, ...links }),
+  'refund-failed': [{ data: { ...payment, owed: '€5.00', reference: 'Order 17', account: paymentPage, choices } }],
+  ...domainSamples({ domain: hostname, account: pageOf('domains/dom_1'), choices }),
   'site-deletion': [
     { data: { hostname, deleteAt: '2026-12-20T10:00:00Z', link: link('/sites/site_1/restore') } },
     { case: 'without sign-in', data: { hostname, deleteAt: '2026-12-20T10:00:00Z', link: null } },
@@ -221,7 +237,8 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
           { page: '/opening-hours', slot: 2, text: 'We are closed on Mondays now.' },
         ],
         count: 2,
-        ...links,
+        account: pageOf('comments'),
+        choices,
       },
     },
   ],
