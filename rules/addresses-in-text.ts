@@ -3,7 +3,11 @@ import { parse } from 'tldts';
 
 /** Whether part of the text looks like an e-mail address, an IP address or a host below a known ending. */
 export function containsAddress(text: string): boolean {
-  const plain = text.normalize('NFKC').replace(/[。｡]/g, '.');
+  // A reader does not see format characters, such as a soft hyphen.
+  const plain = text
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[。｡]/g, '.');
   if (plain.includes('@')) return true;
   return (plain.match(/[\p{L}\p{N}.-]+/gu) ?? []).some((word) => {
     const { isIcann, isIp, domain } = parse(word.replace(/^[.-]+|[.-]+$/g, ''));

@@ -81,6 +81,10 @@ test('a visitor’s name that contains a host or an address is recognised', () =
     'ｅｖｉｌ.com',
     '192.0.2.1',
     'a＠b',
+    // Characters that nobody sees.
+    'evil\u200b.com',
+    'evil.c\u00adom',
+    'ev\u2060il.com',
   ];
   expect(addresses.filter(containsAddress)).toEqual(addresses);
 });

@@ -78,6 +78,8 @@ test('a list finds the payments of a reference, page by page', async () => {
   expect(errorOf(foreign).code).toBe('invalid_cursor');
   const none = (await owner.call('GET', `${list}?${query}&status=paid`)).body.items;
   expect(none).toEqual([]);
+  for (const odd of ['%00', 'a%00', '%ED%A0%80'])
+    expect([200, 400]).toContain((await owner.call('GET', `${list}?reference=${odd}`)).status);
 });
 
 test.each([
