@@ -22,11 +22,13 @@ afterAll(() => fixture?.close());
 let visitors = 0;
 const intake = [{ name: 'topic', label: 'What is it about?', kind: 'text', required: true }];
 
-async function booked(input: object = timetable({ service: { intake } })) {
+/** `before` runs just before the visitor books. */
+async function booked(input: object = timetable({ service: { intake } }), before = async () => {}) {
   const made = await ask.newBookable(input);
   const email = `visitor-${++visitors}@example.org`;
   const start = (await ask.slots(made.publicId, ask.dateIn(5)))[0]?.start ?? '';
   const visitor = { name: 'Ada Visitor', email };
+  await before();
   const { body, text, status } = await ask.book(made.publicId, start, { visitor, intake: { topic: 'Bread <b>' } });
   if (status !== 200) throw new Error(text);
   const first = async (to: string, subject: RegExp) => {
@@ -166,8 +168,7 @@ describe('the cancellation link', () => {
 });
 
 test('a booking cancelled before its confirmation was sent is reported as cancelled instead', async () => {
-  await fixture.stopMailServer();
-  const { email, owner, booking, first, read } = await booked();
+  const { email, owner, booking, first, read } = await booked(undefined, () => fixture.stopMailServer());
   const { body } = await owner.call('POST', `/v1/bookings/${booking.id}/cancel`);
   expect(body).toMatchObject({ status: 'cancelled', mail: 'queued' });
   await fixture.startMailServer();
@@ -179,8 +180,7 @@ test('a booking cancelled before its confirmation was sent is reported as cancel
 });
 
 test('bookings are accepted while the mail server is down; their mails follow', async () => {
-  await fixture.stopMailServer();
-  const { email, first, read, bookable } = await booked();
+  const { email, first, read, bookable } = await booked(undefined, () => fixture.stopMailServer());
   expect((await read()).body).toMatchObject({ status: 'confirmed', mail: 'queued' });
   await fixture.startMailServer();
   await first(email, /: Booked for /);
