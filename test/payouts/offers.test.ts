@@ -160,20 +160,8 @@ test('offers send no mail: they are counted, listed, and in the inbox', async ()
   expect(await counted(payee)).toBe(0);
   const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
   expect([await counted(payee), await counted(owner)]).toEqual([1, 0]);
-  const { items } = answered(await payee.call('GET', '/v1/inbox'));
-  expect(items).toEqual([
-    {
-      kind: 'payout_offer',
-      id: offer.id,
-      site: { id: site.id, hostname: fixture.hostOf(site) },
-      slot: null,
-      // Neither party learns the name of the other.
-      who: null,
-      at: offer.created_at,
-      title: `A payout offer is waiting for an answer: payments for ${fixture.hostOf(site)} would go to the payout account “${account.name}”.`,
-      next_action: expect.stringContaining(`POST /v1/payout-offers/${offer.id}/accept`),
-    },
-  ]);
+  const item = { kind: 'payout_offer', site: { id: site.id, hostname: fixture.hostOf(site) }, slot: null, who: null };
+  expect(answered(await payee.call('GET', '/v1/inbox')).items).toMatchObject([{ ...item, id: offer.id }]);
   expect(answered(await owner.call('GET', '/v1/inbox')).items).toEqual([]);
   answered(await fixture.accept(payee, offer.id));
   expect(await counted(payee)).toBe(0);

@@ -46,7 +46,7 @@ const pageOf = (path: string) => link(`/account/sites/site_1/${path}`);
 const bookingPage = pageOf('bookings/book_1');
 const paymentPage = pageOf('payments/pay_01hx');
 const choices = link('/account/mails');
-/** The visitor's own zone is another than the calendar's. */
+const hold = { total: '€90.00', payUrl: link('/pay/2f6Yt0'), holdExpiresAt: '2026-11-12T10:15:00+01:00' };
 const abroad = { visitorZone: 'Europe/London' };
 const address = { newAddress: 'new@example.org', askedBy: 'Claude', link: link('/address/2f6Yt0'), code: 'BCDFGHJK' };
 
@@ -140,17 +140,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
     { case: 'done', data: { stage: 'done', ...address } },
     { case: 'undone', data: { stage: 'undone', oldAddress: 'grace@example.com' } },
   ],
-  'booking-held': [
-    {
-      data: {
-        ...booking,
-        ...abroad,
-        total: '€90.00',
-        payUrl: link('/pay/2f6Yt0'),
-        holdExpiresAt: '2026-11-12T10:15:00+01:00',
-      },
-    },
-  ],
+  'booking-held': [{ data: { ...booking, ...abroad, ...hold } }],
   'booking-confirmed': [
     {
       data: { ...booking, ...abroad, paid: '€90.00', cancelUrl, isNotified: true, isReminded: true },
