@@ -32,6 +32,7 @@ export const buildsGrants: Readonly<Record<string, Grant>> = {
       'turn_at',
       'finished_at',
       'live_at',
+      'live_spans',
     ],
   },
   site: {

@@ -65,6 +65,8 @@ import { PeriodicMails } from './migrations/2026-11-26-mails23b-periodic-mails.t
 import { MovedBy } from './migrations/2026-11-26-moves23-moved-by.ts';
 import { PageColors } from './migrations/2026-11-26-page23-page-colors.ts';
 import { CommentsMailedAgain } from './migrations/2026-11-27-comments-mailed-again.ts';
+import { FeedbackAnswers } from './migrations/2026-11-27-feedback-answers.ts';
+import { LiveSpans } from './migrations/2026-11-27-live-spans.ts';
 import { SendersMovesCopies } from './migrations/2026-11-27-senders-moves-copies.ts';
 
 /**
@@ -139,4 +141,6 @@ export const migrationsList = [
   { name: '2026-11-26-moves23-moved-by', class: MovedBy },
   { name: '2026-11-27-senders-moves-copies', class: SendersMovesCopies },
   { name: '2026-11-27-comments-mailed-again', class: CommentsMailedAgain },
+  { name: '2026-11-27-live-spans', class: LiveSpans },
+  { name: '2026-11-27-feedback-answers', class: FeedbackAnswers },
 ];

@@ -1,8 +1,12 @@
-/** The site starters: `<name>/template.json`, `<name>/source` (the site's repository), `<name>/content` (its posts). */
+/**
+ * The site starters: `<name>/template.json`, `<name>/source` (the site's repository), `<name>/content` (its posts).
+ * `shared/source` has what all of them have; a starter's own file replaces it.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
 const here = import.meta.dirname;
+const shared = 'shared';
 const frozenDir = join(here, '../providers/sandbox/image');
 const frozenFiles = ['package.json', 'package-lock.json'];
 
@@ -15,7 +19,7 @@ export type TemplateFiles = Map<string, Buffer>;
 /** All starters, by name. */
 export async function listTemplates(): Promise<TemplateSummary[]> {
   const items = await readdir(here, { withFileTypes: true });
-  const names = items.filter((item) => item.isDirectory()).map((item) => item.name);
+  const names = items.filter((item) => item.isDirectory() && item.name !== shared).map((item) => item.name);
   return Promise.all(names.sort().map(summarize));
 }
 
@@ -30,11 +34,11 @@ export async function readTemplate(
 ): Promise<{ source: TemplateFiles; content: TemplateFiles } | undefined> {
   const known = await listTemplates();
   if (!known.some((template) => template.name === name)) return undefined;
-  const source = await readTree(join(here, name, 'source'));
+  const source = new Map(await readTrees(join(here, shared, 'source'), join(here, name, 'source')));
   for (const file of frozenFiles) source.set(file, await readFile(join(frozenDir, file)));
   const facts = JSON.parse(String(source.get('src/site.json')));
   // Only templates with a booking widget use them.
-  const visitors = facts.bookings === undefined || !bookings ? {} : { bookings };
+  const visitors = facts.bookings === undefined || !bookings ? {} : { bookings: { ...facts.bookings, ...bookings } };
   source.set('src/site.json', Buffer.from(`${JSON.stringify({ ...facts, title, ...visitors }, null, 2)}\n`));
   return { source, content: await readTree(join(here, name, 'content')) };
 }
@@ -43,6 +47,9 @@ async function summarize(name: string): Promise<TemplateSummary> {
   const { title, description } = JSON.parse(await readFile(join(here, name, 'template.json'), 'utf8'));
   return { name, title, description };
 }
+
+const readTrees = async (...folders: string[]) =>
+  (await Promise.all(folders.map(readTree))).flatMap((files) => [...files]);
 
 async function readTree(folder: string): Promise<TemplateFiles> {
   const items = await readdir(folder, { recursive: true, withFileTypes: true });

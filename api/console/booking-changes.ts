@@ -11,7 +11,7 @@ import { momentsOf, offsetPeriodsAround } from '#rules/bookings/opening-hours.ts
 import { dayAt } from '#rules/bookings/time-slots.ts';
 import { dayMs } from '#rules/time.ts';
 import { movePage } from '#web/console/booking.ts';
-import type { TimetableShown } from '#web/console/booking-words.ts';
+import { type TimetableShown, toTell, type Visited } from '#web/console/booking-words.ts';
 import type { Refused } from '#web/console/frame.ts';
 import { blockPage, newBookingPage, noTimetablePage } from '#web/console/new-booking.ts';
 import { sitePath } from '#web/console/tabs.ts';
@@ -66,9 +66,9 @@ export function bookingChangePages(console: Console): void {
       const start = field('start') ?? momentIn(timetable, booking.calendar, field('date'), field('time'));
       return { id: bookingId(request), start };
     },
-    done: ({ kind, visitor, next_action: untold }, request) => ({
+    done: ({ next_action: untold, ...moved }, request) => ({
       to: `${page(request)}/${bookingId(request)}`,
-      notice: `Moved. ${untold ?? (kind === 'booking' && visitor ? 'The visitor gets an e-mail.' : '')}`.trim(),
+      notice: ['Moved.', movedWords(moved as unknown as MovedAnswer, untold !== undefined)].filter(Boolean).join(' '),
     }),
     show: showMove,
   });
@@ -169,4 +169,11 @@ function momentIn(
   if (zone === undefined || day === undefined || sinceMidnight === undefined) return '';
   const [moment] = momentsOf(day * dayMs + sinceMidnight, offsetPeriodsAround(zone, day, day));
   return moment === undefined ? '' : new Date(moment).toISOString();
+}
+
+type MovedAnswer = Visited & { kind: 'booking' | 'block' };
+
+function movedWords(moved: MovedAnswer, isUntold: boolean): string {
+  if (isUntold) return toTell(moved, 'the new time');
+  return moved.kind === 'booking' && moved.visitor ? 'The visitor gets an e-mail.' : '';
 }

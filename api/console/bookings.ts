@@ -10,7 +10,7 @@ import { bookingStatuses } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import { AppError } from '#runtime/errors.ts';
 import { type BookingView, bookingPage, cancellationPage } from '#web/console/booking.ts';
-import { type BookingShown, isLive, type TimetableShown } from '#web/console/booking-words.ts';
+import { type BookingShown, isLive, type TimetableShown, toTell, type Visited } from '#web/console/booking-words.ts';
 import { bookingListPage, type FeedShown, weekPage } from '#web/console/bookings.ts';
 import type { Refused } from '#web/console/frame.ts';
 import { newFeedPage, noTimetablePage } from '#web/console/new-booking.ts';
@@ -149,17 +149,22 @@ function bookingsOn(bookings: readonly BookingShown[], date: string): BookingSho
     .sort((a, b) => Date.parse(a.start) - Date.parse(b.start));
 }
 
-type CancelledAnswer = {
+type CancelledAnswer = Visited & {
   kind: 'booking' | 'block';
   mail: string | null;
-  visitor: object | null;
   refund: { amount: number; currency: string; status: 'refunding' | 'refunded' | 'owed' } | null;
-  next_action?: string;
 };
 
-function cancelledWords({ kind, mail, visitor, refund, next_action: next }: CancelledAnswer): string {
+function cancelledWords(cancelled: CancelledAnswer): string {
+  const { kind, mail, visitor, refund } = cancelled;
   if (kind === 'block') return 'The block is removed.';
-  const money = refund && refund.status !== 'owed' ? [`${written(refund)} is being refunded.`] : [];
-  const told = next ?? (visitor && mail && mail !== 'not_sent' ? 'The visitor gets an e-mail.' : '');
-  return ['The booking is cancelled.', ...money, told].filter(Boolean).join(' ');
+  const money = refund ? [refundWords(written(refund), refund.status)] : [];
+  const isTold = mail !== null && mail !== 'not_sent';
+  const told = isTold ? 'The visitor gets an e-mail.' : toTell(cancelled, 'that the booking is cancelled');
+  return ['The booking is cancelled.', ...money, visitor ? told : ''].filter(Boolean).join(' ');
 }
+
+const refundWords = (sum: string, status: 'refunding' | 'refunded' | 'owed') =>
+  status === 'owed'
+    ? `The visitor is owed ${sum}: whoever owns the payout account that received it has to refund it with their payment provider.`
+    : `${sum} is being refunded.`;

@@ -13,15 +13,16 @@ import { call } from '#rules/calls/calls.ts';
 import { isRestorable, type Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { errorFirst } from './failure-log.ts';
 
 const logTailBytes = 64 * 1024;
 const changesShown = 200;
 const commitsShown = 50;
 
-/** The end of the log of a failed build; undefined for any other deployment. */
+/** The end of the log of a failed build, with its error first; undefined for any other deployment. */
 export async function failureDetail(em: EntityManager, { id, error }: Deployment): Promise<string | undefined> {
   return error?.code === 'build_failed' || error?.code === 'build_timeout'
-    ? await readLogTail(em, id, logTailBytes)
+    ? errorFirst(await readLogTail(em, id, logTailBytes))
     : undefined;
 }
 

@@ -49,7 +49,10 @@ export const deploymentSchema = z
     created_at: moment,
     started_at: moment.nullable(),
     finished_at: moment.nullable(),
-    live_at: moment.nullable(),
+    live_at: moment.nullable().describe('When it last went live.'),
+    live_spans: z
+      .array(z.object({ from: moment, to: moment.nullable() }))
+      .describe('When it was live, oldest first; at most 50 times. `to` is null while it is live.'),
     warnings: warnings
       .optional()
       .describe(
@@ -72,7 +75,7 @@ export const deploymentSchema = z
         detail: z
           .string()
           .optional()
-          .describe('The end of the build log. Included only when you read a single deployment.'),
+          .describe('The build log, with the error first. Included only when you read a single deployment.'),
       })
       .optional()
       .describe('Why the deployment failed.'),
@@ -136,6 +139,7 @@ export function deploymentView(
     started_at: deployment.startedAt ?? null,
     finished_at: deployment.finishedAt ?? null,
     live_at: deployment.liveAt ?? null,
+    live_spans: deployment.liveSpans.map(({ from, to }) => ({ from: new Date(from), to: to ? new Date(to) : null })),
     ...nextStep(deployment, status),
     ...(error ? { error: { ...error, ...(detail === undefined ? {} : { detail }) } } : {}),
   };

@@ -1,6 +1,7 @@
 import type { Api } from '#api/api.ts';
+import { byId, listOf, page, pageQuery } from '#api/pagination.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { fileFeedback, loadFeedback } from './rules.ts';
+import { feedbackOf, fileFeedback, loadFeedback } from './rules.ts';
 import { feedbackInput, feedbackSchema, feedbackView } from './schemas.ts';
 
 /** Feedback about the platform. */
@@ -25,6 +26,24 @@ export function feedbackRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { em, actor, body } = request;
       return feedbackView(await fileFeedback(em, deps, actor, { id: request.newId('note'), ...body }));
+    },
+  );
+
+  app.get(
+    '/v1/feedback',
+    {
+      config: { operation: 'feedback.list', needs: 'any' },
+      schema: {
+        summary: 'List your feedback',
+        description: 'Lists the feedback of this account, newest first, with what became of it.',
+        querystring: pageQuery,
+        response: { 200: listOf(feedbackSchema) },
+      },
+    },
+    async ({ em, actor, query }) => {
+      const list = ['feedback', actor.accountId];
+      const { rows, next_cursor } = await page(deps.config.secret, list, query, feedbackOf(em, actor), byId);
+      return { items: rows.map(feedbackView), next_cursor };
     },
   );
 }

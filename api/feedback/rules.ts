@@ -1,12 +1,15 @@
 /** Agents' feedback about the platform. */
 
 import type { Actor } from '#api/access.ts';
+import { newestFirst } from '#api/pagination.ts';
 import { Account } from '#db/accounts/account.ts';
 import { dayOf } from '#db/accounts/daily-quota.ts';
 import { lockAccount } from '#db/accounts/lock.ts';
 import { Feedback } from '#db/feedback/feedback.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { limitsOf } from '#rules/plan-limits.ts';
+import { feedbackStatuses } from '#rules/states.ts';
+import type { Clock } from '#runtime/clock.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
@@ -41,6 +44,24 @@ export async function loadFeedback(em: EntityManager, actor: Actor, id: string):
   throw errors.not_found('No feedback from this account has this id.');
 }
 
+/** The notes of the caller's account, newest first. */
+export const feedbackOf = (em: EntityManager, actor: Actor) => newestFirst(em, Feedback, { account: actor.accountId });
+
+/** Records what became of a note, for operators. Throws `not_found` and `invalid_status`. */
+export async function answerFeedback(
+  em: EntityManager,
+  clock: Clock,
+  { id, status, answer }: { id: string; status: string; answer: string | null },
+): Promise<Feedback> {
+  const known = feedbackStatuses.find((one) => one === status);
+  if (!known) throw errors.invalid_status(`--status must be one of ${feedbackStatuses.join(', ')}.`);
+  const note = await em.findOne(Feedback, { id });
+  if (!note) throw errors.not_found('There is no feedback with this id.');
+  Object.assign(note, { status: known, answer, answeredAt: known === 'open' ? null : clock.now() });
+  await em.flush();
+  return note;
+}
+
 /** Notes since a time and after an id, oldest first, for operators. */
 export async function listFeedback(
   em: EntityManager,
@@ -51,13 +72,15 @@ export async function listFeedback(
     { createdAt: { $gte: since }, id: { $gt: after } },
     { orderBy: { id: 'asc' }, limit, populate: ['account'] },
   );
-  return notes.map(({ id, account, kind, message, context, createdAt }) => ({
+  return notes.map(({ id, account, kind, status, message, answer, context, createdAt }) => ({
     id,
     created_at: createdAt.toISOString(),
     account_id: account.id,
     account_name: account.name,
     kind,
+    status,
     message,
+    answer: answer ?? null,
     context: context === null || context === undefined ? null : JSON.parse(context),
   }));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Feedback } from '#db/feedback/feedback.ts';
-import { feedbackKinds } from '#rules/states.ts';
+import { feedbackKinds, feedbackStatuses } from '#rules/states.ts';
 
 export const messageLengthMax = 4000;
 export const contextBytesMax = 16_384;
@@ -25,9 +25,18 @@ export const feedbackInput = z.strictObject({
 export type FeedbackInput = z.output<typeof feedbackInput>;
 
 export const feedbackSchema = z
-  .object({ id: z.string(), kind: z.enum(feedbackKinds), created_at: moment })
+  .object({
+    id: z.string(),
+    kind: z.enum(feedbackKinds),
+    status: z.enum(feedbackStatuses).describe('`open`: the operator has not answered yet.'),
+    message: z.string(),
+    answer: z.string().nullable().describe('What the operator answered.'),
+    created_at: moment,
+    answered_at: moment.nullable(),
+  })
   .meta({ id: 'Feedback' });
 
-export function feedbackView({ id, kind, createdAt }: Feedback): z.output<typeof feedbackSchema> {
-  return { id, kind, created_at: createdAt };
+export function feedbackView(note: Feedback): z.output<typeof feedbackSchema> {
+  const { id, kind, status, message, answer, createdAt, answeredAt } = note;
+  return { id, kind, status, message, answer: answer ?? null, created_at: createdAt, answered_at: answeredAt ?? null };
 }

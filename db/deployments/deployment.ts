@@ -14,6 +14,7 @@ export const warningKinds = [
   'large_file',
   'photo_location',
   'unusual_draft',
+  'template_text',
 ] as const;
 export type WarningKind = (typeof warningKinds)[number];
 /** What is wrong, at its first place; how often it was found, and the first five places. */
@@ -44,6 +45,9 @@ export type FoundWarnings = Omit<Warnings, 'counts'> & {
 
 /** The output of a build: its manifest in the store, with the number and size of its files. */
 export type Output = { manifestSha256: string; fileCount: number; totalBytes: number };
+
+/** A time in which a version was live, in RFC 3339. `to` is null for the version that is live now. */
+export type LiveSpan = { from: string; to: string | null };
 
 /** The head of a branch in each repository; null where there is none. */
 export type BranchHeads = { source: string | null; content: string | null };
@@ -106,6 +110,8 @@ export const Deployment = defineEntity({
     startedAt: p.datetime().nullable(),
     finishedAt: p.datetime().nullable(),
     liveAt: p.datetime().nullable(),
+    /** The last times that it was live, oldest first; `liveAt` is the start of the last one. */
+    liveSpans: p.json().$type<LiveSpan[]>().default([]),
   },
 });
 export type Deployment = InferEntity<typeof Deployment>;

@@ -19,6 +19,9 @@ import { Deployment, type Output } from './deployment.ts';
 import { type FailureDeps, queuePublishFailed } from './failure-mails.ts';
 import { supersede } from './queue.ts';
 
+/** Of one version: as many restores as anybody looks back on. */
+const maxLiveSpans = 50;
+
 /** The site's next ticket: the order of everything that may go live. */
 export async function takeTicket(em: EntityManager, siteId: string): Promise<number> {
   return await em.transactional(async (tx) => {
@@ -117,14 +120,19 @@ export async function movePointer(
 ): Promise<void> {
   // It may contain draft posts.
   if (deployment.kind === 'draft') throw new Error('a draft cannot go live');
-  await tx.execute(`update deployment set status = 'retired' where site_id = ? and status = 'live' and id <> ?`, [
-    site.id,
-    deployment.id,
-  ]);
+  const now = clock.now();
+  await tx.execute(
+    `update deployment set status = 'retired', live_spans = jsonb_set(live_spans, '{-1,to}', to_jsonb(?::text))
+     where site_id = ? and status = 'live' and id <> ?`,
+    [now.toISOString(), site.id, deployment.id],
+  );
+  if (deployment.status !== 'live') {
+    // By a restore too: the time that its assets outlive it starts then.
+    deployment.liveAt = now;
+    deployment.liveSpans = [...deployment.liveSpans, { from: now.toISOString(), to: null }].slice(-maxLiveSpans);
+  }
   deployment.status = 'live';
-  // Set by a restore too: the time that its assets outlive it starts then.
-  deployment.liveAt = clock.now();
-  deployment.finishedAt ??= clock.now();
+  deployment.finishedAt ??= now;
   site.liveDeploymentId = deployment.id;
   site.liveTicket = ticket;
   await tx.flush();

@@ -30,6 +30,9 @@ export const options = {
   repair: '',
   'dry-run': '',
   'despite-damage': '',
+  note: 'note_…',
+  status: 'done',
+  answer: "'What became of it, in one sentence'",
   reason: "'The reason, in one sentence'",
 } as const;
 export type Option = keyof typeof options;

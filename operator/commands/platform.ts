@@ -1,5 +1,5 @@
 /** Commands for the platform itself: its database, keys, store and outbox, and feedback from agents. */
-import { listFeedback } from '#api/feedback/rules.ts';
+import { answerFeedback, listFeedback } from '#api/feedback/rules.ts';
 import { grantBuildsRole } from '#db/builds-role.ts';
 import { countEncrypted, reencrypt } from '#db/encrypted-columns.ts';
 import { migrate } from '#db/migrate.ts';
@@ -19,6 +19,16 @@ export const platformCommands = {
       if (Number.isNaN(Date.parse(since)))
         throw errors.invalid_since('--since must be a time such as 2026-01-31T12:00:00Z.');
       return pageOf(await listFeedback(em, { since: new Date(since), after, limit: rowsToRead }), (note) => note);
+    },
+  }),
+  'feedback answer': command({
+    about:
+      'Records what became of feedback: --status is planned, done, declined or open. The account that sent it can read both.',
+    needs: ['note', 'status'],
+    takes: ['answer'],
+    async run({ em, clock }, { note: id, status, answer = null }) {
+      const note = await answerFeedback(em, clock, { id, status, answer });
+      return { id, status: note.status, answer: note.answer };
     },
   }),
   'outbox list': command({

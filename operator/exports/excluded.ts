@@ -79,6 +79,7 @@ export const excluded: Record<string, string> = {
   'deployment.finished_at': version,
   'deployment.image': version,
   'deployment.kind': version,
+  'deployment.live_spans': version,
   'deployment.expected_heads': version,
   'deployment.manifest_sha256': 'exported as `manifest`, with its files',
   'deployment.number': version,

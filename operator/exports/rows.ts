@@ -186,8 +186,9 @@ async function writeSite(client: pg.ClientBase, clock: Clock, taken: Taken): Pro
   const { id, manifest, source_commit: source, content_commit: content, live_at: at } = live;
   await client.query(
     `insert into deployment (id, site_id, number, kind, status, ticket, source_commit, content_commit, site_url, manifest_sha256,
-       created_by_id, created_at, finished_at, live_at)
-     select $1, $2, last_number + 1, $3, 'live', last_ticket + 1, $4, $5, $6, $7, $8, $9, $10, $10 from site where id = $2`,
+       created_by_id, created_at, finished_at, live_at, live_spans)
+     select $1, $2, last_number + 1, $3, 'live', last_ticket + 1, $4, $5, $6, $7, $8, $9, $10, $10,
+       jsonb_build_array(jsonb_build_object('from', $10::timestamptz, 'to', null)) from site where id = $2`,
     [id, site.id, source ? 'site' : 'upload', source, content, siteUrl, manifest, accountId, at, clock.now()],
   );
   await client.query(

@@ -44,11 +44,11 @@ async function moveAndCancel(page: Page, { site, booking, owner }: Business): Pr
   await follow(page, 'Move');
   await page.locator('.rows a').nth(3).click();
   await press(page, 'Move the booking');
-  expect(await notice(page)).toMatch(/^Moved\..* to tell Grace Hopper the new time of booking/);
+  expect(await notice(page)).toMatch(/^Moved\. Grace Hopper gets no e-mail about this\. Please tell them the new time/);
   expect((await read()).start).not.toBe(booking.start);
   await follow(page, 'Cancel');
   await press(page, 'Cancel the booking');
-  expect(await notice(page)).toMatch(/^The booking is cancelled\. .* to tell Grace Hopper/);
+  expect(await notice(page)).toMatch(/^The booking is cancelled\. Grace Hopper gets no e-mail.* tell them that the booking is cancelled/);
   expect((await read()).status).toBe('cancelled');
 }
 

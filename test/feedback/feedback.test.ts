@@ -10,12 +10,13 @@ afterAll(() => fixture.close());
 const note = { kind: 'blame', message: 'The message says that my token is wrong; the site was archived.' };
 const secret = 'a secret of the tests, long enough';
 
-async function readAsOperator(...args: string[]) {
+async function asOperator(...args: string[]) {
   const command = join(import.meta.dirname, '../../operator/admin.ts');
   const env = { ...process.env, DATABASE_URL: fixture.database.url, FRONTAGE_SECRET: secret };
-  const { stdout } = await promisify(execFile)(process.execPath, [command, 'feedback', 'list', ...args], { env });
-  return JSON.parse(stdout).items;
+  const { stdout } = await promisify(execFile)(process.execPath, [command, 'feedback', ...args], { env });
+  return JSON.parse(stdout);
 }
+const readAsOperator = async (...args: string[]) => (await asOperator('list', ...args)).items;
 
 test('a note is stored, and the operator reads it', async () => {
   const agent = await fixture.newCaller();
@@ -33,11 +34,30 @@ test('a note is stored, and the operator reads it', async () => {
       account_id: agent.accountId,
       account_name: expect.any(String),
       ...note,
+      status: 'open',
+      answer: null,
       context,
     },
     expect.objectContaining({ id: bare.body.id, message: 'A call to copy a site.', context: null }),
   ]);
   expect(await readAsOperator('--since', new Date(Date.parse(body.created_at) + 60_000).toISOString())).toEqual([]);
+});
+
+test('an account reads what became of its own notes', async () => {
+  const [agent, other] = [await fixture.newCaller(), await fixture.newCaller()];
+  const send = async () => (await agent.call('POST', '/v1/feedback', { body: note })).body;
+  const [first, second] = [await send(), await send()];
+  await other.call('POST', '/v1/feedback', { body: note });
+  await asOperator('answer', '--note', first.id, '--status', 'done', '--answer', 'The message names the site.');
+  const { items, next_cursor } = (await agent.call('GET', '/v1/feedback')).body;
+  expect([items, next_cursor]).toEqual([
+    [
+      { ...second, ...note, status: 'open', answer: null, answered_at: null },
+      { ...first, status: 'done', answer: 'The message names the site.', answered_at: expect.any(String) },
+    ],
+    null,
+  ]);
+  await expect(asOperator('answer', '--note', first.id, '--status', 'well')).rejects.toThrow('planned, done');
 });
 
 test('a repeated call stores the note once', async () => {

@@ -31,6 +31,24 @@ test('a fault on many pages is one warning, with five places', async () => {
   expect(counts).toMatchObject({ broken_link: 7, image_without_alt: 14 });
 });
 
+test('each text of a template that is published is a warning', async () => {
+  const footer = '<footer>Call us: [[Your phone\n number]]</footer>';
+  const own = '<pre>[[a]]</pre><code>if [[x]]</code><script>y = [[z]]</script><p>[[ -f a ]] [[1]] [[]] [x] [[a[b]]';
+  const { items, counts } = await warned({
+    'index.html': page(`<img src="data:,a" alt="[[What it shows]]">${footer}${own}`, '<title>Page</title>'),
+    'about.html': page(`<p>It's [[An &amp; with <b>more</b>]], [[Your &quot;own&quot;]]</p>${footer}`),
+  });
+  const warning = (target: string, places: string[]) =>
+    expect.objectContaining({ kind: 'template_text', target, count: places.length, places });
+  expect(items).toEqual([
+    warning('Your "own"', ['about.html']),
+    warning('Your phone number', ['about.html', 'index.html']),
+    warning('What it shows', ['index.html']),
+  ]);
+  expect(counts.template_text).toBe(4);
+  expect(items[2].message).toContain('index.html shows “What it shows” of the template.');
+});
+
 test('warnings that an older release stored are read by cause', async () => {
   const live = await publish(await createSite(owner), { 'index.html': page('') });
   const item = (path: string) => ({ kind: 'broken_link', path, target: '/gone', message: `${path} is wrong.` });

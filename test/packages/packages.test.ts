@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { offeredPackages } from '#providers/sandbox/image/offered-packages.ts';
+import { errorFirst } from '#api/deployments/failure-log.ts';
 import { describe as describeFailure } from '#providers/sandbox/image/runner/failure.mjs';
 import { nearest, packageOf } from '#providers/sandbox/image/runner/offered.mjs';
 import { createFixture } from '#test/api/fixture.ts';
@@ -73,6 +74,19 @@ test.each([
 test('a fault of the site’s own module keeps its own words', () => {
   for (const message of ["Cannot find module './missing.ts'", 'Could not resolve "../a.astro"', 'The oven is cold'])
     expect(describeFailure(new Error(message), '/site', offeredPackages).message).not.toContain('offered');
+});
+
+test('a failed build is one sentence for an owner, and its log begins with the error', () => {
+  const place = 'src/pages/pictures.astro:24:12';
+  const words = "Closing tag '</figur>' has no matching opening tag.";
+  const message = `Build failed with 1 error:\n[plugin astro:build] ${place} CompilerError: ${words}\n    at handle (file:///opt/x.js:67:11)`;
+  const failure = describeFailure(new Error(message), '/site', offeredPackages);
+  expect(failure.message).toBe(`${place}: ${words}`);
+  const steps = '12:00:01 [build] ✓ Completed in 3ms.\n12:00:02 [WARN] [content] No posts.\n  ├─ /about/index.html (+2ms)\n';
+  expect(errorFirst(`${steps}\nThe build failed.\n${failure.text}\n`)).toBe(
+    `${failure.text}\n\nBefore that:\n12:00:02 [WARN] [content] No posts.\n`,
+  );
+  expect(errorFirst(steps)).toBe(steps);
 });
 
 test('the client lists what a folder imports and cannot, and not its aliases', async () => {

@@ -125,6 +125,21 @@ test('an unreadable manifest is a temporary storage error', async () => {
   await expect(manifestOf(deps, deployment)).rejects.toMatchObject({ code: 'storage_error', retryable: true });
 });
 
+test('a version tells from when to when it was live', async () => {
+  const [first, second] = await siteWithVersions(2);
+  if (!first || !second) throw new Error('no versions');
+  await restore(deps.em(), deps, actor, first.id);
+  await restore(deps.em(), deps, actor, first.id);
+  const read = async (id: string) => await deps.em().findOneOrFail(Deployment, { id });
+  const [one, other] = [await read(first.id), await read(second.id)];
+  expect(one.liveSpans).toEqual([
+    { from: expect.any(String), to: other.liveSpans[0]?.from },
+    { from: other.liveSpans[0]?.to, to: null },
+  ]);
+  expect(one.liveAt?.toISOString()).toBe(one.liveSpans[1]?.from);
+  expect(other).toMatchObject({ status: 'retired', liveSpans: [{ to: expect.any(String) }] });
+});
+
 test('restoring the live version keeps it live', async () => {
   const [live] = await siteWithVersions(1);
   if (!live) throw new Error('no version');

@@ -7,7 +7,7 @@ import { size } from '#test/campaigns/size.ts';
 import { build, dataDir, newOwner, openKind, site, siteThatRuns } from './fixture.ts';
 import { casesIn, describeFirst } from './kinds.ts';
 
-const names = ['blank', 'blog', 'business'];
+const names = ['blank', 'blog', 'business', 'portfolio', 'restaurant'];
 
 async function treeOf(name: string, posts: boolean): Promise<Map<string, Buffer>> {
   const template = await readTemplate(name, { title: 'Lighthouse & Sons' });
@@ -37,11 +37,14 @@ describeFirst((kind) => {
       for (const posts of forms(name)) {
         const { outcome, files, log } = await build(sandbox, await treeOf(name, posts));
         expect(outcome, log).toEqual({ status: 'built' });
-        const expected = ['index.html', '404.html', 'favicon.svg', 'robots.txt', 'rss.xml', 'sitemap-index.xml'];
+        const expected = ['index.html', '404.html', 'favicon.svg', 'robots.txt', 'rss.xml', 'sitemap-index.xml', 'share.png', 'privacy/index.html', 'imprint/index.html'];
         expect([...files.keys()]).toEqual(expect.arrayContaining(expected));
         const home = String(files.get('index.html'));
         expect(home).toContain('Lighthouse &amp; Sons');
         expect(home).toContain('<link rel="canonical" href="https://shop.example/">');
+        expect(home).toContain('<meta property="og:image" content="https://shop.example/share.png">');
+        // A text that waits for the owner's own, and no page to book before there is something to book.
+        expect([home.includes('[['), files.has('book/index.html')]).toEqual([true, false]);
         expect(String(files.get('sitemap-0.xml')).includes('/posts/')).toBe(posts);
         for (const [path, bytes] of files) {
           if (!/\.(html|css)$/.test(path)) continue;

@@ -70,20 +70,20 @@ test('every client command that the skill names exists', async () => {
 
 test('each template contains every site file that a page names', async () => {
   const named = [...all.matchAll(/`((?:src|docs)\/[\w./-]+\.(?:json|astro|css|ts))`/g)].map(([, path]) => path ?? '');
-  const made = ['docs/facts.md', 'docs/decisions.md', 'docs/open.md'];
+  const made = ['docs/facts.md', 'docs/decisions.md', 'docs/open.md', 'src/pages/imprint.astro', 'src/pages/privacy.astro'];
   expect(named).toContain('src/pages/favicon.svg.ts');
   for (const { name } of await listTemplates()) {
     const template = await readTemplate(name, { title: 'T' });
-    for (const path of [...new Set(named), 'docs/site.md', 'astro.config.mjs'])
+    for (const path of [...new Set(named), ...made, 'docs/site.md', 'astro.config.mjs'])
       expect([name, path, template?.source.has(path)]).toEqual([name, path, true]);
     for (const path of made) expect(all).toContain(path);
     expect(textOf('stages/brief.md')).toContain(`\`${name}\``);
   }
   const business = await readTemplate('business', { title: 'T' });
   expect([
-    business?.source.has('src/pages/book.astro'),
+    business?.source.has('src/pages/[book].astro'),
     JSON.parse(String(business?.source.get('src/site.json'))),
-  ]).toEqual([true, expect.objectContaining({ form: '' })]);
+  ]).toEqual([true, expect.objectContaining({ form: '', bookings: expect.objectContaining({ open: false }) })]);
 });
 
 test('the font families that the skill recommends are installed in every site', async () => {

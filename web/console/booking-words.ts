@@ -108,3 +108,18 @@ export function intakeRows({ services }: TimetableShown, { service, intake }: Bo
       html`<dt>${labels.find((one) => one.name === name)?.label ?? name}</dt><dd>${typeof value === 'string' ? value : value.join(', ')}</dd>`,
   );
 }
+
+/** What says how a visitor can be reached: by a reply to the e-mail about their booking, if there was one. */
+export type Visited = {
+  visitor: { name: string } | null;
+  reference: string;
+  notice: string | null;
+  created_by: string | null;
+};
+
+/** For the site's people, where no e-mail tells the visitor. `what` completes "tell them …". */
+export function toTell({ visitor, reference, notice, created_by: by }: Visited, what: string): string {
+  const how =
+    notice && !by ? `by replying to the e-mail “New booking” with the reference ${reference}` : 'in person or by phone';
+  return `${visitor?.name ?? 'The visitor'} gets no e-mail about this. Please tell them ${what}, ${how}.`;
+}

@@ -122,7 +122,7 @@ async function readPages(
 function inspectPage(
   found: Findings,
   path: string,
-  { hasTitle, imagesWithoutAlt, links, actions, forms, base, whole }: PageFacts,
+  { hasTitle, imagesWithoutAlt, links, actions, forms, templateTexts, base, whole }: PageFacts,
   { origins, baseUrl, leads }: Pick<Inspected, 'origins' | 'baseUrl'> & { leads: (path: string) => boolean },
 ): void {
   const shown = printable(path);
@@ -137,6 +137,13 @@ function inspectPage(
       { count: imagesWithoutAlt },
     );
   }
+  for (const text of templateTexts)
+    found.add(
+      'template_text',
+      path,
+      `${shown} shows “${printable(text)}” of the template. Put the owner’s own words there, or remove it.`,
+      { target: printable(text) },
+    );
   const [origin = 'http://site.invalid'] = origins;
   const page = URL.parse(
     path

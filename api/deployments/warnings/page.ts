@@ -10,6 +10,8 @@ export type PageFacts = {
   /** Addresses that the page's forms send to, and the ids of forms that our element shows. */
   actions: Set<string>;
   forms: Set<string>;
+  /** What stands in double square brackets: text of a template that waits for the owner's own. */
+  templateTexts: Set<string>;
   base: string | undefined;
   /** Whether the page was read to its end. */
   whole: boolean;
@@ -19,6 +21,14 @@ const bytesMax = 1024 * 1024;
 const linksMax = 500;
 const linkLengthMax = 2_000;
 const formsMax = 50;
+const templateTextsMax = 100;
+const textBytesMax = 4_096;
+// A letter follows the brackets, unlike in shell scripts and in links of wikis.
+const templateText = /\[\[(\p{L}[^[\]]{0,200})\]\]/gu;
+/** Attributes that a visitor reads, hears, or sees in search results. */
+const readAttributes = ['alt', 'title', 'aria-label', 'content', 'placeholder'];
+/** Their text is not written for visitors, or is an example. */
+const unread = new Set(['script', 'style', 'code', 'pre', 'template', 'textarea']);
 // Beyond this the parser's work grows with the square of the page's size.
 const depthMax = 512;
 
@@ -66,26 +76,37 @@ const noFacts = (): PageFacts => ({
   links: new Set(),
   actions: new Set(),
   forms: new Set(),
+  templateTexts: new Set(),
   base: undefined,
   whole: true,
 });
 
 /** A parser that adds to `facts`. */
 function createPageParser(facts: PageFacts) {
-  const inside = { depth: 0, title: false, drawing: 0 };
+  const inside = { depth: 0, title: false, drawing: 0, unread: 0, text: '' };
+  // A text arrives in pieces, and ends with the next tag.
+  const endText = () => {
+    addTemplateTexts(facts, inside.text);
+    inside.text = '';
+  };
   const parser = new Parser(
     {
       onopentag(name, attributes) {
+        endText();
         inside.depth += 1;
+        if (unread.has(name)) inside.unread += 1;
         if (name === 'svg') inside.drawing += 1;
         if (name === 'title' && inside.drawing === 0) inside.title = true;
         addElement(facts, name, attributes);
       },
       ontext(text) {
         if (inside.title && text.trim() !== '') facts.hasTitle = true;
+        if (inside.unread === 0 && inside.text.length < textBytesMax) inside.text += text;
       },
       onclosetag(name) {
+        endText();
         inside.depth -= 1;
+        if (unread.has(name)) inside.unread = Math.max(0, inside.unread - 1);
         if (name === 'title') inside.title = false;
         if (name === 'svg') inside.drawing = Math.max(0, inside.drawing - 1);
       },
@@ -99,7 +120,14 @@ function createPageParser(facts: PageFacts) {
   };
 }
 
+function addTemplateTexts(facts: PageFacts, text: string): void {
+  if (!text.includes('[[')) return;
+  for (const [, words = ''] of text.matchAll(templateText))
+    if (facts.templateTexts.size < templateTextsMax) facts.templateTexts.add(words.replace(/\s+/g, ' ').trim());
+}
+
 function addElement(facts: PageFacts, name: string, attributes: Record<string, string>): void {
+  for (const read of readAttributes) addTemplateTexts(facts, attributes[read] ?? '');
   if (name === 'base' && facts.base === undefined && attributes.href) facts.base = attributes.href;
   if (name === 'img' && attributes.alt === undefined && !isHidden(attributes)) facts.imagesWithoutAlt += 1;
   for (const link of linksOf(name, attributes)) if (facts.links.size < linksMax) facts.links.add(link);

@@ -56,6 +56,7 @@ export const table: Record<string, Entry> = {
   'POST /v1/billing/portal': { rule: 'tokens', refusal: 'billing_disabled' },
   'GET /v1/skill': tokens,
   'GET /v1/skill/{path}': { rule: 'tokens', path: () => ({ path: 'SKILL.md' }) },
+  'GET /v1/feedback': tokens,
   'POST /v1/feedback': { rule: 'tokens', body: { kind: 'defect', message: 'Something is broken.' } },
   'POST /v1/tokens': { rule: 'tokens', body: { name: 'Another' } },
   'GET /v1/tokens': tokens,

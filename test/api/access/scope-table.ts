@@ -15,6 +15,7 @@ export const scopeTable: Record<Need, readonly string[]> = {
   any: [
     'GET /v1/account',
     'GET /v1/billing',
+    'GET /v1/feedback',
     'POST /v1/feedback',
     'GET /v1/inbox',
     'GET /v1/invitations',

@@ -21,7 +21,7 @@ const offered = readOffered(dirname(import.meta.dirname));
 /** @param {unknown} error */
 function fail(error) {
   const { message, text } = describe(error, order.root, offered);
-  console.error(`\n${text}`);
+  console.error(`\nThe build failed.\n${text}`);
   try {
     writeSync(3, JSON.stringify({ message }));
   } catch {

@@ -68,11 +68,16 @@ function missingPackage(summary) {
 }
 
 /**
- * The first sentences, without the bundler's error count before them and its code frame after them.
+ * The first sentences, without the bundler's error count and names before them, and its code frame and calls after them.
  * @param {string} summary
  */
 function shorten(summary) {
-  const words = summary.replace(/^Build failed with \d+ errors?:\s*/, '').split(/[\u2500-\u257f]/)[0] ?? '';
+  const words =
+    summary
+      .replace(/^Build failed with \d+ errors?:\s*/, '')
+      .replace(/^\[(?:plugin )?[\w@/:.-]+\]\s*/, '')
+      .split(/[\u2500-\u257f]|\n\s+at /)[0]
+      ?.replace(/^(\S+:\d+:\d+)\s+\w*Error: /, '$1: ') ?? '';
   return words.replaceAll('**', '').replace(/\s+/g, ' ').trim().slice(0, 600);
 }
 
