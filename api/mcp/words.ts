@@ -55,6 +55,7 @@ export const otherWords: Readonly<Record<string, string>> = {
   'deployment.restore': 'roll back rollback undo revert previous earlier version',
   'domain.onboard': 'own address custom domain name dns connect',
   'feedback.create': 'report bug problem complaint wish missing',
+  'feedback.list': 'report state answer what became',
   'form.create': 'contact enquiry enquiries inquiry message newsletter sign-up',
   'form.submissions': 'enquiries enquiry inquiries contact messages answers csv export',
   'payment.create': 'invoice pay link charge money deposit',

@@ -51,6 +51,7 @@ export const operations = {
   'domain.read': 'GET /v1/domains/{id}',
   'domain.remove': 'DELETE /v1/domains/{id}',
   'feedback.create': 'POST /v1/feedback',
+  'feedback.list': 'GET /v1/feedback',
   'form.challenge': 'GET /f/{form_id}/challenge',
   'form.create': 'POST /v1/sites/{id}/forms',
   'form.delete': 'DELETE /v1/forms/{id}',

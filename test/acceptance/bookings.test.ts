@@ -59,7 +59,11 @@ test('a visitor books a seat, receives both mails, and cancels with the link', {
   });
   const fields = [{ name: 'name', label: 'Your name', kind: 'text', required: true }];
   const { body: form } = await post(`/v1/sites/${site.id}/forms`, { name: 'Contact', fields });
-  await change(site, 'src/site.json', JSON.stringify({ ...facts, form: form.action_url, bookings: { ...facts.bookings, open: true } }));
+  await change(
+    site,
+    'src/site.json',
+    JSON.stringify({ ...facts, form: form.action_url, bookings: { ...facts.bookings, open: true } }),
+  );
   expect((await publish(site)).body.status).toBe('live');
   await expectPage(site, '/book/', 'frontage-booking');
 

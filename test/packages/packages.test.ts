@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { offeredPackages } from '#providers/sandbox/image/offered-packages.ts';
 import { errorFirst } from '#api/deployments/failure-log.ts';
+import { offeredPackages } from '#providers/sandbox/image/offered-packages.ts';
 import { describe as describeFailure } from '#providers/sandbox/image/runner/failure.mjs';
 import { nearest, packageOf } from '#providers/sandbox/image/runner/offered.mjs';
 import { createFixture } from '#test/api/fixture.ts';
@@ -82,7 +82,8 @@ test('a failed build is one sentence for an owner, and its log begins with the e
   const message = `Build failed with 1 error:\n[plugin astro:build] ${place} CompilerError: ${words}\n    at handle (file:///opt/x.js:67:11)`;
   const failure = describeFailure(new Error(message), '/site', offeredPackages);
   expect(failure.message).toBe(`${place}: ${words}`);
-  const steps = '12:00:01 [build] ✓ Completed in 3ms.\n12:00:02 [WARN] [content] No posts.\n  ├─ /about/index.html (+2ms)\n';
+  const steps =
+    '12:00:01 [build] ✓ Completed in 3ms.\n12:00:02 [WARN] [content] No posts.\n  ├─ /about/index.html (+2ms)\n';
   expect(errorFirst(`${steps}\nThe build failed.\n${failure.text}\n`)).toBe(
     `${failure.text}\n\nBefore that:\n12:00:02 [WARN] [content] No posts.\n`,
   );

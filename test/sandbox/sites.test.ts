@@ -37,7 +37,17 @@ describeFirst((kind) => {
       for (const posts of forms(name)) {
         const { outcome, files, log } = await build(sandbox, await treeOf(name, posts));
         expect(outcome, log).toEqual({ status: 'built' });
-        const expected = ['index.html', '404.html', 'favicon.svg', 'robots.txt', 'rss.xml', 'sitemap-index.xml', 'share.png', 'privacy/index.html', 'imprint/index.html'];
+        const expected = [
+          'index.html',
+          '404.html',
+          'favicon.svg',
+          'robots.txt',
+          'rss.xml',
+          'sitemap-index.xml',
+          'share.png',
+          'privacy/index.html',
+          'imprint/index.html',
+        ];
         expect([...files.keys()]).toEqual(expect.arrayContaining(expected));
         const home = String(files.get('index.html'));
         expect(home).toContain('Lighthouse &amp; Sons');

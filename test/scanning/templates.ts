@@ -5,7 +5,9 @@ import { join } from 'node:path';
 const folder = join(import.meta.dirname, '../../templates');
 
 export const templateNames = (): string[] =>
-  readdirSync(folder, { withFileTypes: true }).flatMap((one) => (one.isDirectory() && one.name !== 'shared' ? [one.name] : []));
+  readdirSync(folder, { withFileTypes: true }).flatMap((one) =>
+    one.isDirectory() && one.name !== 'shared' ? [one.name] : [],
+  );
 
 /** Pages of it as if they were built: what Astro leaves of a component is what stands in it. */
 export async function readTemplate(name: string): Promise<Record<string, string>> {

@@ -57,7 +57,7 @@ test('every client command that the skill names exists', async () => {
   const own = [...bundleClient().matchAll(/^ {2}use: "frontage ([\w-]+)/gm)].map(([, name]) => name);
   expect(own).toContain('publish');
   const calls = operations.map((operation) => operation.replaceAll('_', '-').replace('.', ' '));
-  const named = [...all.matchAll(/node (?:\.\.\/)?frontage\.mjs ([^\n`#]+)/g)].map(([, words = '']) =>
+  const named = [...all.matchAll(/(?:node (?:\.\.\/)?frontage\.mjs|`frontage) ([^\n`#]+)/g)].map(([, words = '']) =>
     words.split(' '),
   );
   expect(named.length).toBeGreaterThan(6);
@@ -70,7 +70,13 @@ test('every client command that the skill names exists', async () => {
 
 test('each template contains every site file that a page names', async () => {
   const named = [...all.matchAll(/`((?:src|docs)\/[\w./-]+\.(?:json|astro|css|ts))`/g)].map(([, path]) => path ?? '');
-  const made = ['docs/facts.md', 'docs/decisions.md', 'docs/open.md', 'src/pages/imprint.astro', 'src/pages/privacy.astro'];
+  const made = [
+    'docs/facts.md',
+    'docs/decisions.md',
+    'docs/open.md',
+    'src/pages/imprint.astro',
+    'src/pages/privacy.astro',
+  ];
   expect(named).toContain('src/pages/favicon.svg.ts');
   for (const { name } of await listTemplates()) {
     const template = await readTemplate(name, { title: 'T' });

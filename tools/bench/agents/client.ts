@@ -1,0 +1,88 @@
+/** An agent with a terminal and the client: each step is a command. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { operations } from '#rules/calls/operations.ts';
+import { parse } from './http.ts';
+import { requireOutcome, type Surface, size } from './surface.ts';
+import { filled, type Step } from './task.ts';
+
+export async function clientSurface(baseUrl: string, token: string): Promise<Surface> {
+  const home = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
+  const program = join(home, 'frontage.mjs');
+  await writeFile(program, await (await fetch(`${baseUrl}/skill/bin/frontage.mjs`)).text());
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+    XDG_CACHE_HOME: home,
+    FRONTAGE_TOKEN: token,
+  };
+  const run = (args: string[]) =>
+    new Promise<{ failed: boolean; out: string; err: string }>((resolve) => {
+      execFile(process.execPath, [program, ...args], { cwd: home, env, maxBuffer: 64 * 1024 ** 2 }, (error, out, err) =>
+        resolve({ failed: error !== null, out, err }),
+      ).stdin?.end();
+    });
+  /** Nouns whose help the agent has read. */
+  const seen = new Set<string>();
+
+  async function help(step: Step) {
+    if (step.operation === 'site.publish' || seen.has(step.operation)) return { calls: 0, bytes: 0 };
+    seen.add(step.operation);
+    const args = [...wordsOf(step), '--help'];
+    const { out, err } = await run(args);
+    return { calls: 1, bytes: size(args.join(' '), out, err) };
+  }
+
+  async function once(step: Step, known: Map<string, unknown>) {
+    const args = commandOf(step, known);
+    const { failed, out, err } = await run(args);
+    const parsed = parse(out);
+    const code = failed ? (/\((\w+)\)/.exec(err)?.[1] ?? parsed?.error?.code ?? 'failed') : undefined;
+    requireOutcome(step, code, `${args.join(' ')}\n${err}${out}`);
+    known.set(step.operation, out);
+    if (step.as) known.set(step.as, parsed ?? out);
+    return size(args.join(' '), out, err);
+  }
+
+  return {
+    name: 'client',
+    async start() {
+      const { out, err } = await run(['--help']);
+      return { calls: 1, bytes: size(out, err) };
+    },
+    async run(_what, steps, known) {
+      const cost = { calls: 0, bytes: 0 };
+      for (const step of steps) {
+        const read = await help(step);
+        cost.calls += 1 + read.calls;
+        cost.bytes += read.bytes + (await once(step, known));
+      }
+      return cost;
+    },
+    close: () => rm(home, { recursive: true, force: true }),
+  };
+}
+
+const wordsOf = ({ operation }: Step) => operation.replaceAll('_', '-').split('.');
+
+function commandOf(step: Step, known: Map<string, unknown>): string[] {
+  const given = filled(step.arguments ?? {}, known) as Record<string, unknown>;
+  const path = operations[step.operation].split(' ')[1] ?? '';
+  const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const flags = Object.entries(given)
+    .filter(([name]) => !parts.includes(name))
+    .flatMap(([name, value]) => {
+      const values =
+        Array.isArray(value) && value.every((one) => typeof one === 'string') && name === 'path' ? value : [value];
+      return values.flatMap((one) => [`--${name.replaceAll('_', '-')}`, textOf(one)]);
+    });
+  const words = step.operation === 'site.publish' ? ['publish'] : wordsOf(step);
+  const quiet = step.operation === 'site.publish' ? ['--quiet'] : [];
+  const shape = step.as ? ['--json'] : [];
+  return [...words, ...parts.map((name) => String(given[name])), ...flags, ...quiet, ...shape];
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
