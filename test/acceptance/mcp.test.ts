@@ -2,7 +2,9 @@
  * An agent that knows only an address creates its owner's site with MCP tools alone: `/llms.txt` names `/mcp`.
  * @module-tag chromium
  */
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -49,13 +51,16 @@ async function picture(of: Page, what: string): Promise<void> {
   }
 }
 
+/** Newest first. */
+async function mailsTo(address: string): Promise<{ text: string }[]> {
+  const answer = await fetch(`${stack.mailUrl}/messages?to=${encodeURIComponent(address)}`);
+  return ((await answer.json()) as { items: { text: string }[] }).items;
+}
+
 async function linkMailedTo(address: string): Promise<string> {
   let link: string | undefined;
   const read = async () => {
-    const { items } = (await (await fetch(`${stack.mailUrl}/messages?to=${encodeURIComponent(address)}`)).json()) as {
-      items: { text: string }[];
-    };
-    link = /https?:\/\/\S+/.exec(items[0]?.text ?? '')?.[0];
+    link = /https?:\/\/\S+/.exec((await mailsTo(address))[0]?.text ?? '')?.[0];
     return link;
   };
   await expect.poll(read, { timeout: 60_000, interval: 100 }).toBeTypeOf('string');
@@ -195,6 +200,42 @@ test('the client adds a domain, names the DNS records to set, and attaches it', 
   await expect.poll(check, { timeout: 90_000, interval: 5_500 }).toMatchObject(done);
   const { body: attached } = await agent.call('domain_attach', { id: brought.id, site_id: siteId });
   expect(attached.site_id).toBe(siteId);
+});
+
+test('calls in parallel after the hour refresh the access once', async () => {
+  client.spoil();
+  const accounts = await Promise.all([1, 2, 3, 4].map(() => agent.call('account_read')));
+  expect(accounts.map(({ body }) => body?.email)).toEqual([1, 2, 3, 4].map(() => owner.email));
+  expect((await agent.tools()).length).toBeGreaterThan(10);
+});
+
+test('the official Python SDK connects, lists, calls and refreshes', { tags: 'mcp-python', timeout: 60_000 }, async () => {
+  const program = spawn(await pathOf('mcp-python'), [join(import.meta.dirname, 'sdk.py'), mcpUrl]);
+  let [out, err] = ['', ''];
+  program.stdout.on('data', (part) => {
+    out += part;
+  });
+  program.stderr.on('data', (part) => {
+    err += part;
+  });
+  const ended = once(program, 'close');
+  await expect.poll(() => out || err, { timeout: 30_000 }).toMatch(/^http\S+\n/);
+  const tab = await chrome.newPage();
+  await tab.goto(out.trim());
+  await tab.fill('input[name=email]', owner.email);
+  const before = (await mailsTo(owner.email)).length;
+  await tab.click('text=Send me a link');
+  await expect.poll(async () => (await mailsTo(owner.email)).length, { timeout: 60_000 }).toBe(before + 1);
+  await tab.goto(await linkMailedTo(owner.email));
+  await tab.click('button:has-text("Sign in")');
+  await tab.click('text=Give access');
+  await tab.waitForSelector('text=You are back at your program');
+  await tab.close();
+  await ended;
+  const [, answer = ''] = out.trim().split('\n');
+  expect(answer, err).toMatch(/^\{/);
+  const told = JSON.parse(answer);
+  expect(told).toEqual({ tools: expect.arrayContaining(['site_publish']), email: owner.email, refreshed: true });
 });
 
 test('a disconnected client’s next call is refused', async () => {

@@ -12,6 +12,8 @@ import { until } from '#test/stack/until.ts';
 export type OauthClient = {
   agent: Agent;
   tokens(): OAuthTokens | undefined;
+  /** Makes its access token one that has ended; the refresh token still works. */
+  spoil(): void;
   close(): Promise<void>;
 };
 
@@ -46,6 +48,9 @@ export async function connectAs(
   return {
     agent: patient(agentOf(again)),
     tokens: () => held.tokens,
+    spoil() {
+      if (held.tokens) held.tokens = { ...held.tokens, access_token: 'fro_ended' };
+    },
     async close() {
       await again.close();
       listener.close();

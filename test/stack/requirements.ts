@@ -27,7 +27,7 @@ const requirements = {
   ],
   docker: ['apt install docker.io, start dockerd', findDocker],
   dockerd: ['apt install docker.io, run the tests as root', findDockerd],
-  dulwich: ['pip install dulwich==1.2.21, FRONTAGE_TEST_PYTHON=<its Python>', findDulwich],
+  dulwich: ['pip install dulwich==1.2.21, FRONTAGE_TEST_PYTHON=<its Python>', () => findModule('dulwich')],
   h2spec: ['go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible', () => find('h2spec')],
   haproxy: ['apt install haproxy', () => find('haproxy')],
   machines: ['apt install npm iproute2 util-linux, run the tests as root', findMachines],
@@ -37,6 +37,7 @@ const requirements = {
     findNamespaces,
   ],
   node: ['apt install nodejs, beside the Node that runs the tests', findNode],
+  'mcp-python': ['pip install mcp==2.3.0, FRONTAGE_TEST_PYTHON=<its Python>', () => findModule('mcp.client.auth')],
   npm: ['apt install npm', () => find('npm')],
   pebble: ['apt install pebble', async () => pathIn((await import('#tools/local/services/pebble.ts')).findPebble())],
   powerdns: [
@@ -102,7 +103,8 @@ function findMachines(): string | undefined {
   return process.getuid?.() === 0 && programs.every((name) => find(name)) ? find('unshare') : undefined;
 }
 
-function findDulwich(): string | undefined {
+/** A Python that has the module. */
+function findModule(name: string): string | undefined {
   const pythons = [python, '/usr/bin/python3', '/usr/local/bin/python3'];
-  return pythons.find((path) => path && succeeds(path, '-c', 'import dulwich'));
+  return pythons.find((path) => path && succeeds(path, '-c', `import ${name}`));
 }
