@@ -209,7 +209,10 @@ test('calls in parallel after the hour refresh the access once', async () => {
   expect((await agent.tools()).length).toBeGreaterThan(10);
 });
 
-test('the official Python SDK connects, lists, calls and refreshes', { tags: 'mcp-python', timeout: 60_000 }, async () => {
+test('the official Python SDK connects, lists, calls and refreshes', {
+  tags: 'mcp-python',
+  timeout: 60_000,
+}, async () => {
   const program = spawn(await pathOf('mcp-python'), [join(import.meta.dirname, 'sdk.py'), mcpUrl]);
   let [out, err] = ['', ''];
   program.stdout.on('data', (part) => {

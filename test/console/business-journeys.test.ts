@@ -48,7 +48,9 @@ async function moveAndCancel(page: Page, { site, booking, owner }: Business): Pr
   expect((await read()).start).not.toBe(booking.start);
   await follow(page, 'Cancel');
   await press(page, 'Cancel the booking');
-  expect(await notice(page)).toMatch(/^The booking is cancelled\. Grace Hopper gets no e-mail.* tell them that the booking is cancelled/);
+  expect(await notice(page)).toMatch(
+    /^The booking is cancelled\. Grace Hopper gets no e-mail.* tell them that the booking is cancelled/,
+  );
   expect((await read()).status).toBe('cancelled');
 }
 
