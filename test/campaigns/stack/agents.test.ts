@@ -77,7 +77,7 @@ function worldOf({ baseUrl, baseDomain, edgeUrl, mailUrl, visit }: TestStack): W
     return { status: answered.status, text: await answered.text(), headers: Object.fromEntries(answered.headers) };
   }
 
-  async function page(seen: Seen & { page: string }, known: Map<string, unknown>) {
+  async function page(seen: Extract<Seen, { page: string }>, known: Map<string, unknown>) {
     const named = seen.host ? withResults(seen.host, known) : String(valueAt(['site', 'name'], known));
     const host = named.startsWith('http') ? named : `http://${named}.${baseDomain}:${port}`;
     const isSeen = ({ status, text, headers }: Awaited<ReturnType<typeof open>>) =>

@@ -24,7 +24,7 @@ export async function runTasks(
     const cost = { calls: 0, bytes: 0 };
     try {
       for (const part of partsOf(steps)) {
-        if (isVisit(part)) {
+        if (!Array.isArray(part)) {
           await world.visit(part.visitor, known);
           continue;
         }
