@@ -191,12 +191,6 @@ export type CommentPosition = {
   viewport: { width: number; height: number } | null;
 };
 
-export const feedbackKinds = ['defect', 'missing', 'blame'] as const;
-export type FeedbackKind = (typeof feedbackKinds)[number];
-/** `open`: not answered yet. */
-export const feedbackStatuses = ['open', 'planned', 'done', 'declined'] as const;
-export type FeedbackStatus = (typeof feedbackStatuses)[number];
-
 /**
  * `own_key`: a key of the owner's own account with the provider. `connect`: an account that the platform creates there
  * for the owner.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Feedback } from '#db/feedback/feedback.ts';
-import { feedbackKinds, feedbackStatuses } from '#rules/states.ts';
+import { feedbackKinds, feedbackStatuses } from '#rules/feedback.ts';
 
 export const messageLengthMax = 4000;
 export const contextBytesMax = 16_384;

@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
-import type { FeedbackKind, FeedbackStatus } from '#rules/states.ts';
+import type { FeedbackKind, FeedbackStatus } from '#rules/feedback.ts';
 
 /** Feedback about the platform itself, for the operator. */
 export const Feedback = defineEntity({

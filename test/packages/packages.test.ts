@@ -76,7 +76,7 @@ test('a fault of the site’s own module keeps its own words', () => {
     expect(describeFailure(new Error(message), '/site', offeredPackages).message).not.toContain('offered');
 });
 
-test('a failed build is one sentence for an owner, and its log begins with the error', () => {
+test('a failed build is one sentence, and its log begins with the error', () => {
   const place = 'src/pages/pictures.astro:24:12';
   const words = "Closing tag '</figur>' has no matching opening tag.";
   const message = `Build failed with 1 error:\n[plugin astro:build] ${place} CompilerError: ${words}\n    at handle (file:///opt/x.js:67:11)`;

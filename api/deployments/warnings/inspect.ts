@@ -137,13 +137,7 @@ function inspectPage(
       { count: imagesWithoutAlt },
     );
   }
-  for (const text of templateTexts)
-    found.add(
-      'template_text',
-      path,
-      `${shown} shows “${printable(text)}” of the template. Put the owner’s own words there, or remove it.`,
-      { target: printable(text) },
-    );
+  for (const text of templateTexts) found.showsTemplate(path, printable(text));
   const [origin = 'http://site.invalid'] = origins;
   const page = URL.parse(
     path
@@ -200,6 +194,11 @@ function openFindings() {
     ) {
       warnings.counts[kind] = (warnings.counts[kind] ?? 0) + (more.count ?? 1);
       addWarning(warnings.items, { kind, path, message, ...more });
+    },
+    /** A page with a text of a template, which waits for the owner's own. */
+    showsTemplate(path: string, text: string) {
+      const message = `${printable(path)} shows “${text}” of the template. Put the owner’s own words there, or remove it.`;
+      this.add('template_text', path, message, { target: text });
     },
     /** A page that sends to these forms. */
     sends(path: string, forms: ReadonlySet<string>) {

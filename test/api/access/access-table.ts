@@ -117,7 +117,6 @@ export const table: Record<string, Entry> = {
   'GET /v1/sites/{id}/redirects': members,
   'GET /v1/sites/{id}/analytics': members,
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
-
   ...payoutCalls,
   ...ownBookingCalls,
 

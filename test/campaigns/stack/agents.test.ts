@@ -44,7 +44,7 @@ async function costsOn(open: (token: string) => Surface | Promise<Surface>): Pro
   }
 }
 
-test('forty tasks over MCP cost a quarter of the bytes and 60 % of the calls that twenty did', {
+test('forty tasks over MCP cost a quarter of what twenty did', {
   timeout: 600_000,
 }, async () => {
   const costs = await costsOn((token) => mcpSurface(stack.baseUrl, token));

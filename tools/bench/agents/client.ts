@@ -8,45 +8,16 @@ import { parse } from './http.ts';
 import { requireOutcome, type Surface, size } from './surface.ts';
 import { filled, type Step } from './task.ts';
 
+type Ran = { failed: boolean; out: string; err: string };
+type Run = (args: string[]) => Promise<Ran>;
+
 export async function clientSurface(baseUrl: string, token: string): Promise<Surface> {
   const home = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
   const program = join(home, 'frontage.mjs');
   await writeFile(program, await (await fetch(`${baseUrl}/skill/bin/frontage.mjs`)).text());
-  const env = {
-    PATH: process.env.PATH,
-    HOME: home,
-    XDG_CONFIG_HOME: home,
-    XDG_CACHE_HOME: home,
-    FRONTAGE_TOKEN: token,
-  };
-  const run = (args: string[]) =>
-    new Promise<{ failed: boolean; out: string; err: string }>((resolve) => {
-      execFile(process.execPath, [program, ...args], { cwd: home, env, maxBuffer: 64 * 1024 ** 2 }, (error, out, err) =>
-        resolve({ failed: error !== null, out, err }),
-      ).stdin?.end();
-    });
-  /** Nouns whose help the agent has read. */
-  const seen = new Set<string>();
-
-  async function help(step: Step) {
-    if (step.operation === 'site.publish' || seen.has(step.operation)) return { calls: 0, bytes: 0 };
-    seen.add(step.operation);
-    const args = [...wordsOf(step), '--help'];
-    const { out, err } = await run(args);
-    return { calls: 1, bytes: size(args.join(' '), out, err) };
-  }
-
-  async function once(step: Step, known: Map<string, unknown>) {
-    const args = commandOf(step, known);
-    const { failed, out, err } = await run(args);
-    const parsed = parse(out);
-    const code = failed ? (/\((\w+)\)/.exec(err)?.[1] ?? parsed?.error?.code ?? 'failed') : undefined;
-    requireOutcome(step, code, `${args.join(' ')}\n${err}${out}`);
-    known.set(step.operation, out);
-    if (step.as) known.set(step.as, parsed ?? out);
-    return size(args.join(' '), out, err);
-  }
-
+  const run = runnerIn(home, program, token);
+  /** Operations whose help the agent has read. */
+  const seen = new Set<string>(['site.publish']);
   return {
     name: 'client',
     async start() {
@@ -56,14 +27,52 @@ export async function clientSurface(baseUrl: string, token: string): Promise<Sur
     async run(_what, steps, known) {
       const cost = { calls: 0, bytes: 0 };
       for (const step of steps) {
-        const read = await help(step);
-        cost.calls += 1 + read.calls;
-        cost.bytes += read.bytes + (await once(step, known));
+        if (!seen.has(step.operation)) {
+          seen.add(step.operation);
+          cost.calls += 1;
+          cost.bytes += await help(run, step);
+        }
+        cost.calls += 1;
+        cost.bytes += await once(run, step, known);
       }
       return cost;
     },
     close: () => rm(home, { recursive: true, force: true }),
   };
+}
+
+function runnerIn(home: string, program: string, token: string): Run {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+    XDG_CACHE_HOME: home,
+    FRONTAGE_TOKEN: token,
+  };
+  const options = { cwd: home, env, maxBuffer: 64 * 1024 ** 2 };
+  return (args) =>
+    new Promise((resolve) => {
+      execFile(process.execPath, [program, ...args], options, (error, out, err) =>
+        resolve({ failed: error !== null, out, err }),
+      ).stdin?.end();
+    });
+}
+
+async function help(run: Run, step: Step): Promise<number> {
+  const args = [...wordsOf(step), '--help'];
+  const { out, err } = await run(args);
+  return size(args.join(' '), out, err);
+}
+
+async function once(run: Run, step: Step, known: Map<string, unknown>): Promise<number> {
+  const args = commandOf(step, known);
+  const { failed, out, err } = await run(args);
+  const parsed = parse(out);
+  const code = failed ? (/\((\w+)\)/.exec(err)?.[1] ?? parsed?.error?.code ?? 'failed') : undefined;
+  requireOutcome(step, code, `${args.join(' ')}\n${err}${out}`);
+  known.set(step.operation, out);
+  if (step.as) known.set(step.as, parsed ?? out);
+  return size(args.join(' '), out, err);
 }
 
 const wordsOf = ({ operation }: Step) => operation.replaceAll('_', '-').split('.');

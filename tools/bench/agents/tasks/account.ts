@@ -1,5 +1,5 @@
 /** Access, people, design directions, and the end of a site. */
-import { from, site, type Task } from '../task.ts';
+import { from, site, type Task } from '#tools/bench/agents/task.ts';
 
 export const account: Task[] = [
   {

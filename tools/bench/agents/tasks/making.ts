@@ -1,5 +1,5 @@
 /** A site is made, changed, shown and put back. `before` is the number of calls that an agent took for it in 2026-11-22's review. */
-import { from, type Step, site, type Task } from '../task.ts';
+import { from, type Step, site, type Task } from '#tools/bench/agents/task.ts';
 
 const publish = (scope: 'site' | 'posts' = 'site'): Step => ({
   operation: 'site.publish',

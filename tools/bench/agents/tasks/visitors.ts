@@ -1,5 +1,5 @@
 /** What visitors leave is read and answered: enquiries, bookings, photos, comments. */
-import { from, site, type Task } from '../task.ts';
+import { from, site, type Task } from '#tools/bench/agents/task.ts';
 
 const fields = [
   { name: 'name', label: 'Your name', kind: 'text', required: true },
