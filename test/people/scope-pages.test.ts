@@ -113,7 +113,7 @@ test.each(looks)('an owner allows a refused call once, from its link, $width px,
   await page.getByText('Allowed once').waitFor();
   expect([(await change()).status, (await change()).status]).toEqual([200, 403]);
   await goTo(page, '/account/agents');
-  await page.getByText('one website · may change them').waitFor();
+  await page.getByText('one website · may change it').waitFor();
   await look(page, 'account', shown);
   await page.context().close();
 });

@@ -8,7 +8,7 @@ export function accessRequest(data: { link: string; agentName: string; askedFrom
     preview: 'Approve it with the code that your agent shows you, or refuse it.',
     heading: 'An agent is requesting access to your websites',
     blocks: [
-      'The agent gave this name, and its request came from this IP address:',
+      'The agent gave this name, and its request came from this network address:',
       {
         facts: [
           ['Agent', data.agentName],

@@ -28,7 +28,7 @@ export function domainLive({ domain, address, isAgain, account, choices }: Domai
     blocks: [
       shows,
       ...(isAgain ? ['Its DNS is right again. There is nothing left to do.'] : []),
-      ...accountButton(account, 'See your domains'),
+      ...accountButton(account, 'See the domain'),
     ],
     footer: domainFooter,
     choices,

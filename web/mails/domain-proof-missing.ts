@@ -25,7 +25,7 @@ export function domainProofMissing({ domain, recordName, value, account }: Domai
         ],
       },
       'Your website stays online. If the record is still missing after 24 hours, another account that can change the DNS of this domain can claim it. To keep the domain, set the record again at your DNS provider and leave it there.',
-      ...accountButton(account, 'See your domains'),
+      ...accountButton(account, 'See the domain'),
     ],
     footer: domainFooter,
   });

@@ -44,7 +44,7 @@ export const noSiteChosen = 'Choose at least one website, or all of them.';
 export function scopeLine({ sites, access, payouts, account }: Scope): string {
   return [
     sites === 'all' ? 'all websites' : counted(sites.length),
-    access === 'write' ? 'may change them' : 'may only read',
+    access === 'write' ? `may change ${sites.length === 1 ? 'it' : 'them'}` : 'may only read',
     ...(payouts ? ['decides where money goes'] : []),
     ...(account ? ['may change the account'] : []),
   ].join(' · ');

@@ -101,7 +101,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
     {
       data: {
         agent: 'Claude',
-        may: 'one website · may change them',
+        may: 'one website · may change it',
         websites: [hostname],
         givenBy: null,
         ends: 'when you end it',
