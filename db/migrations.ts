@@ -64,6 +64,7 @@ import { MailChoices } from './migrations/2026-11-26-mails23a-mail-choices.ts';
 import { PeriodicMails } from './migrations/2026-11-26-mails23b-periodic-mails.ts';
 import { MovedBy } from './migrations/2026-11-26-moves23-moved-by.ts';
 import { PageColors } from './migrations/2026-11-26-page23-page-colors.ts';
+import { CommentAuthorNames } from './migrations/2026-11-27-comments-author-names.ts';
 import { CommentsMailedAgain } from './migrations/2026-11-27-comments-mailed-again.ts';
 import { FeedbackAnswers } from './migrations/2026-11-27-feedback-answers.ts';
 import { LiveSpans } from './migrations/2026-11-27-live-spans.ts';
@@ -143,4 +144,5 @@ export const migrationsList = [
   { name: '2026-11-27-comments-mailed-again', class: CommentsMailedAgain },
   { name: '2026-11-27-live-spans', class: LiveSpans },
   { name: '2026-11-27-feedback-answers', class: FeedbackAnswers },
+  { name: '2026-11-27-comments-author-names', class: CommentAuthorNames },
 ];

@@ -16,7 +16,7 @@ import { type CommentInput, commentInput, commentQuery, replyInput, threadSchema
 export function commentRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
   const replay = async ({ em, actor }: FastifyRequest, id: string) =>
-    threadView(await loadThread(em, actor, id), config);
+    threadView(await loadThread(em, actor, id), config, actor);
 
   app.get(
     '/v1/sites/:id/comments',
@@ -40,7 +40,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
       const list = ['comments', site.id, status ?? '', since?.toISOString() ?? ''];
       const { rows, next_cursor } = await page(config.secret, list, query, newestFirst(em, CommentThread, where), byId);
       await em.populate(rows, ['messages.account']);
-      return { items: rows.map((thread) => threadView(thread, config)), next_cursor };
+      return { items: rows.map((thread) => threadView(thread, config, actor)), next_cursor };
     },
   );
 
@@ -63,7 +63,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
         response: { 200: threadSchema },
       },
     },
-    async (request) => threadView(await write(request, request.params.id, request.body), config),
+    async (request) => threadView(await write(request, request.params.id, request.body), config, request.actor),
   );
 
   app.post(
@@ -81,7 +81,8 @@ export function commentRoutes(app: Api, deps: Deps): void {
       const { em, params, body } = request;
       const input = { messageId: request.newId('msg'), message: body.message };
       const thread = await loadThread(em, request.actor, params.id);
-      return threadView(await replyTo(em, deps, await authorOf(request, thread.site.id), params.id, input), config);
+      const author = await authorOf(request, thread.site.id);
+      return threadView(await replyTo(em, deps, author, params.id, input), config, author);
     },
   );
 

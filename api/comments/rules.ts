@@ -17,8 +17,8 @@ import { isId } from '#runtime/ids.ts';
 import { storePicture } from './picture.ts';
 import type { CommentInput } from './schemas.ts';
 
-/** The author, and whether a person or an agent. */
-export type Author = Person & { kind: AuthorKind };
+/** The author, and whether a person or an agent. `name`: what a reviewer typed as their name. */
+export type Author = Person & { kind: AuthorKind; name?: string | undefined };
 
 const messagesMax = 500;
 /** Characters of all messages of a thread together: a page of the list contains 200 whole threads. */
@@ -136,12 +136,13 @@ async function changeThread(
 
 function addMessage(
   tx: EntityManager,
-  { accountId, kind }: Author,
+  { accountId, kind, name, via }: Author,
   thread: CommentThread,
   { id, body, now }: { id: string; body: string; now: Date },
 ): void {
   const account = tx.getReference(Account, accountId);
-  tx.create(CommentMessage, { id, thread, account, authorKind: kind, body, createdAt: now });
+  const authorName = name ?? via?.name ?? null;
+  tx.create(CommentMessage, { id, thread, account, authorKind: kind, authorName, body, createdAt: now });
   thread.changedAt = now;
 }
 

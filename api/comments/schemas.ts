@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { Person } from '#api/access.ts';
 import { pageQuery } from '#api/pagination.ts';
-import { instant, moment } from '#api/schemas.ts';
+import { instant, moment, plainName } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { CommentThread } from '#db/comments/comment-thread.ts';
+import { containsAddress } from '#rules/addresses-in-text.ts';
 import { commentStatuses } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 
@@ -10,6 +12,8 @@ const noteLengthMax = 500;
 const bodyLengthMax = 4000;
 
 export const typedBody = z.string().trim().min(1).max(bodyLengthMax);
+/** The name that a reviewer types: it must not look like a link to those who read it. */
+export const typedName = plainName(60).refine((name) => !containsAddress(name));
 const share = z.number().min(0).max(1);
 const pixels = z.number().min(-1_000_000).max(1_000_000);
 const side = z.number().int().min(1).max(100_000);
@@ -70,6 +74,12 @@ const messageSchema = z.object({
   author_kind: z
     .enum(['owner', 'collaborator', 'agent'])
     .describe('`agent` for a message sent with a token; otherwise the role of the person who wrote it in a browser.'),
+  author_name: z
+    .string()
+    .nullable()
+    .describe(
+      'The name that a reviewer typed, which nobody checks, or that of the agent’s token. The name of a token is null to every account but its own.',
+    ),
   body: z.string(),
   created_at: moment,
 });
@@ -102,8 +112,12 @@ export const threadSchema = z
   })
   .meta({ id: 'CommentThread' });
 
-/** The thread, loaded with its messages and their accounts. */
-export function threadView(thread: CommentThread, { baseUrl }: Pick<Config, 'baseUrl'>): z.output<typeof threadSchema> {
+/** The thread, loaded with its messages and their accounts, as the account of `reader` sees it. */
+export function threadView(
+  thread: CommentThread,
+  { baseUrl }: Pick<Config, 'baseUrl'>,
+  reader: Pick<Person, 'accountId'>,
+): z.output<typeof threadSchema> {
   return {
     id: thread.id,
     site_id: thread.site.id,
@@ -115,10 +129,11 @@ export function threadView(thread: CommentThread, { baseUrl }: Pick<Config, 'bas
       thread.pictureMissing == null
         ? { url: `${baseUrl}/v1/comments/${thread.id}/screenshot` }
         : { missing: thread.pictureMissing },
-    messages: thread.messages.getItems().map(({ id, account, authorKind, body, createdAt }) => ({
+    messages: thread.messages.getItems().map(({ id, account, authorKind, authorName, body, createdAt }) => ({
       id,
       author: (account as Account).name,
       author_kind: authorKind,
+      author_name: authorKind === 'agent' && account.id !== reader.accountId ? null : (authorName ?? null),
       body,
       created_at: createdAt,
     })),

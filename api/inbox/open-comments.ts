@@ -6,11 +6,13 @@ import { type Source, siteIdsIn } from './item.ts';
 // Only the last message of each thread is read.
 const sql = `
   select thread.id, thread.page, thread.changed_at as "changedAt", site.id as "siteId", site.name as "siteName",
-    account.name as author, last.body, draft.slot
+    case when last.author_kind = 'agent' and last.account_id <> ? then account.name
+      else coalesce(last.author_name, account.name) end as author,
+    last.body, draft.slot
   from comment_thread thread
   join site on site.id = thread.site_id and site.status = 'active'
   join lateral (
-    select account_id, author_kind, created_at, body from comment_message
+    select account_id, author_kind, author_name, created_at, body from comment_message
     where thread_id = thread.id order by id desc limit 1) as last on true
   join account on account.id = last.account_id
   left join deployment draft on draft.id = thread.deployment_id and draft.kind = 'draft'
@@ -28,7 +30,7 @@ export const openComments: Source<Row> = {
   kind: 'open_comment',
   select(reader, since, { limit }) {
     const { accountId } = reader;
-    return { sql, values: [siteIdsIn(reader), since, accountId, accountId, limit] };
+    return { sql, values: [accountId, siteIdsIn(reader), since, accountId, accountId, limit] };
   },
   item({ id, page, changedAt, siteId, siteName, author, body, slot }) {
     return {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { actorOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { changeThreadStatus, loadThread, openThread, replyTo } from '#api/comments/rules.ts';
-import { positionInput, threadView, typedBody, typedPage, typedPicture } from '#api/comments/schemas.ts';
+import { positionInput, threadView, typedBody, typedName, typedPage, typedPicture } from '#api/comments/schemas.ts';
 import { idParams } from '#api/schemas.ts';
 import { CommentThread } from '#db/comments/comment-thread.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -30,13 +30,18 @@ const reasons = {
 } as const;
 
 const newThread = z.strictObject({
+  author_name: z.string().max(1000).optional(),
   page: typedPage,
   body: typedBody,
   position: positionInput,
   screenshot_base64: typedPicture.optional(),
   missing: z.enum(['slow', 'large', 'failed']).optional(),
 });
-const change = z.strictObject({ message: typedBody.optional(), action: z.enum(['resolve', 'reopen']).optional() });
+const change = z.strictObject({
+  author_name: z.string().max(1000).optional(),
+  message: typedBody.optional(),
+  action: z.enum(['resolve', 'reopen']).optional(),
+});
 
 /** Before the routes: authenticates by the secret. */
 export function requireReview(scope: Api, deps: Deps): void {
@@ -53,11 +58,11 @@ export function overlayRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
 
   app.get('/review/threads', { config: { operation: 'review.threads' }, schema: { hide: true } }, async (request) => {
-    const { site } = reviewer(request);
+    const { site, author } = reviewer(request);
     const where = { site: site.id };
     const options = { orderBy: { id: 'desc' }, limit: threadsMax, populate: ['messages.account'] } as const;
     const threads = await request.em.find(CommentThread, where, options);
-    return { threads: threads.map((thread) => threadView(thread as CommentThread, config)) };
+    return { threads: threads.map((thread) => threadView(thread as CommentThread, config, author)) };
   });
 
   app.post(
@@ -68,9 +73,9 @@ export function overlayRoutes(app: Api, deps: Deps): void {
     },
     async (request) => {
       const { site, author, link } = reviewer(request);
-      const { missing, screenshot_base64: picture, ...words } = request.body;
+      const { missing, screenshot_base64: picture, author_name, ...words } = request.body;
       const { deploymentId } = await reviewTargetOf(request.em, deps, site, link.slot ?? null);
-      const thread = await openThread(request.em, deps, author, site.id, {
+      const thread = await openThread(request.em, deps, { ...author, name: readName(author_name) }, site.id, {
         id: request.newId('thread'),
         messageId: request.newId('msg'),
         ...words,
@@ -80,7 +85,7 @@ export function overlayRoutes(app: Api, deps: Deps): void {
         deploymentId,
       });
       request.answeredId = thread.id;
-      return { thread: threadView(thread, config) };
+      return { thread: threadView(thread, config, author) };
     },
   );
 
@@ -101,15 +106,28 @@ export function overlayRoutes(app: Api, deps: Deps): void {
       const messageId = request.newId('msg');
       const thread = action
         ? await changeThreadStatus(em, deps, author, params.id, { messageId, action })
-        : await replyTo(em, deps, author, params.id, { messageId, message: message ?? '' });
+        : await replyTo(em, deps, { ...author, name: readName(body.author_name) }, params.id, {
+            messageId,
+            message: message ?? '',
+          });
       request.answeredId = thread.id;
-      return { thread: threadView(thread, config) };
+      return { thread: threadView(thread, config, author) };
     },
   );
 
   async function one(request: FastifyRequest, id: string) {
-    return { thread: threadView(await loadThread(request.em, reviewer(request).author, id), config) };
+    const { author } = reviewer(request);
+    return { thread: threadView(await loadThread(request.em, author, id), config, author) };
   }
+}
+
+/** Throws `invalid_visitor`, in words for the reviewer. */
+function readName(typed: string | undefined): string | undefined {
+  const read = typedName.optional().safeParse(typed);
+  if (read.success) return read.data;
+  throw errors.invalid_visitor(
+    'Enter a name of at most 60 characters, in one line and without a web or e-mail address.',
+  );
 }
 
 function reviewer({ reviewer }: FastifyRequest): Reviewer {

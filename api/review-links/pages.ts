@@ -3,11 +3,14 @@ import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
+import { openCommentsOf } from '#api/comments/counts.ts';
 import { sendError } from '#api/plugins/errors.ts';
 import { originsOf } from '#api/visitors/origins.ts';
+import { previewLabels } from '#db/previews/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 import { handOverPage, reviewFrame } from '#web/overlay/review-frame.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { noticePage } from '#web/pages/notice.ts';
@@ -33,7 +36,8 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
       const { address } = await reviewTargetOf(em, deps, site, link.slot ?? null);
       const seconds = Math.ceil((link.expiresAt.getTime() - deps.clock.now().getTime()) / 1000);
       reply.setCookie(cookieOf(site.publicId), secret, { ...cookieFlags, maxAge: seconds });
-      const marker = new URLSearchParams({ site: site.publicId, for: String(seconds) });
+      const open = (await openCommentsOf(em, [site.id])).get(site.id) ?? 0;
+      const marker = new URLSearchParams({ site: site.publicId, for: String(seconds), open: String(open) });
       return reply
         .header('cache-control', 'no-store')
         .redirect(`${new URL(address).origin}/.frontage/review?${marker}`, 303);
@@ -52,7 +56,11 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
         throw errors.not_found('There is no website with this id at this address.');
       }
       reply.removeHeader('x-frame-options');
-      return sendPage(reply, reviewFrame({ publicId, siteTitle: site.title, origin }));
+      const drafts = (await previewLabels(em, site.id)).map((label) => new URL(siteAddress(deps.config, label)).origin);
+      return sendPage(
+        reply,
+        reviewFrame({ publicId, siteTitle: site.title, origin, isDraft: drafts.includes(origin) }),
+      );
     }),
   );
 

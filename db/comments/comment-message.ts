@@ -11,6 +11,8 @@ export const CommentMessage = defineEntity({
     thread: () => p.manyToOne(CommentThread),
     account: () => p.manyToOne(Account),
     authorKind: p.text().$type<AuthorKind>(),
+    /** What a reviewer typed as their name, or the name of the token. */
+    authorName: p.text().nullable(),
     body: p.text(),
     createdAt: p.datetime(),
   },

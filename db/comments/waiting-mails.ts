@@ -87,18 +87,18 @@ type Marked = { id: string; mailedAt: string | Date | null };
 
 /** The first of these threads, as the e-mail lists them: each with its first comment that was in no e-mail. */
 async function listed(tx: EntityManager, marked: readonly Marked[]): Promise<WaitingComment[]> {
-  const rows = await tx.execute<{ page: string; slot: number | null; body: string }[]>(
-    `select thread.page, draft.slot, comment.body from jsonb_to_recordset(?) as marked(id text, "mailedAt" timestamptz)
+  const rows = await tx.execute<{ page: string; slot: number | null; body: string; name: string | null }[]>(
+    `select thread.page, draft.slot, comment.body, comment.author_name as name from jsonb_to_recordset(?) as marked(id text, "mailedAt" timestamptz)
      join comment_thread thread on thread.id = marked.id
      join lateral (
-       select body from comment_message
+       select body, author_name from comment_message
        where thread_id = thread.id and created_at > coalesce(marked."mailedAt", '-infinity') and author_kind <> 'agent'
        order by id limit 1) as comment on true
      left join deployment draft on draft.id = thread.deployment_id and draft.kind = 'draft'
      order by thread.id limit ${listedMax}`,
     [JSON.stringify(marked)],
   );
-  return rows.map(({ page, slot, body }) => ({ page: lineOf(page), slot, text: lineOf(body) }));
+  return rows.map(({ page, slot, body, name }) => ({ page: lineOf(page), slot, text: lineOf(body), name }));
 }
 
 function lineOf(text: string): string {

@@ -18,7 +18,7 @@ import { daySeconds } from '#rules/time.ts';
 import { html } from '#web/html.ts';
 import { overlayModules } from '#web/overlay/modules.ts';
 import { type PageFile, pageFile } from '#web/page-file.ts';
-import { reviewCookie } from './review-cookie.ts';
+import { reviewCookie, welcomeCookie } from './review-cookie.ts';
 
 export type Reviews = {
   /** The response to a reviewer, or to a browser that becomes or stops being one; undefined for a visitor's request. */
@@ -27,8 +27,10 @@ export type Reviews = {
 
 const folder = '/.frontage/';
 const longestSeconds = 30 * daySeconds;
+const welcomeSeconds = 60;
 /** A public id, as `newPublicId` makes it. */
 const siteKey = /^[0-9a-hjkmnp-tv-z]{16}$/;
+const commentCount = /^\d{1,4}$/;
 /** A path that no parser reads as another host. */
 const ownPath = /^\/(?![/\\])[!-[\]-~]*$/;
 
@@ -44,27 +46,32 @@ export function createReviews({ edge, baseUrl }: { edge: Pick<Edge, 'answer'>; b
     const to = searchParams.get('to') ?? '/';
     const site = searchParams.get('site') ?? '';
     if (!ownPath.test(to)) return answerNothing();
-    if (pathname === `${folder}leave`) return seeOther(to, cookieOf('', 0));
+    if (pathname === `${folder}leave`) return seeOther(to, [cookieOf(reviewCookie, '', 0)]);
     if (pathname !== `${folder}review` || !siteKey.test(site)) return answerNothing();
     const seconds = Math.min(Number(searchParams.get('for')) || 0, longestSeconds);
-    return seeOther(to, cookieOf(site, Math.max(0, Math.floor(seconds))));
+    const open = searchParams.get('open') ?? '';
+    return seeOther(to, [
+      cookieOf(reviewCookie, site, Math.max(0, Math.floor(seconds))),
+      ...(commentCount.test(open) ? [cookieOf(welcomeCookie, open, welcomeSeconds)] : []),
+    ]);
   }
 
-  async function answerReviewer(request: VisitorRequest, site: string): Promise<EdgeResponse> {
+  async function answerReviewer(request: VisitorRequest, review: Review): Promise<EdgeResponse> {
     // The whole, unencoded page: its entity tag and encodings do not apply to the page with the loader.
     const plain = { ...request, fields: { ...request.fields, ...unconditional } };
     const answer = await edge.answer(plain);
     if (!isSitePage(answer)) return await edge.answer(request);
-    return withLoader(answer, baseUrl, site);
+    return withLoader(answer, baseUrl, review);
   }
 
   return {
     answer(request, cookies) {
       if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
       if (request.target.startsWith(folder)) return answerOwn(request);
-      const site = cookies && readCookie(cookies);
+      const site = cookies && readCookie(cookies, reviewCookie);
       if (!site || !siteKey.test(site) || !wantsPage(request.target.split('?', 1)[0] ?? '')) return undefined;
-      return answerReviewer(request, site);
+      const open = readCookie(cookies, welcomeCookie);
+      return answerReviewer(request, { site, open: open && commentCount.test(open) ? open : undefined });
     },
   };
 }
@@ -77,21 +84,25 @@ const unconditional = {
   ifRange: undefined,
 };
 
-function readCookie(cookies: string): string | undefined {
+function readCookie(cookies: string, wanted: string): string | undefined {
   return cookies
     .split(';')
     .map((pair) => pair.trim().split('='))
-    .find(([name]) => name === reviewCookie)?.[1];
+    .find(([name]) => name === wanted)?.[1];
 }
 
-const cookieOf = (value: string, seconds: number) =>
-  `${reviewCookie}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`;
+const cookieOf = (name: string, value: string, seconds: number) =>
+  `${name}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`;
 
-function loaderOf(baseUrl: string, site: string, nonce: string | undefined): Snippet {
+/** The site's public id and, on the first page, the number of its open comments. */
+type Review = { site: string; open: string | undefined };
+
+function loaderOf(baseUrl: string, { site, open }: Review, nonce: string | undefined): Snippet {
   const frame = `${baseUrl}/review/frame/${site}`;
   const allowed = nonce === undefined ? null : html` nonce="${nonce}"`;
+  const count = open === undefined ? null : html` data-frontage-open="${open}"`;
   const { markup } =
-    html`<script type="module" src="${folder}overlay/loader.js" data-frontage-frame="${frame}"${allowed}></script>`;
+    html`<script type="module" src="${folder}overlay/loader.js" data-frontage-frame="${frame}"${count}${allowed}></script>`;
   return createSnippet(markup);
 }
 
@@ -107,16 +118,17 @@ function fieldsOf({ fields }: EdgeResponse['head']): [name: string, value: strin
 
 const changed = new Set(['etag', 'content-length', 'cache-control', 'accept-ranges', 'vary']);
 
-function withLoader({ head, body }: EdgeResponse, baseUrl: string, site: string): EdgeResponse {
+function withLoader({ head, body }: EdgeResponse, baseUrl: string, review: Review): EdgeResponse {
   const kept = fieldsOf(head).filter(([name]) => !changed.has(name));
   const nonce = kept.some(([name]) => sitePolicies.has(name)) ? randomBytes(16).toString('base64') : undefined;
-  const snippet = loaderOf(baseUrl, site, nonce);
+  const snippet = loaderOf(baseUrl, review, nonce);
   const frameOrigin = URL.parse(baseUrl)?.origin ?? '';
   const allowed = kept.flatMap(([name, value]) => {
     if (nonce === undefined || !sitePolicies.has(name)) return [name, value];
     return name === 'cross-origin-embedder-policy' ? [] : [name, admitOverlay(value, { nonce, frameOrigin })];
   });
-  const fields = [...allowed, 'cache-control', 'private, no-store'];
+  const seen = review.open === undefined ? [] : ['set-cookie', cookieOf(welcomeCookie, '', 0)];
+  const fields = [...allowed, 'cache-control', 'private, no-store', ...seen];
   if (Buffer.isBuffer(body)) {
     const page = insertIntoPage(body, snippet);
     return { head: { status: head.status, fields: [...fields, 'content-length', String(page.length)] }, body: page };
@@ -144,8 +156,9 @@ function answerScript({ fields }: VisitorRequest, { bytes, gzip, etag, type: con
   };
 }
 
-function seeOther(to: string, cookie: string): EdgeResponse {
-  const fields = ['location', to, 'set-cookie', cookie, 'cache-control', 'no-store', 'referrer-policy', 'no-referrer'];
+function seeOther(to: string, cookies: string[]): EdgeResponse {
+  const set = cookies.flatMap((cookie) => ['set-cookie', cookie]);
+  const fields = ['location', to, ...set, 'cache-control', 'no-store', 'referrer-policy', 'no-referrer'];
   return { head: { status: 303, fields: [...fields, 'content-length', '0'] }, body: undefined };
 }
 

@@ -82,10 +82,12 @@ describe('the owner', { tags: 'chromium' }, () => {
     await frame.locator('#messages').getByText('Yes, it is good.').waitFor();
     await frame.getByRole('button', { name: 'Resolve' }).click();
     await frame.getByRole('button', { name: 'Reopen' }).waitFor();
+    await frame.getByText(/✓ Resolved · /).waitFor();
     expect(await threads(site)).toMatchObject([{ id: thread.id, status: 'resolved' }]);
     await soon(() => page.locator('.pin').count()).toBe(0);
     await frame.getByRole('button', { name: 'Reopen' }).click();
     await page.locator('.pin').waitFor();
+    await frame.getByText(/✓ Resolved · /).waitFor({ state: 'hidden' });
     expect((await threads(site))[0].messages.map(({ author_kind }: { author_kind: string }) => author_kind)).toEqual([
       'agent',
       'owner',
@@ -121,7 +123,7 @@ describe('the owner', { tags: 'chromium' }, () => {
     const site = await fixture.newSite();
     const context = await fixture.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
-    const start = frame.getByRole('button', { name: 'Comment', exact: true });
+    const start = frame.getByRole('button', { name: 'Add comment', exact: true });
     for (let presses = 0; presses < 10 && !(await hasFocus(start)); presses++) {
       await page.keyboard.press('Tab');
     }

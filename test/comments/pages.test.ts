@@ -45,6 +45,36 @@ test('a link opens the site, keeps its key on our host, and writes nothing', asy
   expect(await everything()).toBe(before);
 });
 
+test('the link alone counts open comments, for the first page', async () => {
+  const owner = await fixture.newSite();
+  const { body: resolved } = await owner.open('Done');
+  await owner.resolve(resolved.id);
+  await owner.open('One');
+  await owner.open('Two');
+  const opened = await fixture.open(secretOf((await owner.review()).body));
+  const to = new URL(opened.headers.get('location') ?? '');
+  expect(to.searchParams.get('open')).toBe('2');
+  const marked = await fixture.visit(owner.site.name, `${to.pathname}${to.search}`);
+  const cookies = [marked.headers['set-cookie']].flat().map((cookie) => String(cookie).split(';')[0]);
+  expect(cookies).toEqual([`__Host-frontage_review=${owner.site.public_id}`, '__Host-frontage_welcome=2']);
+  const first = await fixture.visit(owner.site.name, '/', { cookie: cookies.join('; ') });
+  expect(first.text).toContain(`${owner.site.public_id}" data-frontage-open="2"></script>`);
+  expect(String(first.headers['set-cookie'])).toMatch(/^__Host-frontage_welcome=; Path=\/; Max-Age=0;/);
+  for (const cookie of [cookies[0], `${cookies[0]}; __Host-frontage_welcome="><script>`]) {
+    const later = await fixture.visit(owner.site.name, '/', { cookie: String(cookie) });
+    expect([later.text.includes('data-frontage-open'), later.headers['set-cookie']]).toEqual([false, undefined]);
+  }
+  const forged = await fixture.visit(
+    owner.site.name,
+    `/.frontage/review?site=${owner.site.public_id}&for=60&open=%22%3E`,
+  );
+  expect(String(forged.headers['set-cookie'])).not.toContain('welcome');
+  // Nobody is told without the secret.
+  const { text } = await fixture.frame(owner.site.public_id, fixture.originOf(owner.site.name));
+  expect(text).toContain('You are reviewing <strong>');
+  expect(text).not.toMatch(/\b2\b[^<]*comment/);
+});
+
 test('only reviewers with a link get the loader', async () => {
   const owner = await fixture.newSite();
   const marker = `/.frontage/review?site=${owner.site.public_id}&for=60`;

@@ -1,6 +1,17 @@
 /** The place of a pin after the page was rebuilt. */
 import { describe, expect, test, vi } from 'vitest';
-import { bakery, comment, openReview, pointAt, type Review, soon, useReviews } from './review-fixture.ts';
+import {
+  bakery,
+  comment,
+  openReview,
+  phone,
+  pointAt,
+  type Review,
+  send,
+  soon,
+  startComment,
+  useReviews,
+} from './review-fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
@@ -123,4 +134,33 @@ describe('after a rebuild', { tags: 'chromium' }, () => {
     expect(faults).toEqual([]);
     await context.close();
   });
+});
+
+test('on a phone, the place stays in view above the panel', { tags: 'chromium' }, async () => {
+  const site = await fixture.newSite();
+  const context = await fixture.newContext(phone);
+  const review = await openReview(context, await site.link());
+  const { page, frame } = review;
+  const last = page.getByText('Harbour Street 1.');
+  const height = await page.evaluate('document.documentElement.scrollHeight');
+  /** Whether all of the paragraph is above the panel. */
+  const isSeen = async () => {
+    const [box, panel] = [await last.boundingBox(), await page.locator('frontage-overlay >> iframe').boundingBox()];
+    return box !== null && panel !== null && panel.width === 390 && box.y >= 0 && box.y + box.height <= panel.y;
+  };
+  await startComment(review, 'tap');
+  await last.scrollIntoViewIfNeeded();
+  const box = await last.boundingBox();
+  await page.touchscreen.tap((box?.x ?? 0) + 30, (box?.y ?? 0) + 10);
+  await soon(isSeen).toBe(true);
+  await frame.getByLabel('What should change here?').fill('Which number?');
+  await send(review, 'Which number?', 'tap');
+  await frame.getByRole('button', { name: '← All' }).tap();
+  await page.evaluate('scrollTo(0, 0)');
+  expect(await isSeen()).toBe(false);
+  await frame.getByText('Which number?').tap();
+  await soon(isSeen).toBe(true);
+  await frame.getByRole('button', { name: 'Minimise' }).tap();
+  await soon(() => page.evaluate('document.documentElement.scrollHeight')).toBe(height);
+  await context.close();
 });

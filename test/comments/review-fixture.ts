@@ -113,7 +113,7 @@ export async function openReview(context: BrowserContext, link: string) {
   page.on('pageerror', (error) => faults.push(String(error)));
   await page.goto(link);
   const frame = frameOf(page);
-  await frame.getByRole('button', { name: 'Comment', exact: true }).waitFor();
+  await frame.getByRole('button', { name: 'Add comment', exact: true }).waitFor();
   return { page, frame, faults };
 }
 export type Review = Awaited<ReturnType<typeof openReview>>;
@@ -135,7 +135,7 @@ export async function pressUntil(button: Locator, sign: Locator, act: 'click' | 
 
 /** As far as a place is to be chosen. */
 export async function startComment({ frame }: Pick<Review, 'frame'>, act: 'click' | 'tap' = 'click') {
-  const button = frame.getByRole('button', { name: 'Comment', exact: true });
+  const button = frame.getByRole('button', { name: 'Add comment', exact: true });
   await pressUntil(button, frame.getByText('Choose a place on the page.'), act);
 }
 

@@ -85,6 +85,54 @@ test('a comment repeated under one key is one comment', async () => {
   expect((await owner.list()).body.items).toHaveLength(1);
 });
 
+test('each comment has its reviewer’s name, or that of its agent', async () => {
+  const owner = await fixture.newSite();
+  const helper = await people(fixture).newCollaborator(owner, owner.site.id);
+  const frame = fixture.asFrame(secretOf((await owner.review()).body));
+  const { body: made } = await frame.comment({ author_name: ' Ann <b>Smith</b> ' });
+  const { id } = made.thread;
+  await frame.answer(id, { message: 'Nobody said this' });
+  await frame.answer(id, { message: 'Twice', author_name: 'Bo' });
+  await owner.reply(id, 'Done');
+  await commentsOf(helper, owner.site.id).reply(id, 'Done too');
+  const names = ({ messages }: { messages: { author_name: string | null }[] }) =>
+    messages.map((message) => message.author_name);
+  const [token] = (await owner.call('GET', '/v1/tokens')).body.items;
+  const seen = ['Ann <b>Smith</b>', null, 'Bo', token.name, null];
+  expect(names((await owner.list()).body.items[0])).toEqual(seen);
+  expect(names((await frame.threads()).body.threads[0])).toEqual(seen);
+  // The name of a token is its account's own business.
+  const theirs = names((await commentsOf(helper, owner.site.id).list()).body.items[0]);
+  expect(theirs).toEqual(['Ann <b>Smith</b>', null, 'Bo', null, expect.any(String)]);
+  await frame.answer(id, { message: 'Thank you', author_name: 'Ann' });
+  const [item] = (await owner.call('GET', '/v1/inbox')).body.items;
+  expect([item.kind, item.who, item.title.startsWith('Ann has commented')]).toEqual(['open_comment', 'Ann', true]);
+  await frame.answer(id, { action: 'resolve', author_name: 'Ann' });
+  const { text } = await owner.call('GET', `/v1/sites/${owner.site.id}/history`);
+  expect(text).toContain('comment.resolved');
+  expect(text).not.toMatch(/Ann|Smith/);
+});
+
+test.each([
+  ['too long', 'n'.repeat(61)],
+  ['a host', 'Ann at evil-bakery.com'],
+  ['an address', 'ann@bakery.example'],
+  ['a URL', 'https://bakery'],
+  ['bidirectional', 'Ann \u202egro.live'],
+  ['two lines', 'Ann\nSmith'],
+  ['blank', '  '],
+])('a reviewer’s name that is %s is refused, and no comment made', async (_what, author_name) => {
+  const owner = await fixture.newSite();
+  const frame = fixture.asFrame(secretOf((await owner.review()).body));
+  const key = { 'idempotency-key': crypto.randomUUID() };
+  const refused = await frame.comment({ author_name }, key);
+  expect(errorOf(refused).code).toBe('invalid_visitor');
+  expect(errorOf(refused).message).toMatch(/^Enter a name of at most 60 characters/);
+  expect((await owner.list()).body.items).toEqual([]);
+  // The frame sends the corrected name under the same key.
+  expect((await frame.comment({ author_name: 'Ann' }, key)).status).toBe(200);
+});
+
 test('a collaborator’s link acts as the collaborator', async () => {
   const owner = await fixture.newSite();
   const helper = await people(fixture).newCollaborator(owner, owner.site.id);

@@ -37,6 +37,7 @@ test('a thread has its words, author, page and place', async () => {
       id: expect.stringMatching(/^msg_/),
       author: expect.stringMatching(/^Owner/),
       author_kind: 'agent',
+      author_name: expect.any(String),
       body: 'Larger, please.\nAnd bolder.',
       created_at: body.created_at,
     },

@@ -1,6 +1,7 @@
 /** Every text that visitors, tenants and collaborators write is text on each page that shows it, whatever it contains. */
 import { Parser } from 'htmlparser2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callWith } from '#test/api/fixture.ts';
 import type { Browser } from '#test/people/browser.ts';
 import { payloads } from './payloads.ts';
 import { openPottery, type Pottery } from './pottery.ts';
@@ -14,7 +15,11 @@ beforeAll(async () => {
   const { owner, site, collaborator } = await pottery.newBusiness();
   await collaborator.call('POST', `/v1/sites/${site.id}/comments`, { body: { page: '/', body: 'Lighter, please' } });
   await owner.call('POST', `/v1/sites/${site.id}/upload-links`, { body: {} });
-  await owner.call('POST', `/v1/sites/${site.id}/review-links`, { body: {} });
+  const review = await owner.call('POST', `/v1/sites/${site.id}/review-links`, { body: {} });
+  await callWith(pottery.url)('POST', '/review/threads', {
+    body: { page: '/', body: 'Larger', position: {}, author_name: 'Ann' },
+    headers: { 'x-review': review.body.url.split('/').at(-1) },
+  });
   await owner.call('POST', '/v1/git/credentials', { body: {} });
   browser = await signedIn(pottery, owner.accountId);
   usual = await crawl();
@@ -28,7 +33,7 @@ const columns: Record<string, string[]> = {
   bookable: ['services*'],
   booking: ['visitor_name'],
   calendar: ['name'],
-  comment_message: ['body'],
+  comment_message: ['body', 'author_name'],
   comment_thread: ['page'],
   form: ['name'],
   history_entry: ['via_name', 'subject_name'],

@@ -6,11 +6,14 @@ import type { Page } from 'playwright-core';
 
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** One line for each element that breaks a rule, without transitions: halfway, the colours of a choice are none of the page's. */
-export async function violationsOf(page: Page): Promise<string[]> {
+/**
+ * One line for each element that breaks a rule, without transitions: halfway, the colours of a choice are none of the page's.
+ * `frame`: of the page, to check in its place.
+ */
+export async function violationsOf(page: Page, frame: Pick<Page, 'evaluate'> = page): Promise<string[]> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.evaluate(source);
-  const { violations }: AxeResults = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`);
+  await frame.evaluate(source);
+  const { violations }: AxeResults = await frame.evaluate(`axe.run(document, { resultTypes: ['violations'] })`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   );

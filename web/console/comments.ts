@@ -13,7 +13,13 @@ export type ThreadShown = {
   page: string;
   position: { quote: string | null } | null;
   screenshot: { url: string } | { missing: string };
-  messages: { author: string; author_kind: string; body: string; created_at: string }[];
+  messages: {
+    author: string;
+    author_kind: 'owner' | 'collaborator' | 'agent';
+    author_name: string | null;
+    body: string;
+    created_at: string;
+  }[];
   changed_at: string;
 };
 
@@ -48,8 +54,10 @@ ${form({ action: `${path}/${change[0]}`, inline: true }, html`<button class="qui
 }
 
 function messageItem(
-  { author, author_kind, body, created_at }: ThreadShown['messages'][number],
+  { author, author_kind: kind, author_name: name, body, created_at }: ThreadShown['messages'][number],
   { now }: SiteFrame,
 ): Html {
-  return html`<li><p><strong>${author}</strong> <small class="by">${author_kind} · ${when(created_at, now)}</small></p><p>${linesHtml(body)}</p></li>`;
+  // A name that a reviewer typed proves nothing, so the account whose link it was is shown beside it.
+  const by = name === null ? kind : kind === 'agent' ? `agent of ${author}` : `with a review link of ${author}`;
+  return html`<li><p><strong>${name ?? author}</strong> <small class="by">${by} · ${when(created_at, now)}</small></p><p>${linesHtml(body)}</p></li>`;
 }

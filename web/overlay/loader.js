@@ -5,6 +5,7 @@
 import { startPicking } from './pick.js';
 import { createPins } from './pins.js';
 import { describe } from './place.js';
+import { makeRoom, reveal } from './reveal.js';
 
 /** @type {HTMLScriptElement | null} */
 const script = document.querySelector('script[data-frontage-frame]');
@@ -16,13 +17,26 @@ function start(frameUrl) {
   const pinRoot = host('frontage-pins', pinStyle);
   const isOurs = (/** @type {Node} */ node) => root.host === node || pinRoot.host === node;
   frameUrl.searchParams.set('origin', location.origin);
+  // On the first page after the review link: the number of open comments.
+  const { frontageOpen } = script?.dataset ?? {};
+  if (frontageOpen) frameUrl.searchParams.set('open', frontageOpen);
   const frame = addFrame(root, frameUrl);
+  const room = root.appendChild(document.createElement('div'));
+  /** @type {{ element: Element, within: import('./place.js').Point } | undefined} The place that was chosen last. */
+  let chosen;
   let page = location.pathname;
 
   /** @type {Tell} */
   const tell = (message, transferred = []) =>
     frame.contentWindow?.postMessage({ frontage: message }, frameUrl.origin, transferred);
-  const picker = createPicker(root, { frame, isOurs, tell });
+  const picker = createPicker(root, {
+    frame,
+    isOurs,
+    tell,
+    onPicked: (place) => {
+      chosen = place;
+    },
+  });
   const pins = createPins(pinRoot, {
     isOurs,
     onOpen: (n) => tell({ type: 'opened', n }),
@@ -40,10 +54,16 @@ function start(frameUrl) {
   const handlers = {
     ready: tellPage,
     size: ({ mode }) => {
-      frame.className = ['pill', 'wide', 'panel'].includes(mode) ? mode : 'pill';
+      frame.className = ['pill', 'wide', 'card', 'panel'].includes(mode) ? mode : 'pill';
+      makeRoom(room, frame);
+      if (mode === 'panel' && chosen) reveal(frame, chosen.element, chosen.within);
+      chosen = undefined;
     },
     pins: ({ list, active }) => pins.set(Array.isArray(list) ? list : [], active),
-    show: ({ n }) => pins.show(n),
+    show({ n }) {
+      const place = pins.placeOf(n);
+      if (place) reveal(frame, place.element, place.within);
+    },
     pick: picker.start,
     stop: picker.stop,
     go: ({ page: to }) => {
@@ -79,9 +99,14 @@ function addFrame(root, url) {
  * Lets the reviewer choose a place, and sends the frame its position and picture.
  * @typedef {(message: object, transferred?: Transferable[]) => void} Tell
  * @param {ShadowRoot} root
- * @param {{ frame: HTMLIFrameElement, isOurs: import('./place.js').IsOurs, tell: Tell }} options
+ * @param {{
+ *   frame: HTMLIFrameElement,
+ *   isOurs: import('./place.js').IsOurs,
+ *   tell: Tell,
+ *   onPicked: (place: { element: Element, within: import('./place.js').Point }) => void,
+ * }} options
  */
-function createPicker(root, { frame, isOurs, tell }) {
+function createPicker(root, { frame, isOurs, tell, onPicked }) {
   let endPicking = () => {};
   let shots = 0;
 
@@ -91,6 +116,7 @@ function createPicker(root, { frame, isOurs, tell }) {
    */
   async function picked(element, point) {
     const position = describe(element, point);
+    onPicked({ element, within: position.within });
     const shot = ++shots;
     tell({ type: 'picked', position, shot });
     frame.focus();
@@ -137,9 +163,10 @@ iframe {
 }
 .pill { width: 216px; height: 52px; border-radius: 26px; }
 .wide { width: min(340px, calc(100vw - 32px)); height: 52px; border-radius: 26px; }
+.card { width: min(384px, calc(100vw - 32px)); height: 252px; border-radius: 16px; }
 .panel { width: 384px; height: min(620px, calc(100dvh - 32px)); border-radius: 16px; }
 @media (max-width: 640px) {
-  .panel { right: 0; bottom: 0; width: 100%; height: min(72dvh, 620px); border-radius: 16px 16px 0 0; }
+  .panel { right: 0; bottom: 0; width: 100%; height: min(60dvh, 560px); border-radius: 16px 16px 0 0; }
 }
 .layer { position: fixed; inset: 0; z-index: 2147483646; cursor: crosshair; outline: 0; background: rgb(35 33 29 / 6%); }
 .box { position: fixed; pointer-events: none; border: 2.5px solid #a8412a; border-radius: 6px; background: rgb(168 65 42 / 10%); }

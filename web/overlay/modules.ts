@@ -6,6 +6,7 @@ export const overlayModules: readonly { name: string; file: URL }[] = [
   here('place.js'),
   here('pick.js'),
   here('pins.js'),
+  here('reveal.js'),
   here('picture.js'),
   // A library that draws the page on a canvas.
   { name: 'modern-screenshot.js', file: new URL(import.meta.resolve('modern-screenshot')) },

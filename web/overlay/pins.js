@@ -79,11 +79,14 @@ export function createPins(root, { isOurs, onOpen, onPlaced, onChange }) {
 
   return {
     set,
-    /** @param {number} n */
-    show(n) {
+    /**
+     * Where a pin is on the page now.
+     * @param {number} n
+     */
+    placeOf(n) {
       const pin = pins.find((one) => one.n === n);
       const found = pin && find(pin.position, isOurs);
-      found?.element.scrollIntoView({ block: 'center', behavior: 'smooth' });
+      return found && { element: found.element, within: pin.position.within };
     },
   };
 }

@@ -1,7 +1,10 @@
 import { accountButton, type Block, type WrittenMail, write } from '#web/mails/layout.ts';
 
-/** `text` is the reviewer's, on one line; `slot` is the preview's number, null for the live website. */
-export type WaitingComment = { page: string; slot: number | null; text: string };
+/**
+ * `text` is the reviewer's, on one line, and `name` what they typed as their name; `slot` is the preview's number, null
+ * for the live website.
+ */
+export type WaitingComment = { page: string; slot: number | null; text: string; name?: string | null };
 
 export type CommentsWaiting = {
   hostname: string;
@@ -38,6 +41,7 @@ export function commentsWaiting({ hostname, comments, count, account, choices }:
   });
 }
 
-function commentBlocks({ page, slot, text }: WaitingComment): Block[] {
-  return [`On the page ${page}${slot === null ? '' : ` of preview ${slot}`}:`, { quote: text }];
+function commentBlocks({ page, slot, text, name }: WaitingComment): Block[] {
+  const place = `the page ${page}${slot === null ? '' : ` of preview ${slot}`}`;
+  return [name ? `${name}, on ${place}:` : `On ${place}:`, { quote: text }];
 }

@@ -5,16 +5,16 @@
 import { byId, showFault, textArea } from './dom.js';
 import { Draft } from './draft.js';
 import { onPressed, restButtons, watchCover } from './guarded-buttons.js';
-import { readKey, storeKey } from './key.js';
+import { askName, drawName, keepName } from './name.js';
 import { pictureOf, placementsOf, positionOf } from './page-messages.js';
+import { hasKey, request, requestNamed, setKey } from './platform.js';
 import { Threads } from './threads.js';
-import { drawList, drawThread } from './views.js';
+import { drawList, drawThread, drawWelcome } from './views.js';
 
-/** @typedef {'pill' | 'picking' | 'list' | 'compose' | 'thread'} View */
+/** @typedef {'pill' | 'welcome' | 'picking' | 'list' | 'compose' | 'thread'} View */
 
 const { site = '', origin: pageOrigin = '' } = document.querySelector('main')?.dataset ?? {};
 const threads = new Threads();
-let key = readKey(site);
 /** @type {View | undefined} */
 let view;
 /** @type {string | null} The thread that is shown. */
@@ -23,6 +23,8 @@ let openId = null;
 let draft = null;
 /** @type {Window | null} */
 let popup = null;
+/** What to do with the key once the popup has sent it. */
+let withKey = pick;
 
 // Messages with the page
 
@@ -71,45 +73,26 @@ const handlers = {
 
 // The key
 
-/** @param {string | null} next */
+/** @param {string} next */
 function useKey(next) {
-  key = next;
-  storeKey(site, next);
-  void refresh().then(() => next && key && pick());
+  setKey(next);
+  void refresh().then(() => hasKey() && withKey());
 }
 
-/** The popup window can read the cookie that the review link set, which this frame cannot. It sends the key here and closes. */
-function unlock() {
+/**
+ * Does this with the key. The popup window can read the cookie that the review link set, which this frame cannot: it
+ * sends the key here and closes.
+ * @param {() => void} work
+ */
+function unlocked(work) {
+  if (hasKey()) return work();
+  withKey = work;
   popup = open(`/review/hand-over/${site}`, 'frontage-hand-over', 'popup,width=440,height=360');
   if (!popup) showFault('Your browser blocked a pop-up window. Please allow pop-ups and try again.');
 }
 
-// The platform
-
-/**
- * Throws an `Error` whose message is for the reviewer.
- * @param {string} path
- * @param {object} [body]
- * @param {string} [idempotencyKey]
- */
-async function request(path, body, idempotencyKey = crypto.randomUUID()) {
-  const response = await fetch(`/review/${path}`, {
-    method: body ? 'POST' : 'GET',
-    headers: {
-      'x-review': key ?? '',
-      ...(body ? { 'content-type': 'application/json', 'idempotency-key': idempotencyKey } : {}),
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  }).catch(() => undefined);
-  if (!response) throw new Error('The connection was lost. Your text is still here; please try again.');
-  const parsed = await response.json().catch(() => ({}));
-  if (response.ok) return parsed;
-  if ([401, 404, 410].includes(response.status) && path === 'threads' && !body) useKey(null);
-  throw new Error(parsed.error?.message ?? 'Something went wrong on our side. Please try again in a moment.');
-}
-
 async function refresh() {
-  if (key) {
+  if (hasKey()) {
     try {
       const received = await request('threads');
       const isSame = received.threads.length > 0 && JSON.stringify(received.threads) === JSON.stringify(threads.all);
@@ -133,14 +116,17 @@ function tellPins() {
 // Views
 
 /** @type {Record<View, string>} */
-const focused = { compose: 'words', list: 'point', thread: 'back', picking: 'stop', pill: 'start' };
+const focused = { welcome: 'begin', compose: 'words', list: 'point', thread: 'back', picking: 'stop', pill: 'start' };
+
+/** @type {Partial<Record<View, string>>} The window's size, if not that of a panel. */
+const sizes = { pill: 'pill', picking: 'wide', welcome: 'card' };
 
 /** @param {View} next */
 function show(next) {
   const isFirst = view === undefined;
   if (next !== view) restButtons();
   view = next;
-  tell({ type: 'size', mode: view === 'pill' ? 'pill' : view === 'picking' ? 'wide' : 'panel' });
+  tell({ type: 'size', mode: sizes[view] ?? 'panel' });
   draw();
   // Not at first, so that the page keeps the focus when it loads.
   if (view !== 'picking' && !isFirst) byId(focused[view]).focus({ preventScroll: true });
@@ -165,8 +151,9 @@ function draw() {
   for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-view]')))
     part.hidden = part.dataset.view !== view;
   document.body.dataset.open = view ?? 'undefined';
+  drawName(view);
   // Without the key there is nothing to count.
-  byId('count').hidden = !key;
+  byId('count').hidden = !hasKey();
   byId('count').textContent = `${threads.openCount} open`;
   if (view === 'list') drawList(threads, showThread);
   if (view === 'compose') draft?.draw();
@@ -187,29 +174,45 @@ async function sendComment() {
   // The screenshot takes seconds, in which the comment may be discarded.
   if (draft !== sent) return;
   const fields = { page: threads.page, body, position: sent.position, ...sent.screenshot };
-  const { thread } = await request('threads', fields, sent.key);
+  const { thread } = await requestNamed('threads', fields, sent.key);
   textArea('words').value = '';
   draft = null;
   threads.all.unshift(thread);
   showThread(thread.id);
 }
 
-/** @param {object} body */
-async function changeThread(body) {
-  await request(`threads/${openId}`, body);
+/**
+ * @param {object} body
+ * @param {typeof request} send
+ */
+async function changeThread(body, send = request) {
+  await send(`threads/${openId}`, body);
   textArea('reply').value = '';
   await refresh();
 }
 
-onPressed('send', sendComment);
+// After a refused name its field is shown.
+onPressed('send', () => sendComment().finally(draw));
 onPressed('answer', () => {
   const message = textArea('reply').value.trim();
-  return message ? changeThread({ message }) : showFault('Please write a reply first.');
+  return message ? changeThread({ message }, requestNamed).finally(draw) : showFault('Please write a reply first.');
 });
 onPressed('settle', () =>
   changeThread({ action: threads.find(openId ?? '')?.status === 'open' ? 'resolve' : 'reopen' }),
 );
-byId('start').onclick = () => (key ? pick() : unlock());
+byId('start').onclick = () => unlocked(pick);
+byId('begin').onclick = () => unlocked(pick);
+byId('see').onclick = () => unlocked(() => show('list'));
+byId('rename').onclick = () => {
+  askName();
+  draw();
+  byId('name').focus();
+};
+byId('name').onchange = () => {
+  if (view !== 'list') return;
+  keepName();
+  draw();
+};
 byId('count').onclick = () => show('list');
 byId('point').onclick = pick;
 byId('stop').onclick = () => {
@@ -232,7 +235,7 @@ for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelec
 addEventListener('keydown', ({ key: pressed, isComposing }) => {
   if (pressed === 'Escape' && !isComposing && view !== 'pill' && !textArea('words').value) show('pill');
 });
-setInterval(() => !document.hidden && key && view !== 'compose' && refresh(), 20_000);
+setInterval(() => !document.hidden && hasKey() && view !== 'compose' && refresh(), 20_000);
 watchCover();
-show('pill');
+show(!hasKey() && drawWelcome() ? 'welcome' : 'pill');
 tell({ type: 'ready' });

@@ -1,8 +1,8 @@
 /** The review's threads, relative to the page that is shown. */
 
 /**
- * @typedef {{ author: string, author_kind: 'owner' | 'agent' | 'collaborator', body: string, created_at: string }} Message
- * @typedef {{ id: string, page: string, status: 'open' | 'resolved', position: import('./page-messages.js').Position | null, messages: Message[] }} Thread
+ * @typedef {{ author: string, author_kind: 'owner' | 'agent' | 'collaborator', author_name: string | null, body: string, created_at: string }} Message
+ * @typedef {{ id: string, page: string, status: 'open' | 'resolved', resolved_at: string | null, position: import('./page-messages.js').Position | null, messages: Message[] }} Thread
  */
 
 export class Threads {

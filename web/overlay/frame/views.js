@@ -8,6 +8,16 @@ import { byId } from './dom.js';
  * @typedef {import('./threads.js').Thread} Thread
  */
 
+/** Welcomes who has opened the review link, with the number of open comments. Returns whether this is the first page. */
+export function drawWelcome() {
+  const open = new URLSearchParams(location.search).get('open') ?? '';
+  if (!/^\d{1,4}$/.test(open)) return false;
+  const count = Number(open);
+  byId('waiting').textContent = count === 1 ? '1 comment is open.' : `${count || 'No'} comments are open.`;
+  byId('see').hidden = count === 0;
+  return true;
+}
+
 /**
  * @param {Threads} threads
  * @param {(id: string) => void} onOpen
@@ -33,7 +43,7 @@ function rowOf(thread, threads, onOpen) {
   const [first] = thread.messages;
   const replies = thread.messages.length - 1;
   const notes = [
-    first?.author,
+    first && authorOf(first),
     threads.isHere(thread) ? '' : thread.page,
     threads.placeNote(thread),
     replies > 0 ? `${replies} ${replies === 1 ? 'reply' : 'replies'}` : '',
@@ -48,6 +58,9 @@ function rowOf(thread, threads, onOpen) {
 
 const kinds = { agent: ' · agent', collaborator: ' · collaborator', owner: '' };
 
+/** @param {import('./threads.js').Message} message */
+const authorOf = ({ author, author_name: name }) => name ?? author;
+
 /**
  * @param {Thread} thread
  * @param {Threads} threads
@@ -56,13 +69,18 @@ export function drawThread(thread, threads) {
   const { quote } = thread.position ?? {};
   byId('about').textContent = quote ? `“${quote}”` : thread.page;
   byId('where').textContent = threads.placeNote(thread);
+  byId('settled').hidden = thread.resolved_at === null;
+  byId('settled').textContent = thread.resolved_at && `✓ Resolved · ${readerTime(thread.resolved_at, shortDate)}`;
   byId('go').hidden = threads.isHere(thread);
   byId('messages').replaceChildren(...thread.messages.map(messageOf));
   byId('settle').textContent = thread.status === 'open' ? 'Resolve' : 'Reopen';
 }
 
 /** @param {import('./threads.js').Message} message */
-function messageOf({ author, author_kind: kind, body, created_at: createdAt }) {
-  const line = make('small', { textContent: `${author}${kinds[kind]} · ${readerTime(createdAt, shortDate)}` });
+function messageOf(message) {
+  const { author_kind: kind, body, created_at: createdAt } = message;
+  const line = make('small', {
+    textContent: `${authorOf(message)}${kinds[kind]} · ${readerTime(createdAt, shortDate)}`,
+  });
   return make('li', {}, line, make('p', { textContent: body }));
 }

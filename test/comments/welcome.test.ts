@@ -1,0 +1,120 @@
+/** The overlay for a reader who opens their first review link: welcome, count, name. */
+import { expect, test, vi } from 'vitest';
+import { violationsOf } from '#test/web/axe.ts';
+import {
+  bakery,
+  desk,
+  frameOf,
+  openReview,
+  phone,
+  pointAt,
+  send,
+  soon,
+  startComment,
+  useReviews,
+} from './review-fixture.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
+
+const fixture = await useReviews();
+
+type Opened = Awaited<ReturnType<typeof openReview>>;
+
+/** What axe finds in the overlay's window. */
+async function faultsOf({ page }: Opened) {
+  const frame = page.frames().find((one) => one.url().includes('/review/frame/'));
+  return frame ? await violationsOf(frame) : ['there is no frame'];
+}
+
+test.each([
+  ['a phone', phone, 'tap'],
+  ['a desk', desk, 'click'],
+] as const)('a reader is welcomed and asked for a name once on %s', { tags: 'chromium' }, async (_on, size, act) => {
+  const site = await fixture.newSite({ 'index.html': bakery(), 'about.html': bakery({ heading: 'About us' }) });
+  const { body: open } = await site.open('Is this the right <i>photo</i>?', { position: { selector: 'h1' } });
+  const context = await fixture.newContext(size);
+  const review = await openReview(context, await site.link());
+  const { page, frame } = review;
+  await frame.getByText('You are reviewing Bakery. 1 comment is open.').waitFor();
+  expect(await faultsOf(review)).toEqual([]);
+
+  // To the comments first, which the pop-up unlocks.
+  const shown = frame.getByText('Is this the right <i>photo</i>?');
+  await expect
+    .poll(() =>
+      frame
+        .getByRole('button', { name: 'Show comments' })
+        [act]()
+        .then(() => shown.isVisible()),
+    )
+    .toBe(true);
+  expect(await faultsOf(review)).toEqual([]);
+  await startComment(review, act);
+  await pointAt(page, 'h1');
+  await frame.getByLabel('What should change here?').fill('Larger.');
+  await frame.getByLabel('Your name').fill('ann@bakery.example');
+  await frame.getByRole('button', { name: 'Send' })[act]();
+  await frame.getByText('Enter a name of at most 60 characters').waitFor();
+  expect(await faultsOf(review)).toEqual([]);
+  await frame.getByLabel('Your name').fill('Ann <img src=x onerror=alert(1)>');
+  await send(review, 'Larger.', act);
+  await frame.getByText(/^Ann <img src=x onerror=alert\(1\)> · \w/).waitFor();
+  expect(await frame.getByLabel('Your name').isVisible()).toBe(false);
+  await frame.getByLabel('Your reply').fill('Or not?');
+  await frame.getByRole('button', { name: 'Reply' })[act]();
+  await frame.locator('#messages').getByText('Or not?').waitFor();
+  expect(await faultsOf(review)).toEqual([]);
+
+  // On another page the welcome is over, and the name is known.
+  await page.goto(`${site.address}/about`);
+  await frame.getByText('2 open').waitFor();
+  expect(await frame.getByText('You are reviewing').isVisible()).toBe(false);
+  await frame.getByText('2 open')[act]();
+  await frame.getByRole('button', { name: /^Commenting as Ann / })[act]();
+  await frame.getByLabel('Your name').fill('Bo');
+  await frame.getByLabel('Your name').press('Enter');
+  await frame.getByRole('button', { name: 'Commenting as Bo' }).waitFor();
+  const { items } = (await site.list()).body;
+  const names = items.flatMap(({ messages }: { messages: { author_name: string }[] }) =>
+    messages.map((m) => m.author_name),
+  );
+  const [token] = (await site.call('GET', '/v1/tokens')).body.items;
+  const typed = 'Ann <img src=x onerror=alert(1)>';
+  expect(names).toEqual([typed, typed, token.name]);
+  expect(review.faults).toEqual([]);
+  expect(open.id).toBe(items[1].id);
+  await context.close();
+});
+
+test('with the keyboard alone a reader minimises the welcome, and later exits', { tags: 'chromium' }, async () => {
+  const site = await fixture.newSite();
+  const context = await fixture.newContext(desk);
+  const { page, frame } = await openReview(context, await site.link());
+  await frame.getByText('No comments are open.').waitFor();
+  expect(await frame.getByRole('button', { name: 'Show comments' }).isVisible()).toBe(false);
+  await frame.getByRole('button', { name: 'Minimise' }).press('Enter');
+  await soon(() => page.locator('frontage-overlay >> iframe').getAttribute('class')).toBe('pill');
+  expect(await frame.getByText('No comments are open.').isVisible()).toBe(false);
+  await startComment({ frame });
+  await frame.getByRole('button', { name: 'Cancel' }).press('Enter');
+  await frame.getByRole('button', { name: 'Exit review' }).press('Enter');
+  await soon(() => page.locator('frontage-overlay').count()).toBe(0);
+  await context.close();
+});
+
+test('a reviewer comments on a page that forbids scripts, styles and frames', { tags: 'chromium' }, async () => {
+  const policy = "default-src 'none'; script-src 'none'; style-src 'none'; frame-src 'none'; sandbox";
+  const _headers = `/*\n  content-security-policy: ${policy}\n  cross-origin-embedder-policy: require-corp\n`;
+  const site = await fixture.newSite({ 'index.html': bakery(), _headers });
+  expect((await fixture.visit(site.site.name, '/')).headers['content-security-policy']).toBe(policy);
+  const context = await fixture.newContext(desk);
+  const review = await openReview(context, await site.link());
+  // The page's policy forbids the picture, and the comment does not wait for it.
+  await startComment(review);
+  await pointAt(review.page, 'h1');
+  await review.frame.getByLabel('What should change here?').fill('Bigger.');
+  await send(review, 'Bigger.');
+  await soon(async () => (await site.list()).body.items.length).toBe(1);
+  expect(await frameOf(review.page).locator('body').evaluate('innerHeight')).toBeGreaterThan(50);
+  await context.close();
+});
