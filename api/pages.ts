@@ -36,16 +36,17 @@ export function publicPages(scope: Api, deps: Deps): void {
 }
 
 /** The owner’s pages. */
-export function ownersPages({ app: scope, deps, operations }: Console): void {
-  consolePages({ app: scope, deps, operations });
-  accountDeletionPages(scope, deps);
-  mailChoicePages(scope, deps);
-  wideningPages(scope, deps);
-  sitePages(scope, deps);
-  planPages(scope, deps);
-  invitationPages(scope, deps);
-  payoutOfferPages(scope, deps);
-  gitPasswordPages(scope, deps);
-  calendarFeedPages(scope, deps);
-  collaboratorPages(scope, deps);
+export function ownersPages(console: Console): void {
+  const { app, deps } = console;
+  consolePages(console);
+  accountDeletionPages(app, deps);
+  mailChoicePages(app, deps);
+  wideningPages(app, deps);
+  sitePages(console);
+  planPages(app, deps);
+  invitationPages(console);
+  payoutOfferPages(console);
+  gitPasswordPages(console);
+  calendarFeedPages(console);
+  collaboratorPages(app, deps);
 }

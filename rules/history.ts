@@ -59,6 +59,7 @@ const described = {
   'submission.marked': { says: 'Marked an enquiry as spam, or as not spam.' },
   'submission.deleted': { says: 'Deleted an enquiry.' },
   'timetable.replaced': { says: 'Set the calendars and services of a site.' },
+  'timetable.updated': { says: 'Changed where e-mails about bookings go, or the text for visitors without scripts.' },
   'timetable.removed': { says: 'Stopped accepting bookings.' },
   'booking.created': { says: 'Added a booking, or blocked time in a calendar.' },
   'booking.moved': { says: 'Moved a booking or a block to another time.' },

@@ -15,7 +15,15 @@ import type { Deps } from '#runtime/deps.ts';
 import { bookingEmbed } from '#web/widgets/booking-widget.ts';
 import { cancelBooking, loadBooking } from './cancellation.ts';
 import { cancelledBookingSchema, cancelledView } from './cancelled-view.ts';
-import { bookableInput, bookableSchema, bookingSchema, bookingsQuery, bookingView, shown } from './schemas.ts';
+import {
+  bookableChange,
+  bookableInput,
+  bookableSchema,
+  bookingSchema,
+  bookingsQuery,
+  bookingView,
+  shown,
+} from './schemas.ts';
 import {
   calendarOf,
   type DeclaredTimetable,
@@ -23,6 +31,7 @@ import {
   endBookable,
   readBookable,
   serviceOf,
+  updateBookable,
 } from './timetable.ts';
 
 /** The timetable, for the site's people. */
@@ -71,6 +80,26 @@ export function bookableRoutes(app: Api, deps: Deps): void {
       schema: { summary: 'Read the timetable', params: idParams, response: { 200: bookableSchema } },
     },
     async ({ em, actor, params }) => view(em, await readBookable(em, actor, params.id)),
+  );
+
+  app.patch(
+    '/v1/sites/:id/bookable',
+    {
+      config: {
+        operation: 'bookable.update',
+        needs: 'write',
+        capability,
+        invalid: { notify_to: 'invalid_notify_to', reply_to: 'invalid_notify_to' },
+      },
+      schema: {
+        summary: 'Change where e-mails about bookings go',
+        description: 'Only the sent fields change, and the timetable stays as it is.',
+        params: idParams,
+        body: bookableChange,
+        response: { 200: bookableSchema },
+      },
+    },
+    async ({ em, actor, params, body }) => view(em, await updateBookable(em, deps, actor, params.id, body)),
   );
 
   app.delete(

@@ -83,6 +83,10 @@ export const bookableInput = z.strictObject({
 });
 export type BookableInput = z.output<typeof bookableInput>;
 
+/** What changes without another timetable. */
+export const bookableChange = bookableInput.pick({ notify_to: true, reply_to: true, fallback: true });
+export type BookableChange = z.output<typeof bookableChange>;
+
 type Lengths = Pick<
   BookableInput['services'][number],
   'duration_minutes' | 'buffer_before_minutes' | 'buffer_after_minutes'

@@ -17,7 +17,7 @@ import { amountFault } from '#rules/currencies.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
-import { type BookableInput, timetableOf } from './schemas.ts';
+import { type BookableChange, type BookableInput, timetableOf } from './schemas.ts';
 
 export type DeclaredTimetable = { site: Site; bookable: Bookable; calendars: BookingCalendar[] };
 
@@ -63,6 +63,27 @@ export async function declareBookable(
     await tx.flush();
     for (const { id, capacity } of calendars) await resizeBlocks(tx, now, { id, capacity, before: capacities.get(id) });
     return { site, bookable, calendars };
+  });
+}
+
+/** Changes what is not part of the timetable. Throws `not_found` where there is none, and as `readNotifyTo` does. */
+export async function updateBookable(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  siteId: string,
+  { notify_to: notifyTo, reply_to: replyTo, fallback }: BookableChange,
+): Promise<DeclaredTimetable> {
+  return await em.transactional(async (tx) => {
+    requireChangeable(await loadSite(tx, actor, siteId));
+    const site = await lockChangeable(tx, siteId);
+    const declared = await readBookable(tx, actor, siteId);
+    const { bookable } = declared;
+    if (notifyTo !== undefined) bookable.notifyCollaboratorId = await readNotifyTo(tx, site, notifyTo);
+    if (fallback !== undefined) bookable.fallback = fallback;
+    Object.assign(bookable, await readReplies(tx, site, replyTo));
+    recordAct(tx, clock, actor, 'timetable.updated', { site });
+    return declared;
   });
 }
 

@@ -1,24 +1,35 @@
-/** Calendar feeds on the account page, and its button. */
+/** Calendar feeds on the account's page of agents, and the page that revokes one. */
 import { type Person, sitesOf } from '#api/access.ts';
-import type { Api } from '#api/api.ts';
-import { accountButton } from '#api/console/notices.ts';
-import { pageOptions } from '#api/plugins/browser.ts';
+import { askedAction } from '#api/console/actions.ts';
+import { type Console, frameOf } from '#api/console/frame.ts';
 import { CalendarFeed, openFeeds } from '#db/calendar-feeds/calendar-feed.ts';
 import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
+import { calendarFeedRevocationPage } from '#web/console/agent.ts';
 import type { CalendarFeedShown } from '#web/pages/access-lists.ts';
-import { revokeFeed } from './feeds.ts';
+import { loadFeed } from './feeds.ts';
 
 const shownMax = 50;
 
-export function calendarFeedPages(app: Api, deps: Deps): void {
-  accountButton(app, deps, {
+export function calendarFeedPages(console: Console): void {
+  const { deps } = console;
+  askedAction(console, {
+    page: 'calendar_feed_revoke',
     path: '/account/calendar-feeds/:id/revoke',
-    options: pageOptions('calendar_feed.end_on_page', 'email_signin'),
-    act: ({ em, actor, params }) => revokeFeed(em, deps, actor, params.id),
-    to: '/account/agents',
-    notice: 'Revoked. Calendar programs can no longer read the bookings at this address.',
+    operation: 'calendar_feed.end',
+    async ask(request, reply, refused) {
+      const { em, actor, params } = request;
+      const { id, site } = await loadFeed(em, actor, params.id);
+      const hostname = siteHostname(deps.config, (site as Site).name);
+      return calendarFeedRevocationPage(frameOf(request, reply, deps, refused), { id, hostname });
+    },
+    input: ({ params: { id } }) => ({ id }),
+    done: () => ({
+      to: '/account/agents',
+      notice: 'Revoked. Calendar programs can no longer read the bookings at this address.',
+    }),
   });
 }
 

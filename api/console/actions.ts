@@ -11,7 +11,8 @@ import { pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { AppError } from '#runtime/errors.ts';
 import type { Refused } from '#web/console/frame.ts';
 import type { WrittenPage } from '#web/page.ts';
-import type { Console, Named } from './frame.ts';
+import { noticePage } from '#web/pages/notice.ts';
+import { type Console, consolePage, type Named } from './frame.ts';
 import { redirectWithNotice } from './notices.ts';
 
 export type SentForm = ReturnType<typeof readForm>;
@@ -37,12 +38,14 @@ export type Action = {
     form: SentForm,
     reply: FastifyReply,
   ) => After | { page: WrittenPage } | Promise<After | { page: WrittenPage }>;
+  /** What it answers if the thing is no longer there; by default the page that says so. */
+  gone?: After;
   /** The page of the form again, with the refusal. */
   show: (request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused) => Promise<unknown>;
 };
 
 /** Adds the route of a form. The server does not start if the API has no such operation. */
-export function action(console: Console, { path, operation, input, done, show }: Action): void {
+export function action(console: Console, { path, operation, input, done, gone, show }: Action): void {
   const { app, deps } = console;
   app.addHook('onReady', async () => void operationOf(console, operation));
   const options = pageOptions(`${operation}_on_page`, 'email_signin');
@@ -50,12 +53,38 @@ export function action(console: Console, { path, operation, input, done, show }:
     const form = readForm(request);
     const answer = await callWith(console, request, operation, async () => await input(request, form));
     if ('refusal' in answer && answer.refusal.status === 401) return reply.redirect('/signin', 303);
+    if (gone && 'refusal' in answer && answer.refusal.code === 'not_found') {
+      return redirectWithNotice(reply, gone.to, gone.notice, deps.clock.now());
+    }
     if ('refusal' in answer) return show(request, reply, refusedOf(request, answer.refusal, answer.fields));
     const after = await done(answer.body, request, form, reply);
     if ('page' in after) return sendPage(reply, after.page);
     return redirectWithNotice(reply, after.to, after.notice, deps.clock.now());
   });
 }
+
+/** A page that asks first, and the form on it that acts. `ask` is that page, also with a refusal. */
+export function askedAction(
+  console: Console,
+  { page, ask, ...rest }: Omit<Action, 'show'> & { page: string; ask: Ask },
+): void {
+  const show: Action['show'] = async (request, reply, refused) =>
+    sendPage(reply, await ask(request, reply, refused), refused.status);
+  console.app.get<Named>(rest.path, consolePage(page), async (request, reply) =>
+    sendPage(reply, await ask(request, reply, null)),
+  );
+  action(console, { ...rest, show });
+}
+
+type Ask = (request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) => Promise<WrittenPage>;
+
+/** The refusal on a page of its own, for forms that several pages have. */
+export const showRefusal: Action['show'] = async (_request, reply, { text, status }) =>
+  sendPage(
+    reply,
+    noticePage({ title: 'That did not work', text, link: { href: '/account', text: 'Your account' } }),
+    status,
+  );
 
 type Answered = { body: Input } | { refusal: AppError; fields: string[] };
 

@@ -1,6 +1,7 @@
 /** Bookings of a site: the week, the list, one booking, its cancellation, and calendar feeds. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { loadBooking } from '#api/bookings/cancellation.ts';
+import { loadFeed } from '#api/calendar-feeds/feeds.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { dateOf, dayOf, weekdayOf } from '#rules/bookings/dates.ts';
 import { dayAt } from '#rules/bookings/time-slots.ts';
@@ -13,10 +14,10 @@ import { type BookingView, bookingPage, cancellationPage } from '#web/console/bo
 import { type BookingShown, isLive, type TimetableShown, toTell, type Visited } from '#web/console/booking-words.ts';
 import { bookingListPage, type FeedShown, weekPage } from '#web/console/bookings.ts';
 import type { Refused } from '#web/console/frame.ts';
-import { newFeedPage, noTimetablePage } from '#web/console/new-booking.ts';
+import { feedEndPage, newFeedPage, noTimetablePage } from '#web/console/new-booking.ts';
 import type { PaymentShown } from '#web/console/payments.ts';
 import { sitePath } from '#web/console/tabs.ts';
-import { action } from './actions.ts';
+import { action, askedAction } from './actions.ts';
 import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
 import { cursorOf, type Listed, read, readAll, requireOfSite } from './reading.ts';
 
@@ -60,15 +61,21 @@ export function bookingPages(console: Console): void {
     show: showWeek,
   });
 
-  action(console, {
+  askedAction(console, {
+    page: 'feed_end',
     path: `${base}/feeds/:feed/end`,
     operation: 'calendar_feed.end',
-    input: ({ params }) => ({ id: (params as unknown as { feed: string }).feed }),
+    async ask(request, reply, refused) {
+      const { frame } = await siteFrameOf(request, reply, deps, refused);
+      const feed = await loadFeed(request.em, request.actor, feedId(request));
+      requireOfSite(request, feed);
+      return feedEndPage(frame, feed.id);
+    },
+    input: (request) => ({ id: feedId(request) }),
     done: (_answer, { params }) => ({
       to: sitePath(params.id, 'bookings'),
       notice: 'Revoked. Calendars that read this address show no new bookings.',
     }),
-    show: showWeek,
   });
 
   async function showWeek(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
@@ -113,6 +120,7 @@ export function bookingPages(console: Console): void {
   }
 }
 
+const feedId = ({ params }: FastifyRequest): string => (params as { feed: string }).feed;
 export const bookingId = ({ params }: FastifyRequest): string => (params as OneOf['Params']).booking;
 
 /** The timetable, also an ended one; null if the site never had one. */
@@ -125,7 +133,14 @@ export async function timetableOf(console: Console, request: FastifyRequest<Name
   }
 }
 
-const noServices: TimetableShown = { status: 'ended', url: '', calendars: [], services: [] };
+const noServices: TimetableShown = {
+  status: 'ended',
+  url: '',
+  notify_to: '',
+  notify_options: [],
+  calendars: [],
+  services: [],
+};
 
 /** The booking of the page. Throws `not_found` for one of another site. */
 export async function bookingOf(console: Console, request: FastifyRequest<Named>): Promise<BookingView> {

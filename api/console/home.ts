@@ -42,6 +42,7 @@ export function homePages(console: Console): void {
     operation: 'inbox.done',
     input: (_request, { field }) => ({ items: [{ kind: field('kind'), id: field('id') }] }),
     done: () => ({ to: '/account', notice: 'Done. It returns if something changes.' }),
+    gone: { to: '/account', notice: 'This no longer waits for you.' },
     show,
   });
 
@@ -55,7 +56,7 @@ export function homePages(console: Console): void {
     const { email } = sessionAccount(request);
     const sites = await siteCards(em, deps, actor);
     const names = new Map(sites.filter(({ deletion }) => !deletion).map(({ id, name }) => [id, name]));
-    const { items } = await readInbox(em, deps, actor, undefined, names);
+    const { items } = await readInbox(em, deps, actor, { sites: names, evenDone: true });
     const requests = await openRequests(em, deps.clock.now(), email);
     return {
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
@@ -84,6 +85,6 @@ function invitationShown({ id, site, invitation }: InboxItem, { config }: Deps):
   return invitation && site ? [{ id, hostname: siteHostname(config, site.name), ...invitation }] : [];
 }
 
-function waitingItem({ kind, id, site, title, message, at }: InboxItem): WaitingItem {
-  return { kind, id, siteId: site?.id ?? null, title, message: message ?? null, at };
+function waitingItem({ kind, id, site, title, message, at, address }: InboxItem): WaitingItem {
+  return { kind, id, siteId: site?.id ?? null, title, message: message ?? null, at, address: address ?? null };
 }

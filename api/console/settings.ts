@@ -10,7 +10,7 @@ import type { Refused } from '#web/console/frame.ts';
 import { settingsPage } from '#web/console/settings.ts';
 import { action } from './actions.ts';
 import { type Console, consolePage, frameOf, sessionAccount } from './frame.ts';
-import { accountButton } from './notices.ts';
+import { redirectWithNotice } from './notices.ts';
 
 const path = '/account/settings';
 
@@ -42,12 +42,9 @@ export function settingPages(console: Console): void {
     show,
   });
 
-  accountButton(app, deps, {
-    path: `${path}/sign-out`,
-    options: pageOptions('signin.end_others', 'email_signin'),
-    act: ({ em, actor }) => signOutOthers(em, actor),
-    to: path,
-    notice: 'You are signed out in all other browsers.',
+  app.post(`${path}/sign-out`, pageOptions('signin.end_others', 'email_signin'), async (request, reply) => {
+    await signOutOthers(request.em, request.actor);
+    return redirectWithNotice(reply, path, 'You are signed out in all other browsers.', deps.clock.now());
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, refused: Refused | null) {

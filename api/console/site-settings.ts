@@ -7,7 +7,6 @@ import { deletionDelay } from '#rules/periods.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import {
   archivePage,
-  newLinkPage,
   type ReviewLinkShown,
   type SiteSettingsView,
   siteDeletionPage,
@@ -17,12 +16,14 @@ import {
 import { sitePath } from '#web/console/tabs.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { action } from './actions.ts';
+import { timetableOf } from './bookings.ts';
 import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
 import { read, readAll, sendFile } from './reading.ts';
+import { siteLinkPages } from './site-links.ts';
 
 const base = '/account/sites/:id/settings';
 type Show = (request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) => Promise<unknown>;
-/** The id of a form or link in the path. */
+/** The id of a form in the path. */
 const thing = ({ params }: FastifyRequest): string => (params as { thing: string }).thing;
 const settings = ({ params }: FastifyRequest<Named>) => sitePath(params.id, 'settings');
 
@@ -39,7 +40,7 @@ export function siteSettingPages(console: Console): void {
     },
   );
   changePages(console, show);
-  linkPages(console, show);
+  siteLinkPages(console, show);
   endingPages(console, show);
 }
 
@@ -60,6 +61,14 @@ function changePages(console: Console, show: Show): void {
       to: settings(request),
       notice: `The address is now ${address}. Publish the site, so that its pages name it.`,
     }),
+    show,
+  });
+
+  action(console, {
+    path: `${base}/bookings/notify`,
+    operation: 'bookable.update',
+    input: ({ params: { id } }, { field }) => ({ id, notify_to: field('notify_to') ?? '' }),
+    done: ({ notify_to: to }, request) => ({ to: settings(request), notice: `E-mails about bookings go to ${to}.` }),
     show,
   });
 
@@ -86,55 +95,6 @@ function changePages(console: Console, show: Show): void {
     }),
     show,
   });
-}
-
-function linkPages(console: Console, show: Show): void {
-  const once = async (
-    request: FastifyRequest<Named>,
-    reply: FastifyReply,
-    link: Parameters<typeof newLinkPage>[1],
-  ) => ({
-    page: newLinkPage((await siteFrameOf(request, reply, console.deps)).frame, link),
-  });
-
-  action(console, {
-    path: `${base}/uploads`,
-    operation: 'upload.create',
-    input: ({ params: { id } }, { field }) => ({ id, max_files: Number(field('max_files') ?? '') }),
-    done: ({ url }, request, _form, reply) =>
-      once(request, reply, {
-        title: 'Your upload link',
-        hint: 'It is shown only once. Anyone who has it can send photos for a week.',
-        url: String(url),
-      }),
-    show,
-  });
-
-  action(console, {
-    path: `${base}/reviews`,
-    operation: 'review.create',
-    input: ({ params: { id } }) => ({ id }),
-    done: ({ url }, request, _form, reply) =>
-      once(request, reply, {
-        title: 'Your review link',
-        hint: 'It is shown only once. Anyone who has it can comment for a week.',
-        url: String(url),
-      }),
-    show,
-  });
-
-  for (const [path, operation] of [
-    ['uploads', 'upload.end'],
-    ['reviews', 'review.end'],
-  ] as const) {
-    action(console, {
-      path: `${base}/${path}/:thing/end`,
-      operation,
-      input: (request) => ({ id: thing(request) }),
-      done: (_answer, request) => ({ to: settings(request), notice: 'The link is closed.' }),
-      show,
-    });
-  }
 }
 
 function endingPages(console: Console, show: Show): void {
@@ -203,15 +163,24 @@ async function showSettings(console: Console, { request, reply, refused }: Askin
   const { items: forms } = capabilitiesOf(deps.config).forms
     ? await readAll<SiteSettingsView['forms'][number]>(console, request, 'form.list', asked)
     : { items: [] };
+  const timetable = capabilitiesOf(deps.config).bookings ? await timetableOf(console, request) : null;
   const { items: uploads } = await readAll<UploadLinkShown>(console, request, 'upload.list', asked);
   const { items: reviews } = await readAll<ReviewLinkShown>(console, request, 'review.list', asked);
+  const previews =
+    deps.config.previews && deps.repositories
+      ? (await read<{ items: { slot: number; address: string | null }[] }>(console, request, 'preview.list', asked))
+          .items
+      : [];
   const view = {
     name: site.name,
     baseDomain: deps.config.baseDomain,
     formerHostnames: site.former_hostnames,
     forms,
+    bookings: timetable?.status === 'open' ? timetable : null,
     uploads,
     reviews,
+    // Only what is shown can be reviewed.
+    slots: previews.filter(({ address }) => address !== null).map(({ slot }) => slot),
   };
   return sendPage(reply, siteSettingsPage(frame, view), refused?.status);
 }

@@ -2,7 +2,7 @@
 import { call } from '#rules/calls/calls.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { notDone } from './done.ts';
-import { type Source, siteColumns } from './item.ts';
+import { type Source, siteColumns, whoseDone } from './item.ts';
 
 const sql = `
   select invitation.id, invitation.created_at as at, invitation.expires_at as "expiresAt", owner.name as who, owner.email, ${siteColumns}
@@ -22,8 +22,9 @@ type Row = Record<'id' | 'at' | 'expiresAt' | 'who' | 'email' | 'siteId' | 'site
  */
 export const openInvitations: Source<Row> = {
   kind: 'invitation',
-  select({ accountId }, since, { now, limit }) {
-    return { sql, values: [accountId, now, since, accountId, limit] };
+  select(reader, since, context) {
+    const { now, limit } = context;
+    return { sql, values: [reader.accountId, now, since, whoseDone(reader, context), limit] };
   },
   item({ id, at, expiresAt, who, email, siteId, siteName }, _, { config }) {
     return {

@@ -45,6 +45,8 @@ export type InboxItem = {
   nextAction: string;
   /** Of a refused call: what it was, and the path of the page that answers it. */
   refusal?: { attempt: string; page: string };
+  /** Where it can be seen, outside the console. */
+  address?: string;
   /** Of an invitation: name and address of who invites, and until when it can be accepted. */
   invitation?: { inviter: string; expiresAt: Date };
 };
@@ -55,7 +57,8 @@ export type Reader = Person & { sites: ReadonlyMap<string, string> };
 /** The ids of the reader's sites, as a parameter of SQL. */
 export const siteIdsIn = ({ sites }: Reader): string => textArray([...sites.keys()]);
 
-export type Context = { config: Config; now: Date; limit: number };
+/** `evenDone`: whether invitations and refused calls are listed although they are marked as done. */
+export type Context = { config: Config; now: Date; limit: number; evenDone: boolean };
 
 /**
  * One kind of item as SQL: the inbox reads all of these in one statement. It returns the reader's items since this time,
@@ -90,6 +93,10 @@ export function actorName(
 ): string {
   return account.id === accountId && tokenName ? tokenName : account.name;
 }
+
+/** The account whose marks of what is done count for questions that only the owner can answer; no account's for all. */
+export const whoseDone = ({ accountId }: Pick<Reader, 'accountId'>, { evenDone }: Context): string =>
+  evenDone ? '' : accountId;
 
 /** Per source: the inbox lists the next tasks and is not an archive. */
 export const itemsMax = 200;

@@ -5,13 +5,15 @@ import { refusalOf, waitingRefusals } from '#api/scopes/refusals.ts';
 import { wideningLink } from '#api/scopes/widening.ts';
 import type { PartOfScope } from '#rules/scopes.ts';
 import { unfinished } from './done.ts';
-import type { CodeSource, InboxItem } from './item.ts';
+import { type CodeSource, type InboxItem, whoseDone } from './item.ts';
 
 /** A reader that is limited to some sites is not told of calls about others. */
-export const refusedCalls: CodeSource = async (em, { accountId, scope, sites }, since, { config, now }) => {
+export const refusedCalls: CodeSource = async (em, reader, since, context) => {
+  const { accountId, scope, sites } = reader;
+  const { config, now } = context;
   const open = {
     createdAt: { $gt: since },
-    [unfinished(accountId, { kind: 'access_to_widen', at: 'created_at' })]: [],
+    [unfinished(whoseDone(reader, context), { kind: 'access_to_widen', at: 'created_at' })]: [],
   };
   const waiting = (await waitingRefusals(em, now, accountId, open))
     .map((call) => ({ call, named: sitesNamed(call) }))

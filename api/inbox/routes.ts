@@ -37,7 +37,7 @@ export function inboxRoutes(app: Api, deps: Deps): void {
         // The token may have been revoked during the wait.
         await recheckAuthorization(em, deps, actor);
       } else {
-        items = (await readInbox(em, deps, actor, query.since)).items;
+        items = (await readInbox(em, deps, actor, { since: query.since })).items;
       }
       const read = (after: string | undefined, limit: number) =>
         items.filter((item) => after === undefined || positionOf(item) < after).slice(0, limit);

@@ -12,19 +12,20 @@ import { codeSources, sources } from './sources.ts';
 /** The items, and the topics that can add to them: the account and the sites that it has access to. */
 export type Inbox = { items: InboxItem[]; topics: ReadonlySet<string> };
 
+type Reading = { since?: Date | undefined; sites?: ReadonlyMap<string, string>; evenDone?: boolean };
+
 /**
  * Items that appeared after `since` and are not marked as done; all items without it. `sites`: the names of the person's
- * sites, where they have been read.
+ * sites, where they have been read. `evenDone`: also what only the owner can answer, although it is marked as done.
  */
 export async function readInbox(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
   person: Person,
-  since: Date = new Date(0),
-  sites?: ReadonlyMap<string, string>,
+  { since = new Date(0), sites, evenDone = false }: Reading = {},
 ): Promise<Inbox> {
   const reader: Reader = { ...person, sites: sites ?? (await siteNamesOf(em, person)) };
-  const context = { config, now: clock.now(), limit: itemsMax };
+  const context = { config, now: clock.now(), limit: itemsMax, evenDone };
   const { items, done } = await readSources(em, reader, since, context);
   // Sequentially, so that a request uses one database connection at a time.
   for (const source of codeSources) {

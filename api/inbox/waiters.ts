@@ -83,7 +83,7 @@ export function openWaiting(
         unfollow = await poller.follow({ concerns: (topic) => inbox?.topics.has(topic) ?? true, wake: pause.wake });
         while (!ended) {
           pause.begin();
-          inbox = await inTurn(() => readInbox(deps.em(), deps, actor, since));
+          inbox = await inTurn(() => readInbox(deps.em(), deps, actor, { since }));
           const leftMs = until - performance.now();
           if (inbox.items.length > 0 || leftMs <= 0) break;
           await pause.over(Math.min(leftMs, readIntervalMs));

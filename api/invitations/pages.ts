@@ -1,7 +1,7 @@
 /** Invitations in a signed-in browser: the page behind the mailed link, and its button. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Api } from '#api/api.ts';
-import { accountButton } from '#api/console/notices.ts';
+import { action, showRefusal } from '#api/console/actions.ts';
+import type { Console } from '#api/console/frame.ts';
 import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { Account } from '#db/accounts/account.ts';
 import { invitationStatusAt } from '#rules/states.ts';
@@ -14,21 +14,23 @@ import type { WrittenPage } from '#web/page.ts';
 import { confirmationPage } from '#web/pages/confirmation.ts';
 import { type InvitationPage, invitationPage } from '#web/pages/invitation.ts';
 import { type Notice, noticePage } from '#web/pages/notice.ts';
-import { acceptInvitation, declineInvitation, loadInvitation, type WholeInvitation } from './rules.ts';
+import { loadInvitation, type WholeInvitation } from './rules.ts';
 
 type Named = { Params: { id: string } };
 
 /** All routes require a session. Others are redirected to sign in, and find the invitation on their account page. */
-export function invitationPages(app: Api, deps: Deps): void {
+export function invitationPages(console: Console): void {
+  const { app, deps } = console;
   app.get<Named>('/invitations/:id', pageOptions('invitation.show', 'email_signin'), (request, reply) =>
     showOpen(request, reply, deps, invitationPage),
   );
 
-  accountButton(app, deps, {
+  action(console, {
     path: '/account/invitations/:id/accept',
-    options: pageOptions('invitation.accept_on_page', 'email_signin'),
-    act: ({ em, actor, params }) => acceptInvitation(em, deps, actor, params.id),
-    notice: 'Accepted. You can now edit this site.',
+    operation: 'invitation.accept',
+    input: ({ params: { id } }) => ({ id }),
+    done: () => ({ to: '/account', notice: 'Accepted. You can now edit this site.' }),
+    show: showRefusal,
   });
 
   app.get<Named>(
@@ -37,14 +39,16 @@ export function invitationPages(app: Api, deps: Deps): void {
     (request, reply) => showOpen(request, reply, deps, declinePage),
   );
 
-  app.post<Named>(
-    '/account/invitations/:id/decline',
-    pageOptions('invitation.decline_on_page', 'email_signin'),
-    async ({ em, actor, params }, reply) => {
-      const { site } = await declineInvitation(em, deps, actor, params.id);
-      return sendPage(reply, noticePage(declinedNotice(siteHostname(deps.config, site.name))));
+  action(console, {
+    path: '/account/invitations/:id/decline',
+    operation: 'invitation.decline',
+    input: ({ params: { id } }) => ({ id }),
+    done: async (_answer, { em, actor, params }) => {
+      const { site } = await loadInvitation(em, actor, params.id);
+      return { page: noticePage(declinedNotice(siteHostname(deps.config, site.name))) };
     },
-  );
+    show: showRefusal,
+  });
 }
 
 function shown({ id, site, expiresAt }: WholeInvitation, { config }: Deps): InvitationShown {

@@ -42,6 +42,7 @@ export const otherWords: Readonly<Record<string, string>> = {
   'billing.read': 'plan plans price upgrade subscription invoice cost',
   'bookable.declare': 'appointments calendar timetable opening hours services classes lessons schedule',
   'bookable.end': 'stop appointments',
+  'bookable.update': 'appointments notify e-mail address reply',
   'booking.cancel': 'appointment refund call off',
   'booking.create': 'appointment block holiday closed own',
   'booking.list': 'appointments reservations',

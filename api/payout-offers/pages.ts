@@ -1,36 +1,43 @@
-/** Payout offers and accounts on the account page, and its buttons. */
+/** Payout offers and accounts on the account's page of payouts, and how offers are answered there. */
 
 import type { Person } from '#api/access.ts';
-import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
-import { accountButton } from '#api/console/notices.ts';
+import { action, askedAction, showRefusal } from '#api/console/actions.ts';
+import { type Console, frameOf } from '#api/console/frame.ts';
 import { payoutsOf } from '#api/payouts/account-view.ts';
-import { pageOptions } from '#api/plugins/browser.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
+import { offerDeclinePage } from '#web/console/payouts.ts';
 import type { PayoutsShown } from '#web/pages/payouts.ts';
 import { whole } from './schemas.ts';
-import { acceptOffer, endOffer } from './transitions.ts';
 
-export function payoutOfferPages(app: Api, deps: Deps): void {
-  accountButton(app, deps, {
+export function payoutOfferPages(console: Console): void {
+  const { deps } = console;
+  action(console, {
     path: '/account/payout-offers/:id/accept',
-    options: pageOptions('payout_offer.accept_on_page', 'payouts'),
-    act: ({ em, actor, params }) => acceptOffer(em, deps, actor, params.id),
-    to: '/account/payouts',
-    notice: 'Accepted. Visitors’ payments now go there.',
+    operation: 'payout_offer.accept',
+    input: ({ params: { id } }) => ({ id }),
+    done: () => ({ to: '/account/payouts', notice: 'Accepted. Visitors’ payments now go there.' }),
+    show: showRefusal,
   });
 
-  accountButton(app, deps, {
+  askedAction(console, {
+    page: 'payout_offer_decline',
     path: '/account/payout-offers/:id/decline',
-    options: pageOptions('payout_offer.decline_on_page', 'payouts'),
-    act: ({ em, actor, params }) => endOffer(em, deps, actor, params.id),
-    to: '/account/payouts',
-    notice: 'Declined.',
+    operation: 'payout_offer.end',
+    async ask(request, reply, refused) {
+      const { offers } = await payoutsShown(request.em, deps, request.actor);
+      const offer = offers.find(({ id }) => id === request.params.id);
+      if (!offer) throw errors.not_found('This offer is not open any more.');
+      return offerDeclinePage(frameOf(request, reply, deps, refused), offer);
+    },
+    input: ({ params: { id } }) => ({ id }),
+    done: () => ({ to: '/account/payouts', notice: 'Declined.' }),
   });
 }
 

@@ -1,8 +1,8 @@
 /** Restoring a site in a signed-in browser: the page behind the mailed link, and its button. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findSite, roleOf } from '#api/access.ts';
-import type { Api } from '#api/api.ts';
-import { accountButton } from '#api/console/notices.ts';
+import { action, showRefusal } from '#api/console/actions.ts';
+import type { Console } from '#api/console/frame.ts';
 import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
@@ -10,21 +10,25 @@ import { html } from '#web/html.ts';
 import { confirmationPage } from '#web/pages/confirmation.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { day } from '#web/times.ts';
-import { restoreSite } from './deletion.ts';
 
 type Named = { Params: { id: string } };
 
 /** All routes require a session. Opening the page restores nothing. */
-export function sitePages(app: Api, deps: Deps): void {
+export function sitePages(console: Console): void {
+  const { app, deps } = console;
   app.get<Named>('/account/sites/:id/restore', pageOptions('site.show_deletion', 'email_signin'), (request, reply) =>
     showDeletion(request, reply, deps),
   );
 
-  accountButton(app, deps, {
+  action(console, {
     path: '/account/sites/:id/restore',
-    options: pageOptions('site.restore_on_page', 'email_signin'),
-    act: ({ em, actor, params }) => restoreSite(em, deps, actor, params.id),
-    notice: 'Restored. The website is archived: unarchive it to show it to visitors again.',
+    operation: 'site.restore',
+    input: ({ params: { id } }) => ({ id }),
+    done: () => ({
+      to: '/account',
+      notice: 'Restored. The website is archived: unarchive it to show it to visitors again.',
+    }),
+    show: showRefusal,
   });
 }
 

@@ -1,25 +1,33 @@
-/** Git passwords on the account page, and its button. */
+/** Git passwords on the account's page of agents, and the page that revokes one. */
 
 import type { Person } from '#api/access.ts';
-import type { Api } from '#api/api.ts';
-import { accountButton } from '#api/console/notices.ts';
-import { pageOptions } from '#api/plugins/browser.ts';
+import { askedAction } from '#api/console/actions.ts';
+import { type Console, frameOf } from '#api/console/frame.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
+import { gitPasswordRevocationPage } from '#web/console/agent.ts';
 import type { GitPasswordsShown } from '#web/pages/access-lists.ts';
-import { credentialsOfAll, revokeCredential } from './credentials.ts';
+import { credentialsOfAll, loadCredential } from './credentials.ts';
 
 const shownMax = 50;
 
-export function gitPasswordPages(app: Api, deps: Deps): void {
-  accountButton(app, deps, {
+export function gitPasswordPages(console: Console): void {
+  const { deps } = console;
+  askedAction(console, {
+    page: 'git_password_revoke',
     path: '/account/git-credentials/:id/revoke',
-    options: pageOptions('source.revoke_credential_on_page', 'email_signin'),
-    act: ({ em, actor, params }) => revokeCredential(em, deps, actor, params.id),
-    to: '/account/agents',
-    notice: 'Revoked. The git password works no longer.',
+    operation: 'source.revoke_credential',
+    async ask(request, reply, refused) {
+      const { em, actor, params } = request;
+      const { id, site } = await loadCredential(em, deps, actor, params.id);
+      const hostname = siteHostname(deps.config, (site as Site).name);
+      return gitPasswordRevocationPage(frameOf(request, reply, deps, refused), { id, hostname });
+    },
+    input: ({ params: { id } }) => ({ id }),
+    done: () => ({ to: '/account/agents', notice: 'Revoked. The git password works no longer.' }),
   });
 }
 

@@ -14,6 +14,7 @@ export const operations = {
   'bookable.declare': 'POST /v1/sites/{id}/bookable',
   'bookable.end': 'DELETE /v1/sites/{id}/bookable',
   'bookable.read': 'GET /v1/sites/{id}/bookable',
+  'bookable.update': 'PATCH /v1/sites/{id}/bookable',
   'booking.cancel': 'POST /v1/bookings/{id}/cancel',
   'booking.create': 'POST /v1/sites/{id}/bookings',
   'booking.list': 'GET /v1/sites/{id}/bookings',

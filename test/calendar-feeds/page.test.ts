@@ -15,8 +15,13 @@ test('owners see the calendar feeds of their sites, and revoke them', async () =
   const page = await owner.browser.open('/account/agents');
   expect(page.text).toContain('Calendar feeds');
   expect(page.text).not.toContain('frk_');
-  const [form] = formsOf(page).filter(({ action }) => action.startsWith('/account/calendar-feeds/'));
+  const path = `/account/calendar-feeds/${body.id}/revoke`;
+  const asked = await owner.browser.open(path);
+  expect(asked.text).toContain('Revoke this calendar address?');
+  const [form] = formsOf(asked).filter(({ action }) => action === path);
+  expect(page.text).toContain(`href="${path}"`);
   const stranger = await fixture.newSignedIn('Phone');
+  expect((await stranger.browser.open(path)).status).toBe(404);
   const headers = { 'sec-fetch-site': 'same-origin' };
   const { fields } = formsOf(await stranger.browser.open('/account/agents'))[0] ?? {};
   expect((await stranger.browser.go('POST', form?.action ?? '', fields, headers)).status).toBe(404);

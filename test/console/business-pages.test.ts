@@ -5,7 +5,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { violationsOf } from '#test/web/axe.ts';
-import { look } from '#test/web/looks.ts';
+import { look, openLight } from '#test/web/looks.ts';
 import { openPottery, type Pottery } from './pottery.ts';
 
 let pottery: Pottery;
@@ -37,7 +37,7 @@ async function paths() {
       ...of(site.id, [`/bookings/new?what=talk+room&date=${pottery.dateIn(3)}`, `/bookings/${booking.id}`]),
       ...of(site.id, [`/bookings/${booking.id}/move?date=${pottery.dateIn(3)}`, `/bookings/${booking.id}/cancel`]),
       ...of(site.id, ['/payments', '/payments/new', `/payments/${payment.id}`, `/payments/${payment.id}/refund`]),
-      ...of(site.id, [`/payments/${open.id}`, '/people', '/settings']),
+      ...of(site.id, [`/payments/${open.id}`, '/people', '/settings', '/visitors', '/comments', '/history']),
       ...of(empty.id, ['/messages', '/bookings', '/payments', '/domains', '/people', '/settings']),
       ...['/agents', '/agents/connect', '/agents/token', `/agents/${tokens.items[0].id}/revoke`].map(
         (path) => account + path,
@@ -59,7 +59,7 @@ test.each(schemes)(
     const { business, all } = await paths();
     const page = await pottery.visit(business.owner, { width: 390, colorScheme: scheme.colorScheme }, scheme);
     for (const path of all) {
-      expect([path, (await page.goto(`http://desk.localhost${path}`))?.status()]).toEqual([path, 200]);
+      expect([path, await openLight(page, `http://desk.localhost${path}`)]).toEqual([path, 200]);
       await check(page, path, { name, width: 390 });
       if (name === 'light') await check(page, path, { name, width: 1280 });
     }

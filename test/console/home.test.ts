@@ -129,6 +129,31 @@ test('Home lists what the inbox of the API lists, until it is done', async () =>
   expect(page.text).toContain('2 enquiries</a> in the last 7 days');
 });
 
+test('Done too late is no error, and what only the owner answers stays until answered', async () => {
+  const owner = await fixture.newCaller();
+  const site = await ask.newSite(owner);
+  const { body: thread } = await owner.call('POST', `/v1/sites/${site.id}/comments`, {
+    body: { page: '/', body: 'x' },
+  });
+  const guest = await ask.newCollaborator(owner, site.id);
+  await guest.call('POST', `/v1/comments/${thread.id}/reply`, { body: { message: 'Larger' } });
+  const browser = await signedIn(fixture, owner.accountId);
+  const page = await browser.open('/account');
+  await owner.call('POST', `/v1/sites/${site.id}/comments`, { body: { thread_id: thread.id, action: 'resolve' } });
+  const late = await browser.press(page, 'Done');
+  expect([late.status, late.url, late.text.includes('This no longer waits for you.')]).toEqual([200, '/account', true]);
+
+  const host = await fixture.newCaller();
+  const { body: invitation } = await ask.invite(host, (await ask.newSite(host)).id, await ask.emailOf(owner));
+  const items = [{ kind: 'invitation', id: invitation.id }];
+  expect((await owner.call('POST', '/v1/inbox/done', { body: { items } })).status).toBe(200);
+  expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
+  const decline = `/account/invitations/${invitation.id}/decline`;
+  expect((await browser.open('/account')).text).toContain(decline);
+  await browser.press(await browser.open(decline), 'Decline');
+  expect((await browser.open('/account')).text).not.toContain(decline);
+});
+
 test('Home names who published what is live, and each day’s visits in words', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);

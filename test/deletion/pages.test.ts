@@ -190,7 +190,8 @@ test('an owner ends a git password, and an invitation by an agent', async () => 
   await goTo(page, '/account/agents');
   await look(page, 'agents');
   const passwords = page.locator('section', { hasText: 'Git passwords' });
-  await passwords.getByRole('button', { name: 'Revoke' }).click();
+  await passwords.getByRole('link', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Revoke it' }).click();
   await page.getByText('The git password works no longer.').waitFor();
   const { link } = await readMail(owner.email, 'collaborator-invited');
   await goTo(page, link);

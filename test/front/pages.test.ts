@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
 import { violationsOf } from '#test/web/axe.ts';
-import { type Chrome, type Look, look, looks, openChrome } from '#test/web/looks.ts';
+import { type Chrome, type Look, look, looks, openChrome, openLight } from '#test/web/looks.ts';
 
 let fixture: PeopleFixture;
 let chrome: Chrome;
@@ -34,11 +34,6 @@ const pages = {
   reference: '/docs/api/sites',
   errors: '/docs/errors',
 };
-const weightMax = 150_000;
-/** How much of the page has moved since it was opened (web.dev/cls). */
-const movement = `new Promise((done) => new PerformanceObserver((list) =>
-  done(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true }) ?? setTimeout(() => done(0), 200))`;
-
 test.each([looks[0], looks[3]] as Look[])(
   'every page is accessible, light and still, at $width px, $colorScheme',
   { timeout: 120_000 },
@@ -47,17 +42,9 @@ test.each([looks[0], looks[3]] as Look[])(
     const complaints: string[] = [];
     page.on('console', (message) => message.type() !== 'log' && complaints.push(message.text()));
     for (const [name, path] of Object.entries(pages)) {
-      let weight = 0;
-      page.on('response', async (response) => {
-        if (response.request().resourceType() !== 'image') weight += (await response.body()).length;
-      });
-      const { href } = new URL(path, here);
-      await page.goto(href, { waitUntil: 'load' });
-      expect([name, (await page.evaluate<number>(movement)) < 0.02]).toEqual([name, true]);
+      await openLight(page, new URL(path, here).href);
       await look(page, name, shown);
       expect([name, ...(await violationsOf(page))]).toEqual([name]);
-      expect(weight).toBeLessThan(weightMax);
-      page.removeAllListeners('response');
     }
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
     await page.context().close();

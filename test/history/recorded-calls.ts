@@ -72,6 +72,7 @@ export const recordedCalls: Record<string, Action[] | string> = {
   'DELETE /v1/domains/{id}/records/{record_id}': ['domain_record.removed'],
 
   'POST /v1/sites/{id}/bookable': ['timetable.replaced'],
+  'PATCH /v1/sites/{id}/bookable': ['timetable.updated'],
   'DELETE /v1/sites/{id}/bookable': ['timetable.removed'],
   'POST /v1/sites/{id}/bookings': ['booking.created'],
   'POST /v1/bookings/{id}/move': ['booking.moved'],

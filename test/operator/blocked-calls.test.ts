@@ -21,6 +21,7 @@ const ofVisitors = [
   'PATCH /v1/submissions/{id}',
   'DELETE /v1/submissions/{id}',
   'POST /v1/sites/{id}/bookable',
+  'PATCH /v1/sites/{id}/bookable',
   'DELETE /v1/sites/{id}/bookable',
   'POST /v1/sites/{id}/bookings',
   'POST /v1/bookings/{id}/move',

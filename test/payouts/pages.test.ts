@@ -39,7 +39,9 @@ test('an owner declines an offer by its own form alone', async () => {
   expect(action).toContain(offer.id);
   expect((await owner.browser.go('POST', action, { form: 'x' })).status).toBe(400);
   expect((await act.read(payee, offer.id)).body.status).toBe('open');
-  const after = await owner.browser.press(page, 'Decline');
+  const asked = await owner.browser.open(`/account/payout-offers/${offer.id}/decline`);
+  expect((await act.read(payee, offer.id)).body.status).toBe('open');
+  const after = await owner.browser.press(asked, 'Decline the offer');
   expect(after.text).not.toContain('Payout offers');
   expect((await act.read(payee, offer.id)).body.status).toBe('withdrawn');
 });

@@ -28,13 +28,19 @@ test('owners see and revoke all git passwords of their sites, collaborators thei
     expect(text).toContain(part);
   const helpers = await helper.browser.open('/account/agents');
   expect([helpers.text.includes('Can read'), helpers.text.includes('Can change')]).toEqual([true, false]);
-  const [form] = formsOf(helpers).filter(({ action }) => action.startsWith('/account/git-credentials/'));
+  const pathOf = ({ id }: { id: string }) => `/account/git-credentials/${id}/revoke`;
+  expect((await helper.browser.open(pathOf(mine))).status).toBe(404);
+  const [form] = formsOf(await helper.browser.open(pathOf(theirs)));
   const refused = await helper.browser.go('POST', `/account/git-credentials/${mine.id}/revoke`, form?.fields, {
     'sec-fetch-site': 'same-origin',
   });
   expect([refused.status, await listed(owner, siteId)]).toEqual([404, [theirs.id, mine.id]]);
-  const page = await owner.browser.open('/account/agents');
-  const [ours] = formsOf(page).filter(({ action }) => action.includes(theirs.id));
+  const asked = await owner.browser.open(pathOf(theirs));
+  expect([asked.text.includes('Revoke this git password?'), await listed(owner, siteId)]).toEqual([
+    true,
+    [theirs.id, mine.id],
+  ]);
+  const [ours] = formsOf(asked).filter(({ action }) => action.includes(theirs.id));
   const after = await owner.browser.go('POST', ours?.action ?? '', ours?.fields, { 'sec-fetch-site': 'same-origin' });
   expect([after.url, after.text.includes('Can read'), await listed(owner, siteId)]).toEqual([
     '/account/agents',

@@ -1,6 +1,6 @@
 /** Chromium at the widths and in the colour schemes in which people see pages. `FRONTAGE_PICTURES=<folder>` keeps pictures. */
 import { join } from 'node:path';
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type BrowserContextOptions, chromium, type Page, type Response } from 'playwright-core';
 import { expect } from 'vitest';
 import { pathOf } from '#test/stack/requirements.ts';
 
@@ -32,4 +32,23 @@ export async function openChrome(hosts?: string) {
 export async function look(page: Page, name: string, { width, colorScheme }: Look): Promise<void> {
   if (pictures) await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
   expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
+}
+
+/** How much of the page has moved since it was opened (web.dev/cls). */
+const movement = `new Promise((done) => new PerformanceObserver((list) =>
+  done(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true }) ?? setTimeout(() => done(0), 200))`;
+const weightMax = 150_000;
+
+/** Opens a page, and expects that it is light without its pictures, and that nothing moves while it loads. */
+export async function openLight(page: Page, href: string): Promise<number | undefined> {
+  let weight = 0;
+  const weigh = async (response: Response) => {
+    if (response.request().resourceType() !== 'image') weight += (await response.body().catch(() => '')).length;
+  };
+  page.on('response', weigh);
+  const opened = await page.goto(href, { waitUntil: 'load' });
+  const moved = await page.evaluate<number>(movement);
+  page.removeListener('response', weigh);
+  expect([href, moved < 0.02, weight > 0 && weight < weightMax]).toEqual([href, true, true]);
+  return opened?.status();
 }

@@ -30,6 +30,8 @@ export type BookingShown = {
 export type TimetableShown = {
   status: 'open' | 'ended';
   url: string;
+  notify_to: string;
+  notify_options: readonly string[];
   calendars: readonly { key: string; name: string; time_zone: string; capacity: number }[];
   services: readonly {
     key: string;

@@ -134,7 +134,7 @@ ${
           id,
           created_at,
         }) => html`<li><div><strong>Calendar address</strong><small>Created ${ago(created_at, now)}</small></div>
-${button(form, `${base}/${id}/end`, 'Revoke')}</li>`,
+<a class="button quiet small" href="${base}/${id}/end">Revoke</a></li>`,
       )}</ul>`
 }
 <div class="actions">${button(form, base, 'Create a calendar address')}</div>

@@ -5,7 +5,7 @@ import { choiceField } from '#web/pages/form.ts';
 import { clock, dateWords, type TimetableShown } from './booking-words.ts';
 import { fieldsOf, wasTicked } from './fields.ts';
 import { type SiteFrame, sitePage } from './frame.ts';
-import { hiddenFields, shownOnce } from './parts.ts';
+import { hiddenFields, question, shownOnce } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 export type NewBookingView = {
@@ -121,4 +121,16 @@ export function noTimetablePage(frame: SiteFrame): WrittenPage {
   const main = html`<h1>Bookings</h1>
 <p class="panel empty">This site takes no bookings yet. Ask your agent to set up a timetable: what can be booked, with whom, and when.</p>`;
   return sitePage(frame, 'bookings', { title: 'Bookings', main });
+}
+
+export function feedEndPage(frame: SiteFrame, id: string): WrittenPage {
+  const base = sitePath(frame.site.id, 'bookings');
+  const asked = {
+    title: 'Revoke this calendar address?',
+    text: 'Calendars that read it show no new bookings. It cannot be given back; you can create a new one.',
+    action: `${base}/feeds/${id}/end`,
+    button: 'Revoke it',
+    back: base,
+  };
+  return sitePage(frame, 'bookings', { title: asked.title, main: question(asked, frame.form) });
 }

@@ -1,8 +1,9 @@
 /** Payout accounts, which receive visitors’ payments, and offers of them. */
 import { html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
-import { type PayoutsShown, payoutSections } from '#web/pages/payouts.ts';
+import { type PayoutOfferShown, type PayoutsShown, payoutSections } from '#web/pages/payouts.ts';
 import { accountPage, type Frame } from './frame.ts';
+import { question } from './parts.ts';
 
 /** `canAdd`: whether this service can add one. */
 export function payoutsPage(frame: Frame, payouts: PayoutsShown, canAdd: boolean): WrittenPage {
@@ -11,4 +12,15 @@ export function payoutsPage(frame: Frame, payouts: PayoutsShown, canAdd: boolean
 <p class="lead">A payout account receives the payments of visitors.</p>
 ${isEmpty ? html`<p class="panel empty">${canAdd ? 'There is no payout account yet.' : 'This service has no payments.'}</p>` : payoutSections(payouts, frame)}`;
   return accountPage(frame, 'payouts', { title: 'Payouts', main });
+}
+
+export function offerDeclinePage(frame: Frame, { id, hostname, accountName }: PayoutOfferShown): WrittenPage {
+  const asked = {
+    title: 'Decline this offer?',
+    text: `Payments of visitors of ${hostname} do not go to “${accountName}”. Only a new offer can change that.`,
+    action: `/account/payout-offers/${id}/decline`,
+    button: 'Decline the offer',
+    back: '/account/payouts',
+  };
+  return accountPage(frame, 'payouts', { title: asked.title, main: question(asked, frame.form) });
 }

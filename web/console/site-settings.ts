@@ -19,13 +19,20 @@ export type LinkShown = {
 export type UploadLinkShown = LinkShown & { max_files: number; files_left: number };
 export type ReviewLinkShown = LinkShown & { slot: number | null };
 
+/** Who gets the e-mails, as the API answers it. */
+type NotifyShown = { notify_to: string; notify_options: readonly string[] };
+
 export type SiteSettingsView = {
   name: string;
   baseDomain: string;
   formerHostnames: readonly { hostname: string; redirects_until: string }[];
-  forms: readonly (FormShown & { notify_to: string; notify_options: readonly string[] })[];
+  forms: readonly (FormShown & NotifyShown)[];
+  /** Null if the site accepts no bookings. */
+  bookings: NotifyShown | null;
   uploads: readonly UploadLinkShown[];
   reviews: readonly ReviewLinkShown[];
+  /** Previews that can be reviewed. */
+  slots: readonly number[];
 };
 
 export function siteSettingsPage(frame: SiteFrame, view: SiteSettingsView): WrittenPage {
@@ -38,6 +45,7 @@ ${
     : html`${titleForm(frame)}
 ${isOwner ? nameForm(frame, view) : null}
 ${view.forms.length > 0 ? formSection(frame, view) : null}
+${view.bookings ? bookingSection(frame, view.bookings) : null}
 ${linkSections(frame, view)}`
 }
 ${isOwner ? ownerSection(frame) : null}`;
@@ -70,41 +78,57 @@ function formSection(frame: SiteFrame, { forms }: SiteSettingsView): Html {
 <ul class="rows">${forms.map((one) => formRow(frame, one))}</ul></section>`;
 }
 
-function formRow(
-  frame: SiteFrame,
-  { id, name, status, notify_to, notify_options }: SiteSettingsView['forms'][number],
-): Html {
+function formRow(frame: SiteFrame, { id, name, status, ...notify }: SiteSettingsView['forms'][number]): Html {
   const base = `${sitePath(frame.site.id, 'settings')}/forms/${id}`;
   const isOn = status === 'enabled';
-  const field = fieldsOf(frame, `${base}/notify`);
-  const options = notify_options.map((one) => [one, one] as const);
-  const choice =
-    notify_options.length > 1
-      ? frame.form(
-          { action: `${base}/notify`, inline: true },
-          html`${field({ name: 'notify_to', label: 'E-mails go to', options, value: notify_to })}<button class="quiet small">Save</button>`,
-        )
-      : null;
-  return html`<li><div><strong>${name}</strong><small>${isOn ? html`On · e-mails go to ${notify_to}` : 'Off: visitors cannot send anything'}</small>${choice}</div>
+  return html`<li><div><strong>${name}</strong><small>${isOn ? html`On · e-mails go to ${notify.notify_to}` : 'Off: visitors cannot send anything'}</small>${notifyForm(frame, `${base}/notify`, notify)}</div>
 ${button(frame.form, `${base}/${isOn ? 'disable' : 'enable'}`, isOn ? 'Switch off' : 'Switch on')}</li>`;
 }
 
-function linkSections(frame: SiteFrame, { uploads, reviews }: SiteSettingsView): Html {
+function bookingSection(frame: SiteFrame, notify: NotifyShown): Html {
+  const action = `${sitePath(frame.site.id, 'settings')}/bookings/notify`;
+  return html`<section id="bookings"><h2>Bookings</h2>
+<ul class="rows"><li><div><strong>E-mails about bookings</strong><small>They go to ${notify.notify_to}</small>${notifyForm(frame, action, notify)}</div></li></ul></section>`;
+}
+
+/** Nothing where there is only one address. */
+function notifyForm(frame: SiteFrame, action: string, { notify_to, notify_options }: NotifyShown): Html | null {
+  if (notify_options.length < 2) return null;
+  const options = notify_options.map((one) => [one, one] as const);
+  const field = fieldsOf(frame, action);
+  return frame.form(
+    { action, inline: true },
+    html`${field({ name: 'notify_to', label: 'E-mails go to', options, value: notify_to })}<button class="quiet small">Save</button>`,
+  );
+}
+
+function linkSections(frame: SiteFrame, { uploads, reviews, slots }: SiteSettingsView): Html {
   const base = sitePath(frame.site.id, 'settings');
   const open = uploads.filter(({ status }) => status === 'open' || status === 'full');
   const field = fieldsOf(frame, `${base}/uploads`);
   const row = (frame: SiteFrame, link: LinkShown, { path, words }: { path: string; words: string }) =>
-    html`<li><div><strong>${words}</strong><small>Created ${relative(new Date(link.created_at), frame.now)} · expires ${relative(new Date(link.expires_at), frame.now)}</small></div>${button(frame.form, path, 'Close')}</li>`;
+    html`<li><div><strong>${words}</strong><small>Created ${relative(new Date(link.created_at), frame.now)} · expires ${relative(new Date(link.expires_at), frame.now)}</small></div><a class="button quiet small" href="${path}">Close</a></li>`;
   return html`<section id="uploads"><h2>Upload links</h2>
 <p class="hint">Somebody without an account sends photos for this site with such a link, for a week.</p>
 ${open.length > 0 ? html`<ul class="rows">${open.map((link) => row(frame, link, { path: `${base}/uploads/${link.id}/end`, words: link.status === 'full' ? `Full: ${link.max_files} photos received` : `${link.max_files - link.files_left} of ${link.max_files} photos received` }))}</ul>` : null}
 <div class="panel">${frame.form({ action: `${base}/uploads` }, html`${field({ name: 'max_files', label: 'How many photos', type: 'number', value: '10', required: true })}<button class="quiet">Create an upload link</button>`)}</div>
 </section>
 <section id="reviews"><h2>Review links</h2>
-<p class="hint">Somebody without an account comments on the live site with such a link, for a week.</p>
+<p class="hint">Somebody without an account comments on the site with such a link, for a week.</p>
 ${reviews.some(({ status }) => status === 'open') ? html`<ul class="rows">${reviews.filter(({ status }) => status === 'open').map((link) => row(frame, link, { path: `${base}/reviews/${link.id}/end`, words: link.slot === null ? 'For the live site' : `For preview ${link.slot}` }))}</ul>` : null}
-<div class="actions">${button(frame.form, `${base}/reviews`, 'Create a review link')}</div>
+${newReview(frame, slots)}
 </section>`;
+}
+
+/** Without previews, there is nothing to choose. */
+function newReview(frame: SiteFrame, slots: readonly number[]): Html {
+  const action = `${sitePath(frame.site.id, 'settings')}/reviews`;
+  if (slots.length === 0) return html`<div class="actions">${button(frame.form, action, 'Create a review link')}</div>`;
+  const options = [['', 'The live site'], ...slots.map((slot) => [String(slot), `Preview ${slot}`])] as [
+    string,
+    string,
+  ][];
+  return html`<div class="panel">${frame.form({ action }, html`${fieldsOf(frame, action)({ name: 'slot', label: 'What to comment on', options })}<button class="quiet">Create a review link</button>`)}</div>`;
 }
 
 function ownerSection({ form, site }: SiteFrame): Html {
@@ -139,6 +163,22 @@ export function newLinkPage(
   const main = html`<h1>${title}</h1>${shownOnce('Copy it now', url, hint)}
 <p><a href="${sitePath(frame.site.id, 'settings')}">Back to the settings</a></p>`;
   return sitePage(frame, 'settings', { title, main, copies: true });
+}
+
+/** `kind`: as in the path. */
+export function linkEndPage(frame: SiteFrame, { kind, id }: { kind: 'uploads' | 'reviews'; id: string }): WrittenPage {
+  const base = sitePath(frame.site.id, 'settings');
+  const asked = {
+    title: kind === 'uploads' ? 'Close this upload link?' : 'Close this review link?',
+    text:
+      kind === 'uploads'
+        ? 'Nobody can send photos with it any more. The photos that arrived stay. It cannot be opened again; you can create a new one.'
+        : 'Nobody can comment with it any more. The comments stay. It cannot be opened again; you can create a new one.',
+    action: `${base}/${kind}/${id}/end`,
+    button: 'Close the link',
+    back: base,
+  };
+  return sitePage(frame, 'settings', { title: asked.title, main: question(asked, frame.form) });
 }
 
 /** `open`: what is still open on the site, as the API says it; null if nothing is. */

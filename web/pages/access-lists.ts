@@ -1,7 +1,6 @@
 /** Git passwords and calendar feeds on the account page. */
 import { type Html, html } from '#web/html.ts';
 import { day, relative } from '#web/times.ts';
-import type { Form } from './form.ts';
 
 export type GitPasswordsShown = {
   passwords: {
@@ -19,14 +18,11 @@ export type GitPasswordsShown = {
   more: number;
 };
 
-export function gitPasswordList(
-  { passwords, more }: GitPasswordsShown,
-  { form, now }: { form: Form; now: Date },
-): Html {
+export function gitPasswordList({ passwords, more }: GitPasswordsShown, { now }: { now: Date }): Html {
   const rows = passwords.map(
     ({ id, hostname, repository, access, maker, createdAt, lastUsedAt, expiresAt }) => html`<li>
 <div><strong>${hostname}</strong><small>${access === 'write' ? 'Can change' : 'Can read'} the ${repository === 'source' ? 'pages' : 'posts'}${maker ? ` · ${maker}` : ''} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'} · expires ${relative(expiresAt, now)}</small></div>
-${form({ action: `/account/git-credentials/${id}/revoke`, inline: true }, html`<button class="quiet small">Revoke</button>`)}
+<a class="button quiet small" href="/account/git-credentials/${id}/revoke" aria-label="Revoke the git password of ${hostname}">Revoke</a>
 </li>`,
   );
   return html`<section>
@@ -46,11 +42,11 @@ export type CalendarFeedShown = {
   expiresAt: Date | null;
 };
 
-export function calendarFeedList(feeds: readonly CalendarFeedShown[], { form, now }: { form: Form; now: Date }): Html {
+export function calendarFeedList(feeds: readonly CalendarFeedShown[], { now }: { now: Date }): Html {
   const rows = feeds.map(
     ({ id, hostname, maker, createdAt, expiresAt }) => html`<li>
 <div><strong>${hostname}</strong><small>${maker ? `${maker} · ` : ''}since ${day(createdAt)}${expiresAt ? ` · expires ${relative(expiresAt, now)}` : ''}</small></div>
-${form({ action: `/account/calendar-feeds/${id}/revoke`, inline: true }, html`<button class="quiet small">Revoke</button>`)}
+<a class="button quiet small" href="/account/calendar-feeds/${id}/revoke" aria-label="Revoke the calendar address of ${hostname}">Revoke</a>
 </li>`,
   );
   return html`<section>

@@ -34,7 +34,7 @@ function offerList(offers: PayoutOfferShown[], form: Form, now: Date): Html {
 <ul class="rows">${offers.map(
     (offer) => html`<li>
 <div><strong>${offer.hostname}</strong><small>${question(offer)} The offer expires ${relative(offer.expiresAt, now)}.</small></div>
-${form({ action: `/account/payout-offers/${offer.id}/decline`, inline: true }, html`<button class="quiet small">Decline</button>`)}
+<a class="button quiet small" href="/account/payout-offers/${offer.id}/decline">Decline</a>
 ${form({ action: `/account/payout-offers/${offer.id}/accept`, inline: true }, html`<button class="small">Accept</button>`)}
 </li>`,
   )}</ul>

@@ -87,6 +87,7 @@ export const scopeTable: Record<Need, readonly string[]> = {
     'DELETE /v1/review-links/{id}',
     'PATCH /v1/sites/{id}',
     'POST /v1/sites/{id}/archive',
+    'PATCH /v1/sites/{id}/bookable',
     'DELETE /v1/sites/{id}/bookable',
     'POST /v1/sites/{id}/bookable',
     'POST /v1/sites/{id}/bookings',

@@ -40,12 +40,19 @@ function deletionCard({ title, address }: SiteCard, { at, restore }: { at: Date;
 
 function card(site: SiteCard, now: Date): Html {
   const { id, title, address, archived, blocked, role } = site;
-  return html`<li class="panel"><div><h3><a href="${sitePath(id)}">${title}</a></h3>
+  return html`<li class="panel"><div class="card-head">${tile(site)}<div><h3><a href="${sitePath(id)}">${title}</a></h3>
 <p class="hint"><a href="${address}" rel="noopener noreferrer">${hostOf(address)}</a></p>
-<p class="hint">${stateOf(site, now)}${archived ? ' · archived' : ''}${role === 'collaborator' ? html` · collaborator · <a href="/account/sites/${id}/leave">Leave</a>` : null}</p></div>
+<p class="hint">${stateOf(site, now)}${archived ? ' · archived' : ''}${role === 'collaborator' ? html` · collaborator · <a href="/account/sites/${id}/leave">Leave</a>` : null}</p></div></div>
 ${blocked === null ? null : html`<p class="fault">Blocked by the operator of this service: ${blocked}</p>`}
 ${weekChart(site)}
 ${countList(site)}</li>`;
+}
+
+/** In place of a picture: the first letter of the title, on a colour that the site keeps. */
+function tile({ id, title }: SiteCard): Html {
+  const [letter = ''] = title.toUpperCase();
+  const color = [...id].reduce((sum, one) => sum + one.charCodeAt(0), 0) % 5;
+  return html`<svg class="tile tile-${color}" viewBox="0 0 48 48" width="48" height="48" aria-hidden="true"><rect width="48" height="48" rx="12"/><text x="24" y="32" text-anchor="middle">${letter}</text></svg>`;
 }
 
 /** What there is of each kind; none are left out. */

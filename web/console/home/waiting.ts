@@ -12,6 +12,8 @@ export type WaitingItem = {
   title: string;
   message: string | null;
   at: Date;
+  /** Where it can be seen, outside the console. */
+  address: string | null;
 };
 
 /** The page that deals with an item, and the words of its button. */
@@ -29,6 +31,12 @@ const ways: Partial<Record<string, Way>> = {
   invitation_accepted: ({ site }) => ({ href: sitePath(site, 'people'), words: 'See people' }),
   agreement_ended: ({ site }) => ({ href: sitePath(site, 'payments'), words: 'See payments' }),
   blocked_site: ({ site }) => ({ href: sitePath(site), words: 'Open the site' }),
+};
+
+/** Of items of no site, or of one that the reader cannot open. */
+const waysElsewhere: Partial<Record<string, (address: string | null) => { href: string; words: string } | null>> = {
+  payout_offer: () => ({ href: '/account/payouts', words: 'Answer' }),
+  sketch_chosen: (address) => address && { href: address, words: 'See the sketch' },
 };
 
 const shownMax = 20;
@@ -49,9 +57,10 @@ ${rest > 0 ? html`<p class="hint">${rest} more ${rest === 1 ? 'item is' : 'items
 </section>`;
 }
 
-function wayOf({ kind, id, siteId, title }: WaitingItem, own: ReadonlySet<string>): Html | null {
-  const way = ways[kind];
-  if (!way || siteId === null || !own.has(siteId)) return null;
-  const { href, words } = way({ id, site: siteId });
+function wayOf({ kind, id, siteId, title, address }: WaitingItem, own: ReadonlySet<string>): Html | null {
+  const isOwn = siteId !== null && own.has(siteId);
+  const way = waysElsewhere[kind]?.(address) ?? (isOwn ? ways[kind]?.({ id, site: siteId }) : undefined);
+  if (!way) return null;
+  const { href, words } = way;
   return html`<a class="button small" href="${href}">${words}<span class="unseen">: ${title}</span></a>`;
 }
