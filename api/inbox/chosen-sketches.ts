@@ -30,7 +30,7 @@ export const chosenSketches: Source<Row> = {
       at: new Date(at),
       title: `The direction “${name}” of the sketch “${title}” was chosen.`,
       message: name,
-      ...(label ? { address: siteAddress(config, label) } : {}),
+      ...(label ? { address: `${siteAddress(config, label)}/` } : {}),
       nextAction: `Confirm it with the owner and build this direction. When it is decided, remove the sketch with ${call('sketch.delete', { id })}.`,
     };
   },

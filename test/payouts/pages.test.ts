@@ -22,6 +22,7 @@ async function newOffer(name: string) {
 
 test('an owner sees an offer’s origin, and accepts it with a button', async () => {
   const { owner, payee, site, offer } = await newOffer('The <bakery>');
+  expect((await owner.browser.open('/account')).text).toContain('href="/account/payouts">Answer<');
   const page = await owner.browser.open('/account/payouts');
   for (const part of ['Payout offers', act.hostOf(site), 'The &#60;bakery&#62;', 'Accept only if you know them']) {
     expect(page.text).toContain(part);

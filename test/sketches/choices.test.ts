@@ -3,12 +3,13 @@ import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { blockAccount } from '#db/accounts/blocks.ts';
 import { type Caller, callWith } from '#test/api/fixture.ts';
+import { signedIn } from '#test/console/session.ts';
 import { hear } from '#test/inbox/fixture.ts';
 import { createFixture } from '#test/output/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { pathOf } from '#test/stack/requirements.ts';
 
-const fixture = await createFixture();
+const fixture = await createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
 afterAll(() => fixture.close());
 const executablePath = await pathOf('chromium');
 
@@ -83,6 +84,8 @@ test('a choice is on the page, in the list, the inbox and the history', async ()
   const [shown] = (await listed(owner)).items;
   const chosen = { name: 'Cool', url: sketch.directions[1].url, at: expect.stringMatching(/Z$/) };
   expect(shown).toEqual({ ...sketch, chosen });
+  const home = await (await signedIn(fixture, owner.accountId)).open('/account');
+  expect(home.text).toContain(`href="${sketch.url}">See the sketch<`);
   const items = await inboxOf(owner);
   expect(items).toMatchObject([
     {

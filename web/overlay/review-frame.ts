@@ -39,13 +39,13 @@ export function reviewFrame({ publicId, siteTitle, origin, isDraft }: ReviewFram
 </section>
 <section data-view="list" hidden>
 <div class="top"><h1>${siteTitle}</h1>${close}</div>
-<div class="scroll"><p class="hint" id="none">No comments yet. Choose a place on the page, and describe what should change there.</p><div id="threads"></div></div>
+<div class="scroll" tabindex="0"><p class="hint" id="none">No comments yet. Choose a place on the page, and describe what should change there.</p><div id="threads"></div></div>
 <div class="bottom"><button id="rename" type="button" class="quiet small"></button>
 <div class="two"><button id="point" type="button">Add comment</button><button id="leave" type="button" class="quiet">Exit review</button></div></div>
 </section>
 <section data-view="compose" hidden>
 <div class="top"><h1>New comment</h1>${close}</div>
-<div class="scroll"><p class="quoted" id="quoted"></p>
+<div class="scroll" tabindex="0"><p class="quoted" id="quoted"></p>
 <img class="shot" id="picture" alt="Screenshot of the page" hidden><p class="hint" id="picture-words" aria-live="polite"></p></div>
 <div class="bottom"><label id="name-field">Your name (optional)<input id="name" maxlength="60" autocomplete="name"></label>
 <label>What should change here?<textarea id="words" maxlength="4000" rows="3"></textarea></label>
@@ -53,7 +53,7 @@ export function reviewFrame({ publicId, siteTitle, origin, isDraft }: ReviewFram
 </section>
 <section data-view="thread" hidden>
 <div class="top"><button class="quiet" id="back" type="button">← All</button><h1>Comment</h1>${close}</div>
-<div class="scroll"><p class="settled" id="settled" hidden></p><p class="quoted" id="about"></p><p class="hint" id="where" aria-live="polite"></p>
+<div class="scroll" tabindex="0"><p class="settled" id="settled" hidden></p><p class="quoted" id="about"></p><p class="hint" id="where" aria-live="polite"></p>
 <button class="quiet small" id="go" type="button" hidden>Go to that page</button><ul class="messages" id="messages"></ul></div>
 <div class="bottom"><textarea id="reply" maxlength="4000" rows="2" aria-label="Your reply" placeholder="Reply"></textarea>
 <div class="two"><button id="answer" type="button">Reply</button><button id="settle" type="button" class="quiet">Resolve</button></div></div>
