@@ -147,7 +147,8 @@ test('Done too late is no error, and what only the owner answers stays until ans
   const { body: invitation } = await ask.invite(host, (await ask.newSite(host)).id, await ask.emailOf(owner));
   const items = [{ kind: 'invitation', id: invitation.id }];
   expect((await owner.call('POST', '/v1/inbox/done', { body: { items } })).status).toBe(200);
-  expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
+  const left = (await owner.call('GET', '/v1/inbox')).body.items;
+  expect(left.map(({ kind }: { kind: string }) => kind)).not.toContain('invitation');
   const decline = `/account/invitations/${invitation.id}/decline`;
   expect((await browser.open('/account')).text).toContain(decline);
   await browser.press(await browser.open(decline), 'Decline');
