@@ -158,7 +158,7 @@ test('on a phone, the place stays in view above the panel', { tags: 'chromium' }
   await frame.getByRole('button', { name: '← All' }).tap();
   await page.evaluate('scrollTo(0, 0)');
   expect(await isSeen()).toBe(false);
-  await frame.getByText('Which number?').tap();
+  await frame.locator('#threads').getByText('Which number?').tap();
   await soon(isSeen).toBe(true);
   await frame.getByRole('button', { name: 'Minimise' }).tap();
   await soon(() => page.evaluate('document.documentElement.scrollHeight')).toBe(height);

@@ -23,7 +23,7 @@ type Opened = Awaited<ReturnType<typeof openReview>>;
 /** What axe finds in the overlay's window. */
 async function faultsOf({ page }: Opened) {
   const frame = page.frames().find((one) => one.url().includes('/review/frame/'));
-  return frame ? await violationsOf(frame) : ['there is no frame'];
+  return frame ? await violationsOf(page, frame) : ['there is no frame'];
 }
 
 test.each([

@@ -163,7 +163,7 @@ iframe {
 }
 .pill { width: 216px; height: 52px; border-radius: 26px; }
 .wide { width: min(340px, calc(100vw - 32px)); height: 52px; border-radius: 26px; }
-.card { width: min(384px, calc(100vw - 32px)); height: 252px; border-radius: 16px; }
+.card { width: min(384px, calc(100vw - 32px)); height: 304px; border-radius: 16px; }
 .panel { width: 384px; height: min(620px, calc(100dvh - 32px)); border-radius: 16px; }
 @media (max-width: 640px) {
   .panel { right: 0; bottom: 0; width: 100%; height: min(60dvh, 560px); border-radius: 16px 16px 0 0; }

@@ -29,7 +29,7 @@ export function reviewFrame({ publicId, siteTitle, origin, isDraft }: ReviewFram
 </section>
 <section data-view="welcome" hidden>
 <div class="top"><h1>Welcome</h1>${close}</div>
-<div class="scroll"><p>You are reviewing ${isDraft ? 'a draft of ' : null}<strong>${siteTitle}</strong>. <span id="waiting"></span></p>
+<div class="scroll" tabindex="0"><p>You are reviewing ${isDraft ? 'a draft of ' : null}<strong>${siteTitle}</strong>. <span id="waiting"></span></p>
 <p class="hint">Choose a place on the page, and describe what should change there.</p></div>
 <div class="bottom two"><button id="begin" type="button">Add comment</button><button id="see" type="button" class="quiet" hidden>Show comments</button></div>
 </section>
