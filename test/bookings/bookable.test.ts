@@ -117,8 +117,8 @@ test('where e-mails go changes without another timetable', async () => {
   expect(errorOf(await change({ notify_to: 'stranger@example.com' })).code).toBe('notify_to_not_on_site');
   expect(errorOf(await change({ notify_to: 'nobody' })).code).toBe('invalid_notify_to');
   expect(errorOf(await change({ calendars: [] })).code).toBe('invalid_json');
-  const other = await newSite();
-  const without = await other.owner.call('PATCH', `/v1/sites/${other.site.id}/bookable`, { body: { notify_to: own } });
+  const { id } = await newSite(owner);
+  const without = await owner.call('PATCH', `/v1/sites/${id}/bookable`, { body: { notify_to: own } });
   expect(errorOf(without).code).toBe('not_found');
 });
 

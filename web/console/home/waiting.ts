@@ -36,7 +36,7 @@ const ways: Partial<Record<string, Way>> = {
 /** Of items of no site, or of one that the reader cannot open. */
 const waysElsewhere: Partial<Record<string, (address: string | null) => { href: string; words: string } | null>> = {
   payout_offer: () => ({ href: '/account/payouts', words: 'Answer' }),
-  sketch_chosen: (address) => address && { href: address, words: 'See the sketch' },
+  sketch_chosen: (address) => (address === null ? null : { href: address, words: 'See the sketch' }),
 };
 
 const shownMax = 20;
