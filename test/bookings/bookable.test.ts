@@ -106,22 +106,6 @@ test.each(faults)('a timetable with %s is refused with the faulty place', async 
   expect((await owner.call('GET', `/v1/sites/${site.id}/bookable`)).status).toBe(404);
 });
 
-test('where e-mails go changes without another timetable', async () => {
-  const { owner, site, bookable } = await newBookable();
-  const path = `/v1/sites/${site.id}/bookable`;
-  const change = (body: object) => owner.call('PATCH', path, { body });
-  const own = bookable.notify_to;
-  const { body } = await change({ reply_to: own, fallback: 'Call 030 1234' });
-  expect(body).toEqual({ ...bookable, reply_to: own, fallback: 'Call 030 1234' });
-  expect((await change({ notify_to: own, reply_to: null })).body).toEqual({ ...bookable, fallback: 'Call 030 1234' });
-  expect(errorOf(await change({ notify_to: 'stranger@example.com' })).code).toBe('notify_to_not_on_site');
-  expect(errorOf(await change({ notify_to: 'nobody' })).code).toBe('invalid_notify_to');
-  expect(errorOf(await change({ calendars: [] })).code).toBe('invalid_json');
-  const { id } = await newSite(owner);
-  const without = await owner.call('PATCH', `/v1/sites/${id}/bookable`, { body: { notify_to: own } });
-  expect(errorOf(without).code).toBe('not_found');
-});
-
 test('notify_to must be a member of the site, and is reset when they leave', async () => {
   const { owner, site, bookable } = await newBookable();
   const path = `/v1/sites/${site.id}/bookable`;

@@ -6,7 +6,7 @@ import { timetable } from './timetable.ts';
 
 const fixture = await createBookingFixture({ FRONTAGE_RATE_SCALE: '1000' });
 afterAll(() => fixture.close());
-const { newBookable, book, slots, dateIn } = fixture;
+const { newBookable, newSite, book, slots, dateIn } = fixture;
 const outcomes = (answers: Answer[]) =>
   new Set(answers.map((answer) => (answer.status === 200 ? 'taken' : errorOf(answer).code)));
 const wide = timetable({ calendar: { capacity: 40 } });
@@ -80,4 +80,20 @@ test('a service that is a minute longer than the window is not offered', async (
   const service = { duration_minutes: 481, step_minutes: 15 };
   const { publicId } = await newBookable(dailyFrom({ from: '09:00', to: '17:00' }, service));
   expect(await slots(publicId, dateIn(6))).toEqual([]);
+});
+
+test('where e-mails go changes without another timetable', async () => {
+  const { owner, site, bookable } = await newBookable();
+  const path = `/v1/sites/${site.id}/bookable`;
+  const change = (body: object) => owner.call('PATCH', path, { body });
+  const own = bookable.notify_to;
+  const { body } = await change({ reply_to: own, fallback: 'Call 030 1234' });
+  expect(body).toEqual({ ...bookable, reply_to: own, fallback: 'Call 030 1234' });
+  expect((await change({ notify_to: own, reply_to: null })).body).toEqual({ ...bookable, fallback: 'Call 030 1234' });
+  expect(errorOf(await change({ notify_to: 'stranger@example.com' })).code).toBe('notify_to_not_on_site');
+  expect(errorOf(await change({ notify_to: 'nobody' })).code).toBe('invalid_notify_to');
+  expect(errorOf(await change({ calendars: [] })).code).toBe('invalid_json');
+  const { id } = await newSite(owner);
+  const without = await owner.call('PATCH', `/v1/sites/${id}/bookable`, { body: { notify_to: own } });
+  expect(errorOf(without).code).toBe('not_found');
 });

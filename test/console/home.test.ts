@@ -129,7 +129,7 @@ test('Home lists what the inbox of the API lists, until it is done', async () =>
   expect(page.text).toContain('2 enquiries</a> in the last 7 days');
 });
 
-test('Done too late is no error, and what only the owner answers stays until answered', async () => {
+test('Done too late is no error, and an invitation stays until it is answered', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const { body: thread } = await owner.call('POST', `/v1/sites/${site.id}/comments`, {

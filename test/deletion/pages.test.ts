@@ -189,8 +189,7 @@ test('an owner ends a git password, and an invitation by an agent', async () => 
   const page = await signedIn(owner.email);
   await goTo(page, '/account/agents');
   await look(page, 'agents');
-  const passwords = page.locator('section', { hasText: 'Git passwords' });
-  await passwords.getByRole('link', { name: 'Revoke' }).click();
+  await page.locator('section', { hasText: 'Git passwords' }).getByRole('link', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Revoke it' }).click();
   await page.getByText('The git password works no longer.').waitFor();
   const { link } = await readMail(owner.email, 'collaborator-invited');

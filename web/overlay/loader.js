@@ -16,27 +16,14 @@ function start(frameUrl) {
   const root = host('frontage-overlay', windowStyle);
   const pinRoot = host('frontage-pins', pinStyle);
   const isOurs = (/** @type {Node} */ node) => root.host === node || pinRoot.host === node;
-  frameUrl.searchParams.set('origin', location.origin);
-  // On the first page after the review link: the number of open comments.
-  const { frontageOpen } = script?.dataset ?? {};
-  if (frontageOpen) frameUrl.searchParams.set('open', frontageOpen);
   const frame = addFrame(root, frameUrl);
-  const room = root.appendChild(document.createElement('div'));
-  /** @type {{ element: Element, within: import('./place.js').Point } | undefined} The place that was chosen last. */
-  let chosen;
+  const pane = createPane(root, frame);
   let page = location.pathname;
 
   /** @type {Tell} */
   const tell = (message, transferred = []) =>
     frame.contentWindow?.postMessage({ frontage: message }, frameUrl.origin, transferred);
-  const picker = createPicker(root, {
-    frame,
-    isOurs,
-    tell,
-    onPicked: (place) => {
-      chosen = place;
-    },
-  });
+  const picker = createPicker(root, { frame, isOurs, tell, onPicked: pane.choose });
   const pins = createPins(pinRoot, {
     isOurs,
     onOpen: (n) => tell({ type: 'opened', n }),
@@ -53,17 +40,9 @@ function start(frameUrl) {
   /** @type {Record<string, (message: any) => void>} */
   const handlers = {
     ready: tellPage,
-    size: ({ mode }) => {
-      frame.className = ['pill', 'wide', 'card', 'panel'].includes(mode) ? mode : 'pill';
-      makeRoom(room, frame);
-      if (mode === 'panel' && chosen) reveal(frame, chosen.element, chosen.within);
-      chosen = undefined;
-    },
+    size: ({ mode }) => pane.resize(mode),
     pins: ({ list, active }) => pins.set(Array.isArray(list) ? list : [], active),
-    show({ n }) {
-      const place = pins.placeOf(n);
-      if (place) reveal(frame, place.element, place.within);
-    },
+    show: ({ n }) => pane.show(pins.placeOf(n)),
     pick: picker.start,
     stop: picker.stop,
     go: ({ page: to }) => {
@@ -80,10 +59,46 @@ function start(frameUrl) {
 }
 
 /**
+ * The frame's size. While it is open on a phone, the place of the comment stays in view above it.
+ * @typedef {{ element: Element, within?: import('./place.js').Point | null }} Place
+ * @param {ShadowRoot} root
+ * @param {HTMLIFrameElement} frame
+ */
+function createPane(root, frame) {
+  const room = root.appendChild(document.createElement('div'));
+  /** @type {Place | undefined} The place that was chosen last. */
+  let chosen;
+
+  /** @param {Place | undefined} place */
+  function show(place) {
+    if (place) reveal(frame, place.element, place.within);
+  }
+
+  return {
+    show,
+    /** @param {Place} place */
+    choose(place) {
+      chosen = place;
+    },
+    /** @param {string} mode */
+    resize(mode) {
+      frame.className = ['pill', 'wide', 'card', 'panel'].includes(mode) ? mode : 'pill';
+      makeRoom(room, frame);
+      if (mode === 'panel') show(chosen);
+      chosen = undefined;
+    },
+  };
+}
+
+/**
  * @param {ShadowRoot} root
  * @param {URL} url
  */
 function addFrame(root, url) {
+  url.searchParams.set('origin', location.origin);
+  // On the first page after the review link: the number of open comments.
+  const { frontageOpen } = script?.dataset ?? {};
+  if (frontageOpen) url.searchParams.set('open', frontageOpen);
   const frame = document.createElement('iframe');
   frame.title = 'Comments on this page';
   // Above the bar of a preview.
@@ -103,7 +118,7 @@ function addFrame(root, url) {
  *   frame: HTMLIFrameElement,
  *   isOurs: import('./place.js').IsOurs,
  *   tell: Tell,
- *   onPicked: (place: { element: Element, within: import('./place.js').Point }) => void,
+ *   onPicked: (place: Place) => void,
  * }} options
  */
 function createPicker(root, { frame, isOurs, tell, onPicked }) {

@@ -1,7 +1,7 @@
 /** The overlay's frame, and the popup window that passes it the review key. */
 import { readFileSync } from 'node:fs';
 import { bundled, inlineScript } from '#runtime/bundle.ts';
-import { html } from '#web/html.ts';
+import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 
 const here = (name: string) => new URL(`./${name}`, import.meta.url);
@@ -27,12 +27,7 @@ export function reviewFrame({ publicId, siteTitle, origin, isDraft }: ReviewFram
 <button id="start" type="button">Add comment</button>
 <button id="count" type="button" class="quiet" hidden>…</button>
 </section>
-<section data-view="welcome" hidden>
-<div class="top"><h1>Welcome</h1>${close}</div>
-<div class="scroll" tabindex="0"><p>You are reviewing ${isDraft ? 'a draft of ' : null}<strong>${siteTitle}</strong>. <span id="waiting"></span></p>
-<p class="hint">Choose a place on the page, and describe what should change there.</p></div>
-<div class="bottom two"><button id="begin" type="button">Add comment</button><button id="see" type="button" class="quiet" hidden>Show comments</button></div>
-</section>
+${welcomeView(siteTitle, isDraft, close)}
 <section class="pill" data-view="picking" hidden>
 <p>Choose a place on the page.</p>
 <button id="stop" type="button" class="quiet">Cancel</button>
@@ -51,16 +46,30 @@ export function reviewFrame({ publicId, siteTitle, origin, isDraft }: ReviewFram
 <label>What should change here?<textarea id="words" maxlength="4000" rows="3"></textarea></label>
 <div class="two"><button id="send" type="button">Send</button><button id="discard" type="button" class="quiet">Discard</button></div></div>
 </section>
-<section data-view="thread" hidden>
+${threadView(close)}
+<p class="fault" id="fault" role="alert" hidden></p>`,
+    data: { site: publicId, origin },
+  });
+}
+
+/** For a reader who opens their first review link: shown with the number of open comments. */
+function welcomeView(siteTitle: string, isDraft: boolean, close: Html): Html {
+  return html`<section data-view="welcome" hidden>
+<div class="top"><h1>Welcome</h1>${close}</div>
+<div class="scroll" tabindex="0"><p>You are reviewing ${isDraft ? 'a draft of ' : null}<strong>${siteTitle}</strong>. <span id="waiting"></span></p>
+<p class="hint">Choose a place on the page, and describe what should change there.</p></div>
+<div class="bottom two"><button id="begin" type="button">Add comment</button><button id="see" type="button" class="quiet" hidden>Show comments</button></div>
+</section>`;
+}
+
+function threadView(close: Html): Html {
+  return html`<section data-view="thread" hidden>
 <div class="top"><button class="quiet" id="back" type="button">← All</button><h1>Comment</h1>${close}</div>
 <div class="scroll" tabindex="0"><p class="settled" id="settled" hidden></p><p class="quoted" id="about"></p><p class="hint" id="where" aria-live="polite"></p>
 <button class="quiet small" id="go" type="button" hidden>Go to that page</button><ul class="messages" id="messages"></ul></div>
 <div class="bottom"><textarea id="reply" maxlength="4000" rows="2" aria-label="Your reply" placeholder="Reply"></textarea>
 <div class="two"><button id="answer" type="button">Reply</button><button id="settle" type="button" class="quiet">Resolve</button></div></div>
-</section>
-<p class="fault" id="fault" role="alert" hidden></p>`,
-    data: { site: publicId, origin },
-  });
+</section>`;
 }
 
 /** Opened by the frame. Without a key it explains how to get one. */

@@ -1,4 +1,4 @@
-/** The access rules of the site's own bookings, moves and calendar feeds. */
+/** The access rules of the site's bookings and their e-mails, moves and calendar feeds. */
 import type { Entry } from './access-table.ts';
 
 export const ownBookingCalls: Record<string, Entry> = {
@@ -7,6 +7,7 @@ export const ownBookingCalls: Record<string, Entry> = {
     body: (fixture) => ({ kind: 'booking', calendar: 'room', service: 'talk', start: fixture.someHour() }),
     path: async (fixture) => ({ id: (await fixture.bookable()).siteId }),
   },
+  'PATCH /v1/sites/{id}/bookable': { rule: 'members', body: {} },
   'POST /v1/bookings/{id}/move': {
     rule: 'members',
     body: (fixture) => ({ start: fixture.someHour() }),

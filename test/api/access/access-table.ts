@@ -175,7 +175,6 @@ export const table: Record<string, Entry> = {
 
   'POST /v1/sites/{id}/bookable': { rule: 'members', body: timetable() },
   'GET /v1/sites/{id}/bookable': members,
-  'PATCH /v1/sites/{id}/bookable': { rule: 'members', body: {} },
   'DELETE /v1/sites/{id}/bookable': { rule: 'members', refusal: 'confirm_required' },
   'POST /v1/sites/{id}/payments': {
     rule: 'members',
