@@ -19,6 +19,7 @@ import { previewActivities } from './previews.ts';
 import type { BuilderDeps } from './publishing/deps.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconciliationActivities } from './reconciliation.ts';
+import { type BrowserDeps, browserActivities, renderingActivities } from './rendering.ts';
 import { scanningActivities } from './scanning.ts';
 import { siteDeletionActivities } from './site-deletion.ts';
 
@@ -41,6 +42,7 @@ export function createPlatformActivities(deps: Deps) {
     ...publishingActivities(deps),
     ...reconciliationActivities(deps),
     ...maintenanceActivities(deps),
+    ...renderingActivities(deps),
     ...scanningActivities(deps),
     ...accountDeletionActivities(deps),
     ...siteDeletionActivities(deps),
@@ -51,5 +53,11 @@ export function createBuildActivities(deps: BuilderDeps) {
   return { ...buildActivities(deps) };
 }
 
+export function createBrowserActivities(deps: BrowserDeps) {
+  return { ...browserActivities(deps) };
+}
+
 /** All activities, by name. */
-export type Activities = ReturnType<typeof createPlatformActivities> & ReturnType<typeof createBuildActivities>;
+export type Activities = ReturnType<typeof createPlatformActivities> &
+  ReturnType<typeof createBuildActivities> &
+  ReturnType<typeof createBrowserActivities>;

@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { siteHosts } from '#db/domains/site-hosts.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { queueRendering } from '#db/renderings/transitions.ts';
 import { raiseFlags, raiseForRules, unscanned } from '#db/scanning/transitions.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
@@ -10,6 +11,7 @@ import { describeExternalTargets } from '#providers/redirects/external-targets.t
 import type { RedirectRule } from '#providers/redirects.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { newId } from '#runtime/ids.ts';
 import { siteAddress } from '#runtime/site-addresses.ts';
 import { createFairQueue } from './scanning/fair-queue.ts';
 import type { SiteOrigin } from './scanning/findings.ts';
@@ -71,6 +73,9 @@ export function scanningActivities(deps: ScanDeps) {
       if (rules) await raiseForRules(tx, clock, { site: deployment.site.id, ...rules });
       await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id, of: manifestSha256 }, found);
       await tx.nativeUpdate(Deployment, { id }, { scannedAt: clock.now(), scannedWhole: whole });
+      if (config.screenshots && status === 'live') {
+        await queueRendering(tx, clock, { id: newId('check'), deployment, work: { paths: null }, asked: false });
+      }
       return { files: read, flags: found.length };
     });
   }

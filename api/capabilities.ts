@@ -14,6 +14,7 @@ export const capabilities = [
   'photos',
   'files',
   'sketches',
+  'screenshots',
   'analytics',
   'payouts',
   'billing',
@@ -36,6 +37,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.photos !== 'off') on.add('photos');
   if (config.mail && config.emailSignIn) on.add('email_signin');
   if (config.sketches) on.add('sketches');
+  if (config.screenshots) on.add('screenshots');
   if (config.bookings) on.add('bookings');
   if (config.previews && config.repositoriesDir !== undefined) on.add('previews');
   if (config.analytics) on.add('analytics');
@@ -61,6 +63,10 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
   },
   photos: { code: 'photos_disabled', message: 'This platform has no stock photo library.' },
   files: { code: 'uploads_disabled', message: 'This platform does not accept file uploads.' },
+  screenshots: {
+    code: 'screenshots_disabled',
+    message: 'This platform has no browser, so it cannot show pages.',
+  },
   sketches: { code: 'sketches_disabled', message: 'This platform does not offer sketches.' },
   analytics: { code: 'analytics_disabled', message: 'This platform does not offer analytics.' },
   payouts: { code: 'payouts_disabled', message: 'This platform cannot accept payments on behalf of site owners.' },

@@ -28,6 +28,7 @@ import { photoRoutes } from './photos/routes.ts';
 import { previewRoutes } from './previews/routes.ts';
 import { publishingRoutes } from './publishing/routes.ts';
 import { redirectRoutes } from './redirects/routes.ts';
+import { renderingRoutes } from './renderings/routes.ts';
 import { reviewLinkRoutes } from './review-links/routes.ts';
 import { siteRoutes } from './sites/routes.ts';
 import { sketchRoutes } from './sketches/routes.ts';
@@ -55,6 +56,7 @@ export function resourceRoutes(scope: Api, deps: Deps, skill: SkillTree): void {
   publishingRoutes(scope, deps);
   previewRoutes(scope, deps);
   deploymentRoutes(scope, deps);
+  renderingRoutes(scope, deps);
   commentRoutes(scope, deps);
   reviewLinkRoutes(scope, deps);
   redirectRoutes(scope, deps);

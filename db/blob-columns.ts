@@ -28,6 +28,7 @@ export const blobColumns: readonly BlobColumn[] = [
   { table: 'held_file', column: 'sha256', siteColumn: 'site_id', isBinary: true },
   { table: 'site', column: 'redirects_sha256', siteColumn: 'id' },
   { table: 'comment_thread', column: 'picture_sha256', siteColumn: 'site_id' },
+  { table: 'rendering_picture', column: 'sha256', siteColumn: 'site_id' },
   { table: 'sketch_host', column: 'sha256' },
   { table: 'upload_file', column: 'sha256', isBinary: true, isAwaited: true },
 ];

@@ -60,6 +60,15 @@ export const buildsGrants: Readonly<Record<string, Grant>> = {
     update: ['seen_at', 'sandbox', 'slots'],
     delete: true,
   },
+  rendering: {
+    for: 'which pages to show in a browser, and the outcome',
+    select: 'all',
+    update: ['status', 'result', 'error', 'finished_at'],
+  },
+  rendering_picture: {
+    for: 'the pictures that it has drawn',
+    insert: 'all',
+  },
   outbox: {
     for: 'messages to workflows; not those of others',
     select: ['id', 'attempts'],

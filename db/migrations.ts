@@ -68,6 +68,7 @@ import { CommentAuthorNames } from './migrations/2026-11-27-comments-author-name
 import { CommentsMailedAgain } from './migrations/2026-11-27-comments-mailed-again.ts';
 import { FeedbackAnswers } from './migrations/2026-11-27-feedback-answers.ts';
 import { LiveSpans } from './migrations/2026-11-27-live-spans.ts';
+import { Renderings } from './migrations/2026-11-27-eyes-renderings.ts';
 import { SendersMovesCopies } from './migrations/2026-11-27-senders-moves-copies.ts';
 
 /**
@@ -145,4 +146,5 @@ export const migrationsList = [
   { name: '2026-11-27-live-spans', class: LiveSpans },
   { name: '2026-11-27-feedback-answers', class: FeedbackAnswers },
   { name: '2026-11-27-comments-author-names', class: CommentAuthorNames },
+  { name: '2026-11-27-eyes-renderings', class: Renderings },
 ];

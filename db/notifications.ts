@@ -13,6 +13,7 @@ const channels = [
   'payment_changed',
   'domain_changed',
   'certificate_changed',
+  'rendering_changed',
 ] as const;
 export type Channel = (typeof channels)[number];
 

@@ -45,6 +45,7 @@ import { PayoutAgreement } from './payouts/payout-agreement.ts';
 import { PayoutOffer } from './payouts/payout-offer.ts';
 import { PayoutOnboarding } from './payouts/payout-onboarding.ts';
 import { Preview } from './previews/preview.ts';
+import { Rendering, RenderingPicture } from './renderings/rendering.ts';
 import { ReviewLink } from './review-links/review-link.ts';
 import { Flag } from './scanning/flag.ts';
 import { Site } from './sites/site.ts';
@@ -80,6 +81,8 @@ export function openOrm(
         SketchHost,
         Deployment,
         Preview,
+        Rendering,
+        RenderingPicture,
         GitCredential,
         OutboxEntry,
         IdempotencyKey,

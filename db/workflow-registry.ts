@@ -102,6 +102,11 @@ export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs
       union all select id from sketch where scanned_at is null and status = 'shown'`,
     { mayRestart: true },
   ),
+  renderPages: followsRow(
+    'renderingId',
+    workflowIds.renderPages,
+    `select id as "renderingId" from rendering where finished_at is null`,
+  ),
   notify: followsRow('mailId', workflowIds.notify, `select id as "mailId" from mail where status = 'queued'`),
   grantAccess: followsRow(
     'requestId',

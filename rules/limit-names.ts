@@ -14,6 +14,7 @@ export const limitNames = [
   'publishes_per_hour',
   'previews_per_hour',
   'uploads_per_hour',
+  'screenshots_per_hour',
   'files_per_day',
   'feedback_per_day',
   'open_comments_per_site',

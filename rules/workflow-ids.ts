@@ -14,6 +14,7 @@ export const workflowIds = {
   refundPayment: (refundKey: string) => `refund:${refundKey}`,
   expireOffer: (offerId: string) => `offer:${offerId}`,
   scanContent: (id: string) => `scan:${id}`,
+  renderPages: (renderingId: string) => `rendering:${renderingId}`,
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
   deleteSite: (siteId: string) => `site-deletion:${siteId}`,
@@ -35,6 +36,7 @@ export type WorkflowInputs = {
   refundPayment: { attemptId: string; refundKey: string };
   expireOffer: { offerId: string };
   scanContent: { id: string };
+  renderPages: { renderingId: string };
   notify: { mailId: string };
   grantAccess: { requestId: string };
   deleteSite: { siteId: string };
@@ -71,8 +73,8 @@ export function deploymentWorkflowId(deployment: { id: string; kind: DeploymentK
   return workflowIds[deploymentWorkflow(deployment)](deployment.id);
 }
 
-/** The task queues: `platform` for short work on rows and files, `builds` for machines with a sandbox. */
-export const queues = { platform: 'platform', builds: 'builds' } as const;
+/** The task queues: `platform` for short work on rows and files, `builds` for machines with a sandbox, `screenshots` for those with a browser. */
+export const queues = { platform: 'platform', builds: 'builds', screenshots: 'screenshots' } as const;
 
 /**
  * Headers with the request context: of the request that started the workflow, and of the last one that signalled it.

@@ -29,6 +29,8 @@ const special = [
   { at: /\/@opentelemetry\/[^/]+\/build$/, names: /^esnext$/ },
   { at: /\/@(aws-sdk|smithy)\/[^/]+$/, names: /^dist-(es|types)$/ },
   { at: /\/zod$/, names: /^src$/ },
+  // Its one file for browsers is all that runs.
+  { at: /\/axe-core$/, names: /^(axe\.js|axe\.min\.js\.map|locales|sri.*)$/ },
 ];
 
 /** Rust's names of the platforms. */

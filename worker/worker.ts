@@ -19,6 +19,7 @@ import { queues } from '#rules/workflow-ids.ts';
 import { type Config, readConfig } from '#runtime/config.ts';
 import { createDeps, type Deps } from '#runtime/deps.ts';
 import { activityInterceptors } from './activity-interceptor.ts';
+import { serveScreenshots } from './browser.ts';
 import { workflowBundle } from './bundle.ts';
 import { ensureSchedules } from './schedules.ts';
 import { unknownActivity } from './unknown-activity.ts';
@@ -57,10 +58,22 @@ const [sandbox, connection, bundle] = await Promise.all([
   isForPlatform ? workflowBundle(config.dataDir, logger, tracing?.workflowModules) : undefined,
   isForPlatform ? untilReachable(() => ensureSchedules(deps.temporal)) : undefined,
 ]);
+const common: Omit<WorkerOptions, 'taskQueue'> = {
+  connection,
+  namespace: config.temporal.namespace,
+  maxHeartbeatThrottleInterval: '1s',
+  interceptors: activityInterceptors(deps, tracing),
+  ...(tracing ? { sinks: tracing.sinks } : {}),
+};
 const workers = await createWorkers();
 const stopRelay = isForPlatform ? startRelay(deps) : undefined;
 const withdrawBuilder = sandbox ? await untilReachable(() => offerSlots(sandbox)) : undefined;
-const running = Promise.all(workers.map((worker) => worker.run()));
+// It starts meanwhile: a publish does not wait for a browser.
+const browser =
+  config.screenshots && config.queues.includes('screenshots')
+    ? serveScreenshots(deps, common, ownerName(config.secret))
+    : undefined;
+const running = Promise.all([...workers.map((worker) => worker.run()), browser?.ended]);
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
 process.once('disconnect', shutDown);
@@ -91,17 +104,11 @@ try {
 }
 
 function shutDown(): void {
+  browser?.stop();
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
 async function createWorkers(): Promise<Worker[]> {
-  const common: Omit<WorkerOptions, 'taskQueue'> = {
-    connection,
-    namespace: config.temporal.namespace,
-    maxHeartbeatThrottleInterval: '1s',
-    interceptors: activityInterceptors(deps, tracing),
-    ...(tracing ? { sinks: tracing.sinks } : {}),
-  };
   const made: Worker[] = [];
   if (bundle) {
     made.push(
@@ -155,9 +162,14 @@ function openBuildSandbox(config: Config, { log }: Deps): Promise<Sandbox | unde
     mode: sandbox,
     dataDir,
     dockerHost,
-    owner: createHash('sha256').update(`sandbox owner ${secret}`).digest('hex').slice(0, 16),
+    owner: ownerName(secret),
     warm: { count: warmSandboxes, slots: buildSlots, limits: containerLimits, after: ready },
     log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
     onProgress: (line) => log.info(line),
   });
+}
+
+/** Stable id of this installation, for what it starts on a machine. */
+function ownerName(secret: string): string {
+  return createHash('sha256').update(`sandbox owner ${secret}`).digest('hex').slice(0, 16);
 }

@@ -13,5 +13,6 @@ export * from './payouts.ts';
 export * from './previews.ts';
 export * from './publishing.ts';
 export * from './reconciliation.ts';
+export * from './rendering.ts';
 export * from './scanning.ts';
 export * from './site-deletion.ts';

@@ -125,3 +125,16 @@ export const scanning: ActivityOptions = {
   heartbeatTimeout: '20 seconds',
   retry: { initialInterval: '2 seconds', backoffCoefficient: 6, maximumInterval: '10 minutes', maximumAttempts: 5 },
 };
+
+/**
+ * Pages in a browser. The activity itself limits the time of each page, and its browser ends with it. A page that fails is an outcome;
+ * attempts are for workers that are killed.
+ */
+export const rendering: ActivityOptions = {
+  taskQueue: queues.screenshots,
+  // Without a worker that has a browser, the rendering fails instead of waiting for ever.
+  scheduleToStartTimeout: '15 minutes',
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15 seconds', maximumAttempts: 3 },
+};

@@ -12,6 +12,7 @@ import { Domain } from '#db/domains/domain.ts';
 import { recordAct } from '#db/history/recording.ts';
 import { lockAddress } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { renderingUsage } from '#db/renderings/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { countSites } from '#db/sites/transitions.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
@@ -132,7 +133,7 @@ export type Usage = {
   tokens: number;
   domains: number;
   sketches: number;
-  hourly: Record<HourlyLimit | 'build_seconds_per_hour', HourlyUsage>;
+  hourly: Record<HourlyLimit | 'build_seconds_per_hour' | 'screenshots_per_hour', HourlyUsage>;
   files: { used: number; resetsAt: Date };
 };
 
@@ -155,6 +156,7 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
     publishes_per_hour: await usageOf('publishes_per_hour'),
     previews_per_hour: await usageOf('previews_per_hour'),
     uploads_per_hour: await usageOf('uploads_per_hour'),
+    screenshots_per_hour: await renderingUsage(em, clock, accountId),
   };
   const files = await quotaUsage(em, clock, accountId);
   return { sites, archivedSites, tokens, domains, sketches, hourly, files };

@@ -30,6 +30,7 @@ export const tagGroups: readonly TagGroup[] = [
     slug: 'publishing',
     tags: {
       deployment: 'Deployments',
+      check: 'Checks',
       preview: 'Previews',
       comment: 'Comments',
       review: 'Review links',

@@ -40,6 +40,8 @@ const removals = [
   'delete from asset where site_id = ?',
   'delete from preview where site_id = ?',
   'delete from flag where site_id = ?',
+  'delete from rendering_picture where site_id = ?',
+  'delete from rendering where site_id = ?',
   'delete from view_hour where site_id = ?',
   'delete from view_total where site_id = ?',
   `delete from build_log where deployment_id in (${ofSite})`,

@@ -1,8 +1,8 @@
 /** Caches which file each path of a version is, least recently used first out. */
 import { LRUCache } from 'lru-cache';
-import { findFile } from '#edge/content/files.ts';
 import { type ServedFile, servedFile, weightOfServed } from '#edge/content/representations.ts';
 import type { Version } from '#edge/content/versions.ts';
+import { findFile } from '#providers/manifest-paths.ts';
 
 export type FoundPath = { served: ServedFile } | { redirectTo: string };
 

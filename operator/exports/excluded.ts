@@ -15,6 +15,8 @@ export const excluded: Record<string, string> = {
   acme_token: names,
   build_log: temporary,
   calendar_feed: 'a secret address of this installation',
+  rendering: 'made again when it is asked for',
+  rendering_picture: 'made again when it is asked for',
   certificate: names,
   collaborator: people,
   domain: names,

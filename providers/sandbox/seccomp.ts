@@ -142,25 +142,38 @@ const examined: readonly (readonly [Numbers, readonly Instruction[]])[] = [
   ],
 ];
 
-/** The filter for an architecture: instructions of 8 bytes. */
-export function seccompFilter(architecture: FilterArchitecture): Buffer {
+/** Calls with which a program encloses its own children: `unshare`, `chroot` and `clone` with new namespaces. */
+const enclosing = [272, 161, 56, 97, 51, 220];
+
+/**
+ * The filter for an architecture: instructions of 8 bytes. With `encloses`, a program may make namespaces and change its
+ * root, as a browser does for its renderers.
+ */
+export function seccompFilter(architecture: FilterArchitecture, { encloses = false } = {}): Buffer {
   const column = architecture === 'x64' ? 0 : 1;
+  const isKept = (numbers: Numbers) =>
+    !encloses || !enclosing.slice(3 * column, 3 * column + 3).includes(numbers[column] ?? 0);
   const program: Instruction[] = [
     load(at.architecture),
     ...only(architectures[architecture]),
     load(at.call),
     ...(architecture === 'x64' ? [[isAtLeast, 0, 1, x32] as const, kill] : []),
     ...[[isAtLeast, 0, 1, firstUnknown] as const, fail(noSuchCall)],
-    ...Object.values(refused).flatMap((numbers) => on(numbers[column], [fail(permissionDenied)])),
-    ...examined.flatMap(([numbers, body]) => on(numbers[column], body)),
+    ...Object.values(refused)
+      .filter(isKept)
+      .flatMap((numbers) => on(numbers[column], [fail(permissionDenied)])),
+    ...examined.filter(([numbers]) => isKept(numbers)).flatMap(([numbers, body]) => on(numbers[column], body)),
     allow,
   ];
   return Buffer.concat(program.map(encode));
 }
 
 /** The filter for this machine, or undefined where there is none for its processor. */
-export function ownFilter(architecture: string = process.arch): Buffer | undefined {
-  return architecture in architectures ? seccompFilter(architecture as FilterArchitecture) : undefined;
+export function ownFilter(
+  architecture: string = process.arch,
+  options: { encloses?: boolean } = {},
+): Buffer | undefined {
+  return architecture in architectures ? seccompFilter(architecture as FilterArchitecture, options) : undefined;
 }
 
 function only(value: number): Instruction[] {

@@ -113,6 +113,7 @@ export const everydayTools = [
   'deployment.list',
   'deployment.read',
   'deployment.restore',
+  'deployment.screenshot',
   'form.submissions',
   'inbox.read',
   'preview.build',

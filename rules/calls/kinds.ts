@@ -6,6 +6,7 @@ export type Kind = { prefix: string; noun: string };
 const kinds: Readonly<Record<string, Kind>> = {
   bookings: { prefix: 'book', noun: 'booking' },
   'calendar-feeds': { prefix: 'feed', noun: 'calendar feed' },
+  checks: { prefix: 'check', noun: 'check' },
   collaborators: { prefix: 'acct', noun: 'account' },
   comments: { prefix: 'thread', noun: 'comment thread' },
   deployments: { prefix: 'dep', noun: 'deployment' },

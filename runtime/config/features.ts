@@ -4,6 +4,7 @@ export function featuresConfig(e: Settings) {
   return {
     files: e.FRONTAGE_FILES === 'on',
     sketches: e.FRONTAGE_SKETCHES === 'on',
+    screenshots: e.FRONTAGE_SCREENSHOTS === 'on',
     bookings: e.FRONTAGE_BOOKINGS === 'on',
     previews: e.FRONTAGE_PREVIEWS === 'on',
     photos: e.FRONTAGE_PHOTOS,

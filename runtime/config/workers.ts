@@ -8,6 +8,7 @@ export function workersConfig(e: Settings) {
     buildSlots: e.FRONTAGE_BUILD_SLOTS,
     warmSandboxes: e.FRONTAGE_WARM_SANDBOXES,
     sandbox: e.FRONTAGE_SANDBOX,
+    chromium: e.FRONTAGE_CHROMIUM,
     dockerHost: e.DOCKER_HOST,
   };
 }

@@ -51,6 +51,19 @@ export const otherErrors = {
     when: 'The words of an edit do not occur exactly once in the file',
     remedy: 'Read the file again, and send more of the words around the place to change.',
   },
+  screenshots_disabled: {
+    status: 503,
+    retryable: false,
+    when: 'This installation has no browser for screenshots and checks',
+    remedy: 'Ask the operator to install Chromium. Until then, ask the owner to look at the page.',
+  },
+  page_not_shown: {
+    status: 422,
+    retryable: false,
+    when: 'The page does not let itself be shown within the limits of time and memory',
+    remedy:
+      'Find what keeps the page busy: a script without an end, or a very large picture. Publish the page without it.',
+  },
   sketches_disabled: {
     status: 503,
     retryable: false,

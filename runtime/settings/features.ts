@@ -7,6 +7,11 @@ export const features = {
     .default('on')
     .describe('`off`: assets, upload links and uploads of built output are disabled (`uploads_disabled`).'),
   FRONTAGE_SKETCHES: onOff.default('on').describe('`off`: sketch calls return `sketches_disabled`.'),
+  FRONTAGE_SCREENSHOTS: onOff
+    .default('off')
+    .describe(
+      '`on`: screenshots and checks of pages. They need a worker of the queue `screenshots` with Chromium and bubblewrap. `npm start` sets `on` where it finds both. `off`: their calls return `screenshots_disabled`.',
+    ),
   FRONTAGE_BOOKINGS: onOff.default('on').describe('`off`: booking calls return `bookings_unavailable`.'),
   FRONTAGE_PREVIEWS: onOff
     .default('on')

@@ -5,8 +5,8 @@ import { list, url } from './types.ts';
 
 export const workers = {
   FRONTAGE_QUEUES: list
-    .pipe(z.array(z.enum(['platform', 'builds'])).min(1))
-    .default(['platform', 'builds'])
+    .pipe(z.array(z.enum(['platform', 'builds', 'screenshots'])).min(1))
+    .default(['platform', 'builds', 'screenshots'])
     .describe('Task queues that this worker polls.'),
   FRONTAGE_BUILD_SLOTS: z.coerce
     .number()
@@ -29,6 +29,10 @@ export const workers = {
     .describe(
       'Sandbox for builds: `auto`, `docker`, `bubblewrap`, `namespaces`, `seatbelt` (macOS), `off` or `none-run-builds-unprotected`.',
     ),
+  FRONTAGE_CHROMIUM: z
+    .string()
+    .default('')
+    .describe('Path of Chromium for screenshots and checks. Empty: the one in the usual folders of programs.'),
   DOCKER_HOST: z.string().default('').describe('Socket of the container engine. Empty: the engine’s default.'),
 };
 

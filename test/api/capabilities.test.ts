@@ -13,6 +13,7 @@ const codes = {
   photos: 'photos_disabled',
   files: 'uploads_disabled',
   sketches: 'sketches_disabled',
+  screenshots: 'screenshots_disabled',
   analytics: 'analytics_disabled',
   payouts: 'payouts_disabled',
   billing: 'billing_disabled',

@@ -33,6 +33,7 @@ const readable = {
     'started_at status superseded_by_id ticket total_bytes turn_at upload_ends_at warnings',
   outbox: 'attempts id',
   plan_grant: 'account_id ended_at ends_at plan',
+  rendering: 'asked created_at deployment_id error finished_at form id kind result site_id status work',
   preview: 'deployment_id expires_at id latest_id removed_at site_id slot',
   site:
     'account_id archived_at block_reason blocked_at cache_epoch changed_xid colors created_at delete_at deleted_with_account id last_number last_ticket ' +

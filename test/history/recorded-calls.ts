@@ -17,6 +17,7 @@ export const recordedCalls: Record<string, Action[] | string> = {
   'POST /v1/sketches': ['sketch.created'],
   'DELETE /v1/sketches/{id}': ['sketch.removed'],
   'POST /v1/photos/search': 'it reads',
+  'POST /v1/deployments/{id}/checks': 'it reads',
 
   'POST /v1/sites': ['site.created'],
   'PATCH /v1/sites/{id}': ['site.updated'],

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerInterceptors } from '@temporalio/worker';
-import { createBuildActivities, createPlatformActivities } from '#activities/index.ts';
+import { createBrowserActivities, createBuildActivities, createPlatformActivities } from '#activities/index.ts';
 import { startRelay } from '#db/outbox.ts';
+import type { Renderer } from '#providers/browser/renderer.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { queues } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -49,11 +50,14 @@ export async function addSearchAttributes(connection: Connection, namespace: str
 
 /**
  * Serves the platform's queue of `deps`, whose configuration names the namespace, until the answer is closed; with a sandbox the
- * queue of builds too.
+ * queue of builds too, with a renderer that of screenshots.
  */
-export async function startWorker(deps: Deps, options: { sandbox?: Sandbox; interceptors?: WorkerInterceptors } = {}) {
+export async function startWorker(
+  deps: Deps,
+  options: { sandbox?: Sandbox; renderer?: Renderer; interceptors?: WorkerInterceptors } = {},
+) {
   const connection = await NativeConnection.connect({ address: deps.config.temporal.address });
-  const { sandbox, interceptors } = options;
+  const { sandbox, renderer, interceptors } = options;
   const common = {
     connection,
     namespace: deps.config.temporal.namespace,
@@ -72,6 +76,10 @@ export async function startWorker(deps: Deps, options: { sandbox?: Sandbox; inte
   if (sandbox) {
     const activities = createBuildActivities({ ...deps, sandbox });
     workers.push(await Worker.create({ ...common, taskQueue: queues.builds, activities }));
+  }
+  if (renderer) {
+    const activities = createBrowserActivities({ ...deps, renderer });
+    workers.push(await Worker.create({ ...common, taskQueue: queues.screenshots, activities }));
   }
   const stopRelay = startRelay(deps);
   const running = Promise.all(workers.map((worker) => worker.run()));

@@ -21,6 +21,13 @@ const packages = {
     pacman: 'bubblewrap',
     zypper: 'bubblewrap',
   },
+  chromium: {
+    'apt-get': 'chromium',
+    dnf: 'chromium',
+    apk: 'chromium',
+    pacman: 'chromium',
+    zypper: 'chromium',
+  },
   docker: {
     'apt-get': 'docker.io',
     dnf: 'moby-engine',

@@ -42,8 +42,10 @@ async function start(): Promise<void> {
 async function prepare(): Promise<NodeJS.ProcessEnv> {
   const { chooseSandbox } = await import('#tools/local/build-sandbox.ts');
   sandbox = await progress.step('The sandbox check', (note) => chooseSandbox(dataDir, process.env, note));
-  for (const line of sandbox.lines) progress.line(line);
-  return sandbox.settings;
+  const { chooseBrowser } = await import('#tools/local/browser.ts');
+  const browser = chooseBrowser(process.env);
+  for (const line of [...sandbox.lines, ...browser.lines]) progress.line(line);
+  return { ...sandbox.settings, ...browser.settings };
 }
 
 /** The user's settings for our processes; the stack itself sets the folder. */

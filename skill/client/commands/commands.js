@@ -3,6 +3,7 @@ import { check } from './check.js';
 import { clone, gitCredential } from './git.js';
 import { login, logout } from './login.js';
 import { deploy, open, preview, publish, restore } from './publishing.js';
+import { screenshot } from './screenshot.js';
 import { completion, skill } from './skill.js';
 
 /**
@@ -24,6 +25,7 @@ export const commands = {
   deploy,
   restore,
   open,
+  screenshot,
   skill,
   completion,
 };

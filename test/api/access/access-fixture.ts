@@ -13,6 +13,7 @@ import { pngOf } from '#test/git/samples.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { acceptedPublish } from '#test/publishing/acceptance.ts';
+import { drawnVersion } from '#test/renderings/drawn.ts';
 import type { Who } from './access-rules.ts';
 
 export type AccessFixture = Awaited<ReturnType<typeof createAccessFixture>>;
@@ -24,6 +25,7 @@ export async function createAccessFixture(
   const base = {
     FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
     FRONTAGE_PHOTOS: 'offline',
+    FRONTAGE_SCREENSHOTS: 'on',
     // Nobody answers there.
     FRONTAGE_DNS_RESOLVERS: '127.0.0.1:9',
     ...challengeEnv,
@@ -127,6 +129,8 @@ export async function createAccessFixture(
       const { body } = await ask.invite(owner, id, inviteeEmail);
       return { id: body.id };
     },
+    /** A version of the site that was drawn and checked. */
+    drawnVersion: () => drawnVersion(fixture.deps, { siteId: site.id, accountId: owner.accountId }),
     async ownersSketch() {
       const body = { title: 'T', directions: [{ name: 'One', html: '<p>1' }] };
       return { id: (await owner.call('POST', '/v1/sketches', { body })).body.id };

@@ -7,6 +7,7 @@ import type { AccessFixture } from './access-fixture.ts';
 import type { Rule } from './access-rules.ts';
 import { ownBookingCalls } from './access-table-bookings.ts';
 import { payoutCalls } from './access-table-payouts.ts';
+import { versionCalls } from './access-table-versions.ts';
 
 export type Body = Record<string, unknown>;
 export type Entry = {
@@ -119,6 +120,7 @@ export const table: Record<string, Entry> = {
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
   ...payoutCalls,
   ...ownBookingCalls,
+  ...versionCalls,
 
   'POST /v1/sites/{id}/forms': {
     rule: 'members',
@@ -243,8 +245,5 @@ export const table: Record<string, Entry> = {
   'POST /v1/sites/{id}/previews/{slot}/publish': { rule: 'members', path: slotTwo, refusal: 'slot_empty' },
   'DELETE /v1/sites/{id}/previews/{slot}': { rule: 'members', path: slotTwo, refusal: 'slot_empty' },
   'GET /v1/sites/{id}/deployments': members,
-  'GET /v1/deployments/{id}': members,
-  'GET /v1/deployments/{id}/log': members,
-  'GET /v1/deployments/{id}/files': members,
   'POST /v1/deployments/{id}/restore': { rule: 'members', refusal: 'not_restorable' },
 };

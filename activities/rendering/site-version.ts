@@ -1,0 +1,62 @@
+/** A version of a site as a browser sees it: its files by the paths that the edge would serve, and nothing else. */
+import type { Deployment } from '#db/deployments/deployment.ts';
+import type { SiteFile, SiteVersion } from '#providers/browser/site-files.ts';
+import { lookUpManifest } from '#providers/manifest-lookup.ts';
+import { findFile } from '#providers/manifest-paths.ts';
+import { contentTypeOf } from '#providers/media-types.ts';
+import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
+import { createRedirectTable, findRedirect, type RedirectRule } from '#providers/redirects.ts';
+import type { Store } from '#providers/store/store.ts';
+
+const fileBytesMax = 32 * 1024 * 1024;
+const notFoundPage = '404.html';
+
+export type ShownVersion = SiteVersion & {
+  /** Whether the edge would answer this path with a file or by a redirect rule. */
+  leadsSomewhere(path: string): boolean;
+};
+
+/** Undefined if the store lacks the version's list of files. `rules`: those of the site, besides the version's own. */
+export async function openVersion(
+  store: Pick<Store, 'readAll'>,
+  { manifestSha256, siteUrl }: Pick<Deployment, 'manifestSha256' | 'siteUrl'>,
+  rules: readonly RedirectRule[],
+): Promise<ShownVersion | undefined> {
+  const manifest = manifestSha256 ? await store.readAll(manifestSha256) : undefined;
+  if (!manifest || !manifestSha256) return undefined;
+  const files = lookUpManifest(manifest);
+  const { origin } = new URL(siteUrl);
+  const own = files.get(redirectsFile);
+  const written = own && (await store.readAll(own.sha256));
+  const tables = [rules, written ? parseRedirectsFile(written, origin) : []].map(createRedirectTable);
+
+  async function bytesAt(path: string, status?: number): Promise<SiteFile | undefined> {
+    const file = files.get(path);
+    const body = file && file.bytes <= fileBytesMax ? await store.readAll(file.sha256) : undefined;
+    return body && { type: contentTypeOf(path), body, ...(status ? { status } : {}) };
+  }
+
+  return {
+    key: manifestSha256,
+    origin,
+    async read(sent) {
+      const path = pathOf(sent);
+      const found = path === undefined ? undefined : findFile(files, path);
+      if (found && 'redirectTo' in found) return { redirectTo: `/${encodeURI(found.redirectTo)}` };
+      return found ? await bytesAt(found.file.path) : await bytesAt(notFoundPage, 404);
+    },
+    leadsSomewhere(sent) {
+      const path = pathOf(sent);
+      return path !== undefined && (findFile(files, path) !== undefined || findRedirect(tables, path) !== undefined);
+    },
+  };
+}
+
+/** Decoded, without the leading slash; undefined if it is not UTF-8. */
+function pathOf(sent: string): string | undefined {
+  try {
+    return decodeURIComponent((sent.split(/[?#]/, 1)[0] ?? '').slice(1));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+/** One Chromium behind its wall: started, limited in memory and processes, and ended with everything that it started. */
+import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { ControlGroups } from '#providers/sandbox/cgroups.ts';
+import { exitOf } from '#providers/sandbox/child-process.ts';
+import { BrowserFault, openPipe, type Pipe } from './pipe.ts';
+import { openFilter, type WallKind, wallCommand } from './wall.ts';
+
+const startMs = 30_000;
+const mib = 1024 * 1024;
+/** Of a whole browser with all its processes. The time limit is that of the work, outside of this process. */
+const limits = { memoryBytes: 1536 * mib, cpus: 1, pidsMax: 512 };
+const stderrBytesMax = 4_000;
+
+export type Chromium = Pipe & {
+  /** What it calls itself: `Chrome/156.0.8078.108`. */
+  product: string;
+  hasEnded(): boolean;
+  /** Ends all its processes at once. May be called twice. */
+  kill(): Promise<void>;
+};
+
+export type ChromiumOptions = {
+  program: string;
+  kind: WallKind;
+  groups: ControlGroups;
+  /** Different for each browser of this installation. */
+  name: string;
+};
+
+/** Starts Chromium. Rejects if it does not answer. */
+export async function startChromium({ program, kind, groups, name }: ChromiumOptions): Promise<Chromium> {
+  const group = await groups.make({ deploymentId: name, attempt: 1, limits: { ...noBuild, ...limits } });
+  const filter = await openFilter(kind);
+  const [shell = '', ...args] = wallCommand(kind, program, { groups: group.entries, hasFilter: filter !== undefined });
+  const child = spawn(shell, args, {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', filter?.fd ?? 'ignore'],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' },
+    cwd: '/',
+  });
+  const exited = exitOf(child);
+  await filter?.close();
+  let ended = false;
+  let told = '';
+  child.stderr?.on('data', (text: Buffer) => {
+    if (told.length < stderrBytesMax) told += text;
+  });
+  let killed: Promise<void> | undefined;
+  const kill = () => {
+    killed ??= (async () => {
+      child.kill('SIGKILL');
+      await exited;
+      await group.remove();
+    })();
+    return killed;
+  };
+  const pipe = openPipe(child.stdio[3] as Writable, child.stdio[4] as Readable, () => {
+    ended = true;
+    void kill();
+  });
+  void exited.then(() => pipe.close(new BrowserFault('The browser has ended.')));
+  try {
+    const { product } = await pipe.send('Browser.getVersion', {}, undefined, startMs);
+    await pipe.send('Browser.setDownloadBehavior', { behavior: 'deny' });
+    return { ...pipe, product: String(product), hasEnded: () => ended, kill };
+  } catch (error) {
+    await kill();
+    throw new Error(`Chromium did not start: ${told.trim().split('\n').at(-1) || String(error)}`);
+  }
+}
+
+/** What a control group of a build has, and a browser's does not use. */
+const noBuild = { timeoutMs: 0, logBytesMax: 0, outputBytesMax: 0, outputFilesMax: 0, fileBytesMax: 0 };

@@ -1,0 +1,25 @@
+/** Maps request paths to files of a version. */
+import type { ManifestFile } from './manifest.ts';
+
+/** Files of a version. */
+type Files = { get(path: string): ManifestFile | undefined };
+
+export type Found = { file: ManifestFile } | { redirectTo: string } | undefined;
+
+/**
+ * `/path` is `path`, `path.html` or `path/index.html`. A folder's page has the address with a final slash, any other page the one
+ * without, so that relative links always resolve the same.
+ */
+export function findFile(files: Files, path: string): Found {
+  if (path === '' || path.endsWith('/')) return findFolder(files, path);
+  const file = files.get(path) ?? files.get(`${path}.html`);
+  if (file) return { file };
+  return files.get(`${path}/index.html`) ? { redirectTo: `${path}/` } : undefined;
+}
+
+function findFolder(files: Files, path: string): Found {
+  const index = files.get(`${path}index.html`);
+  if (index) return { file: index };
+  const page = path.slice(0, -1);
+  return page !== '' && files.get(`${page}.html`) ? { redirectTo: page } : undefined;
+}

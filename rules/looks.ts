@@ -1,0 +1,32 @@
+/** How a page is looked at: the sizes and forms of screenshots. Pure. */
+
+export const widths = { min: 320, max: 1920 } as const;
+export const heights = { min: 320, max: 2160 } as const;
+export const schemes = ['light', 'dark'] as const;
+export const pictureFormats = ['webp', 'png'] as const;
+
+/** The window in which a page is shown, in CSS pixels. */
+export type Look = { width: number; height: number; scheme: (typeof schemes)[number] };
+
+/** What a screenshot is of, and its form. */
+export type Screenshot = {
+  path: string;
+  width: number;
+  height: number | 'full';
+  scheme: Look['scheme'];
+  format: (typeof pictureFormats)[number];
+};
+
+/** Of a window whose height is not given: a phone's, a tablet's or a desk's. */
+export function usualHeight(width: number): number {
+  return width < 600 ? 844 : 900;
+}
+
+/** The window of a screenshot: that of a whole page has the usual height. */
+export function lookOf({ width, height, scheme }: Screenshot): Look {
+  return { width, height: height === 'full' ? usualHeight(width) : height, scheme };
+}
+
+/** The same for every call that asks for the same picture. */
+export const formKey = ({ path, width, height, scheme, format }: Screenshot): string =>
+  [width, height, scheme, format, path].join(' ');

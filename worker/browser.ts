@@ -1,0 +1,46 @@
+/** The queue of screenshots and checks: served where this machine has a browser, from the moment that it runs. */
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { createBrowserActivities } from '#activities/index.ts';
+import { openRenderer, type Renderer } from '#providers/browser/renderer.ts';
+import { queues } from '#rules/workflow-ids.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { unknownActivity } from './unknown-activity.ts';
+
+/** The renderer shows one page at a time; with several activities, screenshots pass between the pages of a check. */
+const activitiesMax = 4;
+
+/** Serves the queue until `stop` is called. Without a browser it serves nothing, and the log says why. */
+export function serveScreenshots(deps: Deps, common: Omit<WorkerOptions, 'taskQueue'>, owner: string) {
+  const stopping = Promise.withResolvers<void>();
+
+  async function run(): Promise<void> {
+    const renderer = await openBrowser(deps, owner);
+    if (!renderer) return await stopping.promise;
+    const worker = await Worker.create({
+      ...common,
+      taskQueue: queues.screenshots,
+      activities: { ...createBrowserActivities({ ...deps, renderer }), default: unknownActivity },
+      maxConcurrentActivityTaskExecutions: activitiesMax,
+      shutdownGraceTime: '1 second',
+      shutdownForceTime: '20 seconds',
+    });
+    const running = worker.run();
+    await Promise.race([running, stopping.promise]);
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+    await running;
+    await renderer.close();
+  }
+
+  return { ended: run(), stop: () => stopping.resolve() };
+}
+
+async function openBrowser({ config, log }: Deps, owner: string): Promise<Renderer | undefined> {
+  try {
+    const renderer = await openRenderer({ chromium: config.chromium, owner, warn: (text) => log.warn(text) });
+    log.info({ browser: renderer.product, wall: renderer.wall }, 'pages are shown in Chromium');
+    return renderer;
+  } catch (error) {
+    log.warn({ err: error }, 'no page can be shown on this machine: screenshots and checks wait for another worker');
+    return undefined;
+  }
+}
