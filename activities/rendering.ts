@@ -17,7 +17,7 @@ import { checkPage, failedPage, type PageFinding } from './rendering/check-page.
 import { changedPages, pagesOf } from './rendering/pages.ts';
 import { openVersion, type ShownVersion } from './rendering/site-version.ts';
 
-const screenshotMs = 25_000;
+const screenshotMs = 40_000;
 const pageMs = 60_000;
 const picturesMax = 40;
 

@@ -66,6 +66,7 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
   screenshots: {
     code: 'screenshots_disabled',
     message: 'This platform has no browser, so it cannot show pages.',
+    nextAction: 'Ask its operator to install Chromium. Until then, ask the owner to look at the page.',
   },
   sketches: { code: 'sketches_disabled', message: 'This platform does not offer sketches.' },
   analytics: { code: 'analytics_disabled', message: 'This platform does not offer analytics.' },

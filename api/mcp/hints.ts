@@ -28,7 +28,7 @@ export const posts: Readonly<Record<string, Effect>> = {
   'collaborator.invite': 'adds',
   'comment.reply': 'adds',
   'comment.write': 'adds',
-  'deployment.check': 'reads',
+  'deployment.check': 'settles',
   'deployment.complete': 'changes',
   'deployment.create': 'adds',
   'deployment.manifest': 'adds',

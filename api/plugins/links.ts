@@ -20,6 +20,7 @@ const placesOf: Readonly<Record<string, readonly Place[]>> = {
   Bookable: [at('/b/{public_id}', 'public_id')],
   Booking: [at('/v1/bookings/{id}')],
   CalendarFeed: [at('/v1/calendar-feeds/{id}')],
+  Check: [at('/v1/checks/{id}')],
   Collaborator: [at('/v1/sites/{id}/collaborators/{account_id}', 'account_id')],
   CommentThread: [at('/v1/comments/{id}')],
   Deployment: [at('/v1/deployments/{id}')],

@@ -19,6 +19,7 @@ export function renderingRoutes(app: Api, deps: Deps): void {
         operation: 'deployment.screenshot',
         needs: 'read',
         capability,
+        invalid: { path: 'invalid_input', format: 'invalid_input' },
         answers: ['image/webp', 'image/png', 'application/json'],
       },
       schema: {

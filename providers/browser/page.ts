@@ -22,7 +22,9 @@ export type OpenPage = {
   close(): Promise<void>;
 };
 
-const loadMs = 8_000;
+const loadMs = 10_000;
+/** For what does not depend on a page: only a busy machine makes it slow. */
+const tabMs = 45_000;
 const settleMs = 2_500;
 const quietEnoughMs = 150;
 const pictureMs = 8_000;
@@ -37,10 +39,11 @@ export type Tab = { browserContextId: string; sessionId: string };
 
 /** Opens an empty tab: all that can be done before it is known which page it shows. */
 export async function openTab(pipe: Pipe): Promise<Tab> {
-  const { browserContextId } = await pipe.send('Target.createBrowserContext', { disposeOnDetach: true });
-  const { targetId } = await pipe.send('Target.createTarget', { url: 'about:blank', browserContextId });
-  const { sessionId } = await pipe.send('Target.attachToTarget', { targetId, flatten: true });
-  const call = (method: string, params?: Fields) => pipe.send(method, params, sessionId);
+  const first = (method: string, params: Fields) => pipe.send(method, params, undefined, tabMs);
+  const { browserContextId } = await first('Target.createBrowserContext', { disposeOnDetach: true });
+  const { targetId } = await first('Target.createTarget', { url: 'about:blank', browserContextId });
+  const { sessionId } = await first('Target.attachToTarget', { targetId, flatten: true });
+  const call = (method: string, params?: Fields) => pipe.send(method, params, sessionId, tabMs);
   await Promise.all([
     call('Page.enable'),
     call('Runtime.enable'),

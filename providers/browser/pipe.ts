@@ -19,7 +19,7 @@ export type Pipe = {
 
 const messageBytesMax = 48 * 1024 * 1024;
 const allBytesMax = 512 * 1024 * 1024;
-const answerMs = 10_000;
+const answerMs = 15_000;
 
 /** A page that does not answer, or a browser that has ended. */
 export class BrowserFault extends Error {}

@@ -1,5 +1,7 @@
 /** One Chromium behind its wall: started, limited in memory and processes, and ended with everything that it started. */
 import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { ControlGroups } from '#providers/sandbox/cgroups.ts';
 import { exitOf } from '#providers/sandbox/child-process.ts';
@@ -31,6 +33,7 @@ export type ChromiumOptions = {
 /** Starts Chromium. Rejects if it does not answer. */
 export async function startChromium({ program, kind, groups, name }: ChromiumOptions): Promise<Chromium> {
   const group = await groups.make({ deploymentId: name, attempt: 1, limits: { ...noBuild, ...limits } });
+  await weigh(group.entries);
   const filter = await openFilter(kind);
   const [shell = '', ...args] = wallCommand(kind, program, { groups: group.entries, hasFilter: filter !== undefined });
   const child = spawn(shell, args, {
@@ -68,6 +71,17 @@ export async function startChromium({ program, kind, groups, name }: ChromiumOpt
     throw new Error(`Chromium did not start: ${told.trim().split('\n').at(-1) || String(error)}`);
   }
 }
+
+/** A group weighs as much as one process outside of it. A browser is several, and a person waits for it. */
+async function weigh(entries: readonly string[]): Promise<void> {
+  for (const folder of entries.map(dirname)) {
+    await writeFile(join(folder, 'cpu.shares'), '8192', { flag: 'r+' }).catch(ignore);
+    await writeFile(join(folder, 'cpu.weight'), '800', { flag: 'r+' }).catch(ignore);
+  }
+}
+
+/** A kernel has one of the two files, or neither. */
+const ignore = () => {};
 
 /** What a control group of a build has, and a browser's does not use. */
 const noBuild = { timeoutMs: 0, logBytesMax: 0, outputBytesMax: 0, outputFilesMax: 0, fileBytesMax: 0 };

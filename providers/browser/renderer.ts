@@ -71,6 +71,7 @@ function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands
   /** Stays for more pictures of the same version. */
   const kept = createShelf<Ready & { key: string }>(keptMs, ({ browser }) => void browser.kill());
   let closed = false;
+  let active: Chromium | undefined;
   spare.put(Promise.resolve(readied(first)));
 
   async function take(key: string): Promise<Ready> {
@@ -94,14 +95,20 @@ function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands
     act: (page: OpenPage) => Promise<T>,
   ): Promise<T> {
     signal.throwIfAborted();
-    const { browser, tab } = await take(one.version.key);
+    const { browser, tab: opening } = await take(one.version.key);
+    active = browser;
+    const tab = await opening.catch(async (error: unknown) => {
+      await browser.kill();
+      // No page is to blame, so the work is tried again.
+      throw new Error(`The browser opened no tab: ${String(error)}`);
+    });
     const end = (why: string) => browser.close(new BrowserFault(why));
     const late = setTimeout(end, timeoutMs, `The page was not shown within ${timeoutMs / 1000} s.`);
     const abort = () => end('The work was cancelled.');
     signal.addEventListener('abort', abort, { once: true });
     let isSound = false;
     try {
-      const page = await openPage(browser, await tab, one);
+      const page = await openPage(browser, tab, one);
       const result = await act(page);
       await page.close();
       isSound = !page.wasStopped && !closed;
@@ -121,6 +128,7 @@ function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands
     visit: (one, limits, act) => oneAtATime(() => visit(one, limits, act)),
     async close() {
       closed = true;
+      active?.close(new BrowserFault('The worker is shutting down.'));
       await kept.take()?.browser.kill();
       await (await spare.take()?.catch(() => undefined))?.browser.kill();
       await close();

@@ -44,7 +44,7 @@ export function findChromium(configured = ''): string | undefined {
 function isScript(path: string): boolean {
   const begin = Buffer.alloc(2);
   const file = openSync(path);
-  readSync(file, begin);
+  readSync(file, begin, 0, 2, 0);
   closeSync(file);
   return begin.toString() === '#!';
 }
@@ -100,7 +100,7 @@ export function wallCommand(
       'enter',
       groups.join(' '),
     ],
-    ...['nice', '-n', '15', 'prlimit', '--core=0', '--nofile=4096'],
+    ...['nice', '-n', '5', 'prlimit', '--core=0', '--nofile=4096'],
     ...dropUser(),
     ...['bwrap', '--unshare-all', '--unshare-user', ...(kind === 'outer' ? ['--disable-userns'] : [])],
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL', '--hostname', 'browser', '--clearenv'],

@@ -36,7 +36,7 @@ test('the account contains its usage, limits and capabilities', async () => {
   ]);
   const on = Object.entries(body.capabilities).filter(([, isOn]) => isOn);
   expect([Object.keys(body.capabilities).length, on]).toEqual([
-    13,
+    14,
     [
       ['previews', true],
       ['files', true],

@@ -27,7 +27,7 @@ const away = `127.0.0.1:${port}`;
 const script = (code: string) => `<script>${code}</script>`;
 const worker = (code: string) => script(`new Worker(URL.createObjectURL(new Blob([${JSON.stringify(code)}])))`);
 const forever = 'for (;;) {}';
-const boundMs = 40_000;
+const boundMs = 60_000;
 
 const pages: Record<string, string> = {
   'a script without an end': script(forever),

@@ -25,6 +25,7 @@ beforeAll(async () => {
     FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
     FRONTAGE_PHOTOS: 'offline',
     FRONTAGE_SANDBOX: 'auto',
+    FRONTAGE_SCREENSHOTS: 'on',
     ...challengeEnv,
     ...payingEnv(9),
   });

@@ -1,5 +1,10 @@
 /** What calls for screenshots and checks refuse, and what they answer while nothing is drawn yet. No browser is needed. */
 import { afterAll, expect, test } from 'vitest';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { Rendering, type Work } from '#db/renderings/rendering.ts';
+import { failRendering, finishRendering, queueRendering } from '#db/renderings/transitions.ts';
+import { errors } from '#runtime/errors.ts';
+import { newId } from '#runtime/ids.ts';
 import { createFixture as createApiFixture } from '#test/api/fixture.ts';
 import { createRenderingFixture, errorOf, goodPage } from './fixture.ts';
 
@@ -64,6 +69,45 @@ test('the same picture is drawn once, and the limit of an hour counts each', asy
   expect((await ask('?path=/about')).status).toBe(200);
   fixture.skip(3_600_000);
   expect((await ask('?path=/about&width=1280')).status).toBe(200);
+});
+
+test('a page that cannot be shown is an error, and further findings are a call away', async () => {
+  const site = await fixture.show({ 'index.html': goodPage('Hello') });
+  const again = await fixture.newCaller();
+  expect((await again.call('GET', `/v1/deployments/${site.deployment}/screenshot`, soon)).status).toBe(404);
+  const { deps, clock } = fixture;
+  const found = {
+    kind: 'contrast',
+    severity: 'warning',
+    page: '/',
+    width: 390,
+    selector: 'p',
+    text: 'Pale',
+    count: 1,
+    picture: null,
+  } as const;
+  const findings = Array.from({ length: 21 }, () => ({ ...found, advice: 'Use colours with more contrast.' }));
+  const rendering = async (prefix: 'shot' | 'check', work: Work) => {
+    const deployment = await deps.em().findOneOrFail(Deployment, { id: site.deployment });
+    const id = await deps
+      .em()
+      .transactional((tx) => queueRendering(tx, clock, { id: newId(prefix), deployment, work, asked: false }));
+    return await deps.em().findOneOrFail(Rendering, { id });
+  };
+  const many = await rendering('check', { paths: null });
+  await finishRendering(deps.em(), clock, many, { pictures: [], result: { findings, pages: ['/'], pagesLeft: 0 } });
+  const { body } = await owner.call('GET', `/v1/checks/${many.id}`);
+  expect([body.findings.length, body.more, body.next_action]).toEqual([20, 1, expect.stringContaining('limit=200')]);
+  const crop = await owner.call('GET', `/v1/checks/${many.id}/crops/0`);
+  expect(errorOf(crop).next_action).toContain(`GET /v1/checks/${many.id}`);
+  const failed = await rendering('check', { paths: ['/'] });
+  await failRendering(deps.em(), clock, failed.id, errors.page_not_shown('The page did not answer.').toBody());
+  const shown = (await owner.call('GET', `/v1/checks/${failed.id}`)).body;
+  expect(shown).toMatchObject({
+    status: 'failed',
+    error: { code: 'page_not_shown' },
+    next_action: 'Start the checks again.',
+  });
 });
 
 test('without a browser the calls say so, and the account does not list them', async () => {

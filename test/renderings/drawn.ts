@@ -14,7 +14,7 @@ let number = 500_000;
 export async function drawnVersion(deps: Deps, { siteId, accountId }: { siteId: string; accountId: string }) {
   const { clock, store } = deps;
   const page = await store.put(Buffer.from('<!doctype html><title>Home</title>'));
-  const manifest = await store.put(renderManifest([{ path: 'index.html', ...page }]));
+  const manifest = await store.put(renderManifest([{ path: 'index.html', sha256: page.sha256, bytes: page.bytes }]));
   const id = newId('dep');
   number += 1;
   await deps.em().execute(

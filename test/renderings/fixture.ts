@@ -56,8 +56,12 @@ ${meta ? '<meta name="description" content="Bowls and cups."><meta property="og:
 export function sizeOf(bytes: Buffer): { type: string; width: number; height: number } {
   if (bytes.subarray(1, 4).toString() === 'PNG')
     return { type: 'png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
-  const at = bytes.indexOf('VP8 ');
-  if (bytes.subarray(8, 12).toString() !== 'WEBP' || at === -1)
-    throw new Error('This is neither a PNG nor a lossy WebP.');
-  return { type: 'webp', width: bytes.readUInt16LE(at + 14) & 0x3fff, height: bytes.readUInt16LE(at + 16) & 0x3fff };
+  if (bytes.subarray(8, 12).toString() !== 'WEBP') throw new Error('This is neither a PNG nor a WebP.');
+  if (bytes.subarray(12, 16).toString() === 'VP8X')
+    return { type: 'webp', width: 1 + bytes.readUIntLE(24, 3), height: 1 + bytes.readUIntLE(27, 3) };
+  if (bytes.subarray(12, 16).toString() === 'VP8L') {
+    const bits = bytes.readUInt32LE(21);
+    return { type: 'webp', width: 1 + (bits & 0x3fff), height: 1 + ((bits >> 14) & 0x3fff) };
+  }
+  return { type: 'webp', width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff };
 }

@@ -14,6 +14,7 @@ const env = {
   FRONTAGE_PAYOUT_RAILS: 'own_key',
   FRONTAGE_DOMAINS: 'cname',
   FRONTAGE_EDGE_ADDRESSES: '192.0.2.1',
+  FRONTAGE_SCREENSHOTS: 'on',
 };
 const fixture = await createFixture(env);
 const bare = await createFixture({

@@ -72,7 +72,8 @@
   const scrolls = !/hidden|clip/.test(
     getComputedStyle(root).overflowX + getComputedStyle(document.body ?? root).overflowX,
   );
-  if (wide > innerWidth + 1 && !document.querySelector('meta[name=viewport]'))
+  // A phone lays out a page without this element as a desk would, and shows it small.
+  if (screen.width < 600 && wide > screen.width + 1 && !document.querySelector('meta[name=viewport]'))
     add('overflow', null, `laid out ${wide} px wide`, { needsViewport: true });
   else if (root.scrollWidth > wide + 1 && scrolls) {
     const beyond = elements.filter((one) => {

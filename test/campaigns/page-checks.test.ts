@@ -4,11 +4,13 @@
  * @module-tag chromium
  * @module-tag bubblewrap
  */
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { faults, paths, plantedSite, wholeFaults } from '#test/renderings/faults.ts';
+import { createRenderingFixture, goodPage, sizeOf } from '#test/renderings/fixture.ts';
 import { until } from '#test/stack/until.ts';
-import { faults, paths, plantedSite, wholeFaults } from './faults.ts';
-import { createRenderingFixture, goodPage, sizeOf } from './fixture.ts';
 
+// A busy machine shows pages slowly.
+vi.setConfig({ testTimeout: 300_000 });
 const fixture = await createRenderingFixture({ withBrowser: true });
 afterAll(() => fixture.close());
 const { owner } = fixture;
@@ -29,7 +31,7 @@ async function check(deployment: string, body: { paths?: string[] }) {
   ).body;
   const read = async () =>
     (await owner.call('GET', `/v1/checks/${id}?limit=200`, { headers: { prefer: 'wait=20' } })).body;
-  return await until(read, ({ status }) => status === 'done', 100_000);
+  return await until(read, ({ status }) => status === 'done', 280_000);
 }
 
 test('twenty-eight of thirty planted faults are found, each with its place', async () => {
@@ -62,14 +64,14 @@ test('twenty-eight of thirty planted faults are found, each with its place', asy
   const shown = await fetch(`${fixture.url}${crop.pathname}`, { headers: { authorization: `Bearer ${owner.token}` } });
   expect(sizeOf(Buffer.from(await shown.arrayBuffer())).type).toBe('webp');
   expect((await owner.call('GET', `/v1/checks/${id}/crops/99`)).status).toBe(404);
-}, 150_000);
+});
 
 test('nothing is found in the faultless twin', async () => {
   const { deployment } = await fixture.show(plantedSite('good'));
   const { findings, pages } = await check(deployment, { paths });
   expect(findings).toEqual([]);
   expect(pages).toEqual(paths);
-}, 150_000);
+});
 
 test('what lies on another host is not checked, and is never broken', async () => {
   const away = `<img alt="Far" src="https://far.example/x.png" width="10" height="10"><link rel="stylesheet" href="https://far.example/x.css">
@@ -87,11 +89,11 @@ test('after a publish the pages that changed are checked, without a call', async
     fixture.deps
       .em()
       .execute<Row[]>(`select asked, result from rendering where deployment_id = ? and status = 'done'`, [later]);
-  const [row] = await until(read, ({ length }) => length === 1, 60_000);
+  const [row] = await until(read, ({ length }) => length === 1, 200_000);
   expect([row?.asked, row?.result.pages]).toEqual([false, ['/new']]);
   expect(row?.result.findings).toMatchObject([{ kind: 'contrast', page: '/new' }]);
   expect((await owner.call('POST', `/v1/deployments/${later}/checks`, { body: {} })).body).toMatchObject({
     status: 'done',
     pages: ['/new'],
   });
-}, 90_000);
+});
