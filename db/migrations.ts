@@ -66,9 +66,9 @@ import { MovedBy } from './migrations/2026-11-26-moves23-moved-by.ts';
 import { PageColors } from './migrations/2026-11-26-page23-page-colors.ts';
 import { CommentAuthorNames } from './migrations/2026-11-27-comments-author-names.ts';
 import { CommentsMailedAgain } from './migrations/2026-11-27-comments-mailed-again.ts';
+import { Renderings } from './migrations/2026-11-27-eyes-renderings.ts';
 import { FeedbackAnswers } from './migrations/2026-11-27-feedback-answers.ts';
 import { LiveSpans } from './migrations/2026-11-27-live-spans.ts';
-import { Renderings } from './migrations/2026-11-27-eyes-renderings.ts';
 import { SendersMovesCopies } from './migrations/2026-11-27-senders-moves-copies.ts';
 
 /**

@@ -12,8 +12,6 @@ export const descriptions: Record<(typeof everydayTools)[number], string> = {
   'deployment.read': 'One version: its state, its warnings, what changed, and the build log if it failed.',
   'deployment.restore':
     'Roll back or undo: make an earlier version live again at once. A later version can be restored too.',
-  'deployment.screenshot':
-    'See a page: a picture of any path of a version, at the width of a phone (390) or a laptop (1280). Look before you say that it is done.',
   'form.submissions': 'Enquiries: what visitors sent with a contact form, newest first, or all of it as CSV.',
   'inbox.read':
     'Everything that waits for you or the owner: comments, enquiries, bookings, payments, failed builds. Start here.',
@@ -57,6 +55,7 @@ export const otherWords: Readonly<Record<string, string>> = {
   'check.crop': 'picture image place finding',
   'check.read': 'findings problems result',
   'deployment.check': 'accessibility contrast broken links pictures overflow mobile test audit lighthouse quality',
+  'deployment.screenshot': 'see look picture image view render phone mobile page preview',
   'deployment.log': 'build log output error why failed',
   'deployment.restore': 'roll back rollback undo revert previous earlier version',
   'domain.onboard': 'own address custom domain name dns connect',

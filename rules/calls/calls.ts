@@ -113,7 +113,6 @@ export const everydayTools = [
   'deployment.list',
   'deployment.read',
   'deployment.restore',
-  'deployment.screenshot',
   'form.submissions',
   'inbox.read',
   'preview.build',

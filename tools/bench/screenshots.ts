@@ -25,7 +25,8 @@ export async function benchScreenshots(): Promise<string> {
       await delay(pauseMs);
       next.push(await draw(`version ${round}`));
     }
-    const row = (what: string, took: number[]) => `| ${what} | ${percentile(took, 0.5)} ms | ${percentile(took, 0.95)} ms |`;
+    const row = (what: string, took: number[]) =>
+      `| ${what} | ${percentile(took, 0.5)} ms | ${percentile(took, 0.95)} ms |`;
     return [
       '| screenshot | p50 | p95 |',
       '| --- | --- | --- |',
@@ -43,7 +44,8 @@ function percentile(took: readonly number[], part: number): string {
 }
 
 const words = '<p>What we bake today, and where to find us: every morning from six at the old mill.</p>'.repeat(40);
-const circle = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300"><circle cx="150" cy="150" r="140" fill="teal"/></svg>';
+const circle =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300"><circle cx="150" cy="150" r="140" fill="teal"/></svg>';
 const files: Record<string, { type: string; body: Buffer }> = {
   '/': {
     type: 'text/html; charset=utf-8',
