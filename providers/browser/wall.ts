@@ -36,14 +36,14 @@ export function findChromium(configured = ''): string | undefined {
   if (configured) return existsSync(configured) ? configured : undefined;
   const found = names
     .flatMap((name) => systemPath.split(delimiter).map((folder) => join(folder, name)))
-    .find(existsSync);
+    .find((path) => existsSync(path));
   if (found === undefined || !isScript(found)) return found;
-  return behindScripts.find(existsSync) ?? found;
+  return behindScripts.find((path) => existsSync(path)) ?? found;
 }
 
 function isScript(path: string): boolean {
   const begin = Buffer.alloc(2);
-  const file = openSync(path);
+  const file = openSync(path, 'r');
   readSync(file, begin, 0, 2, 0);
   closeSync(file);
   return begin.toString() === '#!';
