@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Look } from '#rules/looks.ts';
 import { BrowserFault, type Fields, type Pipe } from './pipe.ts';
-import { type Answered, answerRequests, type SiteVersion } from './site-files.ts';
+import { type Answered, openRequests, type SiteVersion } from './site-files.ts';
 
 export type PictureFormat = 'png' | 'webp';
 /** Part of a page, in CSS pixels. */
@@ -62,7 +62,7 @@ export async function openPage(pipe: Pipe, tab: Tab, { version, path, look }: Vi
   const { browserContextId, sessionId } = tab;
   const sessions = new Set<string | undefined>([sessionId]);
   const errors: string[] = [];
-  const { answered, elsewhere, quietMs } = answerRequests(pipe, (session) => sessions.has(session), version);
+  const { answered, elsewhere, quietMs } = openRequests(pipe, (session) => sessions.has(session), version);
   const call = (method: string, params?: Fields, timeoutMs?: number) => pipe.send(method, params, sessionId, timeoutMs);
   const loaded = Promise.withResolvers<void>();
   watch();

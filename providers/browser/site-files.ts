@@ -18,7 +18,7 @@ const requestsMax = 2_000;
 const servedBytesMax = 128 * 1024 * 1024;
 
 /** Begins to answer the requests of this session. Returns what was answered so far; `elsewhere`: on other hosts. */
-export function answerRequests(pipe: Pipe, isOurs: (session: string | undefined) => boolean, version: SiteVersion) {
+export function openRequests(pipe: Pipe, isOurs: (session: string | undefined) => boolean, version: SiteVersion) {
   const answered: Answered[] = [];
   const elsewhere = new Set<string>();
   const activity = { open: 0, lastAt: performance.now() };

@@ -86,32 +86,38 @@ const switches = [
 /** Files of the system that Chromium reads: programs, libraries and fonts. */
 const shown = ['/usr', '/lib', '/lib64', '/bin', '/opt', '/etc/fonts', '/etc/ld.so.cache', '/etc/alternatives'];
 
+type WallOptions = { groups?: readonly string[]; hasFilter?: boolean };
+
 /** The command that starts Chromium behind the wall. Its file descriptors 3 and 4 are the pipe, 5 is the filter. */
 export function wallCommand(
   kind: WallKind,
   program: string,
-  { groups = [] as string[], hasFilter = true } = {},
+  { groups = [], hasFilter = true }: WallOptions = {},
 ): string[] {
+  const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; shift; exec "$@"';
   return [
-    ...[
-      '/bin/sh',
-      '-c',
-      'for f in $1; do echo $$ > "$f" || exit 70; done; shift; exec "$@"',
-      'enter',
-      groups.join(' '),
-    ],
+    ...['/bin/sh', '-c', join, 'enter', groups.join(' ')],
     ...['nice', '-n', '5', 'prlimit', '--core=0', '--nofile=4096'],
     ...dropUser(),
+    ...namespaces(kind, hasFilter),
+    ...[program, ...switches, ...(kind === 'outer' ? ['--no-sandbox'] : [])],
+  ];
+}
+
+const environment = {
+  PATH: '/usr/bin',
+  HOME: '/tmp',
+  LANG: 'C.UTF-8',
+  TZ: 'UTC',
+  DBUS_SESSION_BUS_ADDRESS: 'disabled:',
+};
+
+function namespaces(kind: WallKind, hasFilter: boolean): string[] {
+  return [
     ...['bwrap', '--unshare-all', '--unshare-user', ...(kind === 'outer' ? ['--disable-userns'] : [])],
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL', '--hostname', 'browser', '--clearenv'],
     ...(hasFilter ? ['--seccomp', '5'] : []),
-    ...Object.entries({
-      PATH: '/usr/bin',
-      HOME: '/tmp',
-      LANG: 'C.UTF-8',
-      TZ: 'UTC',
-      DBUS_SESSION_BUS_ADDRESS: 'disabled:',
-    }).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
     ...shown.flatMap((path) => ['--ro-bind-try', path, path]),
     ...[
       '--proc',
@@ -126,7 +132,6 @@ export function wallCommand(
       '/',
       '--',
     ],
-    ...[program, ...switches, ...(kind === 'outer' ? ['--no-sandbox'] : [])],
   ];
 }
 

@@ -71,7 +71,7 @@ test('the same picture is drawn once, and the limit of an hour counts each', asy
   expect((await ask('?path=/about&width=1280')).status).toBe(200);
 });
 
-test('a page that cannot be shown is an error, and further findings are a call away', async () => {
+test('a page that cannot be shown fails, and further findings are a call away', async () => {
   const site = await fixture.show({ 'index.html': goodPage('Hello') });
   const again = await fixture.newCaller();
   expect((await again.call('GET', `/v1/deployments/${site.deployment}/screenshot`, soon)).status).toBe(404);

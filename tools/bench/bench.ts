@@ -11,7 +11,6 @@ const benches: Record<string, () => Promise<unknown>> = {
   git: async () => await (await import('./git.ts')).benchGit(),
   workers: async () => await (await import('./workers.ts')).benchWorkers(),
   scan: async () => await (await import('./scan.ts')).benchScan(),
-  screenshots: async () => await (await import('./screenshots.ts')).benchScreenshots(),
 };
 
 /** Only run if requested by name. */
@@ -34,7 +33,6 @@ const headings: Record<string, string> = {
   hour: 'An hour',
   workers: 'Builds workers',
   scan: 'The scan at publish',
-  screenshots: 'Screenshots',
 };
 const results = join(import.meta.dirname, 'RESULTS.md');
 
