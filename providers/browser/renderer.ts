@@ -95,6 +95,7 @@ function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands
     act: (page: OpenPage) => Promise<T>,
   ): Promise<T> {
     signal.throwIfAborted();
+    if (closed) throw new Error('The browser is closed.');
     const { browser, tab: opening } = await take(one.version.key);
     active = browser;
     const tab = await opening.catch(async (error: unknown) => {

@@ -34,8 +34,9 @@ export async function createRenderingFixture({
       return { site: id, deployment: await publish(files), publish };
     },
     async close() {
-      await worker?.close();
+      // What is still shown ends with it, so the worker waits for nothing.
       await renderer?.close();
+      await worker?.close();
       await fixture.close();
     },
   };

@@ -75,7 +75,9 @@ test('Chromium runs as a user of its own, without a network and without privileg
   const all = execFileSync('ps', ['-eo', 'pid,user:20,args'], { encoding: 'utf8' });
   const own = all
     .split('\n')
-    .filter((line) => line.includes('--remote-debugging-pipe') && !line.includes('bwrap') && !line.includes('/bin/sh'));
+    .filter(
+      (line) => line.includes('--user-data-dir=/tmp/profile ') && !line.includes('bwrap') && !line.includes('/bin/sh'),
+    );
   expect(own.length).toBeGreaterThan(0);
   expect(own.filter((line) => / root /.test(line))).toEqual([]);
 });
