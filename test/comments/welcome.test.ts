@@ -8,6 +8,7 @@ import {
   openReview,
   phone,
   pointAt,
+  pressUntil,
   send,
   soon,
   startComment,
@@ -40,37 +41,30 @@ test.each([
 
   // To the comments first, which the pop-up unlocks.
   const shown = frame.getByText('Is this the right <i>photo</i>?');
-  await expect
-    .poll(() =>
-      frame
-        .getByRole('button', { name: 'Show comments' })
-        [act]()
-        .then(() => shown.isVisible()),
-    )
-    .toBe(true);
+  await pressUntil(frame.getByRole('button', { name: 'Show comments' }), shown, act);
   expect(await faultsOf(review)).toEqual([]);
   await startComment(review, act);
   await pointAt(page, 'h1');
   await frame.getByLabel('What should change here?').fill('Larger.');
   await frame.getByLabel('Your name').fill('ann@bakery.example');
-  await frame.getByRole('button', { name: 'Send' })[act]();
-  await frame.getByText('Enter a name of at most 60 characters').waitFor();
+  const refused = frame.getByText('Enter a name of at most 60 characters');
+  await pressUntil(frame.getByRole('button', { name: 'Send' }), refused, act);
   expect(await faultsOf(review)).toEqual([]);
   await frame.getByLabel('Your name').fill('Ann <img src=x onerror=alert(1)>');
   await send(review, 'Larger.', act);
   await frame.getByText(/^Ann <img src=x onerror=alert\(1\)> · \w/).waitFor();
   expect(await frame.getByLabel('Your name').isVisible()).toBe(false);
   await frame.getByLabel('Your reply').fill('Or not?');
-  await frame.getByRole('button', { name: 'Reply' })[act]();
-  await frame.locator('#messages').getByText('Or not?').waitFor();
+  await pressUntil(frame.getByRole('button', { name: 'Reply' }), frame.locator('#messages').getByText('Or not?'), act);
   expect(await faultsOf(review)).toEqual([]);
 
   // On another page the welcome is over, and the name is known.
   await page.goto(`${site.address}/about`);
   await frame.getByText('2 open').waitFor();
   expect(await frame.getByText('You are reviewing').isVisible()).toBe(false);
-  await frame.getByText('2 open')[act]();
-  await frame.getByRole('button', { name: /^Commenting as Ann / })[act]();
+  const rename = frame.getByRole('button', { name: /^Commenting as Ann / });
+  await pressUntil(frame.getByText('2 open'), rename, act);
+  await pressUntil(rename, frame.getByLabel('Your name'), act);
   await frame.getByLabel('Your name').fill('Bo');
   await frame.getByLabel('Your name').press('Enter');
   await frame.getByRole('button', { name: 'Commenting as Bo' }).waitFor();
