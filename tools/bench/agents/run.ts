@@ -12,7 +12,7 @@ export type World = {
   look(seen: Seen, known: Map<string, unknown>): Promise<void>;
 };
 
-/** The costs of the start and of each task. Throws at the first task that is not done. */
+/** The costs of the start and of each task. Throws at the end if a task was not done, with the reason of each. */
 export async function runTasks(
   surface: Surface,
   tasks: readonly Task[],
@@ -20,6 +20,7 @@ export async function runTasks(
   known: Map<string, unknown>,
 ): Promise<TaskCost[]> {
   const costs: TaskCost[] = [{ name: 'Before the first task', ...(await surface.start()) }];
+  const failed: string[] = [];
   for (const { name, steps, seen, before } of tasks) {
     const cost = { calls: 0, bytes: 0 };
     try {
@@ -34,12 +35,12 @@ export async function runTasks(
       }
       for (const one of seen) await world.look(one, known);
     } catch (error) {
-      throw new Error(`${surface.name}, “${name}”: ${error instanceof Error ? error.message : error}`, {
-        cause: error,
-      });
+      failed.push(`“${name}”: ${error instanceof Error ? error.message : error}`);
     }
     costs.push({ name, ...cost, ...(before === undefined ? {} : { before }) });
   }
+  if (failed.length > 0)
+    throw new Error(`${surface.name}: ${failed.length} tasks were not done.\n${failed.join('\n')}`);
   return costs;
 }
 

@@ -46,15 +46,13 @@ export const making: Task[] = [
   {
     name: 'Write the page about the owner',
     steps: [
-      commit(
-        'Say who writes',
-        edit('src/pages/about.astro', '[[Who writes here, and about what]]', 'Jonas walks, and writes it down.'),
-        edit(
-          'src/pages/about.astro',
-          '      <p>[[How often a new post appears, and what a reader can expect]]</p>\n',
-          '',
-        ),
-      ),
+      commit('Say who writes', {
+        path: 'src/pages/about.astro',
+        edits: [
+          { find: '[[Who writes here, and about what]]', replace: 'Jonas walks, and writes it down.' },
+          { find: '      <p>[[How often a new post appears, and what a reader can expect]]</p>\n', replace: '' },
+        ],
+      }),
       publish(),
     ],
     seen: [{ page: '/about/', has: 'Jonas walks', lacks: '[[' }],
