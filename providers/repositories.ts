@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Repository } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import { isId } from '#runtime/ids.ts';
-import { type Author, type Change, writeBlob, writeCommit } from './repositories/commits.ts';
+import { type Author, type Change, type NewCommit, writeBlob, writeCommit } from './repositories/commits.ts';
 import { readDiff } from './repositories/diffs.ts';
 import { type Place, runGit } from './repositories/git.ts';
 import { sweepMaking } from './repositories/leftovers.ts';
@@ -22,9 +22,9 @@ import {
   readCommits,
   type TreeEntry,
 } from './repositories/objects.ts';
-import { type Pushed, wasPushed } from './repositories/pushes.ts';
+import { type Made, madeByCall, type Pushed, wasPushed } from './repositories/pushes.ts';
 
-export type { Author, Blob, Change, CommitLine, Merged, TreeEntry };
+export type { Author, Blob, Change, CommitLine, Made, Merged, TreeEntry };
 
 /** `main`, or a preview slot's own branch, `preview/<n>`. */
 export type Branch = string;
@@ -46,6 +46,8 @@ export type Repositories = {
   head(siteId: string, repository: Repository, branch?: Branch): Promise<string | null>;
   /** Whether this push has moved the branch to this commit, wherever the branch is now. False for a removed branch. */
   wasPushed(siteId: string, repository: Repository, branch: Branch, pushed: Pushed): Promise<boolean>;
+  /** The commit that this call made on the branch. Null for a removed branch. */
+  madeByCall(siteId: string, repository: Repository, branch: Branch, callId: string): Promise<Made | null>;
   hasCommit(siteId: string, repository: Repository, sha: string): Promise<boolean>;
   hasBlob(siteId: string, repository: Repository, oid: string): Promise<boolean>;
   /** Every file of a commit. Throws `plan_limit` for a commit with more files than any site may have. */
@@ -67,7 +69,7 @@ export type Repositories = {
   commit(
     siteId: string,
     repository: Repository,
-    commit: { branch?: Branch; parent: string | null; message: string; author: Author; at: Date; changes: Change[] },
+    commit: Omit<NewCommit, 'ref'> & { branch?: Branch },
   ): Promise<string | null>;
   /** What a commit changed from its first parent, as a unified diff of at most `max` characters. */
   diff(siteId: string, repository: Repository, commit: string, max: number): Promise<string>;
@@ -103,6 +105,7 @@ export function openRepositories(dir: string): Repositories {
     exists: (siteId, repository) => isThere(place(siteId, repository).dir),
     head: (siteId, repository, branch = 'main') => readRef(place(siteId, repository), refOf(branch)),
     wasPushed: (siteId, repository, branch, pushed) => wasPushed(place(siteId, repository), refOf(branch), pushed),
+    madeByCall: (siteId, repository, branch, callId) => madeByCall(place(siteId, repository), refOf(branch), callId),
     hasCommit: (siteId, repository, sha) => hasObject(place(siteId, repository), sha, 'commit'),
     hasBlob: (siteId, repository, oid) => hasObject(place(siteId, repository), oid, 'blob'),
     listTree: (siteId, repository, commit) => listCommit(place(siteId, repository), commit),

@@ -4,7 +4,7 @@ import type { Actor } from '#api/access.ts';
 import { checkCode, hashCode, newUserCode, wrongCodesMax } from '#api/auth/codes.ts';
 import { recordFailedCodes } from '#api/auth/failed-codes.ts';
 import { limitDeletionCodes } from '#api/auth/rate-limits.ts';
-import { leaveSite } from '#api/collaborators/rules.ts';
+import { leaveAllSites } from '#api/collaborators/rules.ts';
 import { archiveSite } from '#api/sites/rules.ts';
 import { removeSketch } from '#api/sketches/rules.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -12,7 +12,6 @@ import { cancelAccountDeletion, lockForDeletion, remainingSites, startAccountDel
 import { AccountDeletionCode } from '#db/accounts/deletion-code.ts';
 import { revokeAllAccess, revokeTokensOf } from '#db/auth/token-revocation.ts';
 import { endSubscriptions } from '#db/billing/transitions.ts';
-import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { repeatDeadlocked } from '#db/deadlocks.ts';
 import { recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
@@ -131,8 +130,7 @@ async function endEverything(tx: EntityManager, deps: Deps, actor: Actor): Promi
     await endAgreements(tx, { site: id }, { by: 'site', now: deps.clock.now() });
     await withdrawOffers(tx, deps.clock, { site: id });
   }
-  for (const { site } of await tx.find(Collaborator, { account: accountId }, { fields: ['site'] }))
-    await leaveSite(tx, deps, actor, site.id);
+  await leaveAllSites(tx, deps, actor);
   for (const { id } of await tx.find(Sketch, { account: accountId, status: 'shown' }))
     await removeSketch(tx, deps, actor, id);
 }

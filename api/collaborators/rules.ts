@@ -59,6 +59,14 @@ export async function leaveSite(
   return await endMembership(em, clock, { site, accountId, by: person, action: 'collaborator.left' });
 }
 
+/** Ends the access of an account that is being deleted to every site of others. */
+export async function leaveAllSites(tx: EntityManager, { clock }: Pick<Deps, 'clock'>, person: Person): Promise<void> {
+  const { accountId } = person;
+  // Also to those under deletion, which only their owner sees.
+  for (const { site } of await tx.find(Collaborator, { account: accountId }, { populate: ['site'] }))
+    await endMembership(tx, clock, { site, accountId, by: person, action: 'collaborator.left' });
+}
+
 type Ending = {
   site: Site;
   /** Whose access ends. */

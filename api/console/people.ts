@@ -5,13 +5,7 @@ import { capabilitiesOf } from '#api/capabilities.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { errors } from '#runtime/errors.ts';
 import type { Refused } from '#web/console/frame.ts';
-import {
-  type InvitationShown,
-  leavingPage,
-  type MemberShown,
-  memberRemovalPage,
-  peoplePage,
-} from '#web/console/people.ts';
+import { type InvitationShown, type MemberShown, memberRemovalPage, peoplePage } from '#web/console/people.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { action } from './actions.ts';
 import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
@@ -28,7 +22,6 @@ export function peoplePages(console: Console): void {
   });
 
   app.get<Named>(base, consolePage('people'), (request, reply) => show(request, reply, null));
-  app.get<Named>(`${base}/leave`, consolePage('people_leave'), (request, reply) => showLeaving(request, reply, null));
   app.get<{ Params: { id: string; member: string } }>(
     `${base}/:member/remove`,
     consolePage('people_remove'),
@@ -62,14 +55,6 @@ export function peoplePages(console: Console): void {
     show: showRemoval,
   });
 
-  action(console, {
-    path: `${base}/leave`,
-    operation: 'collaborator.leave',
-    input: ({ params: { id } }) => ({ id }),
-    done: () => ({ to: '/account', notice: 'You have left the site.' }),
-    show: showLeaving,
-  });
-
   async function show(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { frame } = await siteFrameOf(request, reply, deps, refused);
     const asked = { id: request.params.id };
@@ -91,10 +76,5 @@ export function peoplePages(console: Console): void {
     const found = items.find(({ account_id: id, role }) => id === member(request) && role === 'collaborator');
     if (!found) throw errors.not_found('This person is not a collaborator of the site.');
     return sendPage(reply, memberRemovalPage(frame, found), refused?.status);
-  }
-
-  async function showLeaving(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
-    const { frame } = await siteFrameOf(request, reply, deps, refused);
-    return sendPage(reply, leavingPage(frame), refused?.status);
   }
 }

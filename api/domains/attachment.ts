@@ -35,14 +35,13 @@ export async function attach(
     requireUsable(domain);
     const locked = await lockChangeable(tx, siteId);
     const isNew = !domain.site;
+    const wasPrimary = domain.isPrimary;
     if (isNew) Object.assign(domain, { site: locked, attachedAt: deps.clock.now() });
     await placeFirst(tx, domain, locked, primary);
     if (isNew) signalOnboardDomain(tx, deps.clock, id, 'attach');
-    recordAct(tx, deps.clock, actor, 'domain.attached', {
-      site: locked,
-      subject: domain,
-      detail: { primary: domain.isPrimary },
-    });
+    const detail = { primary: domain.isPrimary };
+    if (isNew || domain.isPrimary !== wasPrimary)
+      recordAct(tx, deps.clock, actor, 'domain.attached', { site: locked, subject: domain, detail });
     return domain;
 
     function requireUsable({ status, site: other, removedAt }: Domain): void {

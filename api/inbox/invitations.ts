@@ -10,7 +10,7 @@ const sql = `
   join invitation on invitation.email = reader.email and invitation.status = 'open'
   join site on site.id = invitation.site_id
   join account owner on owner.id = site.account_id
-  where reader.id = ? and invitation.expires_at > ? and invitation.created_at > ?
+  where reader.id = ? and site.delete_at is null and site.purged_at is null and invitation.expires_at > ? and invitation.created_at > ?
     and ${notDone({ kind: 'invitation', id: 'invitation.id', at: 'invitation.created_at' })}
   order by invitation.created_at desc limit ?`;
 

@@ -52,7 +52,10 @@ export function invitationRoutes(app: Api, deps: Deps): void {
         response: { 200: invitationSchema },
       },
     },
-    async ({ em, actor, params }) => invitationView(await acceptInvitation(em, deps, actor, params.id), context()),
+    async ({ em, actor, params: { id }, attempt }) => {
+      const isResumed = attempt?.state === 'resumed';
+      return invitationView(await acceptInvitation(em, deps, actor, id, { isResumed }), context());
+    },
   );
 
   app.delete(

@@ -12,6 +12,7 @@ import { recordAct } from '#db/history/recording.ts';
 import { notifyInbox } from '#db/inbox/news.ts';
 import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { call } from '#rules/calls/calls.ts';
 import { invitationStatusAt } from '#rules/states.ts';
@@ -27,12 +28,13 @@ export const wholly = { populate: ['site.account', 'mail'] } as const;
 /** The condition of a query for open invitations to the account's address. */
 export async function addressedTo(em: EntityManager, clock: Deps['clock'], { accountId }: Person) {
   const { email } = await em.findOneOrFail(Account, accountId);
-  return { email, status: 'open' as const, expiresAt: { $gt: clock.now() } };
+  return { email, status: 'open' as const, expiresAt: { $gt: clock.now() }, site: { deleteAt: null, purgedAt: null } };
 }
 
 /**
  * An invitation to the account's present address that is neither withdrawn by the owner nor accepted by another account
- * that had the address before. Throws `not_found`, and `invalid_invitation` for a link.
+ * that had the address before. Those to a site under deletion wait until it is restored. Throws `not_found`, and
+ * `invalid_invitation` for a link.
  */
 export async function loadInvitation(em: EntityManager, person: Person, id: string): Promise<WholeInvitation> {
   if (/[:/]/.test(id)) {
@@ -46,27 +48,31 @@ export async function loadInvitation(em: EntityManager, person: Person, id: stri
   if (!found || isWithdrawn || (found.account && found.account.id !== person.accountId)) {
     throw noSuchInvitation();
   }
+  requirePresent(found.site);
   return found;
 }
 
 /**
  * Makes the account a collaborator of the site. An account that already is one, and was invited again at another
- * address, stays one. If the invitation is withdrawn at the same time, the first to lock its row wins. Throws
- * `not_found`, `invalid_invitation`, `invitation_accepted`, `expired`, `plan_limit`.
+ * address, stays one. If the invitation is withdrawn at the same time, the first to lock its row wins. A call that is
+ * resumed may find that its earlier run accepted. Throws `not_found`, `invalid_invitation`, `invitation_accepted`,
+ * `expired`, `plan_limit`.
  */
 export async function acceptInvitation(
   em: EntityManager,
   deps: Deps,
   person: Person,
   id: string,
+  { isResumed = false } = {},
 ): Promise<WholeInvitation> {
   return await em.transactional(async (tx) => {
     const found = await loadInvitation(tx, person, id);
     // Locks the site before the account, as a publish does; the other order could deadlock.
-    await lockSite(tx, found.site.id);
+    requirePresent(await lockSite(tx, found.site.id));
     await lockAccount(tx, found.site.account.id);
     await tx.lock(found, LockMode.PESSIMISTIC_WRITE);
     await tx.refresh(found, wholly);
+    if (isResumed && found.status === 'accepted') return found;
     requireOpen(found, deps.clock.now());
     requireNotOwner(found, person);
     const account = tx.getReference(Account, person.accountId);
@@ -128,6 +134,11 @@ export async function closeInvitation(
   const failure = declinedAt ? 'declined before it was sent' : 'withdrawn before it was sent';
   await settleMail(tx, clock, invitation.mail.id, { status: 'failed', failure });
   await tx.refresh(invitation.mail);
+}
+
+/** Only the owner sees a site under deletion. */
+function requirePresent({ deleteAt, purgedAt }: Site): void {
+  if (deleteAt || purgedAt) throw noSuchInvitation();
 }
 
 function requireOpen(invitation: Invitation, now: Date): void {

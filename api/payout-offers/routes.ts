@@ -141,7 +141,10 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
         response: { 200: payoutOfferSchema },
       },
     },
-    async ({ em, actor, params }) => view(await acceptOffer(em, deps, actor, params.id), actor),
+    async ({ em, actor, params: { id }, attempt }) => {
+      const isResumed = attempt?.state === 'resumed';
+      return view(await acceptOffer(em, deps, actor, id, { isResumed }), actor);
+    },
   );
 
   app.delete(

@@ -34,13 +34,20 @@ export async function loadOffer(em: EntityManager, person: Person, id: string): 
 }
 
 /**
- * Creates the agreement. Throws `not_found`, `not_yours_to_answer`, `offer_already_accepted`, `offer_expired`,
+ * Creates the agreement. A call that is resumed may find that its earlier run did. Throws `not_found`, `not_yours_to_answer`, `offer_already_accepted`, `offer_expired`,
  * `invalid_payout_offer` for a withdrawn offer, `payout_account_gone`, `site_archived`, `address_change_pending`.
  */
-export async function acceptOffer(em: EntityManager, deps: Deps, person: Person, id: string): Promise<WholeOffer> {
+export async function acceptOffer(
+  em: EntityManager,
+  deps: Deps,
+  person: Person,
+  id: string,
+  { isResumed = false } = {},
+): Promise<WholeOffer> {
   return await em.transactional(async (tx) => {
     const { offer, payoutAccount, site } = await lockOffer(tx, person, id);
     const { clock } = deps;
+    if (isResumed && offer.status === 'accepted' && answererOf(offer) === person.accountId) return offer;
     requireAnswerable(offer, person, clock.now());
     requireThere(payoutAccount);
     requireServing(site);

@@ -3,7 +3,9 @@
 import { type Actor, requireSiteNotBlocked } from '#api/access.ts';
 import { requireSettledAddress } from '#api/accounts/address-hold.ts';
 import { Account } from '#db/accounts/account.ts';
+import { HistoryEntry } from '#db/history/history-entry.ts';
 import { recordAct } from '#db/history/recording.ts';
+import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { cancelDeletion, startDeletion } from '#db/sites/deletion.ts';
@@ -18,12 +20,15 @@ import { ownerPage } from '#runtime/owner-pages.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { lockOwnSite } from './rules.ts';
 
+/** Of one site: each is mailed to the owner. Scaled by `FRONTAGE_RATE_SCALE`. */
+const deletionsPerHour = 5;
+
 type Confirmed = { confirmed: boolean; discard: boolean };
 
 /**
  * Deletes the site after 30 days, until which its owner, who is e-mailed, can restore it. Deleting it again changes
  * nothing. Throws `owner_only`, `site_not_archived`, `site_archived` where it is blocked, `confirm_required`,
- * `address_change_pending`.
+ * `address_change_pending`, `rate_limited`.
  */
 export async function deleteSite(
   em: EntityManager,
@@ -45,6 +50,7 @@ export async function deleteSite(
     const pending = await pendingOfSite(tx, deps.clock.now(), site.id);
     const isPending = Object.values(pending).some((count) => count > 0);
     if (!confirmed || (isPending && !discard)) throw unconfirmed(site, isPending ? pending : undefined);
+    await requireSeldomDeleted(tx, deps, site);
     recordAct(tx, deps.clock, actor, 'site.deleted', { site });
     await startDeletion(tx, deps.clock, site);
     await mailOwner(tx, deps, site);
@@ -60,6 +66,18 @@ export async function restoreSite(em: EntityManager, { clock }: Deps, actor: Act
     cancelDeletion(tx, clock, site);
     recordAct(tx, clock, actor, 'site.restored', { site });
     return site;
+  });
+}
+
+/** So that a program that deletes and restores a site in turn does not flood its owner’s mailbox. */
+async function requireSeldomDeleted(tx: EntityManager, { clock, config }: Deps, site: Site): Promise<void> {
+  await requireBelowHourlyLimit(clock, {
+    limit: Math.ceil(deletionsPerHour * config.rateScale),
+    message: `The site ${site.name} has been deleted and restored too often in the last hour.`,
+    async createdAt(since, offset) {
+      const deletions = { siteId: site.id, action: 'site.deleted', at: { $gt: since } } as const;
+      return (await tx.find(HistoryEntry, deletions, { orderBy: { at: 'desc' }, offset, limit: 1 }))[0]?.at;
+    },
   });
 }
 

@@ -32,6 +32,8 @@ export type Write = {
   expectedHead?: string | undefined;
   /** `main` if absent. A slot's branch begins at `main`. */
   branch?: Branch | undefined;
+  /** The id of a call that may be sent again. */
+  callId?: string | undefined;
   /** Runs once, when this write has the lock: only one write of a process holds what it loads at a time. An error from it ends the write. */
   begin?(): Promise<void>;
   /** Writes further records of the commit, in the transaction that ends once git has it. An error from it ends the write. */
@@ -108,7 +110,7 @@ async function tryWrite(
   write: Write,
   allowance: DailyQuota,
 ): Promise<(Written & { counted: number }) | undefined> {
-  const { site, repository, message, by: actor, source, expectedHead, branch = 'main', plan } = write;
+  const { site, repository, message, by: actor, source, expectedHead, branch = 'main', callId, plan } = write;
   const repositories = requireRepositories(deps);
   const { tip, parent, files } = await readBranch(repositories, site, repository, branch);
   const changes = await plan(files);
@@ -123,7 +125,7 @@ async function tryWrite(
   const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
   await allowance.reserve(arriving.length);
   const rows = await recorded(deps, writeRows(em, deps, site.id, source, arriving));
-  const written = { message, at: deps.clock.now(), changes: edits.map(({ change }) => change) };
+  const written = { message, at: deps.clock.now(), changes: edits.map(({ change }) => change), callId };
   const author = authorOf(await em.findOneOrFail(Account, actor.accountId), actor);
   const commit = await commitWithRecords(em, deps, write, effective, () =>
     commitOn(repositories, { site, repository, branch, tip, parent }, { ...written, author }),
@@ -198,7 +200,7 @@ type Place = { site: Site; repository: Repository; branch: Branch; tip: string |
 async function commitOn(
   repositories: Repositories,
   { site, repository, branch, tip, parent }: Place,
-  commit: { message: string; author: Author; at: Date; changes: Change[] },
+  commit: { message: string; author: Author; at: Date; changes: Change[]; callId: string | undefined },
 ): Promise<string | null> {
   if (tip === null && parent !== null) {
     const isCreated = await repositories.move(site.id, [{ repository, branch, from: null, to: parent }]);

@@ -194,10 +194,12 @@ function commitRoute(app: Api, deps: Deps): void {
       },
     },
     async (request) => {
-      const committed = await commitChanges(request.em, deps, request.actor, request.params.id, request.body);
-      const { branch } = request.body;
+      const { em, actor, params, body, attempt } = request;
+      const keyed = attempt ? { id: attempt.reservedId, isResumed: attempt.state === 'resumed' } : undefined;
+      const committed = await commitChanges(em, deps, actor, params.id, { ...body, keyed });
+      const { branch } = body;
       request.answeredId = [committed.repository, committed.commit, committed.filesChanged, branch].join(':');
-      return await commitView(deps, request.params.id, { ...committed, branch });
+      return await commitView(deps, params.id, { ...committed, branch });
     },
   );
 }

@@ -14,6 +14,7 @@ import { errors } from '#runtime/errors.ts';
 import { requireRepositories, type Written, writeChanges } from './commits.ts';
 import { type Files, type PlannedChange, receivedContent } from './content.ts';
 import { applyEdits, type Edit, mismatch } from './edits.ts';
+import { commitOfEarlierRun, type KeyedCall } from './resumed-commits.ts';
 import type { ChangeInput } from './schemas.ts';
 import { readFile, type SiteFile } from './tree.ts';
 
@@ -22,11 +23,12 @@ export type CommitRequest = {
   changes: ChangeInput[];
   branch: string;
   expected_head?: string | undefined;
+  keyed?: KeyedCall | undefined;
 };
 
 /**
  * Writes the changes as one commit on a branch of the repository they belong to. Files that already match are left out;
- * if none is left, the branch does not move. Throws `stale_hash`, `edit_mismatch`, `invalid_slot`, `not_found` for a
+ * if none is left, the branch does not move. A keyed call that is resumed commits once. Throws `stale_hash`, `edit_mismatch`, `invalid_slot`, `not_found` for a
  * file to edit or delete that does not exist, and the codes of the rules of a push.
  */
 export async function commitChanges(
@@ -34,21 +36,24 @@ export async function commitChanges(
   deps: Deps,
   actor: Actor,
   siteId: string,
-  { message, changes: input, branch: name, expected_head: expectedHead }: CommitRequest,
+  { message, changes: input, branch: name, expected_head: expectedHead, keyed }: CommitRequest,
 ): Promise<Written> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
   const branch = requireBranch(deps, site, actor, name);
   const { repository, changes } = await route(input);
+  const repositories = requireRepositories(deps);
+  const place = { site, repository, branch, by: actor };
+  const { clock } = deps;
+  const earlier = keyed?.isResumed && (await commitOfEarlierRun(em, { clock, repositories }, keyed.id, place));
+  if (earlier) return earlier;
   return await writeChanges(em, deps, {
-    site,
-    repository,
+    ...place,
     message,
-    by: actor,
     source: 'api',
     expectedHead,
-    branch,
-    plan: (files) => planChanges(requireRepositories(deps), { siteId: site.id, repository }, changes, files),
+    callId: keyed?.id,
+    plan: (files) => planChanges(repositories, { siteId: site.id, repository }, changes, files),
   });
 }
 

@@ -181,6 +181,8 @@ export async function rotateToken(
   // Of two calls with one secret, the second is refused. A revocation of the caller reaches the token by its row.
   const own = token.id === actor.tokenId ? { hash: hashSecret(current) } : {};
   const changed = { hash: hashSecret(secret), lastFour: secret.slice(-4) };
+  // An earlier run of this call replaced it, and its answer was lost.
+  if (Buffer.compare(token.hash, changed.hash) === 0) return token;
   await em.transactional(async (tx) => {
     if ((await tx.nativeUpdate(Token, { id, revokedAt: null, ...own }, changed)) === 0) throw unauthorized();
     // The caller's own secret may have been replaced meanwhile.

@@ -1,6 +1,7 @@
 /** Writes commits to bare repositories with one `git fast-import` each: no work tree, no index, no hook. */
-import { assertSha, failure, finish, type Place, runGit, spawnGit } from './git.ts';
+import { assertSha, failure, finish, gitEnvironment, type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
+import { callEnvironment, pushSettings } from './pushes.ts';
 
 export type Identity = { name: string; email: string };
 /** The author of a commit, who also commits it unless `committer` does. */
@@ -20,6 +21,8 @@ export type NewCommit = {
   author: Author;
   at: Date;
   changes: Change[];
+  /** The id of the call that commits, by which its commit is found. */
+  callId?: string | undefined;
 };
 
 /** The input for git-fast-import(1). */
@@ -68,7 +71,9 @@ export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): P
  */
 export async function writeCommit(place: Place, commit: NewCommit): Promise<string | null> {
   if (commit.parent !== null) assertSha(commit.parent);
-  const child = await spawnGit(place, ['fast-import', '--quiet', '--date-format=raw']);
+  const { callId } = commit;
+  const logged = callId === undefined ? {} : { ...gitEnvironment(pushSettings), ...callEnvironment(callId) };
+  const child = await spawnGit(place, ['fast-import', '--quiet', '--date-format=raw'], logged);
   const ended = await finish(child, stream(commit));
   const { status, stderr: words, stdout } = ended;
   // fast-import locks the branch, and moves it only to a commit that has the branch's tip in its history.

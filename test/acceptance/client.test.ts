@@ -94,7 +94,7 @@ test('each outcome has its exit code and names the next step', async () => {
   };
   expect(await ends(['site', 'read', 'site_01h455vb4pex5vsknk084sn02q'])).toEqual([
     1,
-    expect.stringMatching(/✗ .*\(not_found\)\n/),
+    expect.stringMatching(/✗ .*\(not_found\)\n→ .*\n {2}request req_[0-9a-f]{24}\n/),
   ]);
   expect(await ends(['publish', 'nothing-of-mine'])).toEqual([1, expect.stringContaining('→ frontage site list')]);
   expect(await ends(['site', 'create', '--nome', 'x'])).toEqual([
@@ -115,6 +115,7 @@ test('each outcome has its exit code and names the next step', async () => {
   ]);
   const refused = await run(['site', 'read', 'x', '--json']);
   expect([refused.exit, refused.body.error.code]).toEqual([1, 'not_found']);
+  expect(refused.err).toMatch(/^ {2}request req_[0-9a-f]{24}$/m);
 });
 
 test('the help lists and describes every call', async () => {

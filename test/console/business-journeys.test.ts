@@ -210,7 +210,7 @@ test('an owner exports, archives, deletes and restores a site, and a collaborato
   await page.goto(pottery.path(site.id, '/people'));
   await follow(page, 'Leave this site');
   await press(page, 'Leave');
-  expect(await notice(page)).toBe('You have left the site.');
+  await page.getByRole('heading', { name: `You have left ${site.name}.sites.localhost` }).waitFor();
   expect((await page.goto(pottery.path(site.id)))?.status()).toBe(404);
   await page.context().close();
 

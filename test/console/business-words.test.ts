@@ -42,7 +42,6 @@ async function pagesOf({
     `/payments/${open.id}/close`,
     '/domains',
     '/people',
-    '/people/leave',
     '/settings',
   ];
   const own = [`/people/${collaborator.accountId}/remove`, '/settings/archive', '/settings/delete'];

@@ -6,12 +6,14 @@ import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { everything } from '#rules/scopes.ts';
 import { type Caller, callWith, createFixture, createSite, errorOf } from '#test/api/fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 
 const fixture = await createFixture();
 afterAll(() => fixture.close());
 const owner = await fixture.newCaller();
 
 type Made = Caller & { id: string };
+type Entry = { action: string; subject: { id: string } };
 
 async function newToken(by: Caller, more: object = {}): Promise<Made> {
   const { body } = await by.call('POST', '/v1/tokens', { body: { name: 'agent', scope: everything, ...more } });
@@ -42,6 +44,19 @@ test('a rotated token keeps its row and what it made, with a new secret', async 
 
   expect((await owner.call('DELETE', `/v1/tokens/${child.id}`)).status).toBe(200);
   expect([await works(secret), await works(grandchild.token)]).toEqual([false, false]);
+});
+
+test('a rotation whose answer was lost is answered once more with the same secret', async () => {
+  const child = await newToken(owner);
+  const restore = loseNextAnswer(fixture, 'transactional');
+  expect((await rotate(owner, child.id, 'lost')).status).toBe(500);
+  restore();
+  const again = await rotate(owner, child.id, 'lost');
+  expect([again.status, await works(again.body.access_token), await works(child.token)]).toEqual([200, true, false]);
+  const { items } = (await owner.call('GET', '/v1/account/history')).body;
+  const rotated = items.filter(({ action, subject }: Entry) => action === 'token.rotated' && subject.id === child.id);
+  expect(rotated).toHaveLength(1);
+  expect(fixture.takeUnexpected()).toHaveLength(1);
 });
 
 test('a token rotates itself and what was made with it, and no other token', async () => {

@@ -88,6 +88,21 @@ test('a typed code takes the account offline, and its owner restores it', async 
   expect(acts.map(({ action }) => action)).toEqual([...restored, 'account.deleted', 'site.deleted', 'site.archived']);
 });
 
+test('an account is deleted although a site it works on is being deleted', async () => {
+  const [owner, host] = [await fixture.newSignedIn(), await fixture.newSignedIn()];
+  const site = await createSite(host);
+  await em().execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
+    site.id,
+    owner.accountId,
+    fixture.clock.now(),
+  ]);
+  await host.call('POST', `/v1/sites/${site.id}/archive`);
+  expect((await host.call('DELETE', `/v1/sites/${site.id}?confirm=true`)).status).toBe(200);
+  expect((await fixture.deleteIt(owner)).text).toContain('Your account is being deleted');
+  await host.call('POST', `/v1/sites/${site.id}/restore-site`);
+  expect((await host.call('GET', `/v1/sites/${site.id}/collaborators`)).body.items).toHaveLength(1);
+});
+
 test('a site that its owner deleted before stays deleted when the account is restored', async () => {
   const owner = await fixture.newSignedIn();
   const [kept, gone] = [await createSite(owner), await createSite(owner)];

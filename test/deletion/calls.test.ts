@@ -53,6 +53,26 @@ test('only an archived site can be deleted, by its owner, with a confirmation', 
   ]);
 });
 
+test('a program that deletes and restores a site in turn mails its owner five times an hour', async () => {
+  const owner = await fixture.newSignedIn();
+  const site = await archived(owner);
+  const remove = () => owner.call('DELETE', path(site, '?confirm=true'));
+  for (let round = 0; round < 5; round++) {
+    // Of two at the same time, one deletes.
+    const both = await Promise.all([remove(), remove()]);
+    expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await owner.call('POST', path(site, '/restore-site'))).status).toBe(200);
+  }
+  const refused = await remove();
+  expect([errorOf(refused).code, refused.headers.get('retry-after')]).toEqual([
+    'rate_limited',
+    expect.stringMatching(/^3\d{3}$/),
+  ]);
+  expect((await fixture.lettersTo(owner.email)).filter(({ kind }) => kind === 'site-deletion')).toHaveLength(5);
+  fixture.skip(3_600_000);
+  expect((await remove()).status).toBe(200);
+});
+
 test('a blocked site is not deleted', async () => {
   const owner = await fixture.newCaller();
   const site = await archived(owner);

@@ -24,6 +24,8 @@ test('a domain that is added, attached and blocked is recorded', async () => {
   const path = `/v1/domains/${domain.id}`;
   const attached = { body: { site_id: site.id } };
   await expectRecorded(deps, 'domain.attached', () => owner.call('POST', `${path}/attach`, attached));
+  // Nothing changes.
+  await expectRecorded(deps, [], () => owner.call('POST', `${path}/attach`, attached));
   const recorded = await recordedBy(deps, async () => {
     await blockDomain(deps.em(), clock, domain.id, 'Phishing');
     await unblockDomain(deps.em(), clock, domain.id);

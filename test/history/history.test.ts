@@ -155,6 +155,64 @@ test('pages of a history have each entry once, and `since` cuts them', async () 
   expect(errorOf(await owner.call('GET', `${path}?since=yesterday`)).code).toBe('invalid_since');
 });
 
+test('a cursor is of one list and one reader, and cannot be forged', async () => {
+  const [owner, stranger] = [await fixture.newCaller(), await fixture.newCaller()];
+  const [site, other] = [await createSite(owner), await createSite(owner)];
+  for (let n = 0; n < 3; n++) await owner.call('PATCH', `/v1/sites/${site.id}`, { body: { title: `Title ${n}` } });
+  const path = `/v1/sites/${site.id}/history`;
+  const { next_cursor: cursor } = (await owner.call('GET', `${path}?limit=1`)).body;
+  const { next_cursor: own } = (await owner.call('GET', '/v1/account/history?limit=1')).body;
+  const since = 'since=2026-01-01T00:00:00Z';
+  const position = Buffer.from(cursor, 'base64url').subarray(16);
+  const flipped = Buffer.from(cursor, 'base64url').fill(1, 0, 1).toString('base64url');
+  const uses = [
+    [owner, `${path}?limit=1&cursor=${cursor}`, 200],
+    [owner, `${path}?${since}&cursor=${cursor}`, 'invalid_cursor'],
+    [owner, `${path}?cursor=${own}`, 'invalid_cursor'],
+    [owner, `/v1/sites/${other.id}/history?cursor=${cursor}`, 'invalid_cursor'],
+    [owner, `/v1/account/history?cursor=${cursor}`, 'invalid_cursor'],
+    [stranger, `/v1/account/history?cursor=${own}`, 'invalid_cursor'],
+    [stranger, `${path}?cursor=${cursor}`, 'not_found'],
+    [owner, `${path}?cursor=${flipped}`, 'invalid_cursor'],
+    [owner, `${path}?cursor=${position.toString('base64url')}`, 'invalid_cursor'],
+    [owner, `${path}?cursor=${encodeURIComponent(position.toString())}`, 'invalid_cursor'],
+  ] as const;
+  for (const [caller, use, wanted] of uses) {
+    const answer = await caller.call('GET', use);
+    expect([use, answer.status === 200 ? 200 : errorOf(answer).code]).toEqual([use, wanted]);
+  }
+});
+
+test.each([
+  ['0000-01-01T00:00:00Z', 1],
+  ['0001-01-01T00:00:00+23:59', 1],
+  ['9999-12-31T23:59:59-23:59', 0],
+])('a history since %s has %i entry', async (since, count) => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  for (const list of [`/v1/sites/${site.id}/history`, '/v1/account/history'])
+    expect(await historyOf(owner, `${list}?since=${encodeURIComponent(since)}`)).toHaveLength(count);
+});
+
+test('whoever left a site keeps their own acts in their history, and sees no others', async () => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  const guest = await newCollaborator(site.id);
+  await guest.call('PATCH', `/v1/sites/${site.id}`, { body: { title: 'By the guest' } });
+  await guest.call('DELETE', `/v1/sites/${site.id}/collaborators/me`);
+  await owner.call('PATCH', `/v1/sites/${site.id}`, { body: { title: 'A secret of the owner' } });
+  const own = await guest.call('GET', '/v1/account/history');
+  expect(own.body.items.map(({ action }: Entry) => action)).toEqual(['collaborator.left', 'site.updated']);
+  expect(own.text).not.toContain('A secret of the owner');
+  expect((await guest.call('GET', `/v1/sites/${site.id}/history`)).status).toBe(404);
+  expect((await historyOf(owner, '/v1/account/history')).map(({ action }) => action)).toEqual([
+    'site.updated',
+    'collaborator.left',
+    'site.updated',
+    'site.created',
+  ]);
+});
+
 test('a commit by a call has the token as its author', async () => {
   const owner = await fixture.newCaller();
   const agent = await withToken(owner, 'Kitchen agent');

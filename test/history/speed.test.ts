@@ -66,7 +66,7 @@ test('a page of a million entries takes 20 ms (p95)', async () => {
   }
 }, 120_000);
 
-test('each list reads only the rows of its page, deep in it too', async () => {
+test('each list reads the rows of its page by its index, deep in it and since a time too', async () => {
   const em = fixture.deps.em();
   const row = await em.findOneOrFail(Site, { id: site.id });
   const readers = [actorOf(owner.accountId, 'tok_x'), actorOf(other.accountId, 'tok_y')];
@@ -75,17 +75,36 @@ test('each list reads only the rows of its page, deep in it too', async () => {
     ...readers.flatMap((reader) => [historyOfSite(row, reader), historyOfAccount(reader)]),
     historyOfAccount(limited as never),
   ];
+  const ago = (ms: number) => new Date(Date.now() - ms);
+  const deep = `${ago(9e8).toISOString()} hist_`;
+  const ranges = [
+    { since: undefined, after: undefined },
+    { since: undefined, after: deep },
+    { since: ago(3_600_000), after: undefined },
+    // Older than every entry: the bound excludes nothing.
+    { since: ago(3e10), after: deep },
+    // Newer than every entry: there is nothing to return.
+    { since: ago(-60_000), after: undefined },
+  ];
   for (const conditions of lists) {
-    for (const after of [undefined, `${new Date(Date.now() - 9e8).toISOString()} hist_`]) {
-      const { sql, values } = queryOf(conditions, { after, limit: 50 });
+    for (const range of ranges) {
+      const { sql, values } = queryOf(conditions, { ...range, limit: 50 });
       const [row] = await em.execute<{ 'QUERY PLAN': Plan[] }[]>(`explain (analyze, format json) ${sql}`, values);
-      const plan = row?.['QUERY PLAN'][0]?.Plan;
-      expect(plan && rowsRead(plan)).toBeLessThan(250);
+      const plan = row?.['QUERY PLAN'][0]?.Plan as Node;
+      expect(rowsRead(plan)).toBeLessThan(250);
+      const scans = scansOf(plan);
+      expect(scans.length).toBe(conditions.length);
+      for (const { 'Node Type': type, 'Index Cond': condition = '' } of scans) {
+        expect(type).toBe('Index Scan');
+        if (range.since) expect(condition).toContain('at >=');
+      }
     }
   }
 });
 
 type Node = {
+  'Node Type': string;
+  'Index Cond'?: string;
   'Relation Name'?: string;
   'Actual Rows': number;
   'Actual Loops': number;
@@ -93,6 +112,12 @@ type Node = {
   Plans?: Node[];
 };
 type Plan = { Plan: Node };
+
+/** Where the plan reads entries. */
+function scansOf(node: Node): Node[] {
+  const own = node['Relation Name'] === 'history_entry' ? [node] : [];
+  return [...own, ...(node.Plans ?? []).flatMap(scansOf)];
+}
 
 /** How many entries the plan read, whether or not it returned them. */
 function rowsRead(node: Node): number {

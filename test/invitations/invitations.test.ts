@@ -4,6 +4,7 @@ import { Invitation } from '#db/collaborators/invitation.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { decryptLetter } from '#db/mail/queue.ts';
 import { Site } from '#db/sites/site.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { refusal, useUnsent } from './fixture.ts';
 
 const dayMs = 24 * 3600_000;
@@ -36,6 +37,20 @@ test('both sides see an invitation’s hostname, address, status, expiry and mai
   const mine = offered.body.items.find(({ id }: { id: string }) => id === body.id);
   expect(mine).toMatchObject({ site: body.site, status: 'open', next_action: expect.stringContaining(body.id) });
   expect(offered.text).not.toContain('Do not say this aloud');
+});
+
+test('an acceptance whose answer was lost is answered when it is sent again', async () => {
+  const site = await ask.newSite(owner);
+  const { body } = await ask.invite(owner, site.id, guestEmail);
+  const accept = (key: string) =>
+    guest.call('POST', `/v1/invitations/${body.id}/accept`, { headers: { 'idempotency-key': key } });
+  const restore = loseNextAnswer(fixture, 'transactional');
+  expect((await accept('lost')).status).toBe(500);
+  restore();
+  const again = await accept('lost');
+  expect([again.status, again.body.status]).toEqual([200, 'accepted']);
+  expect(refusal(await accept('another')).code).toBe('invitation_accepted');
+  expect(fixture.takeUnexpected()).toHaveLength(1);
 });
 
 test('the mail names the site by hostname, and its link is our page', async () => {

@@ -6,6 +6,7 @@ import { settleInvitation } from '#db/collaborators/invitation-expiry.ts';
 import { Site } from '#db/sites/site.ts';
 import { type Answer, type Caller, errorOf } from '#test/api/fixture.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
+import { until } from '#test/stack/until.ts';
 import { people, refusal } from './fixture.ts';
 
 const fixture = await createPeopleFixture();
@@ -61,6 +62,42 @@ test('an accepted invitation is not declined, and the answer says how to leave',
     code: 'invitation_accepted',
     nextAction: expect.stringContaining(`DELETE /v1/sites/${site.id}/collaborators/me`),
   });
+});
+
+test('an invitation to a site under deletion waits until the site is restored', async () => {
+  const { site, guest, invitation } = await invited();
+  await owner.call('POST', `/v1/sites/${site.id}/archive`);
+  expect((await owner.call('DELETE', `/v1/sites/${site.id}?confirm=true`)).status).toBe(200);
+  expect((await guest.call('GET', '/v1/invitations')).body.items).toEqual([]);
+  expect((await guest.call('GET', '/v1/inbox')).body.items).toEqual([]);
+  for (const path of ['/account', `/invitations/${invitation.id}`])
+    expect((await guest.browser.open(path)).text).not.toContain(site.name);
+  expect([outcome(await ask.accept(guest, invitation.id)), outcome(await decline(guest, invitation.id))]).toEqual([
+    'not_found',
+    'not_found',
+  ]);
+  await owner.call('POST', `/v1/sites/${site.id}/restore-site`);
+  expect((await guest.call('GET', '/v1/invitations')).body.items).toHaveLength(1);
+  expect(outcome(await ask.accept(guest, invitation.id))).toBe('accepted');
+});
+
+test('an acceptance that waits while the purge of the site begins gives nothing', async () => {
+  const { site, guest, invitation } = await invited();
+  const em = fixture.deps.em();
+  let answer: Promise<Answer> | undefined;
+  await em.transactional(async (tx) => {
+    await tx.execute('select 1 from site where id = ? for update', [site.id]);
+    answer = ask.accept(guest, invitation.id);
+    const waiting = () =>
+      fixture.deps
+        .em()
+        .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+    await until(waiting, ({ length }) => length === 1);
+    const now = fixture.clock.now();
+    await tx.execute('update site set delete_at = ?, purged_at = ? where id = ?', [now, now, site.id]);
+  });
+  expect(outcome((await answer) as Answer)).toBe('not_found');
+  expect(await em.count(Collaborator, { site: site.id })).toBe(0);
 });
 
 test('of a concurrent acceptance, refusal and withdrawal one wins, and all sides agree', async () => {

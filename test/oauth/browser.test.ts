@@ -4,9 +4,12 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { issueToken } from '#api/tokens/rules.ts';
+import { callWith, createSite } from '#test/api/fixture.ts';
 import { pathOf } from '#test/stack/requirements.ts';
+import { type Look, look, looks } from '#test/web/looks.ts';
 import { createOauthFixture, type OauthFixture, pkce } from './fixture.ts';
 
 const executablePath = await pathOf('chromium');
@@ -50,8 +53,8 @@ async function serve(answer: (url: string) => Plain): Promise<string> {
 }
 
 /** A page that is not signed in. */
-async function newPage(): Promise<Page> {
-  return await (await (chrome as Browser).newContext()).newPage();
+async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+  return await (await (chrome as Browser).newContext(options)).newPage();
 }
 
 /** That the page has gone there: a host of the web, which no browser of a test finds. A policy would have stopped it before it looked. */
@@ -105,6 +108,59 @@ test('approval reaches a program on this machine, and continues to its own page'
   await page.getByRole('button', { name: 'Give access' }).click();
   await page.waitForURL(`${elsewhere}/done/callback?code=*`);
   expect(await page.title()).toBe('All is well');
+  await page.context().close();
+});
+
+/** An owner of two websites, and the ids of these. */
+async function ownerOfTwo() {
+  const { email, accountId } = await fixture.newOwner();
+  const { secret } = await issueToken(fixture.deps.em(), fixture.clock, accountId, { name: 'first' });
+  const caller = { accountId, token: secret, call: callWith(fixture.url, secret) };
+  const made = [];
+  for (const title of ['The bakery', 'The pottery with a name as long as people give it, by the old mill'])
+    made.push(await createSite(caller, { title }));
+  return { email, sites: made.map(({ id }) => id as string), call: caller.call };
+}
+
+/** Gives what the page is about the second website alone, to read. */
+async function giveOneSite(page: Page, name: string, at: Look): Promise<void> {
+  await look(page, name, at);
+  await page.getByLabel('Only read them').check();
+  await page.getByLabel('Only these').check();
+  await page.getByRole('button', { name: 'Give access' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByRole('alert').textContent()).toContain('Choose at least one website');
+  await look(page, `${name}-again`, at);
+  await page.getByLabel(/^The pottery/).check();
+}
+
+test.each(looks)('at $width in $colorScheme an owner gives an app and an agent one website', async (at) => {
+  const { email, sites, call } = await ownerOfTwo();
+  const page = await newPage({ viewport: { width: at.width, height: 900 }, colorScheme: at.colorScheme });
+  const { body: client } = await fixture.register({ redirect_uris: ['https://connector.example/callback'] });
+  const asked = fixture.question(client.client_id, pkce().challenge);
+  await page.goto(new URL(asked, here).href);
+  await signIn(page, email);
+  await page.getByRole('heading', { name: 'Give Chat access to your websites?' }).waitFor();
+  await giveOneSite(page, 'consent', at);
+  const press = () => page.getByRole('button', { name: 'Give access' }).click();
+  expect(await hasLeftFor(page, 'https://connector.example', press)).toContain('code=frc_');
+
+  const { body: request } = await fixture.ask(email);
+  await page.goto(new URL(await fixture.linkTo(email, 'access-request'), here).href);
+  await page.getByLabel('Code shown by your agent (8 letters)').fill(request.user_code);
+  await giveOneSite(page, 'approval', at);
+  await page.getByLabel('Code shown by your agent (8 letters)').fill(request.user_code);
+  await press();
+  await page.getByRole('heading', { name: 'Access granted' }).waitFor();
+  await look(page, 'approved', at);
+  const scope = { sites: [sites[1]], access: 'read', payouts: false, account: false };
+  expect((await fixture.redeem(request)).body.token.scope).toEqual(scope);
+  const { items } = (await call('GET', '/v1/tokens')).body;
+  expect(items.map((token: { scope: object }) => token.scope)).toContainEqual(scope);
+  await page.goto(new URL('/account/agents', here).href);
+  await page.getByText('one website · may only read').first().waitFor();
+  await look(page, 'agents-of-one-website', at);
   await page.context().close();
 });
 

@@ -1,6 +1,7 @@
 /** The payout account of a site, and how an agreement ends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorOf } from '#test/api/fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { answered, createPayoutFixture, newAgreement, outcome, type PayoutFixture } from './fixture.ts';
 
 let fixture: PayoutFixture;
@@ -8,6 +9,20 @@ beforeAll(async () => {
   fixture = await createPayoutFixture();
 });
 afterAll(() => fixture?.close());
+
+test('an acceptance whose answer was lost is answered when it is sent again', async () => {
+  const { owner, payee, site, account } = await fixture.newPair();
+  const { id } = answered(await fixture.offerFromSite(owner, site.id, account.id));
+  const accept = (key: string, caller = payee) =>
+    caller.call('POST', `/v1/payout-offers/${id}/accept`, { headers: { 'idempotency-key': key } });
+  const restore = loseNextAnswer(fixture, 'transactional');
+  expect((await accept('lost')).status).toBe(500);
+  restore();
+  expect(outcome(await accept('lost'))).toBe('accepted');
+  for (const other of [await accept('another'), await accept('lost', owner)])
+    expect(outcome(other)).toBe('offer_already_accepted');
+  expect(fixture.takeUnexpected()).toHaveLength(1);
+});
 
 test('an owner attaches their own account, and repeating it changes nothing', async () => {
   const owner = await fixture.newCaller();

@@ -1,5 +1,6 @@
 /** Commits by a call: words replaced in place, on `main` or a preview's branch, with a diff of what changed. */
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Repositories } from '#providers/repositories.ts';
 import { createFixture, createSite, errorOf } from '#test/api/fixture.ts';
 
 const fixture = await createFixture();
@@ -96,6 +97,48 @@ test('a repeated call returns the commit that it made', async () => {
   const [first, second] = [await send(), await send()];
   expect(second.body).toEqual(first.body);
   expect(first.body.diff).toContain('+Closed.');
+});
+
+/** The next commit is made, and its call dies before or after the commit is recorded. */
+function dieAfterCommit(when: 'before' | 'after') {
+  const repositories = fixture.deps.repositories as Repositories;
+  const real = repositories.commit;
+  if (when === 'after') return vi.spyOn(repositories, 'commits').mockRejectedValueOnce(new Error('killed'));
+  return vi.spyOn(repositories, 'commit').mockImplementationOnce(async (...which) => {
+    await real(...which);
+    throw new Error('killed');
+  });
+}
+
+test.each(['before', 'after'] as const)('a commit that was lost %s its record is made once', async (when) => {
+  await commit([
+    { path, text: 'Open.\n' },
+    { path: 'src/pages/old.md', text: 'Old.\n' },
+  ]);
+  const send = () =>
+    owner.call('POST', `/v1/sites/${site.id}/commits`, {
+      headers: { 'idempotency-key': 'lost-edit' },
+      // Edits that match what they make, and a file that is gone afterwards.
+      body: {
+        message: 'Extend',
+        changes: [
+          { path, edits: [{ find: 'Open', replace: 'Open daily' }] },
+          { path: 'src/pages/old.md', delete: true },
+        ],
+      },
+    });
+  const dying = dieAfterCommit(when);
+  expect((await send()).status).toBe(500);
+  dying.mockRestore();
+  await commit([{ path: 'src/pages/next.md', text: 'Next.\n' }]);
+  const again = await send();
+  expect([again.status, again.body.files_changed, await read()]).toEqual([200, 2, 'Open daily.\n']);
+  expect(again.body.diff).toContain('+Open daily.');
+  expect((await send()).body).toEqual(again.body);
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/history`)).body;
+  const recorded = items.filter(({ detail }: { detail: { commit?: string } }) => detail.commit === again.body.commit);
+  expect(recorded).toMatchObject([{ action: 'repository.committed', detail: { files_changed: 2, branch: 'main' } }]);
+  expect(fixture.takeUnexpected()).toHaveLength(1);
 });
 
 test('several files are read at once, up to 20 and 1 MiB', async () => {

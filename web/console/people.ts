@@ -52,7 +52,7 @@ function memberRow(
   const isSelf = id === self;
   return html`<li><div><strong>${name}${isSelf ? ' (you)' : null}</strong><small>${email} · ${role === 'owner' ? 'Owner' : 'Collaborator'} since ${day(new Date(since))}</small></div>
 ${isOwner && !isSelf ? html`<a class="button quiet small" href="${path}/remove">Remove</a>` : null}
-${isSelf && role === 'collaborator' ? html`<a class="button quiet small" href="${sitePath(frame.site.id, 'people')}/leave">Leave this site</a>` : null}</li>`;
+${isSelf && role === 'collaborator' ? html`<a class="button quiet small" href="${sitePath(frame.site.id)}/leave">Leave this site</a>` : null}</li>`;
 }
 
 function invitationRow(
@@ -81,18 +81,6 @@ export function memberRemovalPage(frame: SiteFrame, { account_id: id, name }: Me
     text: 'They and their agents lose access at once. Links and passwords that they made for this site end too. What they published stays.',
     action: `${base}/${id}/remove`,
     button: 'Remove',
-    back: base,
-  };
-  return sitePage(frame, 'people', { title: asked.title, main: question(asked, frame.form) });
-}
-
-export function leavingPage(frame: SiteFrame): WrittenPage {
-  const base = sitePath(frame.site.id, 'people');
-  const asked = {
-    title: `Leave ${frame.site.title}?`,
-    text: 'You and your agents lose access at once. Only the owner can invite you again.',
-    action: `${base}/leave`,
-    button: 'Leave',
     back: base,
   };
   return sitePage(frame, 'people', { title: asked.title, main: question(asked, frame.form) });
