@@ -10,7 +10,13 @@ const notInstant =
 const isoInstant = z.iso.datetime({ offset: true });
 const leapSecond = /:60(?=[.Z+-])/;
 
-/** A time in a request: RFC 3339 in either letter case. JavaScript has no leap seconds: one is the second before it. */
+/** The offset may move a time out of the years that PostgreSQL reads. */
+const [earliest, latest] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'].map(Date.parse) as [number, number];
+
+/**
+ * A time in a request: RFC 3339 in either letter case. JavaScript has no leap seconds: one is the second before it. Times
+ * before the year 1 and after 9999 are the first and the last of these years.
+ */
 export const instant = z
   .string({ error: ({ input }) => (input === undefined ? undefined : notInstant) })
   .transform((text) => text.toUpperCase())
@@ -18,7 +24,8 @@ export const instant = z
     (text) => /T\d\d:\d\d:\d\d/.test(text) && isoInstant.safeParse(text.replace(leapSecond, ':59')).success,
     notInstant,
   )
-  .transform((text) => new Date(text.replace(leapSecond, ':59')))
+  .transform((text) => Math.min(latest, Math.max(earliest, Date.parse(text.replace(leapSecond, ':59')))))
+  .transform((time) => new Date(time))
   .meta({ format: 'date-time' });
 
 /** A name that may appear in e-mails to strangers: one line of plain text. */

@@ -183,17 +183,6 @@ test('a cursor is of one list and one reader, and cannot be forged', async () =>
   }
 });
 
-test.each([
-  ['0000-01-01T00:00:00Z', 1],
-  ['0001-01-01T00:00:00+23:59', 1],
-  ['9999-12-31T23:59:59-23:59', 0],
-])('a history since %s has %i entry', async (since, count) => {
-  const owner = await fixture.newCaller();
-  const site = await createSite(owner);
-  for (const list of [`/v1/sites/${site.id}/history`, '/v1/account/history'])
-    expect(await historyOf(owner, `${list}?since=${encodeURIComponent(since)}`)).toHaveLength(count);
-});
-
 test('whoever left a site keeps their own acts in their history, and sees no others', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);

@@ -26,6 +26,9 @@ test.each([
   ['2024-02-29T12:00:00Z', '2024-02-29T12:00:00.000Z'],
   ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.000Z'],
   ['2017-01-01T00:59:60.5+01:00', '2016-12-31T23:59:59.500Z'],
+  ['0000-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+  ['0001-01-01T00:00:00+23:59', '0001-01-01T00:00:00.000Z'],
+  ['9999-12-31T23:59:59-23:59', '9999-12-31T23:59:59.999Z'],
 ])('the time %s is %s', (written, meant) => {
   expect(instant.parse(written).toISOString()).toBe(meant);
 });
@@ -55,16 +58,19 @@ const refused = [
 const sentence = (field: string, place: string) =>
   `The field ${field} ${place} must be an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00 (in a URL, send %2B for the plus sign).`;
 
+const lastTime = '9999-12-31T23:59:59-23:59';
 const lists = [
   `/v1/sites/${siteId}/comments`,
   `/v1/sites/${siteId}/bookings`,
   `/v1/sites/${siteId}/payments`,
   `/v1/forms/${form.id}/submissions`,
   '/v1/inbox',
+  `/v1/sites/${siteId}/history`,
+  '/v1/account/history',
 ];
 
 test.each(lists)('%s takes any time, and has one sentence for what is none', async (path) => {
-  for (const since of ['2026-01-31t12:00:00z', '2026-01-31T13:00:00+01:00'])
+  for (const since of ['2026-01-31t12:00:00z', '2026-01-31T13:00:00+01:00', '0000-01-01T00:00:00Z', lastTime])
     expect((await owner.call('GET', `${path}?since=${encodeURIComponent(since)}`)).status).toBe(200);
   for (const since of refused) {
     const answer = await owner.call('GET', `${path}?since=${encodeURIComponent(since)}`);
