@@ -53,19 +53,17 @@ test('only an archived site can be deleted, by its owner, with a confirmation', 
   ]);
 });
 
-test('a program that deletes and restores a site in turn mails its owner five times an hour', async () => {
+test('repeated deletions of a site mail its owner five times an hour', async () => {
   const owner = await fixture.newSignedIn();
   const site = await archived(owner);
   const remove = () => owner.call('DELETE', path(site, '?confirm=true'));
-  for (let round = 0; round < 5; round++) {
-    expect((await remove()).status).toBe(200);
-    expect((await owner.call('POST', path(site, '/restore-site'))).status).toBe(200);
-  }
+  for (let round = 0; round < 5; round++)
+    expect([(await remove()).status, (await owner.call('POST', path(site, '/restore-site'))).status]).toEqual([
+      200, 200,
+    ]);
   const refused = await remove();
-  expect([errorOf(refused).code, refused.headers.get('retry-after')]).toEqual([
-    'rate_limited',
-    expect.stringMatching(/^3\d{3}$/),
-  ]);
+  expect(errorOf(refused).code).toBe('rate_limited');
+  expect(refused.headers.get('retry-after')).toMatch(/^3\d{3}$/);
   expect((await fixture.lettersTo(owner.email)).filter(({ kind }) => kind === 'site-deletion')).toHaveLength(5);
   fixture.skip(3_600_000);
   expect((await remove()).status).toBe(200);

@@ -183,7 +183,7 @@ test('a cursor is of one list and one reader, and cannot be forged', async () =>
   }
 });
 
-test('whoever left a site keeps their own acts in their history, and sees no others', async () => {
+test('whoever left a site sees only their own acts in their history', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const guest = await newCollaborator(site.id);
