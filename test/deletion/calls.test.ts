@@ -61,9 +61,7 @@ test('repeated deletions of a site mail its owner five times an hour', async () 
     expect([(await remove()).status, (await owner.call('POST', path(site, '/restore-site'))).status]).toEqual([
       200, 200,
     ]);
-  const refused = await remove();
-  expect(errorOf(refused).code).toBe('rate_limited');
-  expect(refused.headers.get('retry-after')).toMatch(/^3\d{3}$/);
+  expect(errorOf(await remove()).code).toBe('rate_limited');
   expect((await fixture.lettersTo(owner.email)).filter(({ kind }) => kind === 'site-deletion')).toHaveLength(5);
   fixture.skip(3_600_000);
   expect((await remove()).status).toBe(200);

@@ -66,7 +66,7 @@ test('a page of a million entries takes 20 ms (p95)', async () => {
   }
 }, 120_000);
 
-test('each list reads its page by its index, deep and since a time too', async () => {
+test('each list reads its page by its index, deep or since a time', async () => {
   const em = fixture.deps.em();
   const row = await em.findOneOrFail(Site, { id: site.id });
   const readers = [actorOf(owner.accountId, 'tok_x'), actorOf(other.accountId, 'tok_y')];
