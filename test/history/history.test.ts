@@ -183,7 +183,7 @@ test('a cursor is of one list and one reader, and cannot be forged', async () =>
   }
 });
 
-test('whoever left a site sees only their own acts in their history', async () => {
+test('a person who left a site sees only their acts in history', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const guest = await newCollaborator(site.id);
