@@ -215,6 +215,7 @@ const elsewhere: Record<string, string> = {
   renewOwnCertificate: 'certificates/getting',
   scanFiles: 'scanning/scanning',
   giveUpScan: 'scanning/scanning',
+  giveUpRendering: 'renderings/asking',
 };
 
 test('every activity has its entry', () => {

@@ -1,5 +1,6 @@
 /** What calls for screenshots and checks refuse, and what they answer while nothing is drawn yet. No browser is needed. */
 import { afterAll, expect, test } from 'vitest';
+import { renderingActivities } from '#activities/rendering.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Rendering, type Work } from '#db/renderings/rendering.ts';
 import { failRendering, finishRendering, queueRendering } from '#db/renderings/transitions.ts';
@@ -108,6 +109,15 @@ test('a page that cannot be shown fails, and further findings are a call away', 
     error: { code: 'page_not_shown' },
     next_action: 'Start the checks again.',
   });
+  const givenUp = await rendering('check', { paths: ['/'] });
+  const { giveUpRendering } = renderingActivities(deps);
+  for (const { id } of [givenUp, givenUp, failed, many]) await giveUpRendering(id);
+  const errorNow = async ({ id }: Rendering) => (await owner.call('GET', `/v1/checks/${id}`)).body.error?.code;
+  expect([await errorNow(givenUp), await errorNow(failed), await errorNow(many)]).toEqual([
+    'screenshots_disabled',
+    'page_not_shown',
+    undefined,
+  ]);
 });
 
 test('without a browser the calls say so, and the account does not list them', async () => {
