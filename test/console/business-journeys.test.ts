@@ -157,18 +157,6 @@ async function changeAgents(page: Page): Promise<void> {
   expect(await act()).toBe(401);
 }
 
-/** Begins to connect a domain, and reads what to do. */
-async function connectDomain(page: Page, { site, owner }: Business): Promise<void> {
-  await page.goto(pottery.path(site.id, '/domains'));
-  const domain = `clay-${site.name}.example.com`;
-  await page.getByLabel('Domain').fill(domain);
-  await press(page, 'Connect the domain');
-  expect(await notice(page)).toContain('Now follow the steps.');
-  expect(await page.getByRole('heading', { name: /Prove that the domain is yours/ }).count()).toBe(1);
-  const { items } = (await owner.call('GET', '/v1/domains')).body;
-  expect(items).toMatchObject([{ name: domain, status: 'pending' }]);
-}
-
 test.each([
   { width: 1280, scripts: true, keyboard: true, forcedColors: 'none' },
   { width: 390, scripts: false, keyboard: false, forcedColors: 'active' },
@@ -179,7 +167,6 @@ test.each([
     const options = { javaScriptEnabled: scripts, forcedColors };
     const page = await pottery.visit(business.owner, { width, colorScheme: 'light' }, options);
     if (keyboard) keyboardOnly.add(page);
-    await connectDomain(page, business);
     await tidyMessages(page, business);
     await moveAndCancel(page, business);
     await bookAndBlock(page, business);

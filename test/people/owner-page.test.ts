@@ -92,14 +92,18 @@ test('a button revokes a token at once on every process', async () => {
   expect((await elsewhere('GET', '/v1/account')).status).toBe(401);
 });
 
-test('an unknown page is not found, whatever its address contains', async () => {
+test('an address with a NUL byte is refused', async () => {
   const owner = await signedIn();
   await fixture.ask(owner.email);
   const page = await owner.browser.open('/account');
   const [form] = formsOf(page).filter(({ action }) => action.startsWith('/account/requests/'));
-  for (const path of ['/account/requests/%00', '/account/agents/%00/revoke', '/account/invitations/%00/accept']) {
+  for (const [path, refused] of [
+    ['/account/requests/%00', 404],
+    ['/account/agents/%00/revoke', 404],
+    ['/account/invitations/%00/accept', 400],
+  ] as const) {
     const { status } = await owner.browser.go('POST', path, form?.fields, { 'sec-fetch-site': 'same-origin' });
-    expect([path, status]).toEqual([path, 404]);
+    expect([path, status]).toEqual([path, refused]);
   }
 });
 
