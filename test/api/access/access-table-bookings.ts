@@ -7,7 +7,11 @@ export const ownBookingCalls: Record<string, Entry> = {
     body: (fixture) => ({ kind: 'booking', calendar: 'room', service: 'talk', start: fixture.someHour() }),
     path: async (fixture) => ({ id: (await fixture.bookable()).siteId }),
   },
-  'PATCH /v1/sites/{id}/bookable': { rule: 'members', body: {} },
+  'PATCH /v1/sites/{id}/bookable': {
+    rule: 'members',
+    body: {},
+    path: async (fixture) => ({ id: (await fixture.bookable()).siteId }),
+  },
   'POST /v1/bookings/{id}/move': {
     rule: 'members',
     body: (fixture) => ({ start: fixture.someHour() }),
