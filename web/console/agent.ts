@@ -7,8 +7,8 @@ import { type SiteChoice, scopeFields, scopeLine } from '#web/pages/scope.ts';
 import { day, relative } from '#web/times.ts';
 import type { TokenShown } from './agents.ts';
 import { fieldsOf } from './fields.ts';
-import { accountPage, type Frame } from './frame.ts';
-import { type Question, question, shownOnce } from './parts.ts';
+import { accountPage, accountQuestion, type Frame } from './frame.ts';
+import { shownOnce } from './parts.ts';
 
 const base = '/account/agents';
 
@@ -30,7 +30,7 @@ ${expiresAt ? html`<dt>Expires</dt><dd>${relative(expiresAt, now)}</dd>` : null}
 }
 
 export function revocationPage(frame: Frame, { id, name }: Pick<TokenShown, 'id' | 'name'>): WrittenPage {
-  return asking(frame, {
+  return accountQuestion(frame, 'agents', {
     title: `Revoke the access of ${name}?`,
     text: 'It loses access at once. What it made for itself and others ends too: tokens, git passwords, upload links, review links and calendar addresses. Your sites stay as they are.',
     action: `${base}/${id}/revoke`,
@@ -40,7 +40,7 @@ export function revocationPage(frame: Frame, { id, name }: Pick<TokenShown, 'id'
 }
 
 export function gitPasswordRevocationPage(frame: Frame, of: { id: string; hostname: string }): WrittenPage {
-  return asking(frame, {
+  return accountQuestion(frame, 'agents', {
     title: 'Revoke this git password?',
     text: `Programs that use it can no longer read or change the files of ${of.hostname}. It cannot be given back; an agent can make a new one.`,
     action: `/account/git-credentials/${of.id}/revoke`,
@@ -50,7 +50,7 @@ export function gitPasswordRevocationPage(frame: Frame, of: { id: string; hostna
 }
 
 export function calendarFeedRevocationPage(frame: Frame, of: { id: string; hostname: string }): WrittenPage {
-  return asking(frame, {
+  return accountQuestion(frame, 'agents', {
     title: 'Revoke this calendar address?',
     text: `Calendars that read it show no new bookings of ${of.hostname}. It cannot be given back; you can create a new one.`,
     action: `/account/calendar-feeds/${of.id}/revoke`,
@@ -58,9 +58,6 @@ export function calendarFeedRevocationPage(frame: Frame, of: { id: string; hostn
     back: base,
   });
 }
-
-const asking = (frame: Frame, asked: Question): WrittenPage =>
-  accountPage(frame, 'agents', { title: asked.title, main: question(asked, frame.form) });
 
 export function connectPage(frame: Frame, baseUrl: string): WrittenPage {
   const main = html`<h1>Connect an agent</h1>

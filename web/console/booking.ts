@@ -17,8 +17,8 @@ import {
   whenWords,
 } from './booking-words.ts';
 import { fieldsOf } from './fields.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
-import { ago, question } from './parts.ts';
+import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
+import { ago } from './parts.ts';
 import type { PaymentShown } from './payments.ts';
 import { sitePath } from './tabs.ts';
 
@@ -58,7 +58,7 @@ export function cancellationPage(frame: SiteFrame, { timetable, booking, payment
     button: isBlock ? 'Remove the block' : 'Cancel the booking',
     back: pathOf(frame, booking),
   };
-  return sitePage(frame, 'bookings', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'bookings', asked);
 }
 
 function consequences({ status, visitor }: BookingShown, payment: PaymentShown | null): Html {

@@ -3,8 +3,8 @@ import { copyable } from '#web/copyable.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { fieldsOf } from './fields.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
-import { ago, button, question } from './parts.ts';
+import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
+import { ago, button } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 /** A domain, as the API answers it. `host`: the record's name as registrars' forms ask for it. */
@@ -180,7 +180,7 @@ export function detachPage(frame: SiteFrame, domain: DomainShown): WrittenPage {
     button: 'Take it off',
     back: path,
   };
-  return sitePage(frame, 'domains', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'domains', asked);
 }
 
 export function removalPage(frame: SiteFrame, domain: DomainShown): WrittenPage {
@@ -192,5 +192,5 @@ export function removalPage(frame: SiteFrame, domain: DomainShown): WrittenPage 
     button: 'Remove the domain',
     back: path,
   };
-  return sitePage(frame, 'domains', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'domains', asked);
 }

@@ -4,6 +4,7 @@ import { copyableScript, copyableStyle } from '#web/copyable.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { type Form, fault } from '#web/pages/form.ts';
+import { type Question, question } from './parts.ts';
 import { type AccountTab, accountTabs, type SiteTab, sitePath, siteTabs, type Tab } from './tabs.ts';
 
 const style = ['console', 'business']
@@ -71,6 +72,14 @@ export function sitePage(frame: SiteFrame, tab: SiteTab, content: Content): Writ
   const nav = html`<nav class="tabs" aria-label="This site">${siteHead(frame.site)}${tabs(siteTabs, tab, sitePath(id))}</nav>`;
   return page(frame, { ...content, title: `${content.title} – ${title}` }, nav);
 }
+
+/** A page of the account that asks before an action. */
+export const accountQuestion = (frame: Frame, tab: AccountTab | null, asked: Question): WrittenPage =>
+  accountPage(frame, tab, { title: asked.title, main: question(asked, frame.form) });
+
+/** A page of a site that asks before an action. */
+export const siteQuestion = (frame: SiteFrame, tab: SiteTab, asked: Question): WrittenPage =>
+  sitePage(frame, tab, { title: asked.title, main: question(asked, frame.form) });
 
 function siteHead({ title, address, hostname, role, archived, blocked }: SiteHead): Html {
   const tags = [...(role === 'collaborator' ? ['collaborator'] : []), ...(archived ? ['archived'] : [])];

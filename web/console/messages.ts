@@ -2,8 +2,8 @@
 import { type Html, html, linesHtml } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { relative } from '#web/times.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
-import { ago, button, choices, hiddenFields, olderLink, question, short } from './parts.ts';
+import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
+import { ago, button, choices, hiddenFields, olderLink, short } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 /** A form, as the API answers it. */
@@ -147,5 +147,5 @@ export function messageDeletionPage(frame: SiteFrame, { chosen, message }: Omit<
     button: 'Delete the message',
     back: path,
   };
-  return sitePage(frame, 'messages', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'messages', asked);
 }

@@ -4,8 +4,8 @@ import type { WrittenPage } from '#web/page.ts';
 import { choiceField } from '#web/pages/form.ts';
 import { clock, dateWords, type TimetableShown } from './booking-words.ts';
 import { fieldsOf, wasTicked } from './fields.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
-import { hiddenFields, question, shownOnce } from './parts.ts';
+import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
+import { hiddenFields, shownOnce } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 export type NewBookingView = {
@@ -132,5 +132,5 @@ export function feedEndPage(frame: SiteFrame, id: string): WrittenPage {
     button: 'Revoke it',
     back: base,
   };
-  return sitePage(frame, 'bookings', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'bookings', asked);
 }

@@ -5,8 +5,8 @@ import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { exact } from '#web/times.ts';
 import { fieldsOf } from './fields.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
-import { ago, button, choices, olderLink, question } from './parts.ts';
+import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
+import { ago, button, choices, olderLink } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 /** A payment, as the API answers it. Amounts are in the minor unit. */
@@ -126,7 +126,7 @@ export function refundPage(frame: SiteFrame, payment: PaymentShown): WrittenPage
     button: 'Refund',
     back: path,
   };
-  return sitePage(frame, 'payments', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'payments', asked);
 }
 
 export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
@@ -138,7 +138,7 @@ export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPag
     button: 'Close the link',
     back: path,
   };
-  return sitePage(frame, 'payments', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'payments', asked);
 }
 
 /** `currency`: that of the payout account. */

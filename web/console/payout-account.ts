@@ -2,8 +2,8 @@
 import { html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { fieldsOf } from './fields.ts';
-import { accountPage, type Frame } from './frame.ts';
-import { button, question } from './parts.ts';
+import { accountPage, accountQuestion, type Frame } from './frame.ts';
+import { button } from './parts.ts';
 
 /** A payout account, as the API answers it. */
 export type PayoutAccountShown = {
@@ -54,7 +54,7 @@ export function payoutRemovalPage(frame: Frame, { id, name }: PayoutAccountShown
     button: 'Remove it',
     back: `${base}/${id}`,
   };
-  return accountPage(frame, 'payouts', { title: asked.title, main: question(asked, frame.form) });
+  return accountQuestion(frame, 'payouts', asked);
 }
 
 export function agreementEndPage(frame: Frame, { id }: PayoutAccountShown, { site }: AgreementShown): WrittenPage {
@@ -65,7 +65,7 @@ export function agreementEndPage(frame: Frame, { id }: PayoutAccountShown, { sit
     button: 'Stop using it',
     back: `${base}/${id}`,
   };
-  return accountPage(frame, 'payouts', { title: asked.title, main: question(asked, frame.form) });
+  return accountQuestion(frame, 'payouts', asked);
 }
 
 /** `rails`: how this service can add one. */

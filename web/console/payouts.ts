@@ -2,8 +2,7 @@
 import { html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { type PayoutOfferShown, type PayoutsShown, payoutSections } from '#web/pages/payouts.ts';
-import { accountPage, type Frame } from './frame.ts';
-import { question } from './parts.ts';
+import { accountPage, accountQuestion, type Frame } from './frame.ts';
 
 /** `canAdd`: whether this service can add one. */
 export function payoutsPage(frame: Frame, payouts: PayoutsShown, canAdd: boolean): WrittenPage {
@@ -22,5 +21,5 @@ export function offerDeclinePage(frame: Frame, { id, hostname, accountName }: Pa
     button: 'Decline the offer',
     back: '/account/payouts',
   };
-  return accountPage(frame, 'payouts', { title: asked.title, main: question(asked, frame.form) });
+  return accountQuestion(frame, 'payouts', asked);
 }

@@ -3,8 +3,8 @@ import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { day, relative } from '#web/times.ts';
 import { fieldsOf } from './fields.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
-import { button, question } from './parts.ts';
+import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
+import { button } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 /** A person, as the API answers them. */
@@ -83,5 +83,5 @@ export function memberRemovalPage(frame: SiteFrame, { account_id: id, name }: Me
     button: 'Remove',
     back: base,
   };
-  return sitePage(frame, 'people', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'people', asked);
 }

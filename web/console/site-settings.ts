@@ -4,9 +4,9 @@ import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { day, relative } from '#web/times.ts';
 import { fieldsOf } from './fields.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
+import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
 import type { FormShown } from './messages.ts';
-import { button, question, shownOnce } from './parts.ts';
+import { button, shownOnce } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 /** A link, as the API answers it. */
@@ -152,7 +152,7 @@ export function archivePage(frame: SiteFrame): WrittenPage {
     button: 'Archive the site',
     back: base,
   };
-  return sitePage(frame, 'settings', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'settings', asked);
 }
 
 /** A link that was just created, which is shown once. */
@@ -178,7 +178,7 @@ export function linkEndPage(frame: SiteFrame, { kind, id }: { kind: 'uploads' | 
     button: 'Close the link',
     back: base,
   };
-  return sitePage(frame, 'settings', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'settings', asked);
 }
 
 /** `open`: what is still open on the site, as the API says it; null if nothing is. */
@@ -192,5 +192,5 @@ export function siteDeletionPage(frame: SiteFrame, open: string | null): Written
     button: open === null ? 'Delete the site' : 'Delete it anyway',
     back: base,
   };
-  return sitePage(frame, 'settings', { title: asked.title, main: question(asked, frame.form) });
+  return siteQuestion(frame, 'settings', asked);
 }
