@@ -6,7 +6,7 @@ import { roleOf } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
 import { Account } from '#db/accounts/account.ts';
 import { Asset } from '#db/assets/asset.ts';
-import { type ActedBy, recordAct } from '#db/history/recording.ts';
+import type { ActedBy } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { isCounted } from '#git/rules/formats.ts';
@@ -16,8 +16,9 @@ import { call } from '#rules/calls/calls.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import type { AssetSource, Repository, Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { AppError, errors } from '#runtime/errors.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
+import { commitWithRecords, recorded } from './commit-records.ts';
 import { editOf, type Files, type PlannedChange } from './content.ts';
 import { type DailyQuota, openDailyQuota, requireDailyQuota } from './daily-quota.ts';
 import { requireAllowed, requireTotals } from './validation.ts';
@@ -135,54 +136,6 @@ async function tryWrite(
     return undefined;
   }
   return { repository, commit, filesChanged: effective.length, changes, counted: arriving.length };
-}
-
-/** Commits once the records of the commit are written, so that no commit lacks them. Null, without a record, when the branch moved. */
-async function commitWithRecords(
-  em: EntityManager,
-  deps: Deps,
-  { site, repository, branch = 'main', source, by, record }: Write,
-  changes: readonly PlannedChange[],
-  toGit: () => Promise<string | null>,
-): Promise<string | null> {
-  const tx = em.fork();
-  const detail = { branch, commit: '', files_changed: changes.length, source };
-  const begun = async () => {
-    await tx.begin();
-    const act = { site, subject: { id: site.id, name: repository }, detail };
-    const entry = recordAct(tx, deps.clock, by, 'repository.committed', act);
-    await record?.(tx, changes);
-    await tx.flush();
-    return entry;
-  };
-  try {
-    const entry = await recorded(deps, begun());
-    const commit = await toGit();
-    if (commit === null) {
-      await tx.rollback();
-      return null;
-    }
-    entry.detail = { ...detail, commit };
-    await recorded(deps, tx.commit());
-    return commit;
-  } catch (error) {
-    if (tx.isInTransaction()) await tx.rollback().catch(() => {});
-    throw error;
-  }
-}
-
-/** Throws `storage_error` if the database fails. The same request succeeds later, whether or not git has the commit. */
-export async function recorded<Result>({ log }: Pick<Deps, 'log'>, writing: Promise<Result>): Promise<Result> {
-  try {
-    return await writing;
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    log.error({ err: error }, 'the records of a commit could not be written');
-    throw errors.storage_error('The change could not be recorded.', {
-      nextAction: 'Send the same request again. Nothing is saved twice.',
-      cause: error,
-    });
-  }
 }
 
 /** The files of a branch; those of `main` if it does not exist yet. */

@@ -1,25 +1,18 @@
 /** Commits of calls that are sent again because their answer was lost. */
-import { type ActedBy, recordAct } from '#db/history/recording.ts';
+import type { ActedBy } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Branch, Made, Repositories } from '#providers/repositories.ts';
-import type { AssetSource, Repository } from '#rules/states.ts';
+import type { Repository } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
+import { recordCommit } from './commit-records.ts';
 import type { Written } from './commits.ts';
 
 /** A call with an idempotency key, by an id that its repetitions share. */
 export type KeyedCall = { id: string; isResumed: boolean };
 
 type Place = { site: Site; repository: Repository; branch: Branch; by: ActedBy };
-type Recorded = Place & { source: AssetSource } & Pick<Written, 'commit' | 'filesChanged'>;
-
-/** The entry of a commit in the site's history. */
-export function recordCommit(tx: EntityManager, clock: Clock, recorded: Recorded): void {
-  const { site, repository, branch, by, source, commit, filesChanged } = recorded;
-  const detail = { branch, commit, files_changed: filesChanged, source };
-  recordAct(tx, clock, by, 'repository.committed', { site, subject: { id: site.id, name: repository }, detail });
-}
 
 /**
  * The commit that an earlier run of the call made; undefined if it made none. That run may have died before it

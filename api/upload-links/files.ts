@@ -2,7 +2,8 @@
 import type { Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
 import { missing } from '#api/capabilities.ts';
-import { recorded, writeChanges } from '#api/source/commits.ts';
+import { recorded } from '#api/source/commit-records.ts';
+import { writeChanges } from '#api/source/commits.ts';
 import type { Content, Files } from '#api/source/content.ts';
 import { receiveUpload, storeBlob, type UploadStream } from '#api/source/upload-stream.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -93,7 +94,7 @@ async function commitInPlace(
 ): Promise<string> {
   const place = { taken: false, filled: false };
   const record = (tx: EntityManager, file: { path: string; isNew: boolean }) =>
-    recorded(deps, recordFile(tx, deps, link, { ...file, oid: content.oid }));
+    recordFile(tx, deps, link, { ...file, oid: content.oid });
   try {
     const good = safeName(name);
     const { filesChanged, changes } = await writeChanges(em, deps, {
@@ -111,7 +112,7 @@ async function commitInPlace(
       record: (tx, [file]) => record(tx, { path: file?.path ?? '', isNew: true }),
     });
     const path = changes[0]?.path ?? '';
-    place.filled = filesChanged > 0 || (await record(em, { path, isNew: false }));
+    place.filled = filesChanged > 0 || (await recorded(deps, record(em, { path, isNew: false })));
     return path;
   } finally {
     if (place.taken && !place.filled) await releaseFile(em, link.id);
