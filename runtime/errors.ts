@@ -72,6 +72,15 @@ export class AppError extends Error {
     this.field = options.field;
   }
 
+  /** The error that a row keeps as its body. */
+  static of({ code, message, retryable, next_action: nextAction, detail }: ErrorBody): AppError {
+    return new AppError(code, message, {
+      retryable,
+      ...(nextAction ? { nextAction } : {}),
+      ...(detail === undefined ? {} : { detail }),
+    });
+  }
+
   toBody(): ErrorBody {
     return {
       code: this.code,

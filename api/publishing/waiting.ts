@@ -24,9 +24,5 @@ export async function failure(deps: Deps, deployment: Deployment): Promise<AppEr
   const { error } = deployment;
   if (!error) throw new Error('the failed deployment has no error');
   const detail = await failureDetail(deps.em(), deployment);
-  return new AppError(error.code, error.message, {
-    retryable: error.retryable,
-    ...(error.next_action ? { nextAction: error.next_action } : {}),
-    ...(detail === undefined ? {} : { detail }),
-  });
+  return AppError.of({ ...error, ...(detail === undefined ? {} : { detail }) });
 }

@@ -35,11 +35,7 @@ export function renderingRoutes(app: Api, deps: Deps): void {
       const { em, actor, params, query } = request;
       const id = await askForScreenshot(em, deps, actor, params.id, query);
       const { status, error } = await waitForRendering(deps, id, request.waitMs);
-      if (error)
-        throw new AppError(error.code, error.message, {
-          retryable: error.retryable,
-          ...(error.next_action ? { nextAction: error.next_action } : {}),
-        });
+      if (error) throw AppError.of(error);
       if (status !== 'done') {
         const again = call('deployment.screenshot', { id: params.id, path: query.path });
         return { status, next_action: `Call ${again} again in about 2 seconds, with the same form.` };
