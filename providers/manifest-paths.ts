@@ -17,6 +17,15 @@ export function findFile(files: Files, path: string): Found {
   return files.get(`${path}/index.html`) ? { redirectTo: `${path}/` } : undefined;
 }
 
+/** The path of a file as `findFile` takes it, of the path of a URL. Undefined if it is not UTF-8. */
+export function decodedPath(sent: string): string | undefined {
+  try {
+    return decodeURIComponent((sent.split(/[?#]/, 1)[0] ?? '').slice(1));
+  } catch {
+    return undefined;
+  }
+}
+
 function findFolder(files: Files, path: string): Found {
   const index = files.get(`${path}index.html`);
   if (index) return { file: index };

@@ -2,7 +2,7 @@
 import type { Deployment } from '#db/deployments/deployment.ts';
 import type { SiteFile, SiteVersion } from '#providers/browser/site-files.ts';
 import { lookUpManifest } from '#providers/manifest-lookup.ts';
-import { findFile } from '#providers/manifest-paths.ts';
+import { decodedPath, findFile } from '#providers/manifest-paths.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
 import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
 import { createRedirectTable, findRedirect, type RedirectRule } from '#providers/redirects.ts';
@@ -40,23 +40,14 @@ export async function openVersion(
     key: manifestSha256,
     origin,
     async read(sent) {
-      const path = pathOf(sent);
+      const path = decodedPath(sent);
       const found = path === undefined ? undefined : findFile(files, path);
       if (found && 'redirectTo' in found) return { redirectTo: `/${encodeURI(found.redirectTo)}` };
       return found ? await bytesAt(found.file.path) : await bytesAt(notFoundPage, 404);
     },
     leadsSomewhere(sent) {
-      const path = pathOf(sent);
+      const path = decodedPath(sent);
       return path !== undefined && (findFile(files, path) !== undefined || findRedirect(tables, path) !== undefined);
     },
   };
-}
-
-/** Decoded, without the leading slash; undefined if it is not UTF-8. */
-function pathOf(sent: string): string | undefined {
-  try {
-    return decodeURIComponent((sent.split(/[?#]/, 1)[0] ?? '').slice(1));
-  } catch {
-    return undefined;
-  }
 }

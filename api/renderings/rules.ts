@@ -8,7 +8,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { Rendering, RenderingPicture, type Work } from '#db/renderings/rendering.ts';
 import { askedAt, findRendering, queueRendering } from '#db/renderings/transitions.ts';
 import { lookUpManifest } from '#providers/manifest-lookup.ts';
-import { findFile } from '#providers/manifest-paths.ts';
+import { decodedPath, findFile } from '#providers/manifest-paths.ts';
 import { call } from '#rules/calls/calls.ts';
 import type { Screenshot } from '#rules/looks.ts';
 import { limitsOf } from '#rules/plan-limits.ts';
@@ -51,19 +51,14 @@ async function requirePages(
   const manifest = await store.readAll(manifestSha256);
   if (!manifest) throw errors.storage_error('This deployment’s file list could not be read.');
   const files = lookUpManifest(manifest);
-  const missing = paths.find((path) => !findFile(files, decoded(path)));
+  const missing = paths.find((sent) => {
+    const path = decodedPath(sent);
+    return path === undefined || !findFile(files, path);
+  });
   if (missing === undefined) return;
   throw errors.not_found(`Version ${number} has no page ${missing}.`, {
     nextAction: `Call ${call('deployment.files', { id })} to list its files.`,
   });
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path.slice(1));
-  } catch {
-    return path.slice(1);
-  }
 }
 
 /** Under the lock of the owner's account, so that concurrent calls are all counted. */
