@@ -21,7 +21,7 @@ const screenshotMs = 40_000;
 const pageMs = 60_000;
 const picturesMax = 40;
 
-type RenderingDeps = Pick<Deps, 'clock' | 'em' | 'store' | 'log'>;
+type RenderingDeps = Pick<Deps, 'clock' | 'em' | 'store'>;
 export type BrowserDeps = RenderingDeps & { renderer: Renderer };
 
 /** Of workers with a browser. */

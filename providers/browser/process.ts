@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { ControlGroups } from '#providers/sandbox/cgroups.ts';
-import { exitOf } from '#providers/sandbox/child-process.ts';
+import { exitOf, killer } from '#providers/sandbox/child-process.ts';
 import { BrowserFault, openPipe, type Pipe } from './pipe.ts';
-import { openFilter, type WallKind, wallCommand } from './wall.ts';
+import { openFilter, systemPath, type WallKind, wallCommand } from './wall.ts';
 
 const startMs = 30_000;
 const mib = 1024 * 1024;
@@ -32,13 +32,13 @@ export type ChromiumOptions = {
 
 /** Starts Chromium. Rejects if it does not answer. */
 export async function startChromium({ program, kind, groups, name }: ChromiumOptions): Promise<Chromium> {
-  const group = await groups.make({ deploymentId: name, attempt: 1, limits: { ...noBuild, ...limits } });
+  const group = await groups.make({ deploymentId: name, attempt: 1, limits });
   await weigh(group.entries);
   const filter = await openFilter(kind);
   const [shell = '', ...args] = wallCommand(kind, program, { groups: group.entries, hasFilter: filter !== undefined });
   const child = spawn(shell, args, {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', filter?.fd ?? 'ignore'],
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' },
+    env: { PATH: systemPath },
     cwd: '/',
   });
   const exited = exitOf(child);
@@ -48,15 +48,7 @@ export async function startChromium({ program, kind, groups, name }: ChromiumOpt
   child.stderr?.on('data', (text: Buffer) => {
     if (told.length < stderrBytesMax) told += text;
   });
-  let killed: Promise<void> | undefined;
-  const kill = () => {
-    killed ??= (async () => {
-      child.kill('SIGKILL');
-      await exited;
-      await group.remove();
-    })();
-    return killed;
-  };
+  const kill = killer(child, exited, group);
   const pipe = openPipe(child.stdio[3] as Writable, child.stdio[4] as Readable, () => {
     ended = true;
     void kill();
@@ -82,6 +74,3 @@ async function weigh(entries: readonly string[]): Promise<void> {
 
 /** A kernel has one of the two files, or neither. */
 const ignore = () => {};
-
-/** What a control group of a build has, and a browser's does not use. */
-const noBuild = { timeoutMs: 0, logBytesMax: 0, outputBytesMax: 0, outputFilesMax: 0, fileBytesMax: 0 };

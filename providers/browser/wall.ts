@@ -26,7 +26,8 @@ const behindScripts = [
   '/usr/lib/chromium-browser/chromium-browser',
   '/opt/google/chrome/chrome',
 ];
-const systemPath = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
+/** Where programs of the system are. */
+export const systemPath = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
 
 /** `nested`: Chromium's own sandbox works inside the wall. `outer`: the wall is all there is. */
 export type WallKind = 'nested' | 'outer';

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BuildLimits } from './sandbox.ts';
 
+/** What a group limits. */
+type GroupLimits = Pick<BuildLimits, 'memoryBytes' | 'cpus' | 'pidsMax'>;
+
 const root = '/sys/fs/cgroup';
 const controllers = ['memory', 'pids', 'cpu'];
 const periodUs = 100_000;
@@ -22,7 +25,7 @@ export type ControlGroup = {
 export type ControlGroups = {
   /** If `false`, nothing limits the memory and processes of a build. */
   limited: boolean;
-  make: (build: { deploymentId: string; attempt: number; limits: BuildLimits }) => Promise<ControlGroup>;
+  make: (build: { deploymentId: string; attempt: number; limits: GroupLimits }) => Promise<ControlGroup>;
   list: () => Promise<ControlGroup[]>;
   /** Removes the parent groups, unless builds are running. */
   close: () => Promise<void>;
@@ -88,14 +91,14 @@ async function delegate(parent: string): Promise<void> {
   await writeFile(join(parent, 'cgroup.subtree_control'), all);
 }
 
-async function limitSecond([folder = root]: string[], limits: BuildLimits): Promise<void> {
+async function limitSecond([folder = root]: string[], limits: GroupLimits): Promise<void> {
   await writeFile(join(folder, 'memory.max'), String(limits.memoryBytes));
   await writeFile(join(folder, 'memory.swap.max'), '0').catch(ignoreMissing);
   await writeFile(join(folder, 'pids.max'), String(limits.pidsMax));
   await writeFile(join(folder, 'cpu.max'), `${Math.round(limits.cpus * periodUs)} ${periodUs}`);
 }
 
-async function limitFirst([memory = root, pids = root, cpu = root]: string[], limits: BuildLimits): Promise<void> {
+async function limitFirst([memory = root, pids = root, cpu = root]: string[], limits: GroupLimits): Promise<void> {
   await writeFile(join(memory, 'memory.limit_in_bytes'), String(limits.memoryBytes));
   await writeFile(join(memory, 'memory.memsw.limit_in_bytes'), String(limits.memoryBytes)).catch(ignoreMissing);
   await writeFile(join(pids, 'pids.max'), String(limits.pidsMax));

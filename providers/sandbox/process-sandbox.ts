@@ -1,11 +1,11 @@
 /** What bubblewrap and namespaces have in common: builds as child processes, limited by control groups where we may set them. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
-import { exitOf } from './child-process.ts';
+import { exitOf, killer } from './child-process.ts';
 import { makeImageFolder, type Progress, runnerCommand } from './image/image.ts';
 import { type Container, runBuild } from './run.ts';
 import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
@@ -132,19 +132,6 @@ function enter(groups: string[], enclosed: string[], filter: string | undefined)
     ...dropUser(),
     ...enclosed,
   ];
-}
-
-/** The enclosure's first process takes all others with it when it is killed, however many there are. */
-function killer(child: ChildProcess, exited: Promise<unknown>, group: ControlGroup) {
-  let killed: Promise<void> | undefined;
-  return () => {
-    killed ??= (async () => {
-      child.kill('SIGKILL');
-      await exited;
-      await group.remove();
-    })();
-    return killed;
-  };
 }
 
 /** As root, change the user before the namespaces are created; otherwise files would be written as the host's root. */

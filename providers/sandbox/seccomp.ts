@@ -111,12 +111,11 @@ const socketFamilies = [1 /* unix */, 2 /* inet */, 10 /* inet6 */];
 const netlink = 16;
 const ordinaryPersonalities = [0, 8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 
+const clone: Numbers = [56, 220];
+
 /** Calls that are refused for some of their arguments. */
 const examined: readonly (readonly [Numbers, readonly Instruction[]])[] = [
-  [
-    [56, 220],
-    [load(at.argument(0)), [hasBits, 0, 1, newNamespace], fail(permissionDenied), allow],
-  ],
+  [clone, [load(at.argument(0)), [hasBits, 0, 1, newNamespace], fail(permissionDenied), allow]],
   [[435, 435], [fail(noSuchCall)]],
   [
     [16, 29],
@@ -142,8 +141,8 @@ const examined: readonly (readonly [Numbers, readonly Instruction[]])[] = [
   ],
 ];
 
-/** Calls with which a program encloses its own children: `unshare`, `chroot` and `clone` with new namespaces. */
-const enclosing = [272, 161, 56, 97, 51, 220];
+/** Calls with which a program encloses its own children: it makes namespaces, and changes its root. */
+const enclosing = new Set<Numbers | undefined>([refused.unshare, refused.chroot, clone]);
 
 /**
  * The filter for an architecture: instructions of 8 bytes. With `encloses`, a program may make namespaces and change its
@@ -151,8 +150,7 @@ const enclosing = [272, 161, 56, 97, 51, 220];
  */
 export function seccompFilter(architecture: FilterArchitecture, { encloses = false } = {}): Buffer {
   const column = architecture === 'x64' ? 0 : 1;
-  const isKept = (numbers: Numbers) =>
-    !encloses || !enclosing.slice(3 * column, 3 * column + 3).includes(numbers[column] ?? 0);
+  const isKept = (numbers: Numbers) => !(encloses && enclosing.has(numbers));
   const program: Instruction[] = [
     load(at.architecture),
     ...only(architectures[architecture]),
