@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import type { OpenPage, Region } from '#providers/browser/page.ts';
 import type { FindingKind } from '#rules/findings.ts';
 
-const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const axeMs = 15_000;
 
 /** The rules of axe that are about contrast and names. */
@@ -26,8 +25,7 @@ const rules = {
   'aria-toggle-field-name': 'no_name',
 } as const satisfies Record<string, FindingKind>;
 
-const expression = `${source};
-axe.run(document, { resultTypes: ['violations'], iframes: false, runOnly: { type: 'rule', values: ${JSON.stringify(Object.keys(rules))} } })
+const run = `axe.run(document, { resultTypes: ['violations'], iframes: false, runOnly: { type: 'rule', values: ${JSON.stringify(Object.keys(rules))} } })
   .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.slice(0, 12).map(({ target, any, html }) => {
     const selector = String(target[0]);
     const element = document.querySelector(selector);
@@ -36,6 +34,14 @@ axe.run(document, { resultTypes: ['violations'], iframes: false, runOnly: { type
     const { contrastRatio: ratio, expectedContrastRatio: wanted } = any[0]?.data ?? {};
     return { rule: id, selector, text: (element?.textContent || html).replaceAll(/\\s+/g, ' ').trim().slice(0, 120), area, more: { ratio, wanted } };
   })))`;
+
+let script: string | undefined;
+
+/** axe-core and its run. It is half a megabyte, which only workers with a browser read. */
+function axe(): string {
+  script ??= `${readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')};\n${run}`;
+  return script;
+}
 
 export type AxeFinding = {
   rule: keyof typeof rules;
@@ -47,6 +53,6 @@ export type AxeFinding = {
 
 /** Every element that breaks one of the rules, at most twelve for each. */
 export async function axeFindings(page: OpenPage) {
-  const found = (await page.evaluate(expression, axeMs)) as AxeFinding[];
+  const found = (await page.evaluate(axe(), axeMs)) as AxeFinding[];
   return found.map(({ rule, ...one }) => ({ ...one, kind: rules[rule] }));
 }
