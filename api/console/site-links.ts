@@ -7,10 +7,10 @@ import { type Action, action, askedAction } from './actions.ts';
 import { type Console, type Named, siteFrameOf } from './frame.ts';
 import { readAll } from './reading.ts';
 
-const base = '/account/sites/:id/settings';
-/** The id of a link in the path. */
-const thing = ({ params }: FastifyRequest): string => (params as { thing: string }).thing;
-const settings = ({ params }: FastifyRequest<Named>) => sitePath(params.id, 'settings');
+export const base = '/account/sites/:id/settings';
+/** The id of a form or link in the path. */
+export const thing = ({ params }: FastifyRequest): string => (params as { thing: string }).thing;
+export const settings = ({ params }: FastifyRequest<Named>) => sitePath(params.id, 'settings');
 
 /** `show`: the page of the settings. */
 export function siteLinkPages(console: Console, show: Action['show']): void {

@@ -13,19 +13,14 @@ import {
   siteSettingsPage,
   type UploadLinkShown,
 } from '#web/console/site-settings.ts';
-import { sitePath } from '#web/console/tabs.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { action } from './actions.ts';
 import { timetableOf } from './bookings.ts';
 import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
 import { read, readAll, sendFile } from './reading.ts';
-import { siteLinkPages } from './site-links.ts';
+import { base, settings, siteLinkPages, thing } from './site-links.ts';
 
-const base = '/account/sites/:id/settings';
 type Show = (request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) => Promise<unknown>;
-/** The id of a form in the path. */
-const thing = ({ params }: FastifyRequest): string => (params as { thing: string }).thing;
-const settings = ({ params }: FastifyRequest<Named>) => sitePath(params.id, 'settings');
 
 export function siteSettingPages(console: Console): void {
   const { app } = console;
