@@ -78,7 +78,7 @@ const messageSchema = z.object({
     .string()
     .nullable()
     .describe(
-      'The name that a reviewer typed, which nobody checks, or that of the agent’s token. The name of a token is null to every account but its own.',
+      'The name that a reviewer typed, unverified, or the name of the agent’s token. Other accounts get null in place of the name of a token.',
     ),
   body: z.string(),
   created_at: moment,

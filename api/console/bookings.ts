@@ -181,5 +181,5 @@ function cancelledWords(cancelled: CancelledAnswer): string {
 
 const refundWords = (sum: string, status: 'refunding' | 'refunded' | 'owed') =>
   status === 'owed'
-    ? `The visitor is owed ${sum}: whoever owns the payout account that received it has to refund it with their payment provider.`
+    ? `The visitor is owed ${sum}. The owner of the payout account that received it has to refund it with their payment provider.`
     : `${sum} is being refunded.`;

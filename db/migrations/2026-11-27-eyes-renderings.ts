@@ -15,7 +15,7 @@ export class Renderings extends Migration {
         status text not null check (status in ('queued', 'running', 'done', 'failed')),
         result jsonb,
         error jsonb,
-        -- Whether a call asked for it; what follows a publish by itself counts against no limit.
+        -- Whether a call asked for it. Checks that a publish starts count against no limit.
         asked boolean not null,
         created_at timestamptz not null,
         finished_at timestamptz,

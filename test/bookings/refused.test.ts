@@ -81,7 +81,7 @@ test('a visitor’s name that contains a host or an address is recognised', () =
     'ｅｖｉｌ.com',
     '192.0.2.1',
     'a＠b',
-    // Characters that nobody sees.
+    // Invisible characters.
     'evil\u200b.com',
     'evil.c\u00adom',
     'ev\u2060il.com',

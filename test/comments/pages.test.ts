@@ -69,7 +69,7 @@ test('the link alone counts open comments, for the first page', async () => {
     `/.frontage/review?site=${owner.site.public_id}&for=60&open=%22%3E`,
   );
   expect(String(forged.headers['set-cookie'])).not.toContain('welcome');
-  // Nobody is told without the secret.
+  // Without the secret, the answer has no count.
   const { text } = await fixture.frame(owner.site.public_id, fixture.originOf(owner.site.name));
   expect(text).toMatch(/You are reviewing <strong>[^<]+<\/strong>\. <span id="waiting"><\/span>/);
 });

@@ -10,7 +10,7 @@ export type PageFacts = {
   /** Addresses that the page's forms send to, and the ids of forms that our element shows. */
   actions: Set<string>;
   forms: Set<string>;
-  /** What stands in double square brackets: text of a template that waits for the owner's own. */
+  /** Placeholders of a template, in double square brackets: the owner's own text replaces them. */
   templateTexts: Set<string>;
   base: string | undefined;
   /** Whether the page was read to its end. */
