@@ -63,6 +63,8 @@ async function hasLeftFor(page: Page, origin: string, act: () => Promise<void>):
   await act();
   const failed = await failing;
   expect(failed.failure()?.errorText).toBe('net::ERR_NAME_NOT_RESOLVED');
+  // The browser's own page follows, and would interrupt the next navigation.
+  await expect.poll(() => page.url()).toMatch(/^chrome-error:/);
   return failed.url();
 }
 
