@@ -13,7 +13,7 @@ const isListOrFactory = /^(open|create|connect|start)[A-Z]|(Routes?|Pages|Activi
 /** Other functions over the limit, and why they are not split. */
 const long: Record<string, string> = {
   'edge/http/request.ts readFields': 'one pass over the raw fields, on the path of every request',
-  'web/checks/measure.js (anonymous)': 'one script for a page: all its parts add to one list',
+  'web/checks/measure.js measure': 'one script for a page: all its parts add to one list',
   'operator/backups/repository.ts bucketRepository': 'a factory: returns a repository in a bucket',
   'web/mails/layout.ts writeHtml': 'a template: the HTML of every mail',
 };

@@ -35,7 +35,7 @@ const causedElsewhere = /is not defined|Failed to fetch|NetworkError|dynamically
 export async function checkPage(version: ShownVersion, page: OpenPage, where: Where): Promise<PageFinding[]> {
   if (page.wasStopped)
     return [finding(where, wholePage('page_failed', 'The page was still loading when its time ended.'))];
-  const found = (await page.evaluate(measure, measureMs)) as Found[];
+  const found = (await page.evaluate(`${measure}\nmeasure()`, measureMs)) as Found[];
   const all = [
     ...found.flatMap((one) => ownFinding(version, page, one)),
     ...((await unlessFault(axeFindings(page))) ?? []),

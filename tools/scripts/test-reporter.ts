@@ -12,6 +12,8 @@ export type FileTimes = { file: string; project: string; startMs: number; testMs
 export type Summary = {
   passed: number;
   failed: number;
+  /** Names of the failed tests, and of files and suites that failed outside of any test. */
+  failures: string[];
   skipped: Skip[];
   files: FileTimes[];
   /** Tests that failed and passed when repeated. */
@@ -24,9 +26,15 @@ export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<SerializedError>): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const inState = (state: string) => tests.filter((test) => test.result().state === state);
+    const failures = [
+      ...inState('failed').map(nameOf),
+      ...modules.filter(failedItself).map(({ relativeModuleId }) => relativeModuleId),
+      ...unhandled.map(({ message }) => message.split('\n')[0] ?? ''),
+    ];
     const summary: Summary = {
       passed: inState('passed').length,
-      failed: inState('failed').length + modules.filter(failedItself).length + unhandled.length,
+      failed: failures.length,
+      failures,
       skipped: inState('skipped').filter(isSelected).map(skipOf),
       files: modules.map(timesOf),
       repeated: tests.filter((test) => test.diagnostic()?.flaky).map(nameOf),

@@ -52,7 +52,7 @@ async function runVitest(args: string[], env: Record<string, string>): Promise<S
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
     const summary: Summary = existsSync(file)
       ? JSON.parse(readFileSync(file, 'utf8'))
-      : { passed: 0, failed: 0, skipped: [], files: [], repeated: [] };
+      : { passed: 0, failed: 0, failures: [], skipped: [], files: [], repeated: [] };
     // Vitest may fail without a failed test: no files, a broken set-up, a crash.
     if (code !== 0 || summary.failed > 0) return { ...summary, failed: Math.max(summary.failed, 1) };
     return record === undefined ? summary : { ...summary, unseen: readUnseen(record) };
@@ -65,7 +65,7 @@ async function runVitest(args: string[], env: Record<string, string>): Promise<S
  * Prints the summary and returns the exit code. In CI a skip that `.ci/skips` does not name counts as failed. What the run did not see counts as
  * one failed test, unless such a skip explains it.
  */
-function finish({ passed, failed, skipped, files, repeated, unseen = [] }: Summary): number {
+function finish({ passed, failed, failures, skipped, files, repeated, unseen = [] }: Summary): number {
   if (files.length > 1) console.log(describeTimes(files));
   if (skipped.length > 0) console.log(describeSkips(skipped));
   for (const name of repeated) console.log(`failed at first, passed when repeated: ${name}`);
@@ -80,9 +80,10 @@ function finish({ passed, failed, skipped, files, repeated, unseen = [] }: Summa
   const isExplained = !inCi && unplanned.length > 0;
   if (unseen.length > 0 && isExplained)
     console.log('What was not seen may be in the skipped tests, and was not counted');
-  const failures = failed + refused.length + (unseen.length > 0 && !isExplained ? 1 : 0);
-  console.log(`${passed} passed, ${failures} failed`);
-  return failures === 0 && passed > 0 ? 0 : 1;
+  for (const name of failures) console.log(`failed: ${name}`);
+  const failedCount = failed + refused.length + (unseen.length > 0 && !isExplained ? 1 : 0);
+  console.log(`${passed} passed, ${failedCount} failed`);
+  return failedCount === 0 && passed > 0 ? 0 : 1;
 }
 
 /** Lines are `<part of a test's name or of its skip's reason>: <why CI cannot run it>`; `#` starts a comment. */

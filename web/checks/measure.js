@@ -1,7 +1,8 @@
-// What can be seen to be wrong with a page, measured in the page. The value of this script is a list of findings:
-// { kind, selector, text, area, advice }. It runs in a world of its own, so scripts of the page cannot change what it calls.
+// What can be seen to be wrong with a page, measured in the page. `measure()` returns a list of findings:
+// { kind, selector, text, area, more }. It runs in a world of its own, so scripts of the page cannot change what it calls.
 
-(async () => {
+// biome-ignore lint/correctness/noUnusedVariables: activities/rendering/check-page.ts calls it
+async function measure() {
   /** @typedef {{ x: number, y: number, width: number, height: number }} Area */
   /** @typedef {{ kind: string, selector: string | null, text: string, area: Area | null, more: Record<string, unknown> }} Found */
 
@@ -154,4 +155,4 @@
     add('layout_shift', element, short(element?.textContent), { score: Math.round(score * 100) / 100 });
   }
   return found;
-})();
+}
