@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findChromium } from '#providers/browser/wall.ts';
 import { findMock } from '#tools/local/payments/stripe-mock.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.mjs';
 
@@ -20,7 +21,7 @@ const requirements = {
   bash: ['apt install bash', () => find('bash')],
   bubblewrap: ['apt install bubblewrap, let user 10001 read here', findBubblewrap],
   certutil: ['apt install libnss3-tools', () => find('certutil')],
-  chromium: ['apt install chromium', () => find('chromium', 'chromium-browser', 'google-chrome')],
+  chromium: ['apt install chromium-headless-shell, or chromium', () => findChromium()],
   'compose-spec': [
     'go install github.com/compose-spec/compose-go/v2/cmd@v2.16.2, mv cmd compose-spec',
     () => find('compose-spec'),

@@ -2,15 +2,15 @@
  * Draws the pictures of the offline photo library, with a browser: `node tools/scripts/draw-photos.ts`. Run it when a
  * scene changes.
  */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { findChromium } from '#providers/browser/wall.ts';
 import type { scenes } from '#providers/photos/offline.ts';
 
 const width = 1600;
 const height = 1067;
 const dir = join(import.meta.dirname, '../../providers/photos/offline');
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const executablePath = findChromium();
 if (!executablePath) throw new Error('Drawing needs Chromium.');
 
 /** A seeded sequence, so that a picture changes only with its scene. */

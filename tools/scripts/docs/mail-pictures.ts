@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
-import { executableAt } from '#tools/local/services/temporal-cli.mjs';
+import { findChromium } from '#providers/browser/wall.ts';
 import type { Example } from './mails-page.ts';
 
 /** CSS pixels, and those of the picture. */
@@ -11,9 +11,7 @@ const bytesMax = 20_000;
 
 /** Writes one picture of each example into the folder, and removes others. */
 export async function drawMails(folder: string, examples: readonly Example[]): Promise<void> {
-  const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
-    .map((name) => executableAt(name, []))
-    .find(Boolean);
+  const executablePath = findChromium();
   if (!executablePath) throw new Error('The pictures need Chromium.');
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   rmSync(folder, { recursive: true, force: true });
