@@ -13,7 +13,7 @@ import { changeServer, client, exits, ownHash, readConfig, Stop, serverOf, usage
 /** @typedef {import('./server.js').Server} Server */
 /** @typedef {import('./server.js').Options} Options */
 
-const switches = ['json', 'quiet', 'help', 'no-wait', 'version'];
+const switches = ['json', 'quiet', 'help', 'no-wait', 'version', 'yes'];
 
 /**
  * Words and flags: `--flag value`, `--flag=value`, and the switches without a value. A flag whose next argument is another flag is a switch, too.

@@ -26,19 +26,28 @@ export const check = {
   about: 'List the packages that the source in a folder imports and sites here cannot, with the nearest that they can.',
   async run(server, [folder], { json: asJson }) {
     if (!folder || !existsSync(folder)) throw usage('Specify the folder of the source.', check.use);
-    const places = await importsBelow(folder);
-    const names = [...places.keys()];
-    const missing = [];
-    for (let from = 0; from < names.length; from += namesMax) {
-      const query = names.slice(from, from + namesMax).map((name) => `name=${encodeURIComponent(name)}`);
-      missing.push(...(await json(server, 'GET', `/v1/packages?${query.join('&')}`)).missing);
-    }
-    const found = missing.map(({ name, nearest }) => ({ name, nearest, files: places.get(name) ?? [] }));
+    const found = await missingFor(server, folder);
     if (asJson) print(toJson({ missing: found }));
     else report(found);
     return found.length === 0 ? exits.done : exits.refused;
   },
 };
+
+/**
+ * The packages that the source in a folder imports and sites cannot.
+ * @param {import('../server.js').Server} server
+ * @param {string} folder
+ */
+export async function missingFor(server, folder) {
+  const places = await importsBelow(folder);
+  const names = [...places.keys()];
+  const missing = [];
+  for (let from = 0; from < names.length; from += namesMax) {
+    const query = names.slice(from, from + namesMax).map((name) => `name=${encodeURIComponent(name)}`);
+    missing.push(...(await json(server, 'GET', `/v1/packages?${query.join('&')}`)).missing);
+  }
+  return missing.map(({ name, nearest }) => ({ name, nearest, files: places.get(name) ?? [] }));
+}
 
 /** @param {{ name: string, nearest: string | null, files: string[] }[]} missing */
 function report(missing) {

@@ -1,6 +1,7 @@
 /** The commands that make more than one API call. */
 import { check } from './check.js';
 import { clone, gitCredential } from './git.js';
+import { importProject } from './import.js';
 import { login, logout } from './login.js';
 import { deploy, open, preview, publish, restore } from './publishing.js';
 import { screenshot } from './screenshot.js';
@@ -19,6 +20,7 @@ export const commands = {
   logout,
   clone,
   check,
+  import: importProject,
   'git-credential': gitCredential,
   publish,
   preview,

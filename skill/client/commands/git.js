@@ -11,6 +11,41 @@ import { client, emailPlaceholder, exits, readConfig, Stop, usage } from '../ser
 /** @param {string} text */
 export const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
+/**
+ * Clones both repositories of a site. From then on, git gets its credentials from this client.
+ * @param {import('../server.js').Server} server
+ * @param {any} site
+ * @param {{ source: string, content: string }} folders
+ */
+export function cloneInto(server, site, folders) {
+  const { source, content } = site.git;
+  if (![source, content].every((url) => url.startsWith(`${server.baseUrl}/git/`)))
+    throw new Stop(exits.refused, 'This server does not host the site’s repositories.');
+  const helper = [
+    // Clears git's list of helpers: a global one would store a password that expires in an hour.
+    `credential.${server.baseUrl}.helper=`,
+    `credential.${server.baseUrl}.helper=!${quoted(process.execPath)} ${quoted(client)} git-credential`,
+    `credential.${server.baseUrl}.useHttpPath=true`,
+  ];
+  const settings = helper.flatMap((setting) => ['--config', setting]);
+  for (const [url, into] of [
+    [source, folders.source],
+    [content, folders.content],
+  ])
+    runGit(server, ['clone', ...settings, '--', url, into]);
+}
+
+/**
+ * Runs git, with its output on the terminal.
+ * @param {import('../server.js').Server} server
+ * @param {string[]} args
+ */
+export function runGit(server, args) {
+  const env = { ...process.env, FRONTAGE_URL: server.baseUrl };
+  const { status } = spawnSync('git', args, { stdio: ['ignore', 2, 2], env });
+  if (status !== 0) throw new Stop(exits.refused, 'git failed; see its output above.');
+}
+
 /** @type {Command} */
 export const clone = {
   use: 'frontage clone <site> [folder]',
@@ -18,27 +53,10 @@ export const clone = {
     'Clone both repositories; the content goes into the folder where the build mounts it. From then on, git gets its credentials from this client.',
   async run(server, [named, folder], { json: asJson }) {
     const site = await siteOf(server, named);
-    const { source, content } = site.git;
-    if (![source, content].every((url) => url.startsWith(`${server.baseUrl}/git/`)))
-      throw new Stop(exits.refused, 'This server does not host the site’s repositories.');
     if (!folder && !/^[a-z0-9][a-z0-9-]*$/.test(site.name))
       throw usage('Specify a folder for the clone: the site’s name is not a valid folder name.', clone.use);
     const target = resolve(folder ?? site.name);
-    const helper = [
-      // Clears git's list of helpers: a global one would store a password that expires in an hour.
-      `credential.${server.baseUrl}.helper=`,
-      `credential.${server.baseUrl}.helper=!${quoted(process.execPath)} ${quoted(client)} git-credential`,
-      `credential.${server.baseUrl}.useHttpPath=true`,
-    ];
-    const settings = helper.flatMap((setting) => ['--config', setting]);
-    const env = { ...process.env, FRONTAGE_URL: server.baseUrl };
-    for (const [url, into] of [
-      [source, target],
-      [content, join(target, 'src', 'content')],
-    ]) {
-      const { status } = spawnSync('git', ['clone', ...settings, '--', url, into], { stdio: ['ignore', 2, 2], env });
-      if (status !== 0) throw new Stop(exits.refused, 'git failed; see its output above.');
-    }
+    cloneInto(server, site, { source: target, content: join(target, 'src', 'content') });
     return show({ site_id: site.id, source: target, content: join(target, 'src', 'content') }, { json: asJson });
   },
 };

@@ -1,0 +1,144 @@
+/** `import`: makes a site from an Astro project, or from output that another generator has built. */
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { json, siteOf } from '../call.js';
+import { log, plain } from '../output.js';
+import { planOf } from '../project.js';
+import { exits, Stop, usage } from '../server.js';
+import { missingFor } from './check.js';
+import { cloneInto, runGit } from './git.js';
+import { deploy, publish } from './publishing.js';
+
+/** @typedef {import('./commands.js').Command} Command */
+/** @typedef {import('../server.js').Server} Server */
+/** @typedef {import('../project.js').Plan} Plan */
+
+/** @type {Command} */
+export const importProject = {
+  use: 'frontage import <folder or git URL> [--site <site>] [--yes] | frontage import --built <folder> [--site <site>] [--yes]',
+  about:
+    'Make a site from an Astro project, or from built output: show what becomes of its files, ask, push and publish. Without --site the site is new, and named after the folder.',
+  async run(server, [from], options) {
+    const { flags } = options;
+    const built = typeof flags.built === 'string' ? flags.built : undefined;
+    const project = built ?? from;
+    if (!project || (built && from)) throw usage('Specify one folder or git URL.', importProject.use);
+    const home = await mkdtemp(join(tmpdir(), 'frontage-import-'));
+    try {
+      const folder = built ? existing(built) : await fetchProject(server, project, home);
+      const plan = built ? undefined : await planOf(folder);
+      if (plan?.source.size === 0) throw usage(`There are no files of a project in ${project}.`, importProject.use);
+      if (plan) await report(server, folder, plan);
+      const named = typeof flags.site === 'string' ? flags.site : nameOf(project);
+      log(`→ ${flags.site ? 'Replaces what is in' : 'Makes'} the site ${plain(named)}, and publishes it.`);
+      if (!flags.yes) await confirm();
+      const site = flags.site ? await siteOf(server, named) : await createFor(server, named);
+      if (!plan) return await deploy.run(server, [site.id, folder], options);
+      await push(server, site, folder, plan, home);
+      return await publish.run(server, [site.id], { ...options, flags: {} });
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  },
+};
+
+/** @param {string} folder */
+function existing(folder) {
+  if (!existsSync(folder)) throw usage(`There is no folder ${folder}.`, importProject.use);
+  return folder;
+}
+
+/**
+ * @param {Server} server
+ * @param {string} project
+ * @param {string} home
+ */
+async function fetchProject(server, project, home) {
+  if (!/^(https?|ssh|git|file):\/\/|^git@[\w.-]+:/.test(project)) return existing(project);
+  const into = join(home, 'project');
+  runGit(server, ['clone', '--quiet', '--depth', '1', '--', project, into]);
+  return into;
+}
+
+/** @param {string} project */
+const nameOf = (project) =>
+  basename(/:\/\/|^git@/.test(project) ? project : resolve(project))
+    .replace(/\.git$/, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '') || 'site';
+
+/**
+ * @param {Server} server
+ * @param {string} name
+ */
+async function createFor(server, name) {
+  const { id } = await json(server, 'POST', '/v1/sites', { body: { name, title: name, template: null } });
+  return await siteOf(server, id);
+}
+
+/**
+ * @param {Server} server
+ * @param {string} folder
+ * @param {Plan} plan
+ */
+async function report(server, folder, { source, content, dropped }) {
+  log(`${source.size} files go to the source, ${content.size} to the content.`);
+  for (const [to, from] of source) if (to !== from) log(`  ${plain(from)} → ${plain(to)}`);
+  for (const { path, why } of dropped) log(`  left out: ${plain(path)} (${plain(why)})`);
+  for (const { name, nearest, files } of await missingFor(server, folder))
+    log(
+      `  not offered: ${plain(name)} in ${plain(files[0] ?? '')}${nearest ? `; nearest: ${plain(nearest)}` : ''}. A build that needs it fails.`,
+    );
+}
+
+async function confirm() {
+  if (!process.stdin.isTTY) throw new Stop(exits.person, 'Nothing has changed.', { next: 'Repeat it with --yes.' });
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await asking.question('Do it? [y/N] ');
+  asking.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Stop(exits.refused, 'Nothing has changed.');
+}
+
+const ignored = 'node_modules/\ndist/\n.astro/\nsrc/content/\n';
+
+/**
+ * @param {Server} server
+ * @param {any} site
+ * @param {string} folder
+ * @param {Plan} plan
+ * @param {string} home
+ */
+async function push(server, site, folder, plan, home) {
+  const clones = { source: join(home, 'source'), content: join(home, 'content') };
+  cloneInto(server, site, clones);
+  for (const repository of /** @type {const} */ (['content', 'source'])) {
+    const clone = clones[repository];
+    for (const name of await readdir(clone))
+      if (!['.git', 'package.json', 'package-lock.json'].includes(name))
+        await rm(join(clone, name), { recursive: true });
+    for (const [to, from] of plan[repository]) {
+      await mkdir(dirname(join(clone, to)), { recursive: true });
+      await copyFile(join(folder, from), join(clone, to));
+    }
+    if (repository === 'source') await writeFile(join(clone, '.gitignore'), ignored);
+    const author = ['-c', 'user.name=frontage import', '-c', 'user.email=import@frontage.invalid'];
+    runGit(server, ['-C', clone, 'add', '--all', '--force']);
+    runGit(server, [
+      '-C',
+      clone,
+      ...author,
+      '-c',
+      'commit.gpgSign=false',
+      'commit',
+      '--quiet',
+      '--allow-empty',
+      '-m',
+      'Import the project',
+    ]);
+    runGit(server, ['-C', clone, 'push', '--quiet', 'origin', 'HEAD:main']);
+  }
+}

@@ -1,0 +1,75 @@
+/** What becomes of each file of an Astro project in the two repositories of a site. */
+import { readdir } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+
+/** The files of a project by the repository they go to, and why others do not. @typedef {{ source: Map<string, string>, content: Map<string, string>, dropped: { path: string, why: string }[] }} Plan */
+
+const skipped = new Set(['node_modules', 'dist', '.astro', '.git']);
+const frozen =
+  /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-(lock|workspace)\.yaml|bun\.lockb?|deno\.lock)$/i;
+const content = new Set('.md .mdx .json .yaml .yml .toml .csv .jpg .jpeg .png .webp .avif .gif'.split(' '));
+const served = new Set(
+  '.ico .png .jpg .jpeg .webp .avif .gif .svg .txt .webmanifest .json .csv .ics .woff2 .mp4 .webm .mp3 .vtt .pdf'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Reads the names of the files only. Links are not followed: they may lead out of the folder.
+ * @param {string} folder
+ * @returns {Promise<Plan>} Paths in the repositories, with the paths in the folder.
+ */
+export async function planOf(folder) {
+  /** @type {Plan} */
+  const plan = { source: new Map(), content: new Map(), dropped: [] };
+  const files = await filesBelow(folder, folder);
+  for (const { path, isFile } of files) {
+    const place = isFile ? placeOf(path) : { why: 'not a regular file' };
+    if ('why' in place) plan.dropped.push({ path, why: place.why });
+    else if (plan[place.repository].has(place.path))
+      plan.dropped.push({ path, why: `same place as ${plan[place.repository].get(place.path)}` });
+    else plan[place.repository].set(place.path, path);
+  }
+  return plan;
+}
+
+/**
+ * @param {string} path
+ * @returns {{ repository: 'source' | 'content', path: string } | { why: string }}
+ */
+function placeOf(path) {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const extension = extname(name).toLowerCase();
+  const [, inPublic] = /^public\/(.+)$/.exec(path) ?? [];
+  const [, inContent] = /^src\/content\/(.+)$/.exec(path) ?? [];
+  const isWellKnown = inPublic?.startsWith('.well-known/') && !/\/\./.test(inPublic);
+  if (/(^|\/)\./.test(path) && !isWellKnown) return { why: 'hidden' };
+  if (frozen.test(name)) return { why: 'the platform has its own' };
+  if (inPublic === '_headers' || inPublic === '_redirects') return { repository: 'source', path: inPublic };
+  if (inPublic !== undefined) {
+    if (served.has(extension) || (isWellKnown && extension === ''))
+      return { repository: 'source', path: `src/static/${inPublic}` };
+    return { why: 'no file of this format is served unchanged' };
+  }
+  if (inContent !== undefined && /^config\.[mc]?[jt]s$/.test(inContent))
+    return { repository: 'source', path: `src/content.${inContent}` };
+  if (inContent === undefined) return { repository: 'source', path };
+  return content.has(extension) ? { repository: 'content', path: inContent } : { why: 'code beside content' };
+}
+
+/**
+ * @param {string} root
+ * @param {string} folder
+ * @returns {Promise<{ path: string, isFile: boolean }[]>}
+ */
+async function filesBelow(root, folder) {
+  const items = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !skipped.has(name));
+  const below = items
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(async (item) => {
+      const path = join(folder, item.name);
+      if (item.isDirectory()) return filesBelow(root, path);
+      return [{ path: relative(root, path).split(sep).join('/'), isFile: item.isFile() }];
+    });
+  return (await Promise.all(below)).flat();
+}
