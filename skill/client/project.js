@@ -7,12 +7,16 @@ import { extname, join, relative, sep } from 'node:path';
 const skipped = new Set(['node_modules', 'dist', '.astro', '.git']);
 const frozen =
   /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-(lock|workspace)\.yaml|bun\.lockb?|deno\.lock)$/i;
-const content = new Set('.md .mdx .json .yaml .yml .toml .csv .jpg .jpeg .png .webp .avif .gif'.split(' '));
-const served = new Set(
-  '.ico .png .jpg .jpeg .webp .avif .gif .svg .txt .webmanifest .json .csv .ics .woff2 .mp4 .webm .mp3 .vtt .pdf'.split(
-    ' ',
-  ),
-);
+const pictures = '.jpg .jpeg .png .webp .avif .gif';
+const content = listOf(`.md .mdx .json .yaml .yml .toml .csv ${pictures}`);
+const served = listOf(`.ico .svg .txt .webmanifest .json .csv .ics .woff2 .mp4 .webm .mp3 .vtt .pdf ${pictures}`);
+const assets = listOf(`.tif .tiff .svg .woff2 .woff .ttf .otf .ico .css .scss ${pictures}`);
+const code = listOf('.astro .js .mjs .cjs .jsx .ts .mts .cts .tsx .svelte .vue .css .scss .sass');
+
+/** @param {string} text */
+function listOf(text) {
+  return new Set(text.split(' '));
+}
 
 /**
  * Reads the names of the files only. Links are not followed: they may lead out of the folder.
@@ -22,8 +26,7 @@ const served = new Set(
 export async function planOf(folder) {
   /** @type {Plan} */
   const plan = { source: new Map(), content: new Map(), dropped: [] };
-  const files = await filesBelow(folder, folder);
-  for (const { path, isFile } of files) {
+  for (const { path, isFile } of await filesBelow(folder, folder)) {
     const place = isFile ? placeOf(path) : { why: 'not a regular file' };
     if ('why' in place) plan.dropped.push({ path, why: place.why });
     else if (plan[place.repository].has(place.path))
@@ -51,10 +54,12 @@ function placeOf(path) {
       return { repository: 'source', path: `src/static/${inPublic}` };
     return { why: 'no file of this format is served unchanged' };
   }
-  if (inContent !== undefined && /^config\.[mc]?[jt]s$/.test(inContent))
-    return { repository: 'source', path: `src/content.${inContent}` };
+  if (path.startsWith('src/assets/') && !assets.has(extension) && !name.endsWith('.credit.json'))
+    return { why: 'src/assets/ takes pictures, fonts and styles' };
   if (inContent === undefined) return { repository: 'source', path };
-  return content.has(extension) ? { repository: 'content', path: inContent } : { why: 'code beside content' };
+  if (/^config\.[mc]?[jt]s$/.test(inContent)) return { repository: 'source', path: `src/content.${inContent}` };
+  if (content.has(extension)) return { repository: 'content', path: inContent };
+  return { why: code.has(extension) ? 'code beside content' : 'no format of content' };
 }
 
 /**

@@ -71,6 +71,76 @@ test('built output is published unchanged, without the files of the system', { t
   await expect.poll(() => visited('/a/b.txt')).toBe('c');
 });
 
+test('a project is imported from git, and what another generator built replaces it', {
+  timeout: 240_000,
+}, async () => {
+  const project = join(home, `Shop_${name}`);
+  const files = {
+    'package.json': '{ "name": "small", "dependencies": { "astro": "^5.0.0", "three": "1.0.0" } }',
+    'astro.config.mjs': 'export default {};\n',
+    'public/robots.txt': 'User-agent: *\n',
+    'public/legacy.html': '<script>1</script>',
+    'public/_redirects': '/old / 301\n',
+    'src/content/config.ts': `import { defineCollection } from 'astro:content';
+import { glob } from 'astro/loaders';
+export const collections = { blog: defineCollection({ loader: glob({ pattern: '*.md', base: 'src/content/blog' }) }) };
+`,
+    'src/content/blog/first.md': '---\ntitle: First\n---\n\nThe first post.\n',
+    'src/content/blog/Chart.jsx': 'export default 1;\n',
+    'src/pages/index.astro': `---
+import { getCollection } from 'astro:content';
+const posts = await getCollection('blog');
+---
+<html lang="en"><head><title>Small</title></head><body><h1>{posts.map(({ id }) => id)}</h1></body></html>
+`,
+    'src/unused.ts': "import 'three';\n",
+  };
+  await git(home, 'init', '-q', project);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(project, path, '..'), { recursive: true });
+    await writeFile(join(project, path), text);
+  }
+  await git(project, 'add', '-A');
+  await git(project, 'commit', '-qm', 'Make it');
+  const asked = await run(['import', `file://${project}`]);
+  expect([asked.exit, asked.err]).toEqual([4, expect.stringContaining('Repeat it with --yes.')]);
+  for (const line of [
+    'public/ → src/static/: public/robots.txt',
+    'src/content/config.ts → src/content.config.ts',
+    'left out, no file of this format is served unchanged: public/legacy.html',
+    'left out, the platform has its own: package.json',
+    'left out, code beside content: src/content/blog/Chart.jsx',
+    'not offered: three in src/unused.ts',
+    `Makes the site shop-${name}, and publishes it.`,
+  ])
+    expect(asked.err).toContain(line);
+  const site = `shop-${name}`;
+  expect((await run(['site', 'list', '--json'])).body.items.map((one: { name: string }) => one.name)).not.toContain(
+    site,
+  );
+
+  const made = await run(['import', `file://${project}`, '--yes']);
+  expect([made.exit, made.err]).toEqual([0, expect.stringContaining('✓ Version 1 is live')]);
+  const visited = async (path: string) => (await stack.visit(site, path)).text;
+  expect(await visited('/')).toContain('<h1>first</h1>');
+  expect(await visited('/robots.txt')).toBe('User-agent: *\n');
+  expect((await stack.visit(site, '/old')).status).toBe(301);
+
+  await writeFile(join(project, 'public', 'logo.png'), 'no picture');
+  const refused = await run(['import', project, '--site', site, '--yes']);
+  expect([refused.exit, refused.err]).toEqual([1, expect.stringContaining('src/static/logo.png')]);
+  expect(refused.err).toContain(`then: frontage import '${project}' --site ${site}`);
+
+  const output = join(home, 'built');
+  await mkdir(output);
+  await writeFile(join(output, 'index.html'), '<!doctype html><title>T</title><p>Built by another');
+  expect((await run(['import', '--built', output, '--site', site, '--yes'])).exit).toBe(0);
+  await expect.poll(() => visited('/')).toContain('Built by another');
+  expect((await run(['deploy', site, output])).exit).toBe(0);
+  for (const args of [[join(home, 'nothing')], ['ext::sh -c id'], [], ['a', '--built', 'b']])
+    expect((await run(['import', ...args, '--yes'])).exit, args.join(' ')).toBe(2);
+});
+
 test('flags become request bodies as described: text, numbers, lists, files', async () => {
   const { id } = (await run(['site', 'list', '--json'])).body.items[0];
   const fields = join(home, 'fields.json');

@@ -9,7 +9,7 @@ import { log, plain } from '../output.js';
 import { planOf } from '../project.js';
 import { exits, Stop, usage } from '../server.js';
 import { missingFor } from './check.js';
-import { cloneInto, runGit } from './git.js';
+import { cloneInto, quoted, runGit } from './git.js';
 import { deploy, publish } from './publishing.js';
 
 /** @typedef {import('./commands.js').Command} Command */
@@ -28,7 +28,7 @@ export const importProject = {
     if (!project || (built && from)) throw usage('Specify one folder or git URL.', importProject.use);
     const home = await mkdtemp(join(tmpdir(), 'frontage-import-'));
     try {
-      const folder = built ? existing(built) : await fetchProject(server, project, home);
+      const folder = built ? existing(built) : fetchProject(server, project, home);
       const plan = built ? undefined : await planOf(folder);
       if (plan?.source.size === 0) throw usage(`There are no files of a project in ${project}.`, importProject.use);
       if (plan) await report(server, folder, plan);
@@ -36,8 +36,12 @@ export const importProject = {
       log(`→ ${flags.site ? 'Replaces what is in' : 'Makes'} the site ${plain(named)}, and publishes it.`);
       if (!flags.yes) await confirm();
       const site = flags.site ? await siteOf(server, named) : await createFor(server, named);
-      if (!plan) return await deploy.run(server, [site.id, folder], options);
-      await push(server, site, folder, plan, home);
+      if (!plan) return await deploy.run(server, [site.id, folder], { ...options, flags: {} });
+      await push(server, site, folder, plan, home).catch((error) => {
+        if (!(error instanceof Stop)) throw error;
+        const next = `change the project, then: frontage import ${quoted(project)} --site ${site.name}`;
+        throw new Stop(error.exit, error.message, { next });
+      });
       return await publish.run(server, [site.id], { ...options, flags: {} });
     } finally {
       await rm(home, { recursive: true, force: true });
@@ -56,7 +60,7 @@ function existing(folder) {
  * @param {string} project
  * @param {string} home
  */
-async function fetchProject(server, project, home) {
+function fetchProject(server, project, home) {
   if (!/^(https?|ssh|git|file):\/\/|^git@[\w.-]+:/.test(project)) return existing(project);
   const into = join(home, 'project');
   runGit(server, ['clone', '--quiet', '--depth', '1', '--', project, into]);
@@ -87,12 +91,29 @@ async function createFor(server, name) {
  */
 async function report(server, folder, { source, content, dropped }) {
   log(`${source.size} files go to the source, ${content.size} to the content.`);
-  for (const [to, from] of source) if (to !== from) log(`  ${plain(from)} → ${plain(to)}`);
-  for (const { path, why } of dropped) log(`  left out: ${plain(path)} (${plain(why)})`);
+  const moved = [...source].filter(([to, from]) => to !== from);
+  const served = moved.filter(([to, from]) => to === from.replace('public/', 'src/static/'));
+  logByCause(served.map(([, path]) => ({ path, why: 'public/ → src/static/' })));
+  for (const [to, from] of moved) if (!served.some(([path]) => path === to)) log(`  ${plain(from)} → ${plain(to)}`);
+  logByCause(dropped.map(({ path, why }) => ({ path, why: `left out, ${why}` })));
   for (const { name, nearest, files } of await missingFor(server, folder))
     log(
       `  not offered: ${plain(name)} in ${plain(files[0] ?? '')}${nearest ? `; nearest: ${plain(nearest)}` : ''}. A build that needs it fails.`,
     );
+}
+
+const pathsShown = 5;
+
+/**
+ * A line for each cause, with some of its paths.
+ * @param {{ path: string, why: string }[]} places
+ */
+function logByCause(places) {
+  for (const cause of new Set(places.map(({ why }) => why))) {
+    const paths = places.filter(({ why }) => why === cause).map(({ path }) => plain(path));
+    const more = paths.length > pathsShown ? ` and ${paths.length - pathsShown} more` : '';
+    log(`  ${plain(cause)}: ${paths.slice(0, pathsShown).join(', ')}${more}`);
+  }
 }
 
 async function confirm() {
@@ -104,8 +125,16 @@ async function confirm() {
 }
 
 const ignored = 'node_modules/\ndist/\n.astro/\nsrc/content/\n';
+/** Those of the machine may lack a name, ask for a signature or change the ends of lines. */
+const settings = [
+  'user.name=frontage import',
+  'user.email=import@frontage.invalid',
+  'commit.gpgSign=false',
+  'core.autocrlf=false',
+];
 
 /**
+ * Replaces the files of both repositories, and pushes them.
  * @param {Server} server
  * @param {any} site
  * @param {string} folder
@@ -117,28 +146,17 @@ async function push(server, site, folder, plan, home) {
   cloneInto(server, site, clones);
   for (const repository of /** @type {const} */ (['content', 'source'])) {
     const clone = clones[repository];
-    for (const name of await readdir(clone))
-      if (!['.git', 'package.json', 'package-lock.json'].includes(name))
-        await rm(join(clone, name), { recursive: true });
+    const kept = ['.git', 'package.json', 'package-lock.json'];
+    for (const name of await readdir(clone)) if (!kept.includes(name)) await rm(join(clone, name), { recursive: true });
     for (const [to, from] of plan[repository]) {
       await mkdir(dirname(join(clone, to)), { recursive: true });
       await copyFile(join(folder, from), join(clone, to));
     }
     if (repository === 'source') await writeFile(join(clone, '.gitignore'), ignored);
-    const author = ['-c', 'user.name=frontage import', '-c', 'user.email=import@frontage.invalid'];
-    runGit(server, ['-C', clone, 'add', '--all', '--force']);
-    runGit(server, [
-      '-C',
-      clone,
-      ...author,
-      '-c',
-      'commit.gpgSign=false',
-      'commit',
-      '--quiet',
-      '--allow-empty',
-      '-m',
-      'Import the project',
-    ]);
-    runGit(server, ['-C', clone, 'push', '--quiet', 'origin', 'HEAD:main']);
+    /** @param {string[]} args */
+    const git = (...args) => runGit(server, ['-C', clone, ...settings.flatMap((one) => ['-c', one]), ...args]);
+    git('add', '--all', '--force');
+    git('commit', '--quiet', '--allow-empty', '-m', 'Import the project');
+    git('push', '--quiet', 'origin', 'HEAD:main');
   }
 }

@@ -1,0 +1,55 @@
+/** What becomes of each file of a project that is imported. */
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { planOf } from '#skill/client/project.js';
+
+const folder = await mkdtemp(join(tmpdir(), 'frontage-project-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const source = (path: string) => ({ repository: 'source', path });
+const content = (path: string) => ({ repository: 'content', path });
+const dropped = (why: string) => ({ why });
+
+const files: Record<string, { repository: string; path: string } | { why: string }> = {
+  'astro.config.mjs': source('astro.config.mjs'),
+  'frontage.toml': source('frontage.toml'),
+  'package.json': dropped('the platform has its own'),
+  'packages/a/PNPM-LOCK.yaml': dropped('the platform has its own'),
+  '.env': dropped('hidden'),
+  '.github/workflows/ci.yml': dropped('hidden'),
+  'public/robots.txt': source('src/static/robots.txt'),
+  'public/img/A.PNG': source('src/static/img/A.PNG'),
+  'public/.well-known/security.txt': source('src/static/.well-known/security.txt'),
+  'public/.well-known/apple-app-site-association': source('src/static/.well-known/apple-app-site-association'),
+  'public/.well-known/.hidden': dropped('hidden'),
+  'public/legacy.html': dropped('no file of this format is served unchanged'),
+  'public/_headers': source('_headers'),
+  'public/_redirects': source('_redirects'),
+  'src/assets/hero.avif': source('src/assets/hero.avif'),
+  'src/assets/data.ts': dropped('src/assets/ takes pictures, fonts and styles'),
+  'src/content.config.ts': source('src/content.config.ts'),
+  'src/content/config.ts': dropped('same place as src/content.config.ts'),
+  'src/content/blog/first.md': content('blog/first.md'),
+  'src/content/blog/Chart.jsx': dropped('code beside content'),
+  'src/content/blog/logo.svg': dropped('no format of content'),
+  'src/pages/index.astro': source('src/pages/index.astro'),
+  'src/static/already.txt': source('src/static/already.txt'),
+};
+
+test('each file of a project goes to its place or is dropped with a reason', async () => {
+  for (const path of [...Object.keys(files), 'node_modules/a/index.js', 'dist/index.html', '.git/HEAD']) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), path);
+  }
+  await symlink('/etc', join(folder, 'src', 'etc'));
+  const plan = await planOf(folder);
+  const found = [
+    ...(['source', 'content'] as const).flatMap((repository) =>
+      [...plan[repository]].map(([path, from]) => [from, { repository, path }]),
+    ),
+    ...plan.dropped.map(({ path, why }) => [path, { why }]),
+  ];
+  expect(Object.fromEntries(found)).toEqual({ ...files, 'src/etc': dropped('not a regular file') });
+});
